@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cuda/stream_ref>
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <memory>
+
+namespace heddle {
+
+struct event_options {
+    bool timing = true;          ///< elapsed() needs it; an event without is cheaper
+    bool blocking_sync = false;  ///< synchronize() yields the CPU instead of spinning
+};
+
+/// A point in a stream's work. Owning, move-only; converts to nothing, get() is the handle.
+class event {
+  public:
+    /// On the current device.
+    /// @throws cuda_error  no device, out of resources
+    explicit event(const event_options& options = {});
+
+    [[nodiscard]] cudaEvent_t get() const noexcept { return handle_.get(); }
+
+    /// Marks the end of all work enqueued on `stream` so far. Recording again moves the mark.
+    void record(cuda::stream_ref stream);
+
+    /// Waits on the host until the recorded work is done; returns at once if nothing was recorded.
+    /// @throws cuda_error  also for failures of work enqueued before
+    void synchronize() const;
+
+    /// Whether the recorded work is done; true if nothing was recorded.
+    [[nodiscard]] bool is_done() const;
+
+  private:
+    struct destroy {
+        void operator()(cudaEvent_t handle) const noexcept;
+    };
+    std::unique_ptr<CUevent_st, destroy> handle_;
+};
+
+/// The device's time from `start` to `stop`, resolved to about half a microsecond.
+/// Both must have timing, be recorded on one device, and be done.
+/// @throws cuda_error  cudaErrorNotReady if one is not done yet
+[[nodiscard]] std::chrono::duration<float, std::milli> elapsed(const event& start, const event& stop);
+
+struct stream_options {
+    bool non_blocking = true;  ///< does not synchronise with the legacy default stream
+    int priority = 0;          ///< lower numbers run first; clamped to what the device offers
+};
+
+/// A queue of device work. Owning, move-only. The destructor does not wait: what is enqueued still runs.
+class stream {
+  public:
+    /// On the current device.
+    /// @throws cuda_error  no device, out of resources
+    explicit stream(const stream_options& options = {});
+
+    [[nodiscard]] cudaStream_t get() const noexcept { return handle_.get(); }
+    operator cuda::stream_ref() const noexcept { return cuda::stream_ref{handle_.get()}; }
+
+    /// Waits on the host until all work enqueued so far is done.
+    /// @throws cuda_error  also for failures of that work
+    void synchronize() const;
+
+    /// Holds back work enqueued from now on until the work that `mark` records is done. The host does not
+    /// wait.
+    void wait(const event& mark);
+
+    /// Whether all work enqueued so far is done.
+    [[nodiscard]] bool is_done() const;
+
+  private:
+    struct destroy {
+        void operator()(cudaStream_t handle) const noexcept;
+    };
+    std::unique_ptr<CUstream_st, destroy> handle_;
+};
+
+}  // namespace heddle

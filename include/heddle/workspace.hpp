@@ -1,0 +1,35 @@
+#pragma once
+
+#include "heddle/buffer.hpp"
+#include "heddle/error.hpp"
+
+#include <cuda/stream_ref>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace heddle {
+
+/// Device scratch memory for operations' options, zeroed once, stream-ordered, when it is made.
+///
+/// Every operation leaves it ready for the next, so one workspace serves any number of calls, but on one
+/// stream at a time. The stream must outlive it.
+class workspace {
+  public:
+    /// @throws invalid_argument  bytes < 0
+    /// @throws cuda_error        out of memory, no device
+    workspace(std::int64_t bytes, cuda::stream_ref stream) : storage_(bytes, stream) {
+        if (!storage_.empty()) check(cudaMemsetAsync(storage_.data(), 0, storage_.size(), stream.get()));
+    }
+
+    [[nodiscard]] std::byte* data() noexcept { return storage_.data(); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return storage_.size(); }
+    operator std::span<std::byte>() noexcept { return {storage_.data(), storage_.size()}; }
+
+  private:
+    device_buffer<std::byte> storage_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,58 @@
+#include "heddle/buffer.hpp"
+
+#include "heddle/error.hpp"
+#include "ignore.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace heddle::detail {
+namespace {
+
+std::size_t byte_count(std::int64_t size, std::size_t element_bytes) {
+    // Views count elements and bytes in int64, so that is the limit, not size_t's.
+    const std::int64_t most =
+        std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element_bytes);
+    if (size < 0 || size > most)
+        throw invalid_argument("buffer", "size", fmt::to_string(size), fmt::format("0 to {}", most));
+    return static_cast<std::size_t>(size) * element_bytes;
+}
+
+}  // namespace
+
+void* device_memory::allocate(std::int64_t size, std::size_t element_bytes) const {
+    void* data = nullptr;
+    if (const std::size_t bytes = byte_count(size, element_bytes))
+        check(cudaMallocAsync(&data, bytes, stream.get()));
+    return data;
+}
+
+void device_memory::operator()(void* data) const noexcept {
+    ignore(cudaFreeAsync(data, stream.get()));
+}
+
+void* pinned_memory::allocate(std::int64_t size, std::size_t element_bytes) const {
+    void* data = nullptr;
+    if (const std::size_t bytes = byte_count(size, element_bytes))
+        check(cudaHostAlloc(&data, bytes, cudaHostAllocDefault));
+    return data;
+}
+
+void pinned_memory::operator()(void* data) const noexcept {
+    ignore(cudaFreeHost(data));
+}
+
+void* managed_memory::allocate(std::int64_t size, std::size_t element_bytes) const {
+    void* data = nullptr;
+    if (const std::size_t bytes = byte_count(size, element_bytes))
+        check(cudaMallocManaged(&data, bytes, cudaMemAttachGlobal));
+    return data;
+}
+
+void managed_memory::operator()(void* data) const noexcept {
+    ignore(cudaFree(data));
+}
+
+}  // namespace heddle::detail

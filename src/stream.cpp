@@ -1,0 +1,71 @@
+#include "heddle/stream.hpp"
+
+#include "heddle/error.hpp"
+#include "ignore.hpp"
+
+namespace heddle {
+namespace {
+
+bool is_done(cudaError_t status) {
+    if (status == cudaErrorNotReady) return false;
+    check(status);
+    return true;
+}
+
+}  // namespace
+
+event::event(const event_options& options) {
+    unsigned flags = cudaEventDefault;
+    if (!options.timing) flags |= cudaEventDisableTiming;
+    if (options.blocking_sync) flags |= cudaEventBlockingSync;
+    cudaEvent_t created = nullptr;
+    check(cudaEventCreateWithFlags(&created, flags));
+    handle_.reset(created);
+}
+
+void event::record(cuda::stream_ref stream) {
+    check(cudaEventRecord(get(), stream.get()));
+}
+
+void event::synchronize() const {
+    check(cudaEventSynchronize(get()));
+}
+
+bool event::is_done() const {
+    return heddle::is_done(cudaEventQuery(get()));
+}
+
+void event::destroy::operator()(cudaEvent_t handle) const noexcept {
+    detail::ignore(cudaEventDestroy(handle));
+}
+
+std::chrono::duration<float, std::milli> elapsed(const event& start, const event& stop) {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start.get(), stop.get()));
+    return std::chrono::duration<float, std::milli>(milliseconds);
+}
+
+stream::stream(const stream_options& options) {
+    const unsigned flags = options.non_blocking ? cudaStreamNonBlocking : cudaStreamDefault;
+    cudaStream_t created = nullptr;
+    check(cudaStreamCreateWithPriority(&created, flags, options.priority));
+    handle_.reset(created);
+}
+
+void stream::synchronize() const {
+    check(cudaStreamSynchronize(get()));
+}
+
+void stream::wait(const event& mark) {
+    check(cudaStreamWaitEvent(get(), mark.get(), cudaEventWaitDefault));
+}
+
+bool stream::is_done() const {
+    return heddle::is_done(cudaStreamQuery(get()));
+}
+
+void stream::destroy::operator()(cudaStream_t handle) const noexcept {
+    detail::ignore(cudaStreamDestroy(handle));
+}
+
+}  // namespace heddle
