@@ -1,10 +1,9 @@
-#include "heddle/buffer.hpp"
-
-#include "heddle/error.hpp"
-#include "ignore.hpp"
+#include "src/ignore.hpp"
+#include "src/require.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/error.hpp>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 #include <limits>
 
@@ -15,8 +14,7 @@ std::size_t byte_count(std::int64_t size, std::size_t element_bytes) {
     // Views count elements and bytes in int64, so that is the limit, not size_t's.
     const std::int64_t most =
         std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element_bytes);
-    if (size < 0 || size > most)
-        throw invalid_argument("buffer", "size", fmt::to_string(size), fmt::format("0 to {}", most));
+    require(size >= 0 && size <= most, "buffer", "size", size, "0 to {}", most);
     return static_cast<std::size_t>(size) * element_bytes;
 }
 

@@ -1,10 +1,9 @@
-#include "heddle/device.hpp"
-
-#include "heddle/error.hpp"
-#include "ignore.hpp"
+#include "src/ignore.hpp"
+#include "src/require.hpp"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 #include <memory>
 #include <mutex>
@@ -41,9 +40,7 @@ class traits_table {
     }
 
     const device_traits& at(int device) {
-        if (device < 0 || device >= count_)
-            throw invalid_argument("traits_of", "device", fmt::to_string(device),
-                                   fmt::format("0 to {}", count_ - 1));
+        detail::require(device >= 0 && device < count_, "traits_of", "device", device, "0 to {}", count_ - 1);
         entry& wanted = entries_[static_cast<std::size_t>(device)];
         std::call_once(wanted.filled, [&] { wanted.traits = query(device); });
         return wanted.traits;

@@ -1,4 +1,4 @@
-#include "heddle/error.hpp"
+#include <heddle/error.hpp>
 
 #include <fmt/format.h>
 

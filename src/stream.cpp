@@ -1,7 +1,6 @@
-#include "heddle/stream.hpp"
-
-#include "heddle/error.hpp"
-#include "ignore.hpp"
+#include "src/ignore.hpp"
+#include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 
 namespace heddle {
 namespace {

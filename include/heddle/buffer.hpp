@@ -1,6 +1,6 @@
 #pragma once
 
-#include "heddle/view.hpp"
+#include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
 
@@ -51,8 +51,8 @@ class basic_buffer {
 
     /// @throws invalid_argument  size < 0, or more bytes than can be counted
     /// @throws cuda_error        out of memory, no device; the device stays usable
-    explicit basic_buffer(std::int64_t size) requires Memory::host_accessible : basic_buffer(size, Memory{}) {
-    }
+    explicit basic_buffer(std::int64_t size) requires(Memory::host_accessible)
+        : basic_buffer(size, Memory{}) {}
 
     /// Stream-ordered: usable in work enqueued on `stream` from now on, and given back there by the
     /// destructor. The stream must outlive the buffer. Safe under stream capture.
@@ -79,16 +79,16 @@ class basic_buffer {
     operator vector_view<T>() noexcept { return {data(), static_cast<std::int64_t>(size_)}; }
     operator vector_view<const T>() const noexcept { return {data(), static_cast<std::int64_t>(size_)}; }
 
-    [[nodiscard]] T& operator[](std::size_t index) noexcept requires Memory::host_accessible {
+    [[nodiscard]] T& operator[](std::size_t index) noexcept requires(Memory::host_accessible) {
         return data()[index];
     }
-    [[nodiscard]] const T& operator[](std::size_t index) const noexcept requires Memory::host_accessible {
+    [[nodiscard]] const T& operator[](std::size_t index) const noexcept requires(Memory::host_accessible) {
         return data()[index];
     }
-    [[nodiscard]] T* begin() noexcept requires Memory::host_accessible { return data(); }
-    [[nodiscard]] const T* begin() const noexcept requires Memory::host_accessible { return data(); }
-    [[nodiscard]] T* end() noexcept requires Memory::host_accessible { return data() + size_; }
-    [[nodiscard]] const T* end() const noexcept requires Memory::host_accessible { return data() + size_; }
+    [[nodiscard]] T* begin() noexcept requires(Memory::host_accessible) { return data(); }
+    [[nodiscard]] const T* begin() const noexcept requires(Memory::host_accessible) { return data(); }
+    [[nodiscard]] T* end() noexcept requires(Memory::host_accessible) { return data() + size_; }
+    [[nodiscard]] const T* end() const noexcept requires(Memory::host_accessible) { return data() + size_; }
 
     /// The stream on which the memory will be given back.
     [[nodiscard]] cuda::stream_ref stream() const noexcept requires(!Memory::host_accessible) {
@@ -110,7 +110,7 @@ class basic_buffer {
     std::size_t size_ = 0;
 };
 
-/// Device memory, stream-ordered, from the current device's default pool: device_buffer<float> x(n, stream);
+/// Device memory, stream-ordered, from the pool of the stream's device: device_buffer<float> x(n, stream);
 /// Allocating and giving back do not synchronise. The host cannot read it: use copy().
 template <class T>
 using device_buffer = basic_buffer<T, detail::device_memory>;

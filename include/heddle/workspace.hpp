@@ -1,7 +1,7 @@
 #pragma once
 
-#include "heddle/buffer.hpp"
-#include "heddle/error.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/error.hpp>
 
 #include <cuda/stream_ref>
 #include <cuda_runtime_api.h>

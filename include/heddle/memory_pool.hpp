@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace heddle {
+
+/// A device's default memory pool, from which device_buffer and operations without a workspace allocate.
+/// A handle: it owns nothing and copies freely. All sizes are in bytes.
+class memory_pool {
+  public:
+    /// @throws cuda_error  no such device
+    [[nodiscard]] static memory_pool of_device(int device);
+
+    [[nodiscard]] cudaMemPool_t get() const noexcept { return handle_; }
+
+    /// How much unused memory the pool keeps for later allocations when a stream, event or device is
+    /// synchronised; what is above goes back to the system. The driver's default is 0: every synchronisation
+    /// empties the pool.
+    void set_release_threshold(std::size_t bytes);
+    [[nodiscard]] std::size_t release_threshold() const;
+
+    /// Gives unused memory back to the system until at most `keep_bytes` are reserved.
+    void trim(std::size_t keep_bytes = 0);
+
+    [[nodiscard]] std::size_t bytes_in_use() const;
+    [[nodiscard]] std::size_t bytes_reserved() const;
+
+    /// The highest bytes_in_use() and bytes_reserved() since the last reset_peaks().
+    [[nodiscard]] std::size_t peak_bytes_in_use() const;
+    [[nodiscard]] std::size_t peak_bytes_reserved() const;
+    void reset_peaks();
+
+  private:
+    explicit memory_pool(cudaMemPool_t handle) noexcept : handle_(handle) {}
+
+    cudaMemPool_t handle_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,61 @@
+#include <heddle/error.hpp>
+#include <heddle/memory_pool.hpp>
+
+#include <cstdint>
+
+namespace heddle {
+namespace {
+
+// The pool's attributes of size are all 64 bits wide.
+std::size_t get_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute) {
+    std::uint64_t value = 0;
+    check(cudaMemPoolGetAttribute(pool, attribute, &value));
+    return value;
+}
+
+void set_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, std::uint64_t value) {
+    check(cudaMemPoolSetAttribute(pool, attribute, &value));
+}
+
+}  // namespace
+
+memory_pool memory_pool::of_device(int device) {
+    cudaMemPool_t handle = nullptr;
+    check(cudaDeviceGetDefaultMemPool(&handle, device));
+    return memory_pool(handle);
+}
+
+void memory_pool::set_release_threshold(std::size_t bytes) {
+    set_attribute(handle_, cudaMemPoolAttrReleaseThreshold, bytes);
+}
+
+std::size_t memory_pool::release_threshold() const {
+    return get_attribute(handle_, cudaMemPoolAttrReleaseThreshold);
+}
+
+void memory_pool::trim(std::size_t keep_bytes) {
+    check(cudaMemPoolTrimTo(handle_, keep_bytes));
+}
+
+std::size_t memory_pool::bytes_in_use() const {
+    return get_attribute(handle_, cudaMemPoolAttrUsedMemCurrent);
+}
+
+std::size_t memory_pool::bytes_reserved() const {
+    return get_attribute(handle_, cudaMemPoolAttrReservedMemCurrent);
+}
+
+std::size_t memory_pool::peak_bytes_in_use() const {
+    return get_attribute(handle_, cudaMemPoolAttrUsedMemHigh);
+}
+
+std::size_t memory_pool::peak_bytes_reserved() const {
+    return get_attribute(handle_, cudaMemPoolAttrReservedMemHigh);
+}
+
+void memory_pool::reset_peaks() {
+    set_attribute(handle_, cudaMemPoolAttrUsedMemHigh, 0);
+    set_attribute(handle_, cudaMemPoolAttrReservedMemHigh, 0);
+}
+
+}  // namespace heddle
