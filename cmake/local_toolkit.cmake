@@ -1,11 +1,11 @@
 # Before project(): picks the CUDA compiler. The caller's choice counts first; then comes the first nvcc that is recent
 # enough: on PATH, in /usr/local/cuda, or in .deps/cuda, where scripts/setup puts NVIDIA's wheels when there is no other.
-set(local_toolkit ${CMAKE_CURRENT_LIST_DIR}/../.deps/cuda)
-cmake_path(NORMAL_PATH local_toolkit)
+set(deps ${CMAKE_CURRENT_LIST_DIR}/../.deps)
+cmake_path(NORMAL_PATH deps)
 
 if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   find_program(path_nvcc nvcc NO_CACHE)
-  foreach(nvcc IN ITEMS ${path_nvcc} /usr/local/cuda/bin/nvcc ${local_toolkit}/bin/nvcc)
+  foreach(nvcc IN ITEMS ${path_nvcc} /usr/local/cuda/bin/nvcc ${deps}/cuda/bin/nvcc)
     execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE version ERROR_QUIET RESULT_VARIABLE status)
     if(status EQUAL 0 AND version MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 13.0)
       set(CMAKE_CUDA_COMPILER ${nvcc})
@@ -14,5 +14,5 @@ if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   endforeach()
 endif()
 
-# The baselines that an installed toolkit lacks (cuDNN, NPP) are looked for there too.
-list(APPEND CMAKE_PREFIX_PATH ${local_toolkit})
+# The baselines that the toolkit lacks, as scripts/setup --baselines installs them.
+list(APPEND CMAKE_PREFIX_PATH ${deps}/baselines)
