@@ -1,0 +1,125 @@
+#pragma once
+
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+namespace heddle {
+namespace detail {
+
+/// One dimension of a view, with its members' names, for errors.
+struct dimension {
+    std::int64_t extent;
+    std::int64_t stride;
+    const char* extent_name;
+    const char* stride_name;
+};
+
+/// Any view as a matrix: all that copies and fills need to know of it.
+template <class T>
+struct block {
+    T* data;
+    dimension rows;
+    dimension cols;
+};
+
+template <class T>
+block<T> block_of(const matrix_view<T>& m) {
+    return {
+        m.data, {m.rows, m.row_stride, "rows", "row_stride"}, {m.cols, m.col_stride, "cols", "col_stride"}};
+}
+
+template <class T>
+block<T> block_of(const image_view<T>& image) {
+    return {image.data,
+            {image.height, image.row_stride, "height", "row_stride"},
+            {image.width * image.channels, 1, "width * channels", "stride"}};
+}
+
+template <class T>
+block<T> block_of(const vector_view<T>& v) {
+    return {v.data, {v.size, v.stride, "size", "stride"}, {1, 1, "cols", "col_stride"}};
+}
+
+template <class Range>
+requires requires(Range& range) {
+    { std::size(range) } -> std::convertible_to<std::size_t>;
+}
+auto block_of(Range& range) -> block<std::remove_pointer_t<decltype(std::data(range))>> {
+    return block_of(vector_view{std::data(range), static_cast<std::int64_t>(std::size(range))});
+}
+
+template <class View>
+using element_of = std::remove_pointer_t<decltype(block_of(std::declval<View&>()).data)>;
+
+template <class Destination>
+concept writable =
+    std::is_trivially_copyable_v<element_of<Destination>> && !std::is_const_v<element_of<Destination>>;
+
+template <class Source, class Destination>
+concept copyable = writable<Destination> &&
+    std::same_as<std::remove_const_t<element_of<const Source>>, element_of<Destination>>;
+
+void copy(const block<const void>& source, const block<void>& destination, std::size_t element_bytes,
+          cuda::stream_ref stream);
+void fill(const block<void>& destination, std::size_t element_bytes, std::byte value,
+          cuda::stream_ref stream);
+void wait(cuda::stream_ref stream);
+
+}  // namespace detail
+
+/// Copies between any two places that the current device can reach: host to device, back, within either.
+///
+/// `source` and `destination` are anything contiguous with data() and size() (std::vector, std::array,
+/// std::span, heddle's buffers), or views with strides; their elements have one trivially copyable type, and
+/// their extents are equal. Both matrices are row-major or both are transposed. They must not overlap.
+///
+/// Enqueued on `stream`; allocates nothing. Both must stay alive until the copy is done. Pinned host memory
+/// is copied asynchronously. Pageable host memory (std::vector) is staged by the driver, for which the host
+/// may have to wait.
+///
+/// On an error nothing is enqueued.
+/// @throws invalid_argument  extents disagree, a null pointer, rows closer than their length, an overlap
+/// @throws unsupported       neither both are row-major nor both transposed
+/// @throws cuda_error        the driver refused the copy
+template <class Source, class Destination>
+requires detail::copyable<Source, Destination>
+void copy(const Source& source, Destination&& destination, cuda::stream_ref stream) {
+    const auto from = detail::block_of(source);
+    const auto to = detail::block_of(destination);
+    detail::copy({from.data, from.rows, from.cols}, {to.data, to.rows, to.cols}, sizeof(*to.data), stream);
+}
+
+/// copy(), and waits on the host until it and all earlier work on `stream` are done.
+/// @throws cuda_error  also for failures of that work
+template <class Source, class Destination>
+requires detail::copyable<Source, Destination>
+void copy_and_wait(const Source& source, Destination&& destination, cuda::stream_ref stream) {
+    heddle::copy(source, destination, stream);  // not std::copy of a std::vector
+    detail::wait(stream);
+}
+
+/// Sets every byte of the elements to `value`. The memory is device, managed or pinned.
+/// Enqueued on `stream`. Errors as copy()'s.
+template <class Destination>
+requires detail::writable<Destination>
+void fill_bytes(Destination&& destination, std::byte value, cuda::stream_ref stream) {
+    const auto to = detail::block_of(destination);
+    detail::fill({to.data, to.rows, to.cols}, sizeof(*to.data), value, stream);
+}
+
+/// Sets the elements to zero; as fill_bytes().
+template <class Destination>
+requires detail::writable<Destination>
+void fill_zero(Destination&& destination, cuda::stream_ref stream) {
+    heddle::fill_bytes(destination, std::byte{0}, stream);
+}
+
+}  // namespace heddle
