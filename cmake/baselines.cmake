@@ -1,0 +1,36 @@
+# heddle_baselines: the vendor's libraries where they are installed, each announced to the code by a definition
+# HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS of 0 or 1.
+add_library(heddle_baselines INTERFACE)
+
+function(heddle_baseline name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES;INCLUDES" ${ARGN})
+  set(found 1)
+  foreach(item IN LISTS arg_LIBRARIES arg_INCLUDES)
+    if(NOT item OR (item MATCHES "::" AND NOT TARGET ${item}))
+      set(found 0)
+    endif()
+  endforeach()
+  target_compile_definitions(heddle_baselines INTERFACE HEDDLE_HAS_${name}=${found})
+  if(found)
+    target_link_libraries(heddle_baselines INTERFACE ${arg_LIBRARIES})
+    target_include_directories(heddle_baselines SYSTEM INTERFACE ${arg_INCLUDES})
+  else()
+    message(STATUS "heddle: ${name} is not installed, its baselines are left out")
+  endif()
+endfunction()
+
+heddle_baseline(CUBLAS LIBRARIES CUDA::cublas)
+
+find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR})
+mark_as_advanced(CUDNN_INCLUDE_DIR CUDNN_LIBRARY)
+heddle_baseline(CUDNN LIBRARIES ${CUDNN_LIBRARY} INCLUDES ${CUDNN_INCLUDE_DIR})
+
+find_path(NPP_INCLUDE_DIR npp.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+mark_as_advanced(NPP_INCLUDE_DIR)
+heddle_baseline(NPP LIBRARIES CUDA::nppif CUDA::nppc INCLUDES ${NPP_INCLUDE_DIR})
+
+find_path(OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas x86_64-linux-gnu openblas-pthread)
+find_library(OPENBLAS_LIBRARY openblas)
+mark_as_advanced(OPENBLAS_INCLUDE_DIR OPENBLAS_LIBRARY)
+heddle_baseline(OPENBLAS LIBRARIES ${OPENBLAS_LIBRARY} INCLUDES ${OPENBLAS_INCLUDE_DIR})

@@ -1,0 +1,29 @@
+# Flags for heddle's own targets; none of them reaches a program that links heddle.
+
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+
+option(HEDDLE_SANITIZE "Instrument host code with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+
+function(heddle_compile_options target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
+    # CMake 3.25 does not know nvcc's C++20.
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>
+    # Line tables cost nothing at run time and let ncu and compute-sanitizer name source lines.
+    # A spill is worth knowing of but not an error: a rung may choose to spill.
+    $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xptxas=--warn-on-spills -Xcompiler=-Wall,-Wextra>)
+  if(HEDDLE_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=cross-execution-space-call,reorder,deprecated-declarations
+      -Xcompiler=-Werror>)
+  endif()
+  if(HEDDLE_SANITIZE)
+    set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${flags}>)
+    target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=address,undefined>)
+  endif()
+endfunction()

@@ -1,0 +1,43 @@
+# What heddle is built with. Each package is taken from the system where it is installed, and else fetched by a pinned
+# hash; on Debian 12 nothing is fetched.
+include(FetchContent)
+
+find_package(CUDAToolkit 13.0 REQUIRED)
+include(cmake/cccl.cmake)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+find_package(fmt 9 QUIET)
+if(NOT fmt_FOUND)
+  FetchContent_Declare(fmt
+    URL https://github.com/fmtlib/fmt/archive/refs/tags/9.1.0.tar.gz
+    URL_HASH SHA256=5dea48d1fcddc3ec571ce2058e13910a0d4a6bab4cc09a809d8b1dd1c88ae6f2)
+  FetchContent_MakeAvailable(fmt)
+endif()
+
+if(HEDDLE_BUILD_TESTS)
+  find_package(GTest 1.12 QUIET)
+  if(NOT GTest_FOUND)
+    set(INSTALL_GTEST OFF)
+    FetchContent_Declare(googletest
+      URL https://github.com/google/googletest/archive/refs/tags/release-1.12.1.tar.gz
+      URL_HASH SHA256=81964fe578e9bd7c94dfdb09c8e4d6e6759e19967e397dbea48d1c10e45d0df2)
+    FetchContent_MakeAvailable(googletest)
+  endif()
+endif()
+
+if(HEDDLE_BUILD_BENCHMARKS)
+  find_package(benchmark 1.7 QUIET)
+  if(NOT benchmark_FOUND)
+    set(BENCHMARK_ENABLE_TESTING OFF)
+    set(BENCHMARK_ENABLE_INSTALL OFF)
+    FetchContent_Declare(benchmark
+      URL https://github.com/google/benchmark/archive/refs/tags/v1.7.1.tar.gz
+      URL_HASH SHA256=6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
+    FetchContent_MakeAvailable(benchmark)
+  endif()
+endif()
+
+# The vendor's libraries are baselines of the tests and benchmarks, never linked by heddle itself.
+if(HEDDLE_BUILD_TESTS OR HEDDLE_BUILD_BENCHMARKS OR HEDDLE_BUILD_EXAMPLES)
+  include(cmake/baselines.cmake)
+endif()

@@ -1,0 +1,16 @@
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
+
+install(TARGETS heddle EXPORT heddle_targets)
+install(DIRECTORY include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT heddle_targets NAMESPACE heddle:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/heddle-config.cmake.in ${PROJECT_BINARY_DIR}/heddle-config.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddle-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/heddle-config.cmake
+  ${PROJECT_BINARY_DIR}/heddle-config-version.cmake
+  cmake/cccl.cmake
+  DESTINATION ${package_dir})

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <type_traits>
+
+/// The same operations on the CPU: views of host memory, no stream, done on return. They run on all cores
+/// through OpenMP. Shapes, aliasing, types and invalid_argument are those of the device's.
+namespace heddle::host {
+
+/// z = x + y; see heddle::add.
+template <class T>
+void add(vector_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> y,
+         vector_view<T> z);
+template <class T>
+void add(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> y,
+         matrix_view<T> z);
+
+/// y = 1 / (1 + exp(-x)); see heddle::sigmoid.
+template <class T>
+void sigmoid(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
+template <class T>
+void sigmoid(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+
+}  // namespace heddle::host

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// The rungs of the reductions of a vector to a scalar; kernels/reduce/README.md is their ladder.
+enum class reduce_algorithm {
+    automatic,
+    interleaved,
+    sequential,
+    first_add_on_load,
+    warp_shuffle,
+    vectorized,
+    single_pass
+};
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const reduce_algorithm> reduce_algorithms();
+std::string_view to_string(reduce_algorithm algorithm);
+
+struct reduce_options {
+    reduce_algorithm algorithm = reduce_algorithm::automatic;
+    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
+    /// reduce_workspace_bytes(); ready for the next call when this one is done. Empty: taken from the
+    /// device's pool, stream-ordered, for the call's duration, which costs the host some microseconds.
+    std::span<std::byte> workspace{};
+};
+
+/// What the choice of a rung depends on.
+struct reduce_problem {
+    std::int64_t size = 0;
+    std::int64_t stride = 1;
+    std::size_t element_bytes = 4;
+};
+
+/// The rung that `automatic` stands for. Pure.
+reduce_algorithm select(const reduce_problem& problem, const device_traits& device);
+
+/// The workspace that a reduction of this problem needs at most, whichever rung runs it. Pure.
+std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device);
+
+/// The type of a sum: float for the 16-bit types, int64 for int32, which then cannot overflow; else T itself.
+template <class T>
+using sum_type = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float,
+                                    std::conditional_t<std::is_same_v<T, std::int32_t>, std::int64_t, T>>;
+
+/// *result = the sum of x; 0 where x is empty. `result` is in device memory, apart from x.
+///
+/// x is a vector of any stride in device memory. 16-bit types are accumulated in float. The order of the
+/// additions depends on the size, the rung and the device alone, so the same call gives the same bits each
+/// time; the error bound is in docs/accuracy.md. int64 wraps. Enqueued on `stream`; never synchronises; safe
+/// under stream capture; allocates only as reduce_options says. T is float, double, half, bfloat16, int32_t
+/// or int64_t.
+///
+/// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, a result inside
+/// x, a
+///                           workspace that is too small, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       the algorithm that was asked for cannot run this problem; says why
+/// @throws cuda_error        the launch or the allocation failed
+template <class T>
+void sum(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
+         const reduce_options& options = {});
+
+/// *result = the smallest element of x; +Inf (the largest integer) where x is empty; NaN where any element is
+/// NaN. All else is as for sum().
+template <class T>
+void min(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_ref stream,
+         const reduce_options& options = {});
+
+/// *result = the largest element of x; -Inf (the smallest integer) where x is empty; NaN where any element is
+/// NaN. All else is as for sum().
+template <class T>
+void max(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_ref stream,
+         const reduce_options& options = {});
+
+}  // namespace heddle

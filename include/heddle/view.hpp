@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace heddle {
+
+/// `size` elements, `stride` elements apart. Non-owning; in host or device memory, as the operation asks.
+template <class T>
+struct vector_view {
+    T* data = nullptr;
+    std::int64_t size = 0;
+    std::int64_t stride = 1;
+
+    constexpr operator vector_view<const T>() const requires(!std::is_const_v<T>) {
+        return {data, size, stride};
+    }
+};
+
+template <class T>
+vector_view(T*, std::int64_t) -> vector_view<T>;
+template <class T>
+vector_view(T*, std::int64_t, std::int64_t) -> vector_view<T>;
+
+/// `rows` x `cols` elements; element (i, j) is at data[i * row_stride + j * col_stride]. Row-major where
+/// col_stride is 1, which is the default; transposed() gives the column-major kind. Strides are in elements.
+template <class T>
+struct matrix_view {
+    T* data = nullptr;
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::int64_t row_stride = cols;
+    std::int64_t col_stride = 1;
+
+    constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
+        return {data, rows, cols, row_stride, col_stride};
+    }
+};
+
+template <class T>
+matrix_view(T*, std::int64_t, std::int64_t) -> matrix_view<T>;
+template <class T>
+matrix_view(T*, std::int64_t, std::int64_t, std::int64_t) -> matrix_view<T>;
+template <class T>
+matrix_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> matrix_view<T>;
+
+/// The same elements with rows and columns exchanged: no copy.
+template <class T>
+constexpr matrix_view<T> transposed(matrix_view<T> m) {
+    return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
+}
+
+/// `height` rows of `width` pixels of `channels` interleaved values. `row_stride` is in elements, not pixels
+/// or bytes.
+template <class T>
+struct image_view {
+    T* data = nullptr;
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    std::int64_t channels = 1;
+    std::int64_t row_stride = width * channels;
+
+    constexpr operator image_view<const T>() const requires(!std::is_const_v<T>) {
+        return {data, width, height, channels, row_stride};
+    }
+};
+
+template <class T>
+image_view(T*, std::int64_t, std::int64_t) -> image_view<T>;
+template <class T>
+image_view(T*, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
+template <class T>
+image_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
+
+}  // namespace heddle

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <heddle/error.hpp>
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace heddle::detail {
+
+/// The name of an argument, or of a member of one: {"a", "rows"} is a.rows.
+class argument_name {
+  public:
+    argument_name(const char* argument, const char* member = nullptr) : argument_(argument), member_(member) {}
+
+    std::string text() const { return member_ ? fmt::format("{}.{}", argument_, member_) : argument_; }
+
+  private:
+    const char* argument_;
+    const char* member_;
+};
+
+/// Throws invalid_argument("operation: argument is value, expected ...") unless `condition`. Text is made on
+/// failure only.
+template <class Value, class... Arguments>
+void require(bool condition, const char* operation, const argument_name& name, const Value& value,
+             fmt::format_string<Arguments...> expected, Arguments&&... arguments) {
+    if (condition) [[likely]]
+        return;
+    throw invalid_argument(operation, name.text(), fmt::format("{}", value),
+                           fmt::format(expected, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace heddle::detail
