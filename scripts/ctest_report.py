@@ -33,7 +33,8 @@ def parse(junit: pathlib.Path) -> Report:
         skip = case.find("skipped")
         if case.get("status") == "run":
             names = report.passed
-        elif skip is not None and skip.get("message", "").startswith("SKIP_"):
+        elif case.get("status") == "disabled" or (
+                skip is not None and skip.get("message", "").startswith("SKIP_")):
             names = report.skipped
         else:  # failed, or never run: its program is missing
             names = report.failed
