@@ -9,7 +9,7 @@ namespace heddle {
 /// device that it does not have.
 struct device_traits {
     int device = 0;
-    std::string name;
+    std::string name = {};
     int compute_capability_major = 0;
     int compute_capability_minor = 0;
     int sm_count = 0;

@@ -1,0 +1,338 @@
+#include "tests/support/gate.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/provoked.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/error.hpp>
+#include <heddle/stream.hpp>
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::guarded;
+using test::invalid_argument_of;
+
+template <class Source, class Destination>
+concept can_copy = requires(Source source, Destination destination, cuda::stream_ref stream) {
+    copy(source, destination, stream);
+    copy_and_wait(source, destination, stream);
+};
+
+static_assert(can_copy<const std::vector<float>&, device_buffer<float>&>);
+static_assert(can_copy<const device_buffer<float>&, std::vector<float>&>);
+static_assert(can_copy<std::span<const float>, std::span<float>>);
+static_assert(can_copy<const std::array<float, 3>&, vector_view<float>>);
+static_assert(can_copy<const float (&)[3], pinned_buffer<float>&>);
+static_assert(can_copy<matrix_view<const float>, matrix_view<float>>);
+static_assert(can_copy<image_view<float>, image_view<float>>);
+static_assert(!can_copy<const std::vector<float>&, device_buffer<double>&>, "of one type only");
+static_assert(!can_copy<std::vector<float>&, const device_buffer<float>&>);
+static_assert(!can_copy<matrix_view<float>, matrix_view<const float>>);
+static_assert(!can_copy<std::vector<std::string>&, std::vector<std::string>&>, "bytes do not make a string");
+
+const cuda::stream_ref legacy_stream{cudaStream_t{}};
+
+// Arguments are checked before the driver is asked for anything, so these run without a GPU.
+
+TEST(copy_arguments, sizes_must_agree) {
+    const std::vector<float> source(4);
+    std::vector<float> destination(5, 7.0F);
+    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
+              "copy: destination.size is 5, expected 4 (source.size)");
+    EXPECT_EQ(destination, std::vector<float>(5, 7.0F));
+}
+
+TEST(copy_arguments, extents_must_agree) {
+    std::vector<float> memory(100);
+    const matrix_view<float> source{memory.data(), 3, 4};
+    const matrix_view<float> destination{memory.data() + 50, 3, 5};
+    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
+              "copy: destination.cols is 5, expected 4 (source.cols)");
+    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, transposed(source), legacy_stream); }),
+              "copy: destination.rows is 4, expected 3 (source.rows)");
+}
+
+TEST(copy_arguments, extents_must_not_be_negative) {
+    std::vector<float> memory(10);
+    const vector_view<float> negative{memory.data(), -1};
+    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(negative, negative, legacy_stream); }),
+              "copy: source.size is -1, expected zero or more");
+    EXPECT_EQ(invalid_argument_of([&] {
+                  fill_zero(matrix_view{memory.data(), 2, -2}, legacy_stream);
+              }),
+              "fill: destination.cols is -2, expected zero or more");
+}
+
+TEST(copy_arguments, null_needs_a_zero_extent) {
+    std::vector<float> memory(3);
+    EXPECT_EQ(invalid_argument_of([&] {
+                  heddle::copy(memory, std::span<float>(static_cast<float*>(nullptr), 3), legacy_stream);
+              }),
+              "copy: destination.data is null, expected a pointer to its elements");
+    EXPECT_EQ(invalid_argument_of([&] {
+                  heddle::copy(vector_view<float>{nullptr, 3}, memory, legacy_stream);
+              }),
+              "copy: source.data is null, expected a pointer to its elements");
+    EXPECT_THROW(fill_zero(vector_view<float>{nullptr, 3}, legacy_stream), invalid_argument);
+}
+
+TEST(copy_arguments, nothing_is_done_for_zero_elements) {
+    std::vector<float> empty;
+    const matrix_view<float> no_rows{nullptr, 0, 5};
+    const matrix_view<float> no_cols{nullptr, 5, 0};
+    EXPECT_NO_THROW(heddle::copy(empty, device_buffer<float>(), legacy_stream));
+    EXPECT_NO_THROW(heddle::copy(no_rows, no_rows, legacy_stream));
+    EXPECT_NO_THROW(heddle::copy(no_cols, no_cols, legacy_stream));
+    EXPECT_NO_THROW(fill_zero(no_rows, legacy_stream));
+    EXPECT_NO_THROW(fill_zero(empty, legacy_stream));
+}
+
+TEST(copy_arguments, rows_must_be_as_far_apart_as_they_are_long) {
+    std::vector<float> memory(100);
+    const matrix_view<float> good{memory.data(), 3, 4};
+    const matrix_view<float> close{memory.data() + 50, 3, 4, 3};
+    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(good, close, legacy_stream); }),
+              "copy: destination.row_stride is 3, expected at least 4");
+    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(close, good, legacy_stream); }),
+              "copy: source.row_stride is 3, expected at least 4");
+    EXPECT_EQ(invalid_argument_of([&] { heddle::copy(transposed(good), transposed(close), legacy_stream); }),
+              "copy: destination.col_stride is 3, expected at least 4");
+    EXPECT_EQ(invalid_argument_of([&] {
+                  fill_zero(vector_view{memory.data(), 3, 0}, legacy_stream);
+              }),
+              "fill: destination.stride is 0, expected at least 1");
+}
+
+TEST(copy_arguments, bytes_must_be_countable) {
+    float element = 0;
+    const matrix_view<float> vast{&element, 3, 1, std::numeric_limits<std::int64_t>::max() / 2};
+    EXPECT_THROW(fill_zero(vast, legacy_stream), invalid_argument);
+    EXPECT_THROW(fill_zero(vector_view{&element, std::numeric_limits<std::int64_t>::max()}, legacy_stream),
+                 invalid_argument);
+}
+
+TEST(copy_arguments, overlap_is_refused) {
+    std::vector<int> memory(10);
+    std::iota(memory.begin(), memory.end(), 0);
+    const std::vector<int> before = memory;
+    const std::span<int> all(memory);
+    EXPECT_THROW(heddle::copy(all, all, legacy_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all.first(6), all.last(6), legacy_stream), invalid_argument);
+    EXPECT_THROW(heddle::copy(all.last(6), all.first(6), legacy_stream), invalid_argument);
+    EXPECT_EQ(memory, before);
+
+    const matrix_view<int> left{memory.data(), 2, 3, 5};
+    const matrix_view<int> shifted{memory.data() + 2, 2, 3, 5};
+    EXPECT_THROW(heddle::copy(left, shifted, legacy_stream), invalid_argument);
+    EXPECT_EQ(memory, before);
+}
+
+TEST(copy_arguments, transposing_is_not_copying) {
+    std::vector<float> memory(100);
+    const matrix_view<float> row_major{memory.data(), 4, 4};
+    const matrix_view<float> column_major = transposed(matrix_view<float>{memory.data() + 50, 4, 4});
+    EXPECT_THROW(heddle::copy(row_major, column_major, legacy_stream), unsupported);
+    EXPECT_THROW(fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, legacy_stream), unsupported);
+}
+
+struct shape {
+    std::int64_t rows;
+    std::int64_t cols;
+    std::int64_t source_stride;
+    std::int64_t destination_stride;
+
+    friend std::ostream& operator<<(std::ostream& out, const shape& s) {
+        return out << s.rows << "x" << s.cols << ", strides " << s.source_stride << " and "
+                   << s.destination_stride;
+    }
+};
+
+class matrix_copy : public test::gpu_test, public testing::WithParamInterface<shape> {};
+
+template <class T>
+std::vector<T> numbered(std::int64_t size) {
+    std::vector<T> values(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 7 + 1);
+    return values;
+}
+
+template <class T>
+void expect_copies(const shape& s, typename guarded<T>::memory source_memory,
+                   typename guarded<T>::memory destination_memory, bool as_transposed) {
+    const stream on;
+    guarded<T> source(s.rows, s.cols, s.source_stride, 1, 1, source_memory);
+    guarded<T> destination(s.rows, s.cols, s.destination_stride, 3, 1, destination_memory);
+    const std::vector<T> values = numbered<T>(s.rows * s.cols);
+    source.upload(values);
+    if (as_transposed)
+        copy_and_wait(transposed(source.matrix()), transposed(destination.matrix()), on);
+    else
+        copy_and_wait(source.matrix(), destination.matrix(), on);
+
+    const std::vector<T> copied = destination.download();
+    EXPECT_EQ(std::memcmp(copied.data(), values.data(), values.size() * sizeof(T)), 0);
+    EXPECT_TRUE(destination.canaries_alive());
+    EXPECT_TRUE(source.untouched());
+}
+
+template <class T>
+void expect_copies_everywhere(const shape& s) {
+    using memory = typename guarded<T>::memory;
+    for (const memory from : {memory::host, memory::device})
+        for (const memory to : {memory::host, memory::device})
+            for (const bool as_transposed : {false, true}) expect_copies<T>(s, from, to, as_transposed);
+}
+
+TEST_P(matrix_copy, moves_every_element_and_no_more) {
+    expect_copies_everywhere<std::uint8_t>(GetParam());
+    expect_copies_everywhere<float>(GetParam());
+    expect_copies_everywhere<double>(GetParam());
+}
+
+TEST_P(matrix_copy, fills_every_element_and_no_more) {
+    const shape& s = GetParam();
+    const stream on;
+    guarded<float> destination(s.rows, s.cols, s.destination_stride, 1);
+    fill_zero(destination.matrix(), on);
+    const auto is_zero = [](float each) { return each == 0; };
+    EXPECT_TRUE(std::ranges::all_of(destination.download(), is_zero));
+    EXPECT_TRUE(destination.canaries_alive());
+
+    fill_bytes(transposed(destination.matrix()), std::byte{0x3f}, on);
+    const auto is_filled = [](float each) {
+        std::array<unsigned char, sizeof(float)> bytes{};
+        std::memcpy(bytes.data(), &each, sizeof(float));
+        return std::ranges::all_of(bytes, [](unsigned char byte) { return byte == 0x3f; });
+    };
+    EXPECT_TRUE(std::ranges::all_of(destination.download(), is_filled));
+    EXPECT_TRUE(destination.canaries_alive());
+}
+
+INSTANTIATE_TEST_SUITE_P(shapes, matrix_copy,
+                         testing::Values(shape{1, 1, 1, 1}, shape{1, 1, 9, 4}, shape{1, 1000, 1000, 2000},
+                                         shape{1000, 1, 1, 1}, shape{1000, 1, 3, 7}, shape{17, 31, 31, 31},
+                                         shape{17, 31, 40, 31}, shape{17, 31, 31, 33}, shape{17, 31, 37, 64},
+                                         shape{513, 1025, 1025, 1027}));
+
+class copy_test : public test::gpu_test {};
+
+TEST_F(copy_test, takes_strided_vectors) {
+    const stream s;
+    const std::vector<int> values = numbered<int>(1000);
+    guarded<int> every_third(1, 1000, 3000, 0, 3);
+    std::vector<int> back(values.size());
+    heddle::copy(values, every_third.vector(), s);
+    copy_and_wait(every_third.vector(), back, s);
+    EXPECT_EQ(back, values);
+    EXPECT_TRUE(every_third.canaries_alive());
+}
+
+TEST_F(copy_test, takes_padded_images) {
+    const stream s;
+    const std::vector<std::uint8_t> values = numbered<std::uint8_t>(20 * 13 * 3);
+    guarded<std::uint8_t> padded(13, 20 * 3, 64);
+    copy_and_wait(image_view{values.data(), 20, 13, 3}, image_view{padded.data(), 20, 13, 3, 64}, s);
+    EXPECT_EQ(padded.download(), values);
+    EXPECT_TRUE(padded.canaries_alive());
+}
+
+TEST_F(copy_test, takes_columns_of_one_matrix_side_by_side) {
+    const stream s;
+    device_buffer<int> both(10 * 8, s);
+    const std::vector<int> values = numbered<int>(10 * 8);
+    heddle::copy(values, both, s);
+    heddle::copy(matrix_view<const int>{both.data(), 10, 4, 8}, matrix_view<int>{both.data() + 4, 10, 4, 8},
+                 s);
+    std::vector<int> result(values.size());
+    copy_and_wait(both, result, s);
+    for (std::size_t i = 0; i < result.size(); ++i) EXPECT_EQ(result[i], values[i % 8 < 4 ? i : i - 4]);
+}
+
+TEST_F(copy_test, takes_rows_further_apart_than_the_runtimes_pitch) {
+    const stream s;
+    constexpr std::int64_t stride = (std::int64_t{1} << 31) + 5;
+    constexpr std::int64_t rows = 2;
+    constexpr std::int64_t cols = 3;
+    device_buffer<std::uint8_t> far((rows - 1) * stride + cols + 1, s);
+    const matrix_view<std::uint8_t> apart{far.data(), rows, cols, stride};
+    const std::array<std::uint8_t, rows * cols> values{1, 2, 3, 4, 5, 6};
+    std::array<std::uint8_t, rows * cols> back{};
+    fill_bytes(far, std::byte{9}, s);
+    heddle::copy(matrix_view<const std::uint8_t>{values.data(), rows, cols}, apart, s);
+    copy_and_wait(apart, matrix_view<std::uint8_t>{back.data(), rows, cols}, s);
+    EXPECT_EQ(back, values);
+
+    fill_zero(apart, s);
+    copy_and_wait(apart, matrix_view<std::uint8_t>{back.data(), rows, cols}, s);
+    EXPECT_EQ(back, (std::array<std::uint8_t, rows * cols>{}));
+    std::array<std::uint8_t, 2> beside{};  // the elements behind the rows
+    copy_and_wait(vector_view<const std::uint8_t>{far.data() + cols, rows, stride}, beside, s);
+    EXPECT_EQ(beside, (std::array<std::uint8_t, 2>{9, 9}));
+}
+
+TEST_F(copy_test, from_pinned_memory_does_not_wait) {
+    constexpr std::int64_t size = 100000;
+    const stream s;
+    pinned_buffer<int> source(size);
+    pinned_buffer<int> result(size);
+    device_buffer<int> on_device(size, s);
+    std::ranges::fill(source, 1);
+    std::ranges::fill(result, 0);
+    test::gate gate;
+    gate.hold(s);
+    heddle::copy(source, on_device, s);
+    heddle::copy(on_device, result, s);
+    EXPECT_FALSE(s.is_done());
+    EXPECT_EQ(result[0], 0);
+
+    std::ranges::fill(source, 2);  // what is copied is what is there when the copy runs
+    gate.open();
+    s.synchronize();
+    EXPECT_TRUE(std::ranges::all_of(result, [](int each) { return each == 2; }));
+}
+
+TEST_F(copy_test, and_wait_waits) {
+    const stream s;
+    device_buffer<int> on_device(1000000, s);
+    pinned_buffer<int> source(1000000);
+    copy_and_wait(source, on_device, s);
+    EXPECT_TRUE(s.is_done());
+}
+
+TEST_F(copy_test, refused_touches_nothing) {
+    const stream s;
+    guarded<float> source(100);
+    guarded<float> destination(101);
+    EXPECT_THROW(heddle::copy(source.vector(), destination.vector(), s), invalid_argument);
+    EXPECT_TRUE(s.is_done());
+    EXPECT_TRUE(destination.untouched());
+}
+
+class copy_error : public test::provoked_error_test {};
+
+TEST_F(copy_error, pageable_memory_cannot_be_filled) {
+    const stream s;
+    std::vector<int> pageable(1000, 5);
+    EXPECT_THROW(fill_zero(pageable, s), cuda_error);
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+    EXPECT_EQ(pageable, std::vector<int>(1000, 5));
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,78 @@
+#include "tests/support/gpu.hpp"
+#include "tests/support/provoked.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+#include <heddle/memory_pool.hpp>
+#include <heddle/stream.hpp>
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+namespace heddle {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<memory_pool>);
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr std::int64_t buffer_bytes = 64 * std::int64_t{mebibyte};
+
+class memory_pool_test : public test::gpu_test {};
+
+TEST_F(memory_pool_test, is_the_devices_default_one) {
+    cudaMemPool_t expected = nullptr;
+    check(cudaDeviceGetDefaultMemPool(&expected, current_device()));
+    EXPECT_EQ(memory_pool::of_device(current_device()).get(), expected);
+}
+
+TEST_F(memory_pool_test, counts_what_buffers_use) {
+    const stream s;
+    memory_pool pool = memory_pool::of_device(current_device());
+    pool.trim();
+    pool.reset_peaks();
+    const std::size_t before = pool.bytes_in_use();
+    {
+        const device_buffer<std::byte> buffer(buffer_bytes, s);
+        EXPECT_GE(pool.bytes_in_use(), before + buffer.size());
+        EXPECT_GE(pool.bytes_reserved(), pool.bytes_in_use());
+    }
+    s.synchronize();
+    EXPECT_EQ(pool.bytes_in_use(), before);
+    EXPECT_GE(pool.peak_bytes_in_use(), before + buffer_bytes);
+    EXPECT_GE(pool.peak_bytes_reserved(), pool.peak_bytes_in_use());
+
+    pool.reset_peaks();
+    EXPECT_LT(pool.peak_bytes_in_use(), before + buffer_bytes);
+}
+
+TEST_F(memory_pool_test, keeps_what_the_threshold_allows_and_trims) {
+    const stream s;
+    memory_pool pool = memory_pool::of_device(current_device());
+    const std::size_t former = pool.release_threshold();
+    pool.set_release_threshold(std::numeric_limits<std::size_t>::max());
+    EXPECT_EQ(pool.release_threshold(), std::numeric_limits<std::size_t>::max());
+
+    { const device_buffer<std::byte> buffer(buffer_bytes, s); }
+    s.synchronize();
+    const std::size_t kept = pool.bytes_reserved();
+    EXPECT_GE(kept, std::size_t{buffer_bytes});
+    pool.trim();
+    EXPECT_LT(pool.bytes_reserved(), kept);
+
+    pool.set_release_threshold(former);
+    EXPECT_EQ(pool.release_threshold(), former);
+}
+
+class memory_pool_error : public test::provoked_error_test {};
+
+TEST_F(memory_pool_error, there_is_none_of_a_device_that_is_not_there) {
+    EXPECT_THROW((void)memory_pool::of_device(device_count()), cuda_error);
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace heddle

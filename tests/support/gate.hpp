@@ -1,0 +1,40 @@
+#pragma once
+
+#include <heddle/error.hpp>
+
+#include <cuda/stream_ref>
+#include <cuda_runtime_api.h>
+
+#include <future>
+#include <memory>
+#include <utility>
+
+namespace heddle::test {
+
+/// Holds streams back until it is opened, so that a test decides when work is done instead of racing it.
+/// Declare it last: what is destroyed while a stream is held may wait for that stream.
+class gate {
+  public:
+    ~gate() { open(); }
+
+    void hold(cuda::stream_ref stream) {
+        auto opened = std::make_unique<std::shared_future<void>>(opened_);
+        check(cudaLaunchHostFunc(stream.get(), wait_for, opened.get()));
+        (void)opened.release();  // wait_for owns it now
+    }
+
+    void open() {
+        if (!std::exchange(is_open_, true)) promise_.set_value();
+    }
+
+  private:
+    static void wait_for(void* opened) {
+        std::unique_ptr<std::shared_future<void>>(static_cast<std::shared_future<void>*>(opened))->wait();
+    }
+
+    std::promise<void> promise_;
+    std::shared_future<void> opened_ = promise_.get_future().share();
+    bool is_open_ = false;
+};
+
+}  // namespace heddle::test

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "tests/support/gpu.hpp"
+#include <heddle/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace heddle::test {
+
+/// Whether compute-sanitizer watches this process.
+inline bool under_compute_sanitizer() {
+    std::ifstream mapped("/proc/self/maps");
+    for (std::string line; std::getline(mapped, line);)
+        if (line.find("sanitizer-collection") != std::string::npos) return true;
+    return false;
+}
+
+/// For tests that make CUDA calls fail on purpose, which compute-sanitizer would report as findings.
+class provoked_error_test : public gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!IsSkipped() && under_compute_sanitizer()) GTEST_SKIP() << "provokes CUDA errors on purpose";
+    }
+};
+
+/// Runs `body` in a process of its own that sees no device; a failed expectation or an exception there fails
+/// the test. The test must not have used CUDA before.
+template <class Body>
+void without_devices(Body body) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto hide_devices_and_run = [&] {
+        setenv("CUDA_VISIBLE_DEVICES", "", 1);
+        body();
+        std::_Exit(testing::Test::HasFailure() ? EXIT_FAILURE : EXIT_SUCCESS);
+    };
+    EXPECT_EXIT(hide_devices_and_run(), testing::ExitedWithCode(EXIT_SUCCESS), "");
+}
+
+/// The cuda_error that `body` throws; fails the test where it throws none.
+template <class Body>
+cuda_error cuda_error_of(Body body) {
+    try {
+        body();
+    } catch (const cuda_error& error) {
+        return error;
+    }
+    ADD_FAILURE() << "expected a cuda_error";
+    return cuda_error(cudaSuccess);
+}
+
+/// The invalid_argument's text; fails the test where `body` throws none.
+template <class Body>
+std::string invalid_argument_of(Body body) {
+    try {
+        body();
+    } catch (const invalid_argument& error) {
+        return error.what();
+    }
+    ADD_FAILURE() << "expected an invalid_argument";
+    return {};
+}
+
+}  // namespace heddle::test
