@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -34,7 +35,8 @@ class guarded {
             check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
             check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
         } else {
-            data_ = image_.data();
+            host_ = image_;
+            data_ = host_.data();
         }
     }
     ~guarded() {
@@ -55,7 +57,10 @@ class guarded {
     /// Elements in row-major order, without gaps.
     void upload(const std::vector<T>& elements) {
         for_each([&](std::size_t at, std::size_t i) { image_[at] = elements[i]; });
-        if (where_ == memory::device) check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
+        if (where_ == memory::device)
+            check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
+        else
+            std::ranges::copy(image_, data_);
     }
 
     /// Waits for the device, then reads the elements in row-major order, without gaps.
@@ -91,7 +96,7 @@ class guarded {
     std::size_t bytes() const { return image_.size() * sizeof(T); }
 
     std::vector<T> contents() {
-        if (where_ == memory::host) return image_;
+        if (where_ == memory::host) return host_;
         std::vector<T> now(image_.size());
         check(cudaDeviceSynchronize());
         check(cudaMemcpy(now.data(), data_, bytes(), cudaMemcpyDefault));
@@ -109,7 +114,8 @@ class guarded {
     std::int64_t rows_, cols_, row_stride_, col_stride_;
     std::int64_t first_ = 0;
     memory where_;
-    std::vector<T> image_;
+    std::vector<T> image_;  // what was uploaded, to tell later what has changed
+    std::vector<T> host_;
     T* data_ = nullptr;
 };
 
