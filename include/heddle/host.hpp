@@ -23,4 +23,9 @@ void sigmoid(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
 template <class T>
 void sigmoid(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 
+/// C = alpha * A * B + beta * C; see heddle::matmul.
+template <class T>
+void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
+            matrix_view<T> c, std::type_identity_t<T> alpha = 1, std::type_identity_t<T> beta = 0);
+
 }  // namespace heddle::host

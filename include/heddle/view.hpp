@@ -1,7 +1,7 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 namespace heddle {
 
@@ -12,7 +12,9 @@ struct vector_view {
     std::int64_t size = 0;
     std::int64_t stride = 1;
 
-    constexpr operator vector_view<const T>() const requires(!std::is_const_v<T>) {
+    /// A view of mutable elements converts to one of constant elements.
+    template <std::same_as<T> U>
+    constexpr operator vector_view<const U>() const {
         return {data, size, stride};
     }
 };
@@ -32,7 +34,9 @@ struct matrix_view {
     std::int64_t row_stride = cols;
     std::int64_t col_stride = 1;
 
-    constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
+    /// A view of mutable elements converts to one of constant elements.
+    template <std::same_as<T> U>
+    constexpr operator matrix_view<const U>() const {
         return {data, rows, cols, row_stride, col_stride};
     }
 };
@@ -60,7 +64,9 @@ struct image_view {
     std::int64_t channels = 1;
     std::int64_t row_stride = width * channels;
 
-    constexpr operator image_view<const T>() const requires(!std::is_const_v<T>) {
+    /// A view of mutable elements converts to one of constant elements.
+    template <std::same_as<T> U>
+    constexpr operator image_view<const U>() const {
         return {data, width, height, channels, row_stride};
     }
 };

@@ -18,7 +18,7 @@ struct tile {
 };
 
 template <class Functor, class T>
-__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm) grid_stride(arguments<T> a) {
+__global__ void __launch_bounds__(tile::threads) grid_stride(arguments<T> a) {
     const std::int64_t first_col = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
     const std::int64_t col_step = std::int64_t{gridDim.x} * blockDim.x;

@@ -1,0 +1,38 @@
+// coalesced: the naive kernel with x and y exchanged.
+//
+//   thread (x, y) of a 32 x 8 block -> C(row = y, col = x)
+//
+// A warp is now one row of C: it reads one element of A (a broadcast) and 32 neighbours of B, one cache line,
+// for every k. Nothing else changes. What limits it: two loads for one multiply-add, all of them served by L1
+// and L2. Any shape, any strides.
+
+#include "kernels/matmul/element.cuh"
+#include <heddle/error.hpp>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+struct tile {
+    static constexpr int m = 8;
+    static constexpr int n = 32;
+};
+
+__global__ void __launch_bounds__(tile::m* tile::n) coalesced(arguments p) {
+    const tile_position position = row_by_row(p, tile::n);
+    const std::int64_t row = position.row * tile::m + threadIdx.y;
+    const std::int64_t col = position.col * tile::n + threadIdx.x;
+    if (row >= p.c.rows || col >= p.c.cols) return;
+
+    float sum = 0;
+    for (std::int64_t k = 0; k < p.a.cols; ++k) sum += element(p.a, row, k) * element(p.b, k, col);
+    store(p, row, col, sum);
+}
+
+}  // namespace
+
+void launch_coalesced(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+    coalesced<<<tile_count(arguments, tile::m, tile::n), dim3(tile::n, tile::m), 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+}  // namespace heddle::kernels::matmul

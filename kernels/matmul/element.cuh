@@ -1,0 +1,44 @@
+#pragma once
+
+#include "kernels/matmul/launch.hpp"
+
+#include <cstdint>
+
+namespace heddle::kernels::matmul {
+
+template <class T>
+__device__ T& element(const matrix_view<T>& m, std::int64_t row, std::int64_t col) {
+    return m.data[row * m.row_stride + col * m.col_stride];
+}
+
+/// The element, or 0 outside of the matrix.
+__device__ inline float element_or_zero(const matrix_view<const float>& m, std::int64_t row,
+                                        std::int64_t col) {
+    return row < m.rows && col < m.cols ? element(m, row, col) : 0.0f;
+}
+
+/// C = alpha * sum + beta * C for one element. C is not read where beta is 0.
+__device__ inline void store(const arguments& p, std::int64_t row, std::int64_t col, float sum) {
+    if (row >= p.c.rows || col >= p.c.cols) return;
+    float& c = element(p.c, row, col);
+    c = p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * c;
+}
+
+/// Blocks of a grid over tiles of C are numbered along `x` alone: y is limited to 65535.
+struct tile_position {
+    std::int64_t row;
+    std::int64_t col;
+};
+
+/// The tile of this block, in tiles, row by row.
+__device__ inline tile_position row_by_row(const arguments& p, int tile_cols) {
+    const std::int64_t across = (p.c.cols + tile_cols - 1) / tile_cols;
+    return {blockIdx.x / across, blockIdx.x % across};
+}
+
+inline unsigned tile_count(const arguments& p, int tile_rows, int tile_cols) {
+    return static_cast<unsigned>((p.c.rows + tile_rows - 1) / tile_rows *
+                                 ((p.c.cols + tile_cols - 1) / tile_cols));
+}
+
+}  // namespace heddle::kernels::matmul

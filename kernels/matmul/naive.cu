@@ -1,0 +1,37 @@
+// naive: one thread, one element of C, neighbours in a warp on neighbouring rows.
+//
+//   thread (x, y) of a 16 x 16 block -> C(row = x, col = y)
+//
+// The definition, written down. A warp's 16 rows are 16 different cache lines of A for every k, and its
+// stores touch 16 lines of C: each 32-byte sector that arrives serves four bytes. Any shape, any strides.
+
+#include "kernels/matmul/element.cuh"
+#include <heddle/error.hpp>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+struct tile {
+    static constexpr int m = 16;
+    static constexpr int n = 16;
+};
+
+__global__ void __launch_bounds__(tile::m* tile::n) naive(arguments p) {
+    const tile_position position = row_by_row(p, tile::n);
+    const std::int64_t row = position.row * tile::m + threadIdx.x;
+    const std::int64_t col = position.col * tile::n + threadIdx.y;
+    if (row >= p.c.rows || col >= p.c.cols) return;
+
+    float sum = 0;
+    for (std::int64_t k = 0; k < p.a.cols; ++k) sum += element(p.a, row, k) * element(p.b, k, col);
+    store(p, row, col, sum);
+}
+
+}  // namespace
+
+void launch_naive(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+    naive<<<tile_count(arguments, tile::m, tile::n), dim3(tile::m, tile::n), 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+}  // namespace heddle::kernels::matmul

@@ -1,0 +1,264 @@
+// pipelined: the copy of the next tiles runs under the arithmetic of this one.
+//
+//   shared memory, per stage:   A  k-major: m rows of k (+4)   or  m-major: k rows of m      whichever way A
+//   lies
+//                               B  k-major: n rows of k (+4)   or  n-major: k rows of n      in global memory
+//   a warp: 4 x 8 threads, each 8 (or 16) x 8 elements of C
+//
+// cp.async moves 16 bytes from global to shared memory without passing through registers, several stages
+// ahead, so one barrier a tile is left and no thread waits for DRAM. An operand keeps the order that it has
+// in global memory: a thread reads its fragment 16 bytes at a time either along m (n) or along k, four k at
+// once, and never transposes. The four floats after each k-major row, and the way lanes are spread over the
+// warp's tile, keep these reads free of bank conflicts. Edges are cut by cp.async's own zero fill: only bytes
+// inside the matrix are read. Needs a unit stride along one dimension of A and of B; runs with 4-byte copies
+// where rows are not 16-byte aligned. What limits it: issue slots; FFMA takes all but one in fifteen, and
+// shared memory's pipe is half busy beside it.
+
+#include "kernels/device/vector.cuh"
+#include "kernels/matmul/element.cuh"
+#include <heddle/error.hpp>
+
+#include <cuda_pipeline_primitives.h>
+
+#include <algorithm>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+template <int warps_m_, int warps_n_, int thread_m_, int thread_n_, int k_, int stages_, int blocks_per_sm_>
+struct tile_config {
+    static constexpr int lanes_m = 4;
+    static constexpr int lanes_n = 8;
+    static constexpr int thread_m = thread_m_;
+    static constexpr int thread_n = thread_n_;
+    static constexpr int warp_m = lanes_m * thread_m;
+    static constexpr int warp_n = lanes_n * thread_n;
+    static constexpr int warps_n = warps_n_;
+    static constexpr int threads = warps_m_ * warps_n_ * 32;
+    static constexpr int m = warps_m_ * warp_m;
+    static constexpr int n = warps_n_ * warp_n;
+    static constexpr int k = k_;
+    static constexpr int stages = stages_;
+    static constexpr int blocks_per_sm = blocks_per_sm_;
+    static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read four elements at a time");
+    static_assert(stages >= 2, "one stage is computed while another is filled");
+};
+
+using large_tile = tile_config<4, 2, 8, 8, 16, 4, 2>;  // 128 x 128
+
+/// An operand's tile of `extent` (along m or n) by k, in shared memory: rows of contiguous elements.
+template <class Tile, int extent, bool k_major>
+struct operand {
+    static constexpr int rows = k_major ? extent : Tile::k;
+    static constexpr int cols = k_major ? Tile::k : extent;
+    static constexpr int row_stride = k_major ? cols + 4 : cols;
+    static constexpr int size = rows * row_stride;
+
+    /// Starts the copy of the part of `in` that begins at (row, col); what lies outside `in` becomes zero.
+    /// `in` has rows of contiguous elements, in the order of the tile.
+    template <int width>
+    static __device__ void copy_async(float* tile, const matrix_view<const float>& in, std::int64_t row,
+                                      std::int64_t col) {
+        constexpr int threads_across = cols / width;
+        constexpr int rows_per_pass = Tile::threads / threads_across;
+        static_assert(Tile::threads % threads_across == 0 && rows % rows_per_pass == 0);
+        const int r = threadIdx.x / threads_across;
+        const int c = threadIdx.x % threads_across * width;
+        const int valid_cols =
+            static_cast<int>(max(std::int64_t{0}, min(std::int64_t{width}, in.cols - (col + c))));
+        const float* source = in.data + (row + r) * in.row_stride + col + c;
+        float* target = tile + r * row_stride + c;
+#pragma unroll
+        for (int pass = 0; pass < rows / rows_per_pass; ++pass) {
+            const int valid = row + r + pass * rows_per_pass < in.rows ? valid_cols : 0;
+            const float* from = source + pass * rows_per_pass * in.row_stride;
+            __pipeline_memcpy_async(target + pass * rows_per_pass * row_stride, valid > 0 ? from : in.data,
+                                    width * sizeof(float), (width - valid) * sizeof(float));
+        }
+    }
+
+    /// Element i of `count` of a thread along m (n), in elements from the start of the warp's tile. k-major
+    /// rows are dealt to the lanes one by one, others in groups of four, as their 16-byte reads need it.
+    template <int lanes>
+    static __device__ constexpr int position(int lane, int i) {
+        return k_major ? lane + i * lanes : lane * 4 + i % 4 + i / 4 * (4 * lanes);
+    }
+
+    /// Elements [0, count) of a thread for k .. k + 3: fragment[i][kk].
+    template <int lanes, int count>
+    static __device__ void load_fragment(float (&fragment)[count][4], const float* tile, int first, int lane,
+                                         int k) {
+        using packet = vector<float, 4>;
+        if constexpr (k_major) {
+#pragma unroll
+            for (int i = 0; i < count; ++i) {
+                const int at = first + position<lanes>(lane, i);
+                const packet read = *reinterpret_cast<const packet*>(tile + at * row_stride + k);
+#pragma unroll
+                for (int kk = 0; kk < 4; ++kk) fragment[i][kk] = read[kk];
+            }
+        } else {
+#pragma unroll
+            for (int kk = 0; kk < 4; ++kk)
+#pragma unroll
+                for (int i = 0; i < count; i += 4) {
+                    const int at = first + position<lanes>(lane, i);
+                    const packet read = *reinterpret_cast<const packet*>(tile + (k + kk) * row_stride + at);
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) fragment[i + e][kk] = read[e];
+                }
+        }
+    }
+};
+
+/// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
+/// B in L2.
+template <class Tile>
+__device__ tile_position grouped(const arguments& p) {
+    constexpr std::int64_t group = 8;
+    const std::int64_t down = (p.c.rows + Tile::m - 1) / Tile::m;
+    const std::int64_t across = (p.c.cols + Tile::n - 1) / Tile::n;
+    const std::int64_t first = blockIdx.x / (group * across) * group;
+    const std::int64_t height = min(group, down - first);
+    const std::int64_t within = blockIdx.x % (group * across);
+    return {first + within % height, within / height};
+}
+
+/// A and B as tiles of contiguous rows: k-major operands are (m or n) x k, others k x (m or n).
+template <class Tile, bool a_k_major, bool b_k_major, int width>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
+    pipelined(arguments p, matrix_view<const float> a, matrix_view<const float> b, std::int64_t k_extent,
+              bool vector_store) {
+    using a_tile = operand<Tile, Tile::m, a_k_major>;
+    using b_tile = operand<Tile, Tile::n, b_k_major>;
+    extern __shared__ float4 storage[];
+    float* const a_stages = reinterpret_cast<float*>(storage);
+    float* const b_stages = a_stages + Tile::stages * a_tile::size;
+
+    // locate: lanes that differ in bit 0 or bit 1 share a 16-byte word of A or of B, which lets a half-warp's
+    // 16-byte reads go in one pass.
+    const tile_position position = grouped<Tile>(p);
+    const std::int64_t row = position.row * Tile::m;
+    const std::int64_t col = position.col * Tile::n;
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int lane_m = (lane & 1) | (lane >> 3 & 2);
+    const int lane_n = lane >> 1 & 7;
+    const int warp_row = warp / Tile::warps_n * Tile::warp_m;
+    const int warp_col = warp % Tile::warps_n * Tile::warp_n;
+
+    const auto fill = [&](int stage, std::int64_t k) {
+        a_tile::template copy_async<width>(a_stages + stage * a_tile::size, a, a_k_major ? row : k,
+                                           a_k_major ? k : row);
+        b_tile::template copy_async<width>(b_stages + stage * b_tile::size, b, b_k_major ? col : k,
+                                           b_k_major ? k : col);
+    };
+
+    // load
+    const std::int64_t tiles = (k_extent + Tile::k - 1) / Tile::k;
+#pragma unroll
+    for (int stage = 0; stage < Tile::stages - 1; ++stage) {
+        if (stage < tiles) fill(stage, std::int64_t{stage} * Tile::k);
+        __pipeline_commit();
+    }
+
+    // compute
+    float sums[Tile::thread_m][Tile::thread_n] = {};
+    int stage = 0;
+    for (std::int64_t t = 0; t < tiles; ++t) {
+        __pipeline_wait_prior(Tile::stages - 2);
+        __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten
+                          // next
+        const std::int64_t next = t + Tile::stages - 1;
+        if (next < tiles) fill(stage == 0 ? Tile::stages - 1 : stage - 1, next * Tile::k);
+        __pipeline_commit();
+
+        const float* const a_now = a_stages + stage * a_tile::size;
+        const float* const b_now = b_stages + stage * b_tile::size;
+#pragma unroll
+        for (int k = 0; k < Tile::k; k += 4) {
+            float as[Tile::thread_m][4], bs[Tile::thread_n][4];
+            a_tile::template load_fragment<Tile::lanes_m>(as, a_now, warp_row, lane_m, k);
+            b_tile::template load_fragment<Tile::lanes_n>(bs, b_now, warp_col, lane_n, k);
+#pragma unroll
+            for (int kk = 0; kk < 4; ++kk)
+#pragma unroll
+                for (int i = 0; i < Tile::thread_m; ++i)
+#pragma unroll
+                    for (int j = 0; j < Tile::thread_n; ++j) sums[i][j] += as[i][kk] * bs[j][kk];
+        }
+        stage = stage + 1 == Tile::stages ? 0 : stage + 1;
+    }
+
+    // store
+#pragma unroll
+    for (int i = 0; i < Tile::thread_m; ++i) {
+        const std::int64_t r = row + warp_row + a_tile::template position<Tile::lanes_m>(lane_m, i);
+#pragma unroll
+        for (int j = 0; j < Tile::thread_n; j += 4) {
+            const std::int64_t c = col + warp_col + b_tile::template position<Tile::lanes_n>(lane_n, j);
+            if (!b_k_major && vector_store && r < p.c.rows && c + 4 <= p.c.cols) {
+                auto& target = reinterpret_cast<vector<float, 4>&>(element(p.c, r, c));
+                vector<float, 4> result{};
+                if (p.beta != 0.0f) result = target;
+#pragma unroll
+                for (int e = 0; e < 4; ++e)
+                    result[e] = p.beta == 0.0f ? p.alpha * sums[i][j + e]
+                                               : p.alpha * sums[i][j + e] + p.beta * result[e];
+                target = result;
+            } else {
+#pragma unroll
+                for (int e = 0; e < 4; ++e)
+                    store(p, r, col + warp_col + b_tile::template position<Tile::lanes_n>(lane_n, j + e),
+                          sums[i][j + e]);
+            }
+        }
+    }
+}
+
+template <class Tile, bool a_k_major, bool b_k_major, int width>
+void launch(const arguments& arguments, const matrix_view<const float>& a, const matrix_view<const float>& b,
+            bool vector_store, cudaStream_t stream) {
+    constexpr int bytes = Tile::stages * static_cast<int>(sizeof(float)) *
+                          (operand<Tile, Tile::m, a_k_major>::size + operand<Tile, Tile::n, b_k_major>::size);
+    const auto kernel = pipelined<Tile, a_k_major, b_k_major, width>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<tile_count(arguments, Tile::m, Tile::n), Tile::threads, bytes, stream>>>(
+        arguments, a, b, arguments.a.cols, vector_store);
+    check(cudaGetLastError());
+}
+
+bool is_vector_aligned(const void* data, std::int64_t rows, std::int64_t row_stride) {
+    const std::int64_t step = rows > 1 ? row_stride * std::int64_t{sizeof(float)} : 0;
+    return common_alignment(reinterpret_cast<std::uintptr_t>(data), step) == max_vector_bytes;
+}
+
+template <class Tile>
+void launch_tile(const arguments& p, cudaStream_t stream) {
+    const bool a_k_major = p.a.cols <= 1 || p.a.col_stride == 1;
+    const bool b_k_major = !(p.b.cols <= 1 || p.b.col_stride == 1);
+    const matrix_view<const float> a = a_k_major ? p.a : transposed(p.a);
+    const matrix_view<const float> b = b_k_major ? transposed(p.b) : p.b;
+    const bool is_aligned =
+        is_vector_aligned(a.data, a.rows, a.row_stride) && is_vector_aligned(b.data, b.rows, b.row_stride);
+    const bool vector_store =
+        (p.c.cols <= 1 || p.c.col_stride == 1) && is_vector_aligned(p.c.data, p.c.rows, p.c.row_stride);
+
+    const auto with = [&]<int width>() {
+        if (a_k_major)
+            b_k_major ? launch<Tile, true, true, width>(p, a, b, vector_store, stream)
+                      : launch<Tile, true, false, width>(p, a, b, vector_store, stream);
+        else
+            b_k_major ? launch<Tile, false, true, width>(p, a, b, vector_store, stream)
+                      : launch<Tile, false, false, width>(p, a, b, vector_store, stream);
+    };
+    is_aligned ? with.template operator()<4>() : with.template operator()<1>();
+}
+
+}  // namespace
+
+void launch_pipelined(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+    launch_tile<large_tile>(arguments, stream);
+}
+
+}  // namespace heddle::kernels::matmul

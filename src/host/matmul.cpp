@@ -1,0 +1,106 @@
+#include "src/matmul.hpp"
+
+#include <heddle/host.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace heddle::host {
+namespace {
+
+// C is computed in blocks that stay in L2; for each, slabs of A and B are packed so that the innermost loop
+// reads both from start to end whatever their strides. Its 6 x 16 sums fill the vector registers of AVX2 and
+// of AVX-512 alike.
+constexpr int strip_m = 6;
+constexpr int strip_n = 16;
+constexpr std::int64_t block_m = 16 * strip_m;
+constexpr std::int64_t block_n = 16 * strip_n;
+constexpr std::int64_t block_k = 256;
+
+using lanes = float __attribute__((vector_size(strip_n * sizeof(float))));
+
+/// packed[s][k][i] = m(row + s * strip + i, col + k), 0 outside of the block's rows.
+template <int strip>
+void pack(float* packed, const matrix_view<const float>& m, std::int64_t row, std::int64_t rows,
+          std::int64_t col, std::int64_t cols) {
+    for (std::int64_t first = 0; first < rows; first += strip)
+        for (std::int64_t k = 0; k < cols; ++k)
+            for (std::int64_t i = first; i < first + strip; ++i)
+                *packed++ = i < rows ? m.data[(row + i) * m.row_stride + (col + k) * m.col_stride] : 0.0f;
+}
+
+/// sums[i] += the products of a strip of A (k x 6) and one of B (k x 16). Built for several instruction sets;
+/// the loader picks the processor's own.
+__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"))) void multiply_strips(
+    lanes (&sums)[strip_m], const float* a, const float* b, std::int64_t k) {
+    lanes local[strip_m] = {};
+    for (; k > 0; --k, a += strip_m, b += strip_n) {
+        lanes row;
+        __builtin_memcpy(&row, b, sizeof(row));
+#pragma GCC unroll strip_m
+        for (int i = 0; i < strip_m; ++i) local[i] += a[i] * row;
+    }
+    for (int i = 0; i < strip_m; ++i) sums[i] += local[i];
+}
+
+struct workspace {
+    std::vector<float> a = std::vector<float>(block_m * block_k);
+    std::vector<float> b = std::vector<float>(block_n * block_k);
+    std::vector<lanes> sums = std::vector<lanes>(block_m * block_n / strip_n);
+};
+
+/// One block of C, at most block_m x block_n. `b` is B transposed: both operands then have k along their
+/// columns.
+void multiply_block(workspace& work, const matrix_view<const float>& a, const matrix_view<const float>& b,
+                    const matrix_view<float>& c, float alpha, float beta, std::int64_t row,
+                    std::int64_t col) {
+    const std::int64_t rows = std::min(block_m, c.rows - row);
+    const std::int64_t cols = std::min(block_n, c.cols - col);
+    std::fill(work.sums.begin(), work.sums.end(), lanes{});
+    for (std::int64_t k = 0; k < a.cols; k += block_k) {
+        const std::int64_t depth = std::min(block_k, a.cols - k);
+        pack<strip_m>(work.a.data(), a, row, rows, k, depth);
+        pack<strip_n>(work.b.data(), b, col, cols, k, depth);
+        lanes* sums = work.sums.data();
+        for (std::int64_t j = 0; j < cols; j += strip_n)
+            for (std::int64_t i = 0; i < rows; i += strip_m, sums += strip_m)
+                multiply_strips(*reinterpret_cast<lanes(*)[strip_m]>(sums),
+                                &work.a[static_cast<std::size_t>(i * depth)],
+                                &work.b[static_cast<std::size_t>(j * depth)], depth);
+    }
+    const lanes* sums = work.sums.data();
+    for (std::int64_t j = 0; j < cols; j += strip_n)
+        for (std::int64_t i = 0; i < rows; i += strip_m, sums += strip_m)
+            for (std::int64_t r = i; r < std::min(i + strip_m, rows); ++r)
+                for (std::int64_t s = j; s < std::min(j + strip_n, cols); ++s) {
+                    float& out = c.data[(row + r) * c.row_stride + (col + s) * c.col_stride];
+                    const float sum = alpha * sums[r - i][s - j];
+                    out = beta == 0 ? sum : sum + beta * out;
+                }
+}
+
+}  // namespace
+
+template <class T>
+void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
+            matrix_view<T> c, std::type_identity_t<T> alpha, std::type_identity_t<T> beta) {
+    detail::validate_matmul("host::matmul", a, b, c);
+    if (c.rows == 0 || c.cols == 0) return;
+    if (alpha == 0) a.cols = 0;
+    const std::int64_t down = (c.rows + block_m - 1) / block_m;
+    const std::int64_t across = (c.cols + block_n - 1) / block_n;
+#pragma omp parallel
+    {
+        workspace work;
+#pragma omp for schedule(dynamic)
+        for (std::int64_t block = 0; block < down * across; ++block)
+            multiply_block(work, a, transposed(b), c, alpha, beta, block / across * block_m,
+                           block % across * block_n);
+    }
+}
+
+template void matmul<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>, float,
+                            float);
+
+}  // namespace heddle::host

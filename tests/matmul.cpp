@@ -1,0 +1,422 @@
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/error.hpp>
+#include <heddle/graph.hpp>
+#include <heddle/host.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#if HEDDLE_HAS_CUBLAS
+#include <cublas_v2.h>
+#endif
+
+namespace heddle {
+
+void PrintTo(matmul_algorithm algorithm, std::ostream* out) {
+    *out << to_string(algorithm);
+}
+
+namespace {
+
+using test::guarded;
+
+struct shape {
+    std::int64_t m, n, k;
+};
+
+std::string text(const shape& s) {
+    return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
+}
+
+/// How an operand lies in memory.
+struct layout {
+    bool is_transposed = false;
+    std::int64_t padding = 0;
+    std::int64_t offset = 0;
+    std::int64_t step = 1;  ///< between neighbours along the contiguous dimension
+};
+
+guarded<float> make(std::int64_t rows, std::int64_t cols, const layout& how,
+                    guarded<float>::memory where = guarded<float>::memory::device) {
+    const std::int64_t line = (how.is_transposed ? rows : cols) * how.step + how.padding;
+    return how.is_transposed ? guarded<float>(rows, cols, how.step, how.offset, line, where)
+                             : guarded<float>(rows, cols, line, how.offset, how.step, where);
+}
+
+/// float64 products, and for each the sum of magnitudes that error bounds are relative to.
+struct reference {
+    std::vector<double> value, magnitude;
+
+    reference(const shape& s, const std::vector<float>& a, const std::vector<float>& b,
+              const std::vector<float>& c, double alpha, double beta)
+        : value(c.size()), magnitude(c.size()) {
+        const auto at = [](std::int64_t row, std::int64_t cols, std::int64_t col) {
+            return static_cast<std::size_t>(row * cols + col);
+        };
+        std::vector<double> sums(static_cast<std::size_t>(s.n)), sizes(static_cast<std::size_t>(s.n));
+        for (std::int64_t i = 0; i < s.m; ++i) {
+            std::fill(sums.begin(), sums.end(), 0);
+            std::fill(sizes.begin(), sizes.end(), 0);
+            for (std::int64_t k = 0; k < s.k; ++k)
+                for (std::int64_t j = 0; j < s.n; ++j) {
+                    const double product = double{a[at(i, s.k, k)]} * double{b[at(k, s.n, j)]};
+                    sums[at(0, 0, j)] += product;
+                    sizes[at(0, 0, j)] += std::abs(product);
+                }
+            for (std::int64_t j = 0; j < s.n; ++j) {
+                const double old = beta == 0 ? 0 : beta * double{c[at(i, s.n, j)]};
+                value[at(i, s.n, j)] = alpha * sums[at(0, 0, j)] + old;
+                magnitude[at(i, s.n, j)] = std::abs(alpha) * sizes[at(0, 0, j)] + std::abs(old);
+            }
+        }
+    }
+};
+
+/// k products added in float in any order are within k u of their sum of magnitudes (Higham, Accuracy and
+/// Stability of Numerical Algorithms, 3.1); scaling by alpha and adding beta * C are three roundings more.
+/// The next higher order in u is covered by one more.
+double bound(const shape& s, double magnitude) {
+    return static_cast<double>(s.k + 4) * test::unit_roundoff<float>() * magnitude + test::smallest<float>();
+}
+
+void expect_close(const shape& s, const std::vector<float>& actual, const reference& expected) {
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        ASSERT_TRUE(test::is_within(double{actual[i]}, expected.value[i], bound(s, expected.magnitude[i])))
+            << "element " << i;
+}
+
+class matmul_rung : public test::gpu_test, public testing::WithParamInterface<matmul_algorithm> {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!IsSkipped()) stream_.emplace();
+    }
+
+    matmul_options options(float alpha = 1, float beta = 0) const { return {alpha, beta, GetParam()}; }
+
+    void run_and_check(const shape& s, const layout& a_layout = {}, const layout& b_layout = {},
+                       const layout& c_layout = {}, float alpha = 1, float beta = 0) {
+        SCOPED_TRACE(text(s));
+        const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+        const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+        const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
+        guarded<float> a = make(s.m, s.k, a_layout), b = make(s.k, s.n, b_layout),
+                       c = make(s.m, s.n, c_layout);
+        a.upload(a_elements);
+        b.upload(b_elements);
+        if (beta != 0) c.upload(c_elements);  // else it stays NaN, which must not get into the result
+        matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta));
+        stream_->synchronize();
+        expect_close(s, c.download(), reference(s, a_elements, b_elements, c_elements, alpha, beta));
+        EXPECT_TRUE(c.canaries_alive());
+        EXPECT_TRUE(a.untouched());
+        EXPECT_TRUE(b.untouched());
+    }
+
+    std::optional<stream> stream_;
+};
+
+TEST_P(matmul_rung, is_right_around_every_tile_edge) {
+    for (const shape& s : {shape{1, 1, 1},
+                           {2, 3, 5},
+                           {15, 17, 7},
+                           {16, 16, 16},
+                           {31, 33, 15},
+                           {32, 32, 32},
+                           {33, 31, 17},
+                           {63, 65, 31},
+                           {64, 64, 64},
+                           {127, 129, 33},
+                           {128, 128, 16},
+                           {129, 127, 47},
+                           {255, 257, 65},
+                           {257, 130, 100}})
+        run_and_check(s);
+}
+
+TEST_P(matmul_rung, is_right_when_thin_or_deep) {
+    for (const shape& s :
+         {shape{1, 1000, 70}, {1000, 1, 70}, {1, 1, 4099}, {3, 500, 1}, {500, 2, 3}, {17, 19, 2051}})
+        run_and_check(s);
+}
+
+TEST_P(matmul_rung, takes_every_transposition) {
+    for (const shape& s : {shape{67, 45, 39}, {128, 132, 64}})
+        for (int bits = 0; bits < 8; ++bits) {
+            SCOPED_TRACE("transposed A, B, C: " + std::to_string(bits));
+            run_and_check(s, {(bits & 1) != 0}, {(bits & 2) != 0}, {(bits & 4) != 0});
+        }
+}
+
+TEST_P(matmul_rung, takes_padded_rows_and_any_alignment) {
+    const shape s{130, 70, 51};
+    for (std::int64_t offset = 0; offset < 4; ++offset)
+        for (std::int64_t padding : {0, 1, 3, 13}) {
+            SCOPED_TRACE("offset " + std::to_string(offset) + ", padding " + std::to_string(padding));
+            run_and_check(s, {false, padding, offset}, {false, padding, 0}, {false, padding, 0});
+            run_and_check(s, {false, padding, 0}, {true, padding, offset}, {false, padding, offset});
+        }
+}
+
+TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
+    const shape s{37, 29, 23};
+    const layout apart{false, 3, 1, 2};
+    if (GetParam() == matmul_algorithm::pipelined) {
+        guarded<float> a = make(s.m, s.k, apart), b = make(s.k, s.n, {}), c = make(s.m, s.n, {});
+        EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
+        EXPECT_TRUE(c.untouched());
+    } else {
+        run_and_check(s, apart, apart, apart, 1, 2);
+    }
+    run_and_check(s, {}, {}, apart);
+}
+
+TEST_P(matmul_rung, scales_by_alpha_and_beta) {
+    for (const float alpha : {-1.5f, 1.0f})
+        for (const float beta : {1.0f, 0.25f}) run_and_check({70, 66, 40}, {}, {}, {}, alpha, beta);
+}
+
+TEST_P(matmul_rung, does_not_read_a_and_b_where_alpha_is_zero) {
+    guarded<float> a(20, 30, 30), b(30, 10, 10), c(20, 10, 10);  // A and B stay NaN
+    const std::vector<float> before = test::random_elements<float>(200);
+    c.upload(before);
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(0, 2));
+    stream_->synchronize();
+    const std::vector<float> after = c.download();
+    for (std::size_t i = 0; i < after.size(); ++i) ASSERT_EQ(after[i], 2 * before[i]);
+}
+
+TEST_P(matmul_rung, handles_empty_extents) {
+    guarded<float> a(4, 0, 1), b(0, 5, 5), c(4, 5, 5), none(0, 5, 5);
+    c.upload(std::vector<float>(20, 3.0f));
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(1, 2));
+    stream_->synchronize();
+    EXPECT_EQ(c.download(), std::vector<float>(20, 6.0f));
+    matmul<float>(matrix_view<const float>{nullptr, 0, 4}, matrix_view<const float>{c.data(), 4, 5},
+                  matrix_view<float>{nullptr, 0, 5}, *stream_, options());
+    stream_->synchronize();
+}
+
+TEST_P(matmul_rung, is_exact_on_small_integers) {
+    const shape s{140, 135, 300};
+    std::vector<float> a_elements = test::random_elements<float>(s.m * s.k, -8, 8);
+    std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -8, 8);
+    for (float& e : a_elements) e = std::round(e);
+    for (float& e : b_elements) e = std::round(e);
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+    stream_->synchronize();
+    const std::vector<float> actual = c.download();
+    const reference expected(s, a_elements, b_elements, actual, 1, 0);
+    for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_EQ(double{actual[i]}, expected.value[i]);
+}
+
+// What fills a tile up past an edge must never meet an infinity: 0 * Inf is NaN.
+TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
+    const shape s{35, 37, 19};
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    std::vector<float> a_elements(static_cast<std::size_t>(s.m * s.k), infinity);
+    a_elements[0] = std::numeric_limits<float>::quiet_NaN();
+    a.upload(a_elements);
+    b.upload(std::vector<float>(static_cast<std::size_t>(s.k * s.n), 1.0f));
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+    stream_->synchronize();
+    const std::vector<float> actual = c.download();
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        if (i < static_cast<std::size_t>(s.n))
+            ASSERT_TRUE(std::isnan(actual[i])) << i;
+        else
+            ASSERT_EQ(actual[i], infinity) << i;
+    }
+}
+
+TEST_P(matmul_rung, replays_from_a_graph) {
+    const shape s{65, 66, 67};
+    const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    graph captured = graph::capture(
+        *stream_, [&] { matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()); });
+    EXPECT_TRUE(c.untouched());
+    captured.launch(*stream_);
+    stream_->synchronize();
+    expect_close(s, c.download(), reference(s, a_elements, b_elements, c.download(), 1, 0));
+}
+
+#if HEDDLE_HAS_CUBLAS
+TEST_P(matmul_rung, agrees_with_cublas) {
+    const shape s{1031, 777, 1500};
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
+    a.upload(test::random_elements<float>(s.m * s.k, 0, 1));
+    b.upload(test::random_elements<float>(s.k * s.n, 0, 1));
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+
+    cublasHandle_t handle = nullptr;
+    ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cublasSetStream(handle, stream_->get()), CUBLAS_STATUS_SUCCESS);
+    const float one = 1, zero = 0;
+    const auto extent = [](std::int64_t n) { return static_cast<int>(n); };
+    // Row-major C = A B is column-major C^T = B^T A^T.
+    ASSERT_EQ(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
+                          b.data(), extent(s.n), a.data(), extent(s.k), &zero, vendor.data(), extent(s.n)),
+              CUBLAS_STATUS_SUCCESS);
+    stream_->synchronize();
+    ASSERT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
+    const std::vector<float> ours = c.download(), theirs = vendor.download();
+    // All terms are positive, so the result is the sum of magnitudes; each side may be off by the bound.
+    for (std::size_t i = 0; i < ours.size(); ++i)
+        ASSERT_TRUE(
+            test::is_within(double{ours[i]}, double{theirs[i]}, 2 * bound(s, double{theirs[i]} * 1.001)))
+            << i;
+}
+#endif
+
+std::string algorithm_name(const testing::TestParamInfo<matmul_algorithm>& info) {
+    return std::string(to_string(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(all, matmul_rung,
+                         testing::ValuesIn(matmul_algorithms().begin(), matmul_algorithms().end()),
+                         algorithm_name);
+INSTANTIATE_TEST_SUITE_P(chosen, matmul_rung, testing::Values(matmul_algorithm::automatic), algorithm_name);
+
+class matmul_device : public test::gpu_test {};
+
+TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
+    const shape s{69000, 8, 32000};  // A has 2.2e9 elements
+    stream stream;
+    const std::int64_t size = s.m * s.k;
+    std::size_t free_bytes = 0, total_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < static_cast<std::size_t>(size) * sizeof(float) * 3 / 2)
+        GTEST_SKIP() << "needs 13 GB free";
+    float* a = nullptr;
+    check(cudaMalloc(reinterpret_cast<void**>(&a), static_cast<std::size_t>(size) * sizeof(float)));
+    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream.get()));
+    const std::vector<float> last = test::random_elements<float>(s.k);
+    check(cudaMemcpyAsync(a + (s.m - 1) * s.k, last.data(), last.size() * sizeof(float), cudaMemcpyDefault,
+                          stream.get()));
+    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+    guarded<float> b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    b.upload(b_elements);
+    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), stream);
+    stream.synchronize();
+    const std::vector<float> actual = c.download();
+    check(cudaFree(a));
+    const std::size_t before_last = actual.size() - static_cast<std::size_t>(s.n);
+    for (std::size_t i = 0; i < before_last; ++i) ASSERT_EQ(actual[i], 0) << i;
+    const shape row{1, s.n, s.k};
+    expect_close(row, {actual.begin() + static_cast<std::ptrdiff_t>(before_last), actual.end()},
+                 reference(row, last, b_elements, std::vector<float>(static_cast<std::size_t>(s.n)), 1, 0));
+}
+
+// The rest needs no device.
+
+device_traits hopper() {
+    device_traits device;
+    device.compute_capability_major = 9;
+    device.sm_count = 132;
+    return device;
+}
+
+TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
+    for (const std::int64_t size : {1, 16, 512, 4096, 100000}) {
+        EXPECT_EQ(select(matmul_problem{size, size, size, true}, hopper()), matmul_algorithm::pipelined);
+        EXPECT_NE(select(matmul_problem{size, size, size, false}, hopper()), matmul_algorithm::pipelined);
+    }
+    device_traits turing = hopper();
+    turing.compute_capability_major = 7;
+    turing.compute_capability_minor = 5;
+    EXPECT_NE(select(matmul_problem{512, 512, 512, true}, turing), matmul_algorithm::pipelined);
+}
+
+template <class Call>
+void expect_invalid(const std::string& argument, const std::string& value, const Call& call) {
+    try {
+        call();
+        FAIL() << "nothing was thrown for " << argument;
+    } catch (const invalid_argument& error) {
+        EXPECT_EQ(error.argument(), argument);
+        EXPECT_EQ(error.value(), value);
+        EXPECT_FALSE(error.expected().empty());
+    }
+}
+
+TEST(matmul_arguments, are_checked_before_anything_is_done) {
+    std::vector<float> memory(100);
+    float* const p = memory.data();
+    const cuda::stream_ref stream{cudaStream_t{}};
+    const matrix_view<const float> a{p, 3, 4}, b{p, 4, 5};
+    const matrix_view<float> c{p + 50, 3, 5};
+    const auto call = [&](auto a_, auto b_, auto c_, matmul_options options = {}) {
+        return [=] { matmul<float>(a_, b_, c_, stream, options); };
+    };
+    using view = matrix_view<const float>;
+    expect_invalid("b.rows", "5", call(a, view{p, 5, 5}, c));
+    expect_invalid("c.rows", "4", call(a, b, matrix_view<float>{p + 50, 4, 5}));
+    expect_invalid("c.cols", "4", call(a, b, matrix_view<float>{p + 50, 3, 4}));
+    expect_invalid("a.rows", "-3", call(view{p, -3, 4}, b, c));
+    expect_invalid("a.cols", "-4", call(view{p, 3, -4}, b, c));
+    expect_invalid("a.row_stride", "3", call(view{p, 3, 4, 3}, b, c));
+    expect_invalid("a.data", "null", call(view{nullptr, 3, 4}, b, c));
+    expect_invalid("c", "a view that overlaps a",
+                   call(a, view{p + 70, 4, 5}, matrix_view<float>{p + 11, 3, 5}));
+    expect_invalid("c", "a view that overlaps b", call(a, b, matrix_view<float>{p + 19, 3, 5}));
+    expect_invalid("options.algorithm", "99", call(a, b, c, {1, 0, static_cast<matmul_algorithm>(99)}));
+    const auto* misaligned = reinterpret_cast<const float*>(reinterpret_cast<const char*>(p) + 2);
+    EXPECT_THROW(call(view{misaligned, 3, 4}, b, c)(), invalid_argument);
+    const std::int64_t huge = std::int64_t{1} << 62;
+    EXPECT_THROW(call(view{p, huge, huge}, b, c)(), invalid_argument);
+    EXPECT_TRUE(std::all_of(memory.begin(), memory.end(), [](float e) { return e == 0; }));
+}
+
+TEST(host_matmul, is_right_for_every_layout) {
+    for (const shape& s :
+         {shape{1, 1, 1}, {5, 7, 3}, {6, 16, 256}, {97, 257, 300}, {100, 31, 513}, {3, 4, 0}})
+        for (int bits = 0; bits < 8; ++bits)
+            for (const float beta : {0.0f, -0.5f}) {
+                SCOPED_TRACE(text(s) + ", transposed " + std::to_string(bits) + ", beta " +
+                             std::to_string(beta));
+                const auto host = guarded<float>::memory::host;
+                const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+                const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+                const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
+                guarded<float> a = make(s.m, s.k, {(bits & 1) != 0, 3, 1}, host);
+                guarded<float> b = make(s.k, s.n, {(bits & 2) != 0, 2, 0, 2}, host);
+                guarded<float> c = make(s.m, s.n, {(bits & 4) != 0, 1, 3}, host);
+                a.upload(a_elements);
+                b.upload(b_elements);
+                if (beta != 0) c.upload(c_elements);
+                host::matmul<float>(a.matrix(), b.matrix(), c.matrix(), 1.5f, beta);
+                expect_close(s, c.download(),
+                             reference(s, a_elements, b_elements, c_elements, 1.5, double{beta}));
+                EXPECT_TRUE(c.canaries_alive());
+            }
+}
+
+TEST(host_matmul, checks_its_arguments) {
+    std::vector<float> p(100);
+    EXPECT_THROW(host::matmul<float>(matrix_view<float>{p.data(), 3, 4}, matrix_view<float>{p.data(), 5, 5},
+                                     matrix_view<float>{p.data() + 50, 3, 5}),
+                 invalid_argument);
+}
+
+}  // namespace
+}  // namespace heddle
