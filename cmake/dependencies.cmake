@@ -2,6 +2,7 @@
 # hash; on Debian 12 nothing is fetched.
 include(FetchContent)
 
+include(cmake/nvtoolsext.cmake)
 find_package(CUDAToolkit 13.0 REQUIRED)
 include(cmake/cccl.cmake)
 find_package(OpenMP REQUIRED COMPONENTS CXX)

@@ -13,4 +13,5 @@ install(FILES
   ${PROJECT_BINARY_DIR}/heddle-config.cmake
   ${PROJECT_BINARY_DIR}/heddle-config-version.cmake
   cmake/cccl.cmake
+  cmake/nvtoolsext.cmake
   DESTINATION ${package_dir})
