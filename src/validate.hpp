@@ -43,11 +43,15 @@ constexpr bool is_row_major(const matrix_view<T>& m) {
 
 template <class T>
 footprint footprint_of(const matrix_view<T>& m) {
-    if (!is_row_major(m)) return footprint_of(transposed(m));
+    const bool is_row_with_gaps = m.rows == 1 && m.cols > 1 && m.col_stride > 1;
+    if (!is_row_major(m) || is_row_with_gaps) return footprint_of(transposed(m));
     if (m.rows == 0 || m.cols == 0) return {};
     const auto bytes = [](std::int64_t n) { return static_cast<std::uintptr_t>(n) * sizeof(T); };
-    return {reinterpret_cast<std::uintptr_t>(m.data), bytes((m.cols - 1) * m.col_stride + 1),
-            static_cast<std::uintptr_t>(m.rows), bytes(m.row_stride)};
+    const std::int64_t run = m.cols > 1 ? (m.cols - 1) * m.col_stride + 1 : 1;
+    // A single row may have any stride, also one that is shorter than the row.
+    const std::int64_t stride = m.rows > 1 ? m.row_stride : std::max(m.row_stride, run);
+    return {reinterpret_cast<std::uintptr_t>(m.data), bytes(run), static_cast<std::uintptr_t>(m.rows),
+            bytes(stride)};
 }
 
 template <class T>

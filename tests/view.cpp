@@ -1,0 +1,195 @@
+#include <heddle/buffer.hpp>
+#include <heddle/error.hpp>
+#include <heddle/host.hpp>
+#include <heddle/view.hpp>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <concepts>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<vector_view<float>> && std::is_aggregate_v<vector_view<float>>);
+static_assert(std::is_trivially_copyable_v<matrix_view<float>> && std::is_aggregate_v<matrix_view<float>>);
+static_assert(std::is_trivially_copyable_v<image_view<float>> && std::is_aggregate_v<image_view<float>>);
+
+// A view of const may be made from a view of mutable elements, never the other way.
+static_assert(std::convertible_to<vector_view<float>, vector_view<const float>>);
+static_assert(std::convertible_to<matrix_view<float>, matrix_view<const float>>);
+static_assert(std::convertible_to<image_view<float>, image_view<const float>>);
+static_assert(!std::convertible_to<vector_view<const float>, vector_view<float>>);
+static_assert(!std::convertible_to<matrix_view<const float>, matrix_view<float>>);
+static_assert(!std::convertible_to<matrix_view<float>, matrix_view<double>>);
+static_assert(std::convertible_to<pinned_buffer<float>&, vector_view<float>>);
+static_assert(std::convertible_to<const pinned_buffer<float>&, vector_view<const float>>);
+static_assert(!std::convertible_to<const pinned_buffer<float>&, vector_view<float>>);
+
+TEST(view, deduces_its_element_type) {
+    float storage[24] = {};
+    const float* constant = storage;
+    static_assert(std::same_as<decltype(vector_view(storage, 24)), vector_view<float>>);
+    static_assert(std::same_as<decltype(vector_view(constant, 12, 2)), vector_view<const float>>);
+    static_assert(std::same_as<decltype(matrix_view(storage, 4, 6)), matrix_view<float>>);
+    static_assert(std::same_as<decltype(matrix_view(constant, 4, 5, 6)), matrix_view<const float>>);
+    static_assert(std::same_as<decltype(matrix_view(storage, 4, 2, 6, 2)), matrix_view<float>>);
+    static_assert(std::same_as<decltype(image_view(storage, 6, 4)), image_view<float>>);
+    static_assert(std::same_as<decltype(image_view(constant, 2, 4, 3, 6)), image_view<const float>>);
+    (void)constant;
+}
+
+TEST(view, is_dense_and_row_major_by_default) {
+    float storage[24] = {};
+    EXPECT_EQ(vector_view(storage, 24).stride, 1);
+    const matrix_view m(storage, 4, 6);
+    EXPECT_EQ(m.row_stride, 6);
+    EXPECT_EQ(m.col_stride, 1);
+    const image_view gray(storage, 6, 4);
+    EXPECT_EQ(gray.channels, 1);
+    EXPECT_EQ(gray.row_stride, 6);
+    EXPECT_EQ(image_view(storage, 2, 4, 3).row_stride, 6);
+
+    EXPECT_EQ(vector_view<float>{}.data, nullptr);
+    EXPECT_EQ(matrix_view<float>{}.rows, 0);
+    EXPECT_EQ(image_view<float>{}.row_stride, 0);
+}
+
+TEST(view, keeps_every_member_on_its_way_to_const) {
+    float storage[64] = {};
+    const matrix_view<const float> m = matrix_view(storage, 3, 4, 20, 5);
+    EXPECT_EQ(m.data, storage);
+    EXPECT_EQ(m.rows, 3);
+    EXPECT_EQ(m.cols, 4);
+    EXPECT_EQ(m.row_stride, 20);
+    EXPECT_EQ(m.col_stride, 5);
+    const vector_view<const float> v = vector_view(storage, 7, 9);
+    EXPECT_EQ(v.size, 7);
+    EXPECT_EQ(v.stride, 9);
+    const image_view<const float> image = image_view(storage, 2, 3, 4, 16);
+    EXPECT_EQ(image.width, 2);
+    EXPECT_EQ(image.height, 3);
+    EXPECT_EQ(image.channels, 4);
+    EXPECT_EQ(image.row_stride, 16);
+}
+
+TEST(transposed, exchanges_rows_and_columns_of_the_same_elements) {
+    int storage[24];
+    for (int i = 0; i < 24; ++i) storage[i] = i;
+    constexpr auto at = [](const matrix_view<int>& m, std::int64_t row, std::int64_t col) {
+        return m.data[row * m.row_stride + col * m.col_stride];
+    };
+    const matrix_view m(storage, 4, 5, 6);
+    const matrix_view t = transposed(m);
+    ASSERT_EQ(t.rows, 5);
+    ASSERT_EQ(t.cols, 4);
+    for (std::int64_t row = 0; row < 4; ++row)
+        for (std::int64_t col = 0; col < 5; ++col) EXPECT_EQ(at(t, col, row), at(m, row, col));
+    const matrix_view twice = transposed(t);
+    EXPECT_EQ(twice.row_stride, m.row_stride);
+    EXPECT_EQ(twice.col_stride, m.col_stride);
+}
+
+// What counts as an overlap, and which strides are valid, against the set of addresses that a view reaches.
+// Through host::add, which asks of its arguments what every operation does.
+
+using matrix = matrix_view<float>;
+
+std::multiset<const float*> addresses(const matrix& m) {
+    std::multiset<const float*> all;
+    for (std::int64_t row = 0; row < m.rows; ++row)
+        for (std::int64_t col = 0; col < m.cols; ++col)
+            all.insert(m.data + row * m.row_stride + col * m.col_stride);
+    return all;
+}
+
+bool is_unique(const matrix& m) {
+    const auto all = addresses(m);
+    return std::set(all.begin(), all.end()).size() == all.size();
+}
+
+bool share_an_element(const matrix& a, const matrix& b) {
+    const auto of_a = addresses(a);
+    for (const float* address : addresses(b))
+        if (of_a.contains(address)) return true;
+    return false;
+}
+
+bool is_accepted(const matrix& input, const matrix& output) {
+    try {
+        host::add<float>(input, input, output);
+        return true;
+    } catch (const invalid_argument&) {
+        return false;
+    }
+}
+
+bool is_exactly(const matrix& a, const matrix& b) {
+    return a.data == b.data && (a.rows <= 1 || a.row_stride == b.row_stride) &&
+           (a.cols <= 1 || a.col_stride == b.col_stride);
+}
+
+std::string text(const matrix& m) {
+    return fmt::format("{} x {}, strides {} and {}", m.rows, m.cols, m.row_stride, m.col_stride);
+}
+
+TEST(overlap, is_found_in_every_pair_of_small_matrices) {
+    std::vector<float> storage(400);
+    float* middle = storage.data() + 200;
+    std::int64_t accepted = 0, refused = 0;
+    for (const auto& [rows, cols] : {std::pair{1, 1}, {1, 3}, {3, 1}, {2, 2}, {2, 3}, {3, 2}, {3, 3}})
+        for (const bool column_major : {false, true})
+            for (const std::int64_t stride : {1, 2, 3, 4, 5, 8})
+                for (const std::int64_t other_stride : {1, 2, 3, 4, 5, 8})
+                    for (const bool other_column_major : {false, true})
+                        for (std::int64_t shift = -30; shift <= 30; ++shift) {
+                            const auto make = [&, r = rows, c = cols](float* data, std::int64_t s,
+                                                                      bool columns) {
+                                return columns ? matrix{data, r, c, 1, s} : matrix{data, r, c, s, 1};
+                            };
+                            const matrix input = make(middle, stride, column_major);
+                            const matrix output = make(middle + shift, other_stride, other_column_major);
+                            if (!is_unique(input) || !is_unique(output)) {
+                                ASSERT_FALSE(is_accepted(input, output))
+                                    << text(input) << "; " << text(output);
+                                continue;
+                            }
+                            const bool valid = is_exactly(input, output) || !share_an_element(input, output);
+                            const bool was_accepted = is_accepted(input, output);
+                            // A real overlap is always refused. Where the views step alike, nothing else is.
+                            const bool alike = stride == other_stride && column_major == other_column_major;
+                            if (!valid || alike) {
+                                ASSERT_EQ(was_accepted, valid)
+                                    << text(input) << "; " << text(output) << ", " << shift << " elements on";
+                            }
+                            ++(was_accepted ? accepted : refused);
+                        }
+    EXPECT_GT(accepted, 0);
+    EXPECT_GT(refused, 0);
+}
+
+TEST(overlap, is_none_between_interleaved_vectors) {
+    std::vector<float> storage(30, 1.0f);
+    for (std::int64_t stride = 1; stride <= 3; ++stride)
+        for (std::int64_t shift = 1; shift < stride; ++shift) {
+            const vector_view<float> even{storage.data(), 9, stride}, odd{storage.data() + shift, 9, stride};
+            EXPECT_NO_THROW(host::add<float>(even, even, odd));
+        }
+    const vector_view<float> low{storage.data(), 9, 3}, high{storage.data() + 3, 9, 3};
+    EXPECT_THROW(host::add<float>(low, low, high), invalid_argument);
+}
+
+TEST(overlap, is_none_between_an_empty_view_and_any_other) {
+    std::vector<float> storage(12);
+    const matrix no_rows{storage.data() + 2, 0, 3};
+    EXPECT_NO_THROW(host::add<float>(no_rows, no_rows, no_rows));
+}
+
+}  // namespace
+}  // namespace heddle
