@@ -12,7 +12,8 @@ namespace heddle::detail {
 /// The name of an argument, or of a member of one: {"a", "rows"} is a.rows.
 class argument_name {
   public:
-    argument_name(const char* argument, const char* member = nullptr) : argument_(argument), member_(member) {}
+    argument_name(const char* argument, const char* member = nullptr)
+        : argument_(argument), member_(member) {}
 
     std::string text() const { return member_ ? fmt::format("{}.{}", argument_, member_) : argument_; }
 

@@ -14,8 +14,8 @@ namespace {
 // of AVX-512 alike.
 constexpr int strip_m = 6;
 constexpr int strip_n = 16;
-constexpr std::int64_t block_m = 16 * strip_m;
-constexpr std::int64_t block_n = 16 * strip_n;
+constexpr auto block_m = std::int64_t{16} * strip_m;
+constexpr auto block_n = std::int64_t{16} * strip_n;
 constexpr std::int64_t block_k = 256;
 
 using lanes = float __attribute__((vector_size(strip_n * sizeof(float))));
