@@ -1,0 +1,19 @@
+#pragma once
+
+/// All of heddle. The conversions of heddle/interop are included by those who want them.
+
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/device.hpp>
+#include <heddle/elementwise.hpp>
+#include <heddle/error.hpp>
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/graph.hpp>
+#include <heddle/host.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/memory_pool.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+#include <heddle/workspace.hpp>

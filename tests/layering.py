@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Checks who includes whom.
+
+usage: layering.py ROOT         names every include in the tree that its layer may not have; exits 1 if there is one
+       layering.py --self-test  plants violations in a small tree and fails unless each is found
+"""
+
+import dataclasses
+import pathlib
+import re
+import sys
+import tempfile
+
+STANDARD = r"[a-z_0-9]+"  # <vector>, <cstdint>
+PUBLIC = r"heddle/.+\.hpp"
+FMT = r"fmt/.+"
+CUDA_RUNTIME = r"cuda_runtime_api\.h|cuda_fp16\.h|cuda_bf16\.h|cuda/stream_ref"
+# What device code takes from the toolkit. No header of cuBLAS, cuDNN, CUB, NPP or Thrust: those are peers.
+CUDA_DEVICE = rf"{CUDA_RUNTIME}|cuda\.h|cuda_runtime\.h|cuda_fp8\.h|mma\.h|cooperative_groups.*|cuda/.+"
+
+
+@dataclasses.dataclass
+class Layer:
+    files: str  # a pattern of paths; the first layer that fits a file is the file's
+    may_include: list[str]
+
+
+LAYERS = [
+    Layer(r"include/heddle/interop/.+", [STANDARD, CUDA_RUNTIME, PUBLIC, r"cuda/std/.+"]),
+    Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
+    Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE]),
+    Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, PUBLIC, r"kernels/device/.+"]),
+    Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp"]),
+    Layer(r"kernels/(?P<op>[^/]+)/.+",
+          [STANDARD, CUDA_DEVICE, PUBLIC, r"kernels/device/.+", r"kernels/{op}/.+"]),
+    Layer(r"src/.+", [STANDARD, CUDA_RUNTIME, r"cuda\.h", r"omp\.h", FMT, PUBLIC, r"src/.+\.hpp",
+                      r"kernels/[^/]+/launch\.hpp"]),
+    # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
+    Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/device/.+"]),
+    Layer(r"tests/.+", [PUBLIC, r"tests/.+"]),
+    Layer(r"benchmarks/.+", [PUBLIC, r"benchmarks/.+"]),
+    Layer(r"examples/.+", [PUBLIC, r"examples/.+"]),
+]
+FREE_LAYERS = ("tests/", "benchmarks/", "examples/")
+OURS = re.compile(r"(heddle|kernels|src|tests|benchmarks|examples)/")
+
+FOLDERS = ["include", "kernels", "src", "tests", "benchmarks", "examples"]
+SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def sources(root: pathlib.Path):
+    for folder in FOLDERS:
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in SUFFIXES:
+                yield file.relative_to(root).as_posix(), file.read_text()
+
+
+def may_include(file: str, bracket: str, header: str) -> bool:
+    is_ours = bracket == '"' or OURS.match(header) is not None
+    if file.startswith(FREE_LAYERS) and not is_ours:
+        return True
+    for layer in LAYERS:
+        if fit := re.fullmatch(layer.files, file):
+            return any(re.fullmatch(pattern.format(**fit.groupdict()) if "{op}" in pattern else pattern, header)
+                       for pattern in layer.may_include)
+    return False
+
+
+def violations(root: pathlib.Path) -> list[str]:
+    found = []
+    included = {}
+    for file, text in sources(root):
+        included[file] = {match[2] for match in INCLUDE.finditer(text)}
+        for match in INCLUDE.finditer(text):
+            if not may_include(file, match[1], match[2]):
+                line = text.count("\n", 0, match.start(2)) + 1
+                found.append(f"{file}:{line}: may not include {match[2]}")
+        if file.endswith(".cpp") and "<<<" in text:
+            found.append(f"{file}: launches a kernel; only a .cu file may")
+
+    everything = "include/heddle/heddle.hpp"
+    for file in included:
+        if re.fullmatch(r"include/heddle/[^/]+\.hpp", file) and file != everything:
+            header = file.removeprefix("include/")
+            if header not in included.get(everything, set()):
+                found.append(f"{everything}: does not include {header}")
+    return found
+
+
+def self_test() -> int:
+    allowed = {
+        "include/heddle/heddle.hpp": "#include <heddle/view.hpp>\n",
+        "include/heddle/view.hpp": "#include <cstdint>\n#include <cuda/stream_ref>\n",
+        "include/heddle/interop/mdspan.hpp": "#include <cuda/std/mdspan>\n#include <heddle/view.hpp>\n",
+        "kernels/device/ptx/mma.cuh": "#include <cuda/ptx>\n",
+        "kernels/device/tile.cuh": '#include "kernels/device/ptx/mma.cuh"\n',
+        "kernels/reduce/launch.hpp": "#include <heddle/view.hpp>\n",
+        "kernels/reduce/naive.cu": '#include "kernels/device/tile.cuh"\n#include "kernels/reduce/launch.hpp"\n',
+        "src/reduce.cpp": '#include "kernels/reduce/launch.hpp"\n#include "src/a.hpp"\n#include <fmt/format.h>\n',
+        "tests/device/tile.cu": '#include "kernels/device/tile.cuh"\n',
+        "tests/reduce.cpp": '#include "tests/support/gpu.hpp"\n#include <cublas_v2.h>\n#include <heddle/view.hpp>\n',
+        "benchmarks/reduce.cpp": '#include "benchmarks/support/timer.hpp"\n#include <cub/cub.cuh>\n',
+        "examples/demo/main.cpp": "#include <heddle/heddle.hpp>\n#include <png.h>\n",
+    }
+    forbidden = [
+        ("include/heddle/sum.hpp", '#include "kernels/reduce/launch.hpp"', "kernels/reduce/launch.hpp"),
+        ("include/heddle/sum.hpp", '#include "src/a.hpp"', "src/a.hpp"),
+        ("include/heddle/sum.hpp", "#include <fmt/format.h>", "fmt/format.h"),
+        ("include/heddle/sum.hpp", "#include <cuda/std/mdspan>", "cuda/std/mdspan"),
+        ("include/heddle/sum.hpp", "#include <heddle/interop/mdspan.hpp>", "heddle/interop/mdspan.hpp"),
+        ("include/heddle/sum.hpp", "", "does not include heddle/sum.hpp"),
+        ("kernels/device/ptx/tma.cuh", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
+        ("kernels/device/ptx/tma.cuh", "#include <heddle/view.hpp>", "heddle/view.hpp"),
+        ("kernels/device/block.cuh", '#include "kernels/reduce/launch.hpp"', "kernels/reduce/launch.hpp"),
+        ("kernels/matmul/naive.cu", '#include "kernels/reduce/launch.hpp"', "kernels/reduce/launch.hpp"),
+        ("kernels/matmul/naive.cu", '#include "src/a.hpp"', "src/a.hpp"),
+        ("kernels/matmul/naive.cu", "#  include <cub/cub.cuh>", "cub/cub.cuh"),
+        ("kernels/matmul/naive.cu", "#include <fmt/format.h>", "fmt/format.h"),
+        ("kernels/matmul/launch.hpp", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
+        ("src/matmul.cpp", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
+        ("src/matmul.cpp", "#include <cublas_v2.h>", "cublas_v2.h"),
+        ("src/matmul.cpp", "kernel<<<1, 1>>>();", "launches a kernel"),
+        ("tests/matmul.cpp", '#include "src/a.hpp"', "src/a.hpp"),
+        ("tests/matmul.cpp", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
+        ("tests/device/block.cu", '#include "kernels/matmul/launch.hpp"', "kernels/matmul/launch.hpp"),
+        ("benchmarks/matmul.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
+        ("examples/demo/other.cpp", '#include "src/a.hpp"', "src/a.hpp"),
+    ]
+
+    def found_in(files: dict[str, str]) -> list[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                file = pathlib.Path(folder) / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            return violations(pathlib.Path(folder))
+
+    failures = [f"refused what is allowed: {found}" for found in found_in(allowed)]
+    for file, text, expected in forbidden:
+        if not any(expected in line for line in found_in(allowed | {file: text + "\n"})):
+            failures.append(f"overlooked in {file}: {text}")
+    print("\n".join(failures) or f"found all {len(forbidden)} planted violations")
+    return 1 if failures else 0
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    root = pathlib.Path(arguments[0])
+    if not any(True for _ in sources(root)):
+        print(f"no sources in {root}", file=sys.stderr)
+        return 2
+    found = violations(root)
+    print("\n".join(found) or "every layer keeps to its rules")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,30 @@
+# Tests of the tree itself: who includes whom, that every public header stands alone, that the installed package works.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
+add_test(NAME layering COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py ${PROJECT_SOURCE_DIR})
+add_test(NAME layering.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py --self-test)
+
+# A glob, not a list: no header may be forgotten.
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS
+  RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/heddle/*.hpp)
+get_target_property(cccl_folders heddle::cccl INTERFACE_INCLUDE_DIRECTORIES)
+list(TRANSFORM CUDAToolkit_INCLUDE_DIRS PREPEND -isystem OUTPUT_VARIABLE cuda_includes)
+list(TRANSFORM cccl_folders PREPEND -isystem OUTPUT_VARIABLE cccl_includes)
+foreach(header IN LISTS headers)
+  add_test(NAME header.${header}
+    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+      -I${PROJECT_SOURCE_DIR}/include ${cuda_includes} ${cccl_includes} -include ${header} -x c++ /dev/null)
+endforeach()
+
+add_test(NAME consumer
+  COMMAND ${CMAKE_COMMAND}
+    -D build=${PROJECT_BINARY_DIR}
+    -D source=${PROJECT_SOURCE_DIR}/examples/consumer
+    -D work=${CMAKE_CURRENT_BINARY_DIR}/consumer
+    -D generator=${CMAKE_GENERATOR}
+    -D config=$<CONFIG>
+    -D compiler=${CMAKE_CXX_COMPILER}
+    -D toolkit=${CUDAToolkit_BIN_DIR}/..
+    -D flags=$<$<BOOL:${HEDDLE_SANITIZE}>:-fsanitize=address,undefined>
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer.cmake)
+set_tests_properties(consumer PROPERTIES TIMEOUT 300)
