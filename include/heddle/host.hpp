@@ -28,4 +28,13 @@ template <class T>
 void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
             matrix_view<T> c, std::type_identity_t<T> alpha = 1, std::type_identity_t<T> beta = 0);
 
+/// The sum, the smallest and the largest element of x; see heddle::sum, heddle::min and heddle::max. The
+/// result does not depend on the number of threads.
+template <class T>
+sum_type<T> sum(vector_view<const T> x);
+template <class T>
+T min(vector_view<const T> x);
+template <class T>
+T max(vector_view<const T> x);
+
 }  // namespace heddle::host

@@ -32,8 +32,9 @@ std::string_view to_string(reduce_algorithm algorithm);
 struct reduce_options {
     reduce_algorithm algorithm = reduce_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
-    /// reduce_workspace_bytes(); ready for the next call when this one is done. Empty: taken from the
-    /// device's pool, stream-ordered, for the call's duration, which costs the host some microseconds.
+    /// reduce_workspace_bytes(), 8-byte aligned, apart from x and the result; ready for the next call when
+    /// this one is done. Empty: taken from the device's pool, stream-ordered, for the call's duration, which
+    /// costs the host some microseconds.
     std::span<std::byte> workspace{};
 };
 
@@ -47,39 +48,40 @@ struct reduce_problem {
 /// The rung that `automatic` stands for. Pure.
 reduce_algorithm select(const reduce_problem& problem, const device_traits& device);
 
-/// The workspace that a reduction of this problem needs at most, whichever rung runs it. Pure.
-std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device);
+/// The workspace, in bytes, that a reduction of this problem needs; 0 where one block does it all. Pure.
+std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
+                                    reduce_algorithm algorithm = reduce_algorithm::automatic);
 
-/// The type of a sum: float for the 16-bit types, int64 for int32, which then cannot overflow; else T itself.
-template <class T>
-using sum_type = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float,
-                                    std::conditional_t<std::is_same_v<T, std::int32_t>, std::int64_t, T>>;
+/// The most additions that any one element goes through on its way to the sum. A floating-point sum is off by
+/// at most depth * u / (1 - depth * u) * (the sum of |x|), u being the unit roundoff of sum_type. Pure.
+std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,
+                          reduce_algorithm algorithm = reduce_algorithm::automatic);
 
 /// *result = the sum of x; 0 where x is empty. `result` is in device memory, apart from x.
 ///
 /// x is a vector of any stride in device memory. 16-bit types are accumulated in float. The order of the
-/// additions depends on the size, the rung and the device alone, so the same call gives the same bits each
-/// time; the error bound is in docs/accuracy.md. int64 wraps. Enqueued on `stream`; never synchronises; safe
-/// under stream capture; allocates only as reduce_options says. T is float, double, half, bfloat16, int32_t
-/// or int64_t.
+/// additions depends on the size, stride and alignment of x, the rung and the device alone, so the same call
+/// gives the same bits each time; reduce_depth() bounds the error. int64 wraps. Enqueued on `stream`; never
+/// synchronises; safe under stream capture; allocates only as reduce_options says. T is float, double, half,
+/// bfloat16, int32_t or int64_t.
 ///
-/// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, a result inside
-/// x, a
-///                           workspace that is too small, an unknown algorithm (nothing is enqueued)
-/// @throws unsupported       the algorithm that was asked for cannot run this problem; says why
+/// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, a result or a
+///                           workspace that overlaps x, a workspace that is too small, an unknown algorithm
+///                           (nothing is enqueued)
+/// @throws unsupported       `vectorized` was asked for and the stride is not 1
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void sum(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
          const reduce_options& options = {});
 
 /// *result = the smallest element of x; +Inf (the largest integer) where x is empty; NaN where any element is
-/// NaN. All else is as for sum().
+/// NaN. Zeros are equal, whatever their sign. All else is as for sum().
 template <class T>
 void min(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_ref stream,
          const reduce_options& options = {});
 
 /// *result = the largest element of x; -Inf (the smallest integer) where x is empty; NaN where any element is
-/// NaN. All else is as for sum().
+/// NaN. Zeros are equal, whatever their sign. All else is as for sum().
 template <class T>
 void max(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_ref stream,
          const reduce_options& options = {});

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace heddle::kernels {
+
+inline constexpr int warp_size = 32;
+
+/// Combinations on the way of one value through warp_reduce.
+inline constexpr int warp_reduce_depth = 5;
+
+/// Lane 0 gets the combination of the values of all 32 lanes, always in the same order.
+template <class Operation, class T>
+__device__ T warp_reduce(T value, Operation operation) {
+#pragma unroll
+    for (int distance = warp_size / 2; distance > 0; distance /= 2)
+        value = operation(value, __shfl_down_sync(0xffffffffu, value, distance));
+    return value;
+}
+
+}  // namespace heddle::kernels

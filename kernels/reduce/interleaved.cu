@@ -1,0 +1,82 @@
+// interleaved: a tree in shared memory whose active threads are spread out.
+//
+//   step 1:  0<-1  2<-3  4<-5  6<-7     threads 0, 2, 4, 6
+//   step 2:  0<-2        4<-6           threads 0, 4
+//   step 4:  0<-4                       thread  0
+//
+// A block turns one tile of 256 elements into one partial result; the kernel is launched on the partials
+// again until one is left. The tree's shape costs most: after one step half the threads of every warp idle,
+// after five whole warps run for one thread each, and the modulo that finds them is slow itself. Any stride.
+
+#include "kernels/reduce/levels.hpp"
+#include "kernels/reduce/operations.cuh"
+#include <heddle/error.hpp>
+
+namespace heddle::kernels::reduce {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+    static constexpr int depth = 8;
+    static_assert(threads == 1 << depth);
+};
+
+template <class Operation, class T, class Result>
+__global__ void __launch_bounds__(tile::threads) interleaved(vector_view<const T> x, Result* partials) {
+    __shared__ Result values[tile::threads];
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + thread;
+
+    values[thread] =
+        i < x.size ? static_cast<Result>(x.data[i * x.stride]) : Operation::template identity<Result>();
+    __syncthreads();
+
+    for (int step = 1; step < tile::threads; step *= 2) {
+        if (thread % (2 * step) == 0) values[thread] = Operation{}(values[thread], values[thread + step]);
+        __syncthreads();
+    }
+
+    if (thread == 0) partials[blockIdx.x] = values[0];
+}
+
+}  // namespace
+
+plan plan_interleaved(const reduce_problem& problem, const device_traits&) {
+    return plan_levels(problem.size, tile::threads, tile::depth);
+}
+
+template <class Operation, class T>
+void launch_interleaved(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
+    using result = result_type<Operation, T>;
+    std::int64_t blocks = blocks_for(arguments.x.size, tile::threads);
+    result* output = blocks == 1 ? arguments.result : arguments.partials;
+    interleaved<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, output);
+    while (blocks > 1) {
+        const vector_view<const result> input{output, blocks};
+        blocks = blocks_for(input.size, tile::threads);
+        output = blocks == 1 ? arguments.result : output + input.size;
+        interleaved<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(input, output);
+    }
+    check(cudaGetLastError());
+}
+
+template void launch_interleaved(const arguments<sum, double>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<sum, float>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<sum, half>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<min, double>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<min, float>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<min, half>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<min, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<min, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<max, double>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<max, float>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<max, half>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<max, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_interleaved(const arguments<max, std::int64_t>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::reduce
