@@ -1,0 +1,114 @@
+#include "benchmarks/support/ceilings.hpp"
+#include "benchmarks/support/cub.hpp"
+#include "benchmarks/support/cublas.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/elementwise.hpp>
+#include <heddle/host.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+template <class T>
+problem vectors(std::int64_t size) {
+    return {fmt::format("add/{}/{}", dtype<T>, size), 3.0 * sizeof(T) * static_cast<double>(size)};
+}
+
+/// `call` takes the buffers x, y and z.
+template <class T, class Call>
+void row(std::int64_t size, std::string_view library, temperature temperature, Call call) {
+    device_row(vectors<T>(size), library, temperature, [size, call] {
+        return [call, x = random_on_device<T>(size), y = random_on_device<T>(size),
+                z = device_buffer<T>(size, stream())]() mutable { call(x, y, z); };
+    });
+}
+
+template <class T>
+void heddle_row(std::int64_t size, temperature temperature,
+                elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
+    row<T>(size, implementation(algorithm), temperature,
+           [algorithm](auto& x, auto& y, auto& z) { add<T>(x, y, z, stream(), {.algorithm = algorithm}); });
+}
+
+template <class T>
+void cub_row(std::int64_t size, temperature temperature) {
+    row<T>(size, "cub", temperature, [](auto& x, auto& y, auto& z) {
+        cub_add(x.data(), y.data(), z.data(), static_cast<std::int64_t>(x.size()));
+    });
+}
+
+/// y += x: the same traffic.
+void cublas_row([[maybe_unused]] std::int64_t size, [[maybe_unused]] temperature temperature) {
+#if HEDDLE_HAS_CUBLAS
+    row<float>(size, "cublas", temperature, [](auto& x, auto& y, auto&) {
+        const float alpha = 1;
+        check(cublasSaxpy_64(cublas_handle(), static_cast<std::int64_t>(x.size()), &alpha, x.data(), 1,
+                             y.data(), 1));
+    });
+#endif
+}
+
+template <class T>
+void comparison(std::int64_t size, temperature temperature) {
+    heddle_row<T>(size, temperature);
+    cub_row<T>(size, temperature);
+    if constexpr (std::is_same_v<T, float>) cublas_row(size, temperature);
+}
+
+void padded_matrices(std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
+                     elementwise_algorithm algorithm) {
+    const problem problem{fmt::format("add/f32/{}x{}-stride{}", rows, cols, row_stride),
+                          3.0 * sizeof(float) * static_cast<double>(rows * cols)};
+    device_row(problem, implementation(algorithm), temperature::cold, [=] {
+        const std::int64_t size = rows * row_stride;
+        return [=, x = random_on_device<float>(size), y = random_on_device<float>(size),
+                z = device_buffer<float>(size, stream())]() mutable {
+            const auto matrix = [&](auto& buffer) {
+                return matrix_view<float>{buffer.data(), rows, cols, row_stride};
+            };
+            add<float>(matrix(x), matrix(y), matrix(z), stream(), {.algorithm = algorithm});
+        };
+    });
+}
+
+void host(std::int64_t size) {
+    host_row(vectors<float>(size), "host", [size] {
+        return [x = random_on_host<float>(size), y = random_on_host<float>(size),
+                z = std::vector<float>(static_cast<std::size_t>(size)), size]() mutable {
+            host::add<float>(vector_view{x.data(), size}, vector_view{y.data(), size},
+                             vector_view{z.data(), size});
+        };
+    });
+}
+
+}  // namespace
+
+void register_rows() {
+    copy_ceiling();
+    for (const int exponent : {10, 14, 18, 20, 22, 24, 28, 30})
+        comparison<float>(std::int64_t{1} << exponent, temperature::cold);
+    for (const int exponent : {10, 20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);
+
+    constexpr std::int64_t large = 1 << 28;
+    comparison<double>(large, temperature::cold);
+    comparison<half>(large, temperature::cold);
+    comparison<bfloat16>(large, temperature::cold);
+
+    for (const std::int64_t size : {std::int64_t{1} << 20, large})
+        for (const auto algorithm : elementwise_algorithms())
+            heddle_row<float>(size, temperature::cold, algorithm);
+
+    padded_matrices(4096, 4096, 4128, elementwise_algorithm::automatic);
+    padded_matrices(4096, 4096, 4128, elementwise_algorithm::naive);
+
+    host(1 << 20);
+    host(1 << 24);
+}
+
+}  // namespace heddle::bench

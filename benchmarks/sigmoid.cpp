@@ -1,0 +1,108 @@
+#include "benchmarks/support/ceilings.hpp"
+#include "benchmarks/support/cub.hpp"
+#include "benchmarks/support/cudnn.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/elementwise.hpp>
+#include <heddle/host.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+template <class T>
+problem vectors(std::int64_t size) {
+    return {fmt::format("sigmoid/{}/{}", dtype<T>, size), 2.0 * sizeof(T) * static_cast<double>(size)};
+}
+
+/// `call` takes the buffers x and y.
+template <class T, class Call>
+void row(std::int64_t size, std::string_view library, temperature temperature, Call call) {
+    device_row(vectors<T>(size), library, temperature, [size, call] {
+        return [call, x = random_on_device<T>(size), y = device_buffer<T>(size, stream())]() mutable {
+            call(x, y);
+        };
+    });
+}
+
+template <class T>
+void heddle_row(std::int64_t size, temperature temperature,
+                elementwise_algorithm algorithm = elementwise_algorithm::automatic) {
+    row<T>(size, implementation(algorithm), temperature,
+           [algorithm](auto& x, auto& y) { sigmoid<T>(x, y, stream(), {.algorithm = algorithm}); });
+}
+
+template <class T>
+void cub_row(std::int64_t size, temperature temperature) {
+    row<T>(size, "cub", temperature,
+           [](auto& x, auto& y) { cub_sigmoid(x.data(), y.data(), static_cast<std::int64_t>(x.size())); });
+}
+
+#if HEDDLE_HAS_CUDNN
+template <class T>
+void cudnn_row(std::int64_t size, temperature temperature) {
+    device_row(vectors<T>(size), "cudnn", temperature, [size] {
+        constexpr int cols = 1024;
+        constexpr cudnnDataType_t type = std::is_same_v<T, float> ? CUDNN_DATA_FLOAT : CUDNN_DATA_HALF;
+        cudnn_tensor tensor;
+        check(cudnnSetTensor4dDescriptor(tensor, CUDNN_TENSOR_NCHW, type, 1, 1, static_cast<int>(size / cols),
+                                         cols));
+        cudnn_activation activation;
+        check(cudnnSetActivationDescriptor(activation, CUDNN_ACTIVATION_SIGMOID, CUDNN_NOT_PROPAGATE_NAN, 0));
+        return [x = random_on_device<T>(size), y = device_buffer<T>(size, stream()),
+                tensor = std::move(tensor), activation = std::move(activation)]() mutable {
+            const float alpha = 1;
+            const float beta = 0;
+            check(cudnnActivationForward(cudnn_handle(), activation, &alpha, tensor, x.data(), &beta, tensor,
+                                         y.data()));
+        };
+    });
+}
+#endif
+
+template <class T>
+void comparison(std::int64_t size, temperature temperature) {
+    heddle_row<T>(size, temperature);
+    cub_row<T>(size, temperature);
+#if HEDDLE_HAS_CUDNN
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>) cudnn_row<T>(size, temperature);
+#endif
+}
+
+void host(std::int64_t size) {
+    host_row(vectors<float>(size), "host", [size] {
+        return [x = random_on_host<float>(size), y = std::vector<float>(static_cast<std::size_t>(size)),
+                size]() mutable {
+            host::sigmoid<float>(vector_view{x.data(), size}, vector_view{y.data(), size});
+        };
+    });
+}
+
+}  // namespace
+
+void register_rows() {
+    copy_ceiling();
+    for (const int exponent : {10, 14, 18, 20, 22, 24, 28, 30})
+        comparison<float>(std::int64_t{1} << exponent, temperature::cold);
+    for (const int exponent : {10, 20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);
+
+    constexpr std::int64_t large = 1 << 28;
+    comparison<double>(large, temperature::cold);
+    comparison<half>(large, temperature::cold);
+    comparison<bfloat16>(large, temperature::cold);
+
+    for (const std::int64_t size : {std::int64_t{1} << 20, large})
+        for (const auto algorithm : elementwise_algorithms())
+            heddle_row<float>(size, temperature::cold, algorithm);
+
+    host(1 << 20);
+    host(1 << 24);
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,26 @@
+#include "benchmarks/support/cudnn.hpp"
+
+#if HEDDLE_HAS_CUDNN
+
+#include <fmt/format.h>
+
+namespace heddle::bench {
+
+cudnnHandle_t cudnn_handle() {
+    static const cudnnHandle_t handle = [] {
+        cudnnHandle_t created = nullptr;
+        check(cudnnCreate(&created));
+        check(cudnnSetStream(created, stream().get()));
+        return created;
+    }();
+    return handle;
+}
+
+std::string cudnn_version() {
+    const auto version = cudnnGetVersion();
+    return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+}
+
+}  // namespace heddle::bench
+
+#endif

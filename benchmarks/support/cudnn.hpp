@@ -1,0 +1,54 @@
+#pragma once
+
+#if HEDDLE_HAS_CUDNN
+
+#include "benchmarks/support/rows.hpp"
+
+#include <cudnn.h>
+
+#include <memory>
+#include <source_location>
+#include <string>
+#include <type_traits>
+
+namespace heddle::bench {
+
+inline void check(cudnnStatus_t status, std::source_location where = std::source_location::current()) {
+    if (status != CUDNN_STATUS_SUCCESS) fail("cuDNN", cudnnGetErrorString(status), where);
+}
+
+/// On stream(); lives until the program ends.
+cudnnHandle_t cudnn_handle();
+
+std::string cudnn_version();
+
+/// A cuDNN descriptor that destroys itself.
+template <auto Create, auto Destroy>
+class cudnn_descriptor {
+    template <class Handle>
+    static Handle handle_of(cudnnStatus_t (*)(Handle*));
+    using handle = decltype(handle_of(Create));
+
+    struct destroy {
+        void operator()(handle descriptor) const noexcept { (void)Destroy(descriptor); }
+    };
+    std::unique_ptr<std::remove_pointer_t<handle>, destroy> handle_;
+
+  public:
+    cudnn_descriptor() {
+        handle created = nullptr;
+        check(Create(&created));
+        handle_.reset(created);
+    }
+    operator handle() const noexcept { return handle_.get(); }
+};
+
+using cudnn_tensor = cudnn_descriptor<cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
+using cudnn_filter = cudnn_descriptor<cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor>;
+using cudnn_activation = cudnn_descriptor<cudnnCreateActivationDescriptor, cudnnDestroyActivationDescriptor>;
+using cudnn_convolution =
+    cudnn_descriptor<cudnnCreateConvolutionDescriptor, cudnnDestroyConvolutionDescriptor>;
+
+}  // namespace heddle::bench
+
+#endif

@@ -1,0 +1,39 @@
+#include "benchmarks/support/npp.hpp"
+
+#if HEDDLE_HAS_NPP
+
+#include <heddle/device.hpp>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <nppcore.h>
+
+namespace heddle::bench {
+
+const NppStreamContext& npp_context() {
+    static const NppStreamContext context = [] {
+        cudaDeviceProp properties{};
+        check(cudaGetDeviceProperties(&properties, current_device()));
+        NppStreamContext filled{};
+        filled.hStream = stream().get();
+        filled.nCudaDeviceId = current_device();
+        filled.nMultiProcessorCount = properties.multiProcessorCount;
+        filled.nMaxThreadsPerMultiProcessor = properties.maxThreadsPerMultiProcessor;
+        filled.nMaxThreadsPerBlock = properties.maxThreadsPerBlock;
+        filled.nSharedMemPerBlock = properties.sharedMemPerBlock;
+        filled.nCudaDevAttrComputeCapabilityMajor = properties.major;
+        filled.nCudaDevAttrComputeCapabilityMinor = properties.minor;
+        check(cudaStreamGetFlags(filled.hStream, &filled.nStreamFlags));
+        return filled;
+    }();
+    return context;
+}
+
+std::string npp_version() {
+    const NppLibraryVersion& version = *nppGetLibVersion();
+    return fmt::format("{}.{}.{}", version.major, version.minor, version.build);
+}
+
+}  // namespace heddle::bench
+
+#endif

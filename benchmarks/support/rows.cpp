@@ -1,0 +1,182 @@
+#include "benchmarks/support/rows.hpp"
+
+#include "benchmarks/support/kernels.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/device.hpp>
+#include <heddle/stream.hpp>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace heddle::bench {
+
+bool has_device() {
+    static const bool present = device_count() > 0;
+    return present;
+}
+
+namespace {
+bool row_failed = false;
+}
+
+bool any_row_failed() {
+    return row_failed;
+}
+
+cuda::stream_ref stream() {
+    static const heddle::stream benchmark_stream;
+    return benchmark_stream;
+}
+
+void fail(std::string_view library, std::string_view status, std::source_location where) {
+    throw std::runtime_error(fmt::format("{}: {} ({}:{})", library, status, where.file_name(), where.line()));
+}
+
+namespace detail {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+using clock = std::chrono::steady_clock;
+
+/// What one repetition of a row may take. A call that takes longer is timed once.
+constexpr seconds device_budget{25e-3};
+constexpr seconds host_budget{100e-3};
+constexpr std::int64_t most_cold_calls = 100;
+constexpr std::size_t most_host_calls = 100;
+constexpr std::int64_t most_hot_calls = 2000;
+
+/// The device is kept busy this long before a cold call, so that the host has enqueued the call and both
+/// events when the first event is reached: the time between them has no share of the host's.
+constexpr std::chrono::microseconds enqueue_time{60};
+
+struct interval {
+    event start;
+    event stop;
+
+    [[nodiscard]] seconds length() const { return elapsed(start, stop); }
+};
+
+std::int64_t calls_within(seconds budget, seconds call, std::int64_t most) {
+    return std::clamp(static_cast<std::int64_t>(budget / call), std::int64_t{1}, most);
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+void flush_l2() {
+    static device_buffer<std::byte> scratch(
+        2 * static_cast<std::int64_t>(traits_of(current_device()).l2_bytes), stream());
+    fill_zero(scratch, stream());
+}
+
+measurement time_cold(const std::function<void()>& call) {
+    static std::array<interval, most_cold_calls> intervals;
+    const auto time = [&](const std::size_t index) {
+        flush_l2();
+        spin(enqueue_time, stream());
+        intervals[index].start.record(stream());
+        call();
+        intervals[index].stop.record(stream());
+    };
+
+    const auto begin = clock::now();
+    time(0);
+    stream().wait();
+    const std::int64_t calls = calls_within(device_budget, clock::now() - begin, most_cold_calls);
+    for (std::size_t index = 1; index < static_cast<std::size_t>(calls); ++index) time(index);
+    stream().wait();
+
+    std::vector<double> times;
+    for (std::size_t index = 0; index < static_cast<std::size_t>(calls); ++index)
+        times.push_back(intervals[index].length().count());
+    return {median(std::move(times)), calls};
+}
+
+measurement time_hot(const std::function<void()>& call) {
+    static interval batch;
+    const auto time = [&](const std::int64_t calls) -> seconds {
+        batch.start.record(stream());
+        for (std::int64_t index = 0; index < calls; ++index) call();
+        batch.stop.record(stream());
+        stream().wait();
+        return batch.length() / calls;
+    };
+
+    const seconds estimate = time(1);
+    const std::int64_t calls = calls_within(device_budget, estimate, most_hot_calls);
+    return {calls == 1 ? estimate.count() : time(calls).count(), calls};
+}
+
+/// Runs one row's measurement as one iteration, however many calls it makes.
+void run(benchmark::State& state, const problem& problem, const std::function<measurement()>& measure) {
+    using benchmark::Counter;
+    std::int64_t calls = 0;
+    for (auto _ : state) {
+        const measurement result = measure();
+        state.SetIterationTime(result.seconds);
+        calls = result.calls;
+    }
+    state.counters["bytes_per_second"] = Counter(problem.bytes, Counter::kIsIterationInvariantRate);
+    if (problem.operations > 0)
+        state.counters["flops_per_second"] = Counter(problem.operations, Counter::kIsIterationInvariantRate);
+    state.counters["calls"] = static_cast<double>(calls);
+}
+
+}  // namespace
+
+measurement time_on_device(const std::function<void()>& call, temperature temperature) {
+    call();  // loads the kernels
+    stream().wait();
+    return temperature == temperature::cold ? time_cold(call) : time_hot(call);
+}
+
+measurement time_on_host(const std::function<void()>& call) {
+    call();  // touches the pages, starts the threads
+    std::vector<double> times;
+    const auto begin = clock::now();
+    for (auto now = begin; times.empty() || (now - begin < host_budget && times.size() < most_host_calls);) {
+        call();
+        const auto end = clock::now();
+        times.push_back(seconds(end - now).count());
+        now = end;
+    }
+    const auto calls = static_cast<std::int64_t>(times.size());
+    return {median(std::move(times)), calls};
+}
+
+void add_row(const problem& problem, std::string_view library, std::string_view suffix, bool on_device,
+             std::function<measurement()> measure) {
+    const auto body = [problem, on_device, measure = std::move(measure)](benchmark::State& state) {
+        try {
+            if (on_device &&
+                problem.bytes > static_cast<double>(traits_of(current_device()).global_memory_bytes))
+                throw unsupported("more memory than the device has");
+            run(state, problem, measure);
+        } catch (const unsupported& error) {
+            state.SkipWithError(error.what());
+        } catch (const std::exception& error) {
+            row_failed = true;
+            state.SkipWithError(error.what());
+        }
+    };
+    const std::string name = fmt::format("{}/{}{}", problem.name, library, suffix);
+    benchmark::RegisterBenchmark(name.c_str(), body)
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Unit(benchmark::kMicrosecond);
+}
+
+}  // namespace detail
+}  // namespace heddle::bench
