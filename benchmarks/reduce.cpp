@@ -1,0 +1,139 @@
+#include "benchmarks/support/ceilings.hpp"
+#include "benchmarks/support/cub.hpp"
+#include "benchmarks/support/cublas.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/host.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/workspace.hpp>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+
+#if HEDDLE_HAS_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace heddle::bench {
+namespace {
+
+template <class T>
+problem vector(std::string_view op, std::int64_t size) {
+    return {fmt::format("{}/{}/{}", op, dtype<T>, size), sizeof(T) * static_cast<double>(size)};
+}
+
+/// `call` takes x, the result's pointer and scratch memory of `scratch_bytes`.
+template <class T, class Result, class Call>
+void row(std::string_view op, std::int64_t size, std::string_view library, temperature temperature,
+         std::int64_t scratch_bytes, Call call) {
+    device_row(vector<T>(op, size), library, temperature, [size, scratch_bytes, call] {
+        return [call, x = random_on_device<T>(size), result = device_buffer<Result>(1, stream()),
+                scratch = workspace(scratch_bytes, stream())]() mutable { call(x, result.data(), scratch); };
+    });
+}
+
+template <class T>
+std::int64_t scratch_bytes(std::int64_t size) {
+    if (!has_device()) return 0;
+    return reduce_workspace_bytes({.size = size, .element_bytes = sizeof(T)}, traits_of(current_device()));
+}
+
+template <class T>
+void heddle_sum(std::int64_t size, temperature temperature,
+                reduce_algorithm algorithm = reduce_algorithm::automatic) {
+    row<T, sum_type<T>>("sum", size, implementation(algorithm), temperature, scratch_bytes<T>(size),
+                        [algorithm](auto& x, auto* result, auto& scratch) {
+                            sum<T>(x, result, stream(), {.algorithm = algorithm, .workspace = scratch});
+                        });
+}
+
+template <class T>
+void cub_sum(std::int64_t size, temperature temperature) {
+    row<T, sum_type<T>>("sum", size, "cub", temperature, cub_scratch_bytes,
+                        [](auto& x, auto* result, auto& scratch) {
+                            bench::cub_sum<T>(x.data(), static_cast<std::int64_t>(x.size()), result, scratch);
+                        });
+}
+
+/// The sum of absolute values.
+void cublas_asum([[maybe_unused]] std::int64_t size, [[maybe_unused]] temperature temperature) {
+#if HEDDLE_HAS_CUBLAS
+    row<float, float>("sum", size, "cublas", temperature, 0, [](auto& x, auto* result, auto&) {
+        check(cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_DEVICE));
+        check(cublasSasum_64(cublas_handle(), static_cast<std::int64_t>(x.size()), x.data(), 1, result));
+    });
+#endif
+}
+
+template <class T>
+void sums(std::int64_t size, temperature temperature) {
+    heddle_sum<T>(size, temperature);
+    cub_sum<T>(size, temperature);
+    if constexpr (std::is_same_v<T, float>) cublas_asum(size, temperature);
+}
+
+void minima_and_maxima(std::int64_t size) {
+    const std::int64_t bytes = scratch_bytes<float>(size);
+    const auto add_row = [&](std::string_view op, std::string_view library, std::int64_t scratch, auto call) {
+        row<float, float>(op, size, library, temperature::cold, scratch, call);
+    };
+    add_row("min", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
+        min<float>(x, result, stream(), {.workspace = scratch});
+    });
+    add_row("min", "cub", cub_scratch_bytes, [](auto& x, auto* result, auto& scratch) {
+        cub_min(x.data(), static_cast<std::int64_t>(x.size()), result, scratch);
+    });
+    add_row("max", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
+        max<float>(x, result, stream(), {.workspace = scratch});
+    });
+    add_row("max", "cub", cub_scratch_bytes, [](auto& x, auto* result, auto& scratch) {
+        cub_max(x.data(), static_cast<std::int64_t>(x.size()), result, scratch);
+    });
+}
+
+void host_sums(std::int64_t size) {
+    host_row(vector<float>("sum", size), "host", [size] {
+        return [x = random_on_host<float>(size), size] {
+            benchmark::DoNotOptimize(host::sum<float>(vector_view{x.data(), size}));
+        };
+    });
+#if HEDDLE_HAS_OPENBLAS
+    host_row(vector<float>("sum", size), "openblas", [size] {
+        return [x = random_on_host<float>(size)] {
+            benchmark::DoNotOptimize(cblas_sasum(static_cast<blasint>(x.size()), x.data(), 1));
+        };
+    });
+#endif
+}
+
+}  // namespace
+
+void register_rows() {
+    copy_ceiling();
+    for (const int exponent : {10, 14, 16, 18, 20, 22, 24, 26, 28, 30})
+        sums<float>(std::int64_t{1} << exponent, temperature::cold);
+    for (const int exponent : {10, 14, 18, 20, 22, 24})
+        sums<float>(std::int64_t{1} << exponent, temperature::hot);
+
+    constexpr std::int64_t medium = 1 << 20;
+    constexpr std::int64_t large = 1 << 28;
+    sums<double>(large, temperature::cold);
+    sums<half>(large, temperature::cold);
+    sums<bfloat16>(large, temperature::cold);
+    sums<std::int32_t>(large, temperature::cold);
+    sums<std::int64_t>(large, temperature::cold);
+
+    for (const std::int64_t size : {medium, large}) {
+        minima_and_maxima(size);
+        for (const auto algorithm : reduce_algorithms())
+            heddle_sum<float>(size, temperature::cold, algorithm);
+    }
+
+    host_sums(medium);
+    host_sums(1 << 24);
+}
+
+}  // namespace heddle::bench
