@@ -3,7 +3,7 @@
 //   shared memory, per stage:   A  k-major: m rows of k (+4)   or  m-major: k rows of m      whichever way A
 //   lies
 //                               B  k-major: n rows of k (+4)   or  n-major: k rows of n      in global memory
-//   a warp: 4 x 8 threads, each 8 (or 16) x 8 elements of C
+//   a warp: 4 x 8 threads, each 16 x 8 elements of C (4 x 4 in the smaller tiles)
 //
 // cp.async moves 16 bytes from global to shared memory without passing through registers, several stages
 // ahead, so one barrier a tile is left and no thread waits for DRAM. An operand keeps the order that it has
@@ -14,13 +14,13 @@
 // where rows are not 16-byte aligned. What limits it: issue slots; FFMA takes all but one in fifteen, and
 // shared memory's pipe is half busy beside it.
 
+#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include <heddle/error.hpp>
 
-#include <cuda_pipeline_primitives.h>
-
 #include <algorithm>
+#include <cmath>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -44,7 +44,9 @@ struct tile_config {
     static_assert(stages >= 2, "one stage is computed while another is filled");
 };
 
-using large_tile = tile_config<4, 2, 8, 8, 16, 4, 2>;  // 128 x 128
+using large_tile = tile_config<2, 2, 16, 8, 16, 4, 2>;  // 128 x 128 by 128 threads
+using medium_tile = tile_config<4, 2, 4, 4, 16, 4, 2>;  // 64 x 64 by 256 threads
+using small_tile = tile_config<2, 2, 4, 4, 16, 4, 4>;   // 32 x 64 by 128 threads
 
 /// An operand's tile of `extent` (along m or n) by k, in shared memory: rows of contiguous elements.
 template <class Tile, int extent, bool k_major>
@@ -54,28 +56,51 @@ struct operand {
     static constexpr int row_stride = k_major ? cols + 4 : cols;
     static constexpr int size = rows * row_stride;
 
-    /// Starts the copy of the part of `in` that begins at (row, col); what lies outside `in` becomes zero.
-    /// `in` has rows of contiguous elements, in the order of the tile.
+    /// A thread's share of the copies of one tile after the other along k. `in` has rows of contiguous
+    /// elements, in the order of the tile; what lies outside of it becomes zero and is not read.
     template <int width>
-    static __device__ void copy_async(float* tile, const matrix_view<const float>& in, std::int64_t row,
-                                      std::int64_t col) {
-        constexpr int threads_across = cols / width;
-        constexpr int rows_per_pass = Tile::threads / threads_across;
-        static_assert(Tile::threads % threads_across == 0 && rows % rows_per_pass == 0);
-        const int r = threadIdx.x / threads_across;
-        const int c = threadIdx.x % threads_across * width;
-        const int valid_cols =
-            static_cast<int>(max(std::int64_t{0}, min(std::int64_t{width}, in.cols - (col + c))));
-        const float* source = in.data + (row + r) * in.row_stride + col + c;
-        float* target = tile + r * row_stride + c;
-#pragma unroll
-        for (int pass = 0; pass < rows / rows_per_pass; ++pass) {
-            const int valid = row + r + pass * rows_per_pass < in.rows ? valid_cols : 0;
-            const float* from = source + pass * rows_per_pass * in.row_stride;
-            __pipeline_memcpy_async(target + pass * rows_per_pass * row_stride, valid > 0 ? from : in.data,
-                                    width * sizeof(float), (width - valid) * sizeof(float));
+    class loader {
+      public:
+        /// Starts at (row, col) of `in`.
+        __device__ loader(const matrix_view<const float>& in, std::int64_t row, std::int64_t col) {
+            row += first_row();
+            col += first_col();
+            source_ = in.data + row * in.row_stride + col;
+            pass_step_ = rows_per_pass * in.row_stride;
+            tile_step_ = k_major ? Tile::k : Tile::k * in.row_stride;
+            rows_left_ = in.rows - row;
+            cols_left_ = in.cols - col;
         }
-    }
+
+        /// Starts the copy of the next tile.
+        __device__ void copy_async(float* tile) {
+            float* const target = tile + first_row() * row_stride + first_col();
+            const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{width}, cols_left_)));
+#pragma unroll
+            for (int pass = 0; pass < rows / rows_per_pass; ++pass)
+                ptx::cp_async<width * sizeof(float)>(
+                    target + pass * rows_per_pass * row_stride, source_ + pass * pass_step_,
+                    pass * rows_per_pass < rows_left_ ? valid * static_cast<int>(sizeof(float)) : 0);
+            source_ += tile_step_;
+            (k_major ? cols_left_ : rows_left_) -= Tile::k;
+        }
+
+      private:
+        static constexpr int threads_across = cols / width;
+        static constexpr int rows_per_pass = Tile::threads / threads_across;
+        static_assert(Tile::threads % threads_across == 0 && rows % rows_per_pass == 0);
+
+        static __device__ int first_row() {
+            return threadIdx.x / threads_across;
+        }
+        static __device__ int first_col() {
+            return threadIdx.x % threads_across * width;
+        }
+
+        const float* source_;
+        std::int64_t pass_step_, tile_step_;
+        std::int64_t rows_left_, cols_left_;
+    };
 
     /// Element i of `count` of a thread along m (n), in elements from the start of the warp's tile. k-major
     /// rows are dealt to the lanes one by one, others in groups of four, as their 16-byte reads need it.
@@ -147,31 +172,29 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int warp_row = warp / Tile::warps_n * Tile::warp_m;
     const int warp_col = warp % Tile::warps_n * Tile::warp_n;
 
-    const auto fill = [&](int stage, std::int64_t k) {
-        a_tile::template copy_async<width>(a_stages + stage * a_tile::size, a, a_k_major ? row : k,
-                                           a_k_major ? k : row);
-        b_tile::template copy_async<width>(b_stages + stage * b_tile::size, b, b_k_major ? col : k,
-                                           b_k_major ? k : col);
-    };
-
     // load
+    typename a_tile::template loader<width> a_loader(a, a_k_major ? row : 0, a_k_major ? 0 : row);
+    typename b_tile::template loader<width> b_loader(b, b_k_major ? col : 0, b_k_major ? 0 : col);
+    const auto load = [&](int stage) {
+        a_loader.copy_async(a_stages + stage * a_tile::size);
+        b_loader.copy_async(b_stages + stage * b_tile::size);
+    };
     const std::int64_t tiles = (k_extent + Tile::k - 1) / Tile::k;
 #pragma unroll
     for (int stage = 0; stage < Tile::stages - 1; ++stage) {
-        if (stage < tiles) fill(stage, std::int64_t{stage} * Tile::k);
-        __pipeline_commit();
+        if (stage < tiles) load(stage);
+        ptx::cp_async_commit_group();
     }
 
     // compute
     float sums[Tile::thread_m][Tile::thread_n] = {};
     int stage = 0;
     for (std::int64_t t = 0; t < tiles; ++t) {
-        __pipeline_wait_prior(Tile::stages - 2);
+        ptx::cp_async_wait_group<Tile::stages - 2>();
         __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten
                           // next
-        const std::int64_t next = t + Tile::stages - 1;
-        if (next < tiles) fill(stage == 0 ? Tile::stages - 1 : stage - 1, next * Tile::k);
-        __pipeline_commit();
+        if (t + Tile::stages - 1 < tiles) load(stage == 0 ? Tile::stages - 1 : stage - 1);
+        ptx::cp_async_commit_group();
 
         const float* const a_now = a_stages + stage * a_tile::size;
         const float* const b_now = b_stages + stage * b_tile::size;
@@ -255,10 +278,27 @@ void launch_tile(const arguments& p, cudaStream_t stream) {
     is_aligned ? with.template operator()<4>() : with.template operator()<1>();
 }
 
+/// What the busiest multiprocessor has to do, in units of the large tile's time for an element of C.
+template <class Tile>
+double cost(const arguments& p, const device_traits& device, double relative_rate) {
+    const double tiles = tile_count(p, Tile::m, Tile::n);
+    return std::ceil(tiles / device.sm_count) * Tile::m * Tile::n / relative_rate;
+}
+
 }  // namespace
 
-void launch_pipelined(const arguments& arguments, const device_traits&, cudaStream_t stream) {
-    launch_tile<large_tile>(arguments, stream);
+/// Small tiles reach less, but they occupy every multiprocessor where large ones would be too few. The rates
+/// are those measured on an H200: at 4096^3; and for the large tile, which needs two blocks side by side, at
+/// 1024^3 too.
+void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
+    const bool is_alone =
+        tile_count(arguments, large_tile::m, large_tile::n) <= static_cast<unsigned>(device.sm_count);
+    const double large = cost<large_tile>(arguments, device, is_alone ? 0.6 : 1.0);
+    const double medium = cost<medium_tile>(arguments, device, 0.87);
+    const double small = cost<small_tile>(arguments, device, 0.85);
+    if (large <= std::min(medium, small)) return launch_tile<large_tile>(arguments, stream);
+    if (medium <= small) return launch_tile<medium_tile>(arguments, stream);
+    launch_tile<small_tile>(arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul
