@@ -33,7 +33,7 @@ class guarded {
         std::memset(static_cast<void*>(image_.data()), poison, bytes());
         if (where_ == memory::device) {
             check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
-            check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
+            fill_device();
         } else {
             host_ = image_;
             data_ = host_.data();
@@ -58,7 +58,7 @@ class guarded {
     void upload(const std::vector<T>& elements) {
         for_each([&](std::size_t at, std::size_t i) { image_[at] = elements[i]; });
         if (where_ == memory::device)
-            check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
+            fill_device();
         else
             std::ranges::copy(image_, data_);
     }
@@ -94,6 +94,12 @@ class guarded {
     static constexpr std::int64_t canaries = 256;  // a multiple of every vector's width
 
     std::size_t bytes() const { return image_.size() * sizeof(T); }
+
+    /// A copy from pageable memory returns before its data has arrived, and no other stream waits for it.
+    void fill_device() {
+        check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
+        check(cudaDeviceSynchronize());
+    }
 
     std::vector<T> contents() {
         if (where_ == memory::host) return host_;

@@ -33,6 +33,8 @@ class provoked_error_test : public gpu_test {
 template <class Body>
 void without_devices(Body body) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
+    // A process that has used CUDA keeps its devices: the child has to start afresh, not fork.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto hide_devices_and_run = [&] {
         setenv("CUDA_VISIBLE_DEVICES", "", 1);
         body();
