@@ -13,6 +13,7 @@
 #include <array>
 #include <chrono>
 #include <exception>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -83,24 +84,24 @@ void flush_l2() {
 
 measurement time_cold(const std::function<void()>& call) {
     static std::array<interval, most_cold_calls> intervals;
-    const auto time = [&](const std::size_t index) {
+    const auto time = [&](interval& interval) {
         flush_l2();
         spin(enqueue_time, stream());
-        intervals[index].start.record(stream());
+        interval.start.record(stream());
         call();
-        intervals[index].stop.record(stream());
+        interval.stop.record(stream());
     };
 
     const auto begin = clock::now();
-    time(0);
+    time(intervals.front());
     stream().wait();
     const std::int64_t calls = calls_within(device_budget, clock::now() - begin, most_cold_calls);
-    for (std::size_t index = 1; index < static_cast<std::size_t>(calls); ++index) time(index);
+    const std::span taken = std::span(intervals).first(calls);
+    for (interval& interval : taken.subspan(1)) time(interval);
     stream().wait();
 
     std::vector<double> times;
-    for (std::size_t index = 0; index < static_cast<std::size_t>(calls); ++index)
-        times.push_back(intervals[index].length().count());
+    for (const interval& interval : taken) times.push_back(interval.length().count());
     return {median(std::move(times)), calls};
 }
 
@@ -128,7 +129,8 @@ void run(benchmark::State& state, const problem& problem, const std::function<me
         state.SetIterationTime(result.seconds);
         calls = result.calls;
     }
-    state.counters["bytes_per_second"] = Counter(problem.bytes, Counter::kIsIterationInvariantRate);
+    if (problem.bytes > 0)
+        state.counters["bytes_per_second"] = Counter(problem.bytes, Counter::kIsIterationInvariantRate);
     if (problem.operations > 0)
         state.counters["flops_per_second"] = Counter(problem.operations, Counter::kIsIterationInvariantRate);
     state.counters["calls"] = static_cast<double>(calls);

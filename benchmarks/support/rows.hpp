@@ -51,7 +51,7 @@ inline constexpr std::string_view dtype<std::uint8_t> = "u8";
 /// One case of the report. All its rows do this work, whichever library computes it.
 struct problem {
     std::string name;       ///< <op>/<dtype>/<shape>
-    double bytes = 0;       ///< read and written by one call, each element once
+    double bytes = 0;       ///< read and written by one call, each element once; 0 where none need be
     double operations = 0;  ///< floating-point, of the cheapest algorithm; 0 where they cannot be the limit
 };
 
