@@ -12,71 +12,63 @@
 #include "kernels/elementwise/functors.cuh"
 #include <heddle/error.hpp>
 
-#include <algorithm>
-
 namespace heddle::kernels::elementwise {
 namespace {
 
 struct tile {
     static constexpr int threads = 256;
     static constexpr int unroll = 2;
-    static constexpr int max_grid_y = 65535;
 };
 
+/// Block b takes group b % across of `unroll` * blockDim.x packets in each of its blockDim.y rows.
 template <class Functor, class T, int width>
-__global__ void __launch_bounds__(tile::threads) vectorized(arguments<T> a) {
+__global__ void __launch_bounds__(tile::threads) vectorized(arguments<T> a, unsigned across) {
     using packet = vector<T, width>;
-    const std::int64_t packets = a.z.cols / width;
-    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x * tile::unroll + threadIdx.x;
-    const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
+    const std::int64_t row = std::int64_t{blockIdx.x / across} * blockDim.y + threadIdx.y;
+    if (row >= a.z.rows) return;
+    const std::int64_t group = std::int64_t{blockIdx.x % across} * (tile::unroll * blockDim.x);
+    const std::int64_t left = a.z.cols - group * width;  // elements from this group's first on
+    const T* x = a.x.data + row * a.x.row_stride + group * width;
+    const T* y = a.y.data + row * a.y.row_stride + group * width;
+    T* z = a.z.data + row * a.z.row_stride + group * width;
 
-    for (std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y; row < a.z.rows;
-         row += row_step) {
-        const T* x = a.x.data + row * a.x.row_stride;
-        const T* y = a.y.data + row * a.y.row_stride;
-        T* z = a.z.data + row * a.z.row_stride;
-
-        packet xs[tile::unroll], ys[tile::unroll];
+    packet xs[tile::unroll], ys[tile::unroll];
 #pragma unroll
-        for (int u = 0; u < tile::unroll; ++u) {
-            const std::int64_t i = first + u * blockDim.x;
-            if (i < packets) {
-                xs[u] = reinterpret_cast<const packet*>(x)[i];
-                if constexpr (Functor::inputs == 2) ys[u] = reinterpret_cast<const packet*>(y)[i];
-            }
+    for (int u = 0; u < tile::unroll; ++u) {
+        const int i = threadIdx.x + u * blockDim.x;
+        if ((i + 1) * width <= left) {
+            xs[u] = reinterpret_cast<const packet*>(x)[i];
+            if constexpr (Functor::inputs == 2) ys[u] = reinterpret_cast<const packet*>(y)[i];
         }
+    }
 #pragma unroll
-        for (int u = 0; u < tile::unroll; ++u) {
-            const std::int64_t i = first + u * blockDim.x;
-            if (i < packets) {
-                packet result;
+    for (int u = 0; u < tile::unroll; ++u) {
+        const int i = threadIdx.x + u * blockDim.x;
+        if ((i + 1) * width <= left) {
+            packet result;
 #pragma unroll
-                for (int e = 0; e < width; ++e) result[e] = Functor{}(xs[u][e], ys[u][e]);
-                reinterpret_cast<packet*>(z)[i] = result;
-            }
-        }
-        if (blockIdx.x == 0) {
-            for (std::int64_t i = packets * width + threadIdx.x; i < a.z.cols; i += blockDim.x)
-                z[i] = Functor{}(x[i], Functor::inputs == 2 ? y[i] : T{});
+            for (int e = 0; e < width; ++e) result[e] = Functor{}(xs[u][e], ys[u][e]);
+            reinterpret_cast<packet*>(z)[i] = result;
+        } else {
+            // The packet that the end of the row cuts, if it is this thread's.
+            for (int e = i * width; e < left; ++e) z[e] = Functor{}(x[e], Functor::inputs == 2 ? y[e] : T{});
         }
     }
 }
 
 template <class Functor, class T, int width>
 void launch(const arguments<T>& arguments, cudaStream_t stream) {
-    const std::int64_t packets = arguments.z.cols / width;
+    const std::int64_t packets = (arguments.z.cols + width - 1) / width;
     // Narrow matrices give their spare threads to further rows.
     std::int64_t threads_across = 1;
     while (threads_across < tile::threads && threads_across * tile::unroll < packets) threads_across *= 2;
     const dim3 block(static_cast<unsigned>(threads_across),
                      static_cast<unsigned>(tile::threads / threads_across));
-    const std::int64_t packets_per_block = threads_across * tile::unroll;
-    const std::int64_t across =
-        std::max<std::int64_t>(1, (packets + packets_per_block - 1) / packets_per_block);
-    const std::int64_t down =
-        std::min<std::int64_t>((arguments.z.rows + block.y - 1) / block.y, tile::max_grid_y);
-    const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down));
-    vectorized<Functor, T, width><<<grid, block, 0, stream>>>(arguments);
+    const std::int64_t group = threads_across * tile::unroll;
+    const std::int64_t across = (packets + group - 1) / group;
+    const std::int64_t down = (arguments.z.rows + block.y - 1) / block.y;
+    vectorized<Functor, T, width><<<static_cast<unsigned>(across * down), block, 0, stream>>>(
+        arguments, static_cast<unsigned>(across));
     check(cudaGetLastError());
 }
 
