@@ -34,11 +34,11 @@ struct gaussian_blur_options {
     /// The window is 2 * radius + 1 pixels wide and high. Not given: gaussian_radius(sigma).
     std::optional<std::int64_t> radius{};
     heddle::border border = heddle::border::replicate;
-    /// For border::constant, in every channel; in the range of the element type.
+    /// For border::constant, in every channel; a value of the element type.
     float border_value = 0;
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;
-    /// Device scratch memory of at least gaussian_blur_workspace_bytes(). Empty: taken from the device's
-    /// pool, stream-ordered, for the call's duration, where the rung needs any.
+    /// Device scratch memory of at least gaussian_blur_workspace_bytes(), aligned to 16 bytes. Empty: taken
+    /// from the device's pool, stream-ordered, for the call's duration, where the rung needs any.
     std::span<std::byte> workspace{};
 };
 
@@ -60,6 +60,7 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
 
 /// The radius at which the Gaussian is cut where none is given: ceil(4 sigma), past which less than 7e-5 of
 /// it lies.
+/// @throws invalid_argument  sigma not positive and finite, or above 2^26
 std::int64_t gaussian_radius(double sigma);
 
 /// destination = source convolved with a Gaussian of standard deviation `sigma` pixels in both directions.
@@ -68,15 +69,16 @@ std::int64_t gaussian_radius(double sigma);
 /// Images have 1, 3 or 4 interleaved channels and any row stride, in device memory; source and destination
 /// must not overlap. The radius may exceed the image. Sums are in float; uint8 results are rounded to
 /// nearest, halves to even; errors in docs/accuracy.md. Enqueued on `stream`; never synchronises; safe under
-/// stream capture; allocates only as gaussian_blur_options says. T is float or uint8_t.
+/// stream capture; allocates only as gaussian_blur_options says. Empty images do nothing. T is float or
+/// uint8_t.
 ///
 /// @throws invalid_argument  sizes disagree or are negative, channels not 1, 3 or 4, a null or misaligned
-/// pointer, a stride
-///                           smaller than a row, an overlap, sigma not positive and finite, a negative
-///                           radius, an unknown border or algorithm, a workspace that is too small (nothing
-///                           is enqueued)
+///                           pointer, a stride smaller than a row, an overlap, sigma not positive and finite,
+///                           a radius that is negative or above 2^28, a border value that T cannot hold, an
+///                           unknown border or algorithm, a workspace that is too small, misaligned or
+///                           overlaps an image (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device; says
-/// why
+///                           why
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination, double sigma,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/gaussian_blur.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -36,5 +37,11 @@ template <class T>
 T min(vector_view<const T> x);
 template <class T>
 T max(vector_view<const T> x);
+
+/// destination = source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, the algorithm and
+/// the workspace are ignored.
+template <class T>
+void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination, double sigma,
+                   const gaussian_blur_options& options = {});
 
 }  // namespace heddle::host

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <heddle/gaussian_blur.hpp>
+
+namespace heddle::kernels::gaussian_blur {
+
+/// The pixel, 0..size-1, that stands at index i of a line of `size` pixels; -1: none, but the border's
+/// constant.
+template <class Index>
+__device__ Index source_index(Index i, Index size, border kind) {
+    if (i >= 0 && i < size) return i;
+    switch (kind) {
+        case border::replicate:
+            return i < 0 ? 0 : size - 1;
+        case border::reflect: {
+            const Index period = 2 * size;  // forth and back
+            const Index at = (i % period + period) % period;
+            return at < size ? at : period - 1 - at;
+        }
+        case border::wrap:
+            return (i % size + size) % size;
+        case border::constant:
+            break;
+    }
+    return -1;
+}
+
+}  // namespace heddle::kernels::gaussian_blur

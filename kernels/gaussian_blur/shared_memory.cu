@@ -1,0 +1,164 @@
+// shared_memory: the two passes of `separable`, but each block first brings its inputs to shared memory.
+//
+//   along x:  8 rows of (halo | 128 values | halo)  -> a warp a row, a lane 4 neighbours -> intermediate
+//   along y:  32 columns of (halo / 64 rows / halo) -> a thread 8 rows of a column       -> destination
+//
+// An input now comes from DRAM or L2 once a block instead of once a tap, and as a thread slides a window of
+// registers over its inputs, a load from shared memory feeds 4 or 8 sums. What remains is the intermediate
+// image: a write and a read of DRAM. Any shape, any alignment; the window must fit the shared memory.
+
+#include "kernels/gaussian_blur/strip.cuh"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+
+namespace heddle::kernels::gaussian_blur {
+namespace {
+
+struct tile_x {
+    static constexpr int rows = 8;
+
+    /// Shared memory: rows, taps, columns.
+    static constexpr std::int64_t shared_bytes(int radius, int channels) {
+        return 4 * (std::int64_t{rows} * strip::pitch(radius, channels) + strip::taps_size(radius) +
+                    strip::window(radius, channels));
+    }
+};
+
+struct tile_y {
+    static constexpr int columns = 32;
+    static constexpr int rows_per_thread = 8;
+    static constexpr int rows = strip::threads / columns * rows_per_thread;
+    static constexpr int max_grid_y = 65535;
+
+    /// Rows of a column in shared memory, with those that convolve() loads but does not use.
+    __host__ __device__ static constexpr int depth(int radius) { return rows + strip::taps_size(radius); }
+    /// Shared memory: rows, taps.
+    static constexpr std::int64_t shared_bytes(int radius) {
+        return 4 * (std::int64_t{depth(radius)} * columns + strip::taps_size(radius));
+    }
+};
+
+template <class T, int channels>
+__global__ void __launch_bounds__(strip::threads) along_x(const __grid_constant__ arguments<T> a) {
+    extern __shared__ float4 storage[];
+    const int radius = a.taps.radius;
+    const int pitch = strip::pitch(radius, channels);
+    float* staged = reinterpret_cast<float*>(storage);
+    float* taps = staged + tile_x::rows * pitch;
+    int* columns = reinterpret_cast<int*>(taps + strip::taps_size(radius));
+
+    const int width = static_cast<int>(a.source.width);
+    const int begin = static_cast<int>(blockIdx.x) * strip::values;
+    const int x = begin + 4 * static_cast<int>(threadIdx.x % strip::lanes);
+    const int warp = static_cast<int>(threadIdx.x) / strip::lanes;
+    float* own_row = staged + warp * pitch;
+
+    stage_taps(a.taps, taps);
+    look_up_columns(columns, begin, radius, channels, width, a.border);
+    __syncthreads();
+    for (std::int64_t y = std::int64_t{blockIdx.y} * tile_x::rows + warp; y < a.source.height;
+         y += std::int64_t{gridDim.y} * tile_x::rows) {
+        stage_row(own_row, a.source.data + y * a.source.row_stride, columns, strip::window(radius, channels),
+                  to_float(a.border_value));
+        __syncwarp();
+        const float4 sums = filter_row<channels>(own_row, taps, radius);
+        __syncwarp();
+        if (x < width * channels)
+            *reinterpret_cast<float4*>(a.intermediate + y * a.intermediate_stride + x) = sums;
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(strip::threads) along_y(const __grid_constant__ arguments<T> a) {
+    extern __shared__ float4 storage[];
+    const int radius = a.taps.radius;
+    float* staged = reinterpret_cast<float*>(storage);
+    float* taps = staged + tile_y::depth(radius) * tile_y::columns;
+
+    const int row_values = static_cast<int>(a.source.width * a.source.channels);
+    const std::int64_t height = a.source.height;
+    const int column = static_cast<int>(threadIdx.x) % tile_y::columns;
+    const int group = static_cast<int>(threadIdx.x) / tile_y::columns;
+    const int x = static_cast<int>(blockIdx.x) * tile_y::columns + column;
+
+    stage_taps(a.taps, taps);
+    for (std::int64_t top = std::int64_t{blockIdx.y} * tile_y::rows; top < height;
+         top += std::int64_t{gridDim.y} * tile_y::rows) {
+        __syncthreads();
+        if (x < row_values) {
+            for (int i = group; i < tile_y::rows + 2 * radius; i += strip::threads / tile_y::columns) {
+                const std::int64_t y = source_index(top - radius + i, height, a.border);
+                staged[i * tile_y::columns + column] =
+                    y < 0 ? to_float(a.border_value) : a.intermediate[y * a.intermediate_stride + x];
+            }
+        }
+        __syncthreads();
+        const std::int64_t first = top + group * tile_y::rows_per_thread;
+        if (x >= row_values || first >= height) continue;
+
+        const float* own = staged + group * tile_y::rows_per_thread * tile_y::columns + column;
+        float sums[tile_y::rows_per_thread];
+        convolve<tile_y::rows_per_thread, 1>(sums, taps, 2 * radius + 1, [own](int j) {
+            const float* rows = own + 4 * j * tile_y::columns;
+            return make_float4(rows[0], rows[tile_y::columns], rows[2 * tile_y::columns],
+                               rows[3 * tile_y::columns]);
+        });
+        T* out = a.destination.data + first * a.destination.row_stride + x;
+#pragma unroll
+        for (int i = 0; i < tile_y::rows_per_thread; ++i)
+            if (first + i < height) out[i * a.destination.row_stride] = from_float<T>(sums[i]);
+    }
+}
+
+unsigned blocks_down(std::int64_t height, int rows) {
+    return static_cast<unsigned>(std::min<std::int64_t>((height + rows - 1) / rows, tile_y::max_grid_y));
+}
+
+template <int channels, class T>
+void launch_along_x(const arguments<T>& a, cudaStream_t stream) {
+    const std::int64_t strips = (a.source.width * channels + strip::values - 1) / strip::values;
+    const dim3 grid(static_cast<unsigned>(strips), blocks_down(a.source.height, tile_x::rows));
+    const auto bytes = static_cast<int>(tile_x::shared_bytes(a.taps.radius, channels));
+    check(cudaFuncSetAttribute(along_x<T, channels>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    along_x<T, channels><<<grid, strip::threads, static_cast<std::size_t>(bytes), stream>>>(a);
+    check(cudaGetLastError());
+}
+
+template <class T>
+void launch_along_y(const arguments<T>& a, cudaStream_t stream) {
+    const std::int64_t row_values = a.source.width * a.source.channels;
+    const dim3 grid(static_cast<unsigned>((row_values + tile_y::columns - 1) / tile_y::columns),
+                    blocks_down(a.source.height, tile_y::rows));
+    const auto bytes = static_cast<int>(tile_y::shared_bytes(a.taps.radius));
+    check(cudaFuncSetAttribute(along_y<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    along_y<T><<<grid, strip::threads, static_cast<std::size_t>(bytes), stream>>>(a);
+    check(cudaGetLastError());
+}
+
+}  // namespace
+
+bool shared_memory_fits(const gaussian_blur_problem& problem, const device_traits& device) {
+    if (problem.radius > taps::table_radius || problem.width > max_row_values / problem.channels)
+        return false;
+    const auto radius = static_cast<int>(problem.radius);
+    const std::int64_t bytes = std::max(tile_x::shared_bytes(radius, static_cast<int>(problem.channels)),
+                                        tile_y::shared_bytes(radius));
+    return bytes <= static_cast<std::int64_t>(device.shared_memory_per_block_optin);
+}
+
+template <class T>
+void launch_shared_memory(const arguments<T>& a, const device_traits&, cudaStream_t stream) {
+    if (a.source.channels == 1)
+        launch_along_x<1>(a, stream);
+    else if (a.source.channels == 3)
+        launch_along_x<3>(a, stream);
+    else
+        launch_along_x<4>(a, stream);
+    launch_along_y(a, stream);
+}
+
+template void launch_shared_memory(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_shared_memory(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::gaussian_blur

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "kernels/gaussian_blur/border.cuh"
+#include "kernels/gaussian_blur/convolve.cuh"
+#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/pixel.cuh"
+#include "kernels/gaussian_blur/round_up.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels::gaussian_blur {
+
+/// A strip of an image whose rows are filtered along x from shared memory, for any radius. A warp filters a
+/// row: a lane 4 neighbouring values, so that a 16-byte load feeds all of them.
+struct strip {
+    static constexpr int values = 128;
+    static constexpr int lanes = 32;
+    static constexpr int threads = 256;
+    static constexpr int warps = threads / lanes;
+
+    /// Floats of all taps.
+    __host__ __device__ static constexpr int taps_size(int radius) { return round_up(2 * radius + 1, 4); }
+    /// Values that a row's outputs need of the source.
+    __host__ __device__ static constexpr int window(int radius, int channels) {
+        return values + 2 * radius * channels;
+    }
+    /// Floats of such a row in shared memory, with those that convolve() loads but does not use.
+    __host__ __device__ static constexpr int pitch(int radius, int channels) {
+        return values + taps_size(radius) * channels;
+    }
+};
+
+/// All taps, -radius..radius, into shared memory.
+__device__ inline void stage_taps(const taps& taps, float* staged) {
+    for (int i = static_cast<int>(threadIdx.x); i <= 2 * taps.radius; i += strip::threads)
+        staged[i] = taps.table[abs(i - taps.radius)];
+}
+
+/// For each value of the window that starts `radius` pixels before value `begin`: the element of a row that
+/// stands for it, or -1 where it is the border's constant or nobody needs it. The same for all rows.
+__device__ inline void look_up_columns(int* columns, int begin, int radius, int channels, int width,
+                                       border border) {
+    const int window = strip::window(radius, channels);
+    for (int i = static_cast<int>(threadIdx.x); i < window; i += strip::threads) {
+        const int at = begin + i;  // counted from `radius` pixels before the row
+        const int pixel =
+            at < (width + 2 * radius) * channels ? source_index(at / channels - radius, width, border) : -1;
+        columns[i] = pixel < 0 ? -1 : pixel * channels + at % channels;
+    }
+}
+
+/// The window of one row into shared memory as float, by one warp. A null row is all border.
+template <class T>
+__device__ void stage_row(float* staged, const T* row, const int* columns, int window, float border_value) {
+    for (int i = static_cast<int>(threadIdx.x) % strip::lanes; i < window; i += strip::lanes) {
+        const int column = row == nullptr ? -1 : columns[i];
+        staged[i] = column < 0 ? border_value : to_float(row[column]);
+    }
+}
+
+/// The lane's 4 values of a staged row, filtered along x.
+template <int channels>
+__device__ float4 filter_row(const float* staged, const float* taps, int radius) {
+    const float4* own = reinterpret_cast<const float4*>(staged) + threadIdx.x % strip::lanes;
+    float sums[4];
+    convolve<4, channels>(sums, taps, 2 * radius + 1, [own](int j) { return own[j]; });
+    return make_float4(sums[0], sums[1], sums[2], sums[3]);
+}
+
+}  // namespace heddle::kernels::gaussian_blur
