@@ -44,18 +44,24 @@ matrix_view<T> as_row(const vector_view<T>& v) {
     return {v.data, 1, v.size, v.size, v.stride};
 }
 
-template <class T>
-T add_elements(T x, T y) {
-    return static_cast<T>(static_cast<compute_type<T>>(x) + static_cast<compute_type<T>>(y));
-}
+// Types, not functions: a pointer to a function would hide it from the loop that calls it.
 
-template <class T>
-T sigmoid_element(T value, T) {
-    using compute = compute_type<T>;
-    const auto x = static_cast<compute>(value);
-    const compute e = std::exp(-std::abs(x));
-    return static_cast<T>((x < 0 ? e : compute{1}) / (compute{1} + e));
-}
+struct add_elements {
+    template <class T>
+    T operator()(T x, T y) const {
+        return static_cast<T>(static_cast<compute_type<T>>(x) + static_cast<compute_type<T>>(y));
+    }
+};
+
+struct sigmoid_element {
+    template <class T>
+    T operator()(T value, T) const {
+        using compute = compute_type<T>;
+        const auto x = static_cast<compute>(value);
+        const compute e = std::exp(-std::abs(x));
+        return static_cast<T>((x < 0 ? e : compute{1}) / (compute{1} + e));
+    }
+};
 
 }  // namespace
 
@@ -63,26 +69,26 @@ template <class T>
 void add(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> y,
          matrix_view<T> z) {
     detail::validate_binary("host::add", x, y, z);
-    for_each_element(x, y, z, add_elements<T>);
+    for_each_element(x, y, z, add_elements{});
 }
 
 template <class T>
 void add(vector_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> y,
          vector_view<T> z) {
     detail::validate_binary("host::add", x, y, z);
-    for_each_element(as_row(x), as_row(y), as_row(z), add_elements<T>);
+    for_each_element(as_row(x), as_row(y), as_row(z), add_elements{});
 }
 
 template <class T>
 void sigmoid(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y) {
     detail::validate_unary("host::sigmoid", x, y);
-    for_each_element(x, x, y, sigmoid_element<T>);
+    for_each_element(x, x, y, sigmoid_element{});
 }
 
 template <class T>
 void sigmoid(vector_view<const std::type_identity_t<T>> x, vector_view<T> y) {
     detail::validate_unary("host::sigmoid", x, y);
-    for_each_element(as_row(x), as_row(x), as_row(y), sigmoid_element<T>);
+    for_each_element(as_row(x), as_row(x), as_row(y), sigmoid_element{});
 }
 
 template void add<float>(vector_view<const float>, vector_view<const float>, vector_view<float>);
