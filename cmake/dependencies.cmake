@@ -38,6 +38,18 @@ if(HEDDLE_BUILD_BENCHMARKS)
   endif()
 endif()
 
+# Without libpng the examples that read images are left out.
+if(HEDDLE_BUILD_EXAMPLES)
+  find_package(PNG QUIET)
+  find_package(CLI11 2.1 QUIET)
+  if(NOT CLI11_FOUND)
+    FetchContent_Declare(CLI11
+      URL https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.1.2.tar.gz
+      URL_HASH SHA256=26291377e892ba0e5b4972cdfd4a2ab3bf53af8dac1f4ea8fe0d1376b625c8cb)
+    FetchContent_MakeAvailable(CLI11)
+  endif()
+endif()
+
 # The vendor's libraries are baselines of the tests and benchmarks, never linked by heddle itself.
 if(HEDDLE_BUILD_TESTS OR HEDDLE_BUILD_BENCHMARKS OR HEDDLE_BUILD_EXAMPLES)
   include(cmake/baselines.cmake)

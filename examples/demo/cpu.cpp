@@ -1,0 +1,150 @@
+#include "examples/demo/run.hpp"
+#include <heddle/host.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <span>
+#include <vector>
+
+#if HEDDLE_HAS_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace demo {
+namespace {
+
+using heddle::matrix_view;
+using heddle::vector_view;
+
+double seconds_of(const call& function, int times) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < times; ++i) function();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / times;
+}
+
+/// What OpenBLAS has of the operations; empty where it is not installed.
+struct openblas {
+#if HEDDLE_HAS_OPENBLAS
+    static int narrow(std::size_t size) {
+        return static_cast<int>(size);
+    }
+
+    /// y = x + y.
+    static call add(const std::vector<float>& x, std::vector<float>& y) {
+        return [&] { cblas_saxpy(narrow(x.size()), 1, x.data(), 1, y.data(), 1); };
+    }
+    static call sum(const std::vector<float>& x, float& result) {
+        return [&] { result = cblas_ssum(narrow(x.size()), x.data(), 1); };
+    }
+    static call min(const std::vector<float>& x, float& result) {
+        return [&] { result = x[cblas_ismin(narrow(x.size()), x.data(), 1)]; };
+    }
+    static call max(const std::vector<float>& x, float& result) {
+        return [&] { result = x[cblas_ismax(narrow(x.size()), x.data(), 1)]; };
+    }
+    static call matmul(const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c,
+                       int size) {
+        return [&, size] {
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, 1, a.data(), size,
+                        b.data(), size, 0, c.data(), size);
+        };
+    }
+#else
+    static call add(const std::vector<float>&, std::vector<float>&) {
+        return {};
+    }
+    static call sum(const std::vector<float>&, float&) {
+        return {};
+    }
+    static call min(const std::vector<float>&, float&) {
+        return {};
+    }
+    static call max(const std::vector<float>&, float&) {
+        return {};
+    }
+    static call matmul(const std::vector<float>&, const std::vector<float>&, std::vector<float>&, int) {
+        return {};
+    }
+#endif
+};
+
+void vectors(const work& work, table& table) {
+    const auto size = work.vector;
+    const auto x = random_numbers(size, 0, 1), y = random_numbers(size, 1, 2),
+               w = random_numbers(size, -8, 8);
+    std::vector<float> z(x.size());
+    const vector_view in{x.data(), size}, in2{y.data(), size}, in3{w.data(), size};
+    const vector_view out{z.data(), size};
+    const std::string shape = fmt::format("{} f32", size);
+
+    // In place, as OpenBLAS has it. What is checked is a sum of its own.
+    std::vector<float> total = y, their_total = y;
+    const vector_view in_place{total.data(), size};
+    times seconds = race(
+        seconds_of, [&] { heddle::host::add<float>(in, in_place, in_place); }, openblas::add(x, their_total));
+    heddle::host::add<float>(in, in2, out);
+    table.print({"add", shape, seconds, "OpenBLAS saxpy", add_error(x, y, z), bounds::add});
+
+    seconds = race(seconds_of, [&] { heddle::host::sigmoid<float>(in3, out); }, {});
+    table.print({"sigmoid", shape, seconds, "", sigmoid_error(w, z), bounds::sigmoid});
+
+    float result = 0, their_result = 0;
+    seconds = race(
+        seconds_of, [&] { result = heddle::host::sum<float>(in); }, openblas::sum(x, their_result));
+    table.print({"sum", shape, seconds, "OpenBLAS ssum", sum_error(x, result), bounds::sum});
+
+    seconds = race(
+        seconds_of, [&] { result = heddle::host::min<float>(in); }, openblas::min(x, their_result));
+    table.print({"min", shape, seconds, "OpenBLAS ismin", min_error(x, result), bounds::extremum});
+
+    seconds = race(
+        seconds_of, [&] { result = heddle::host::max<float>(in); }, openblas::max(x, their_result));
+    table.print({"max", shape, seconds, "OpenBLAS ismax", max_error(x, result), bounds::extremum});
+}
+
+void padded_matrices(const work& work, table& table) {
+    const auto elements = work.matrix * work.row_stride();
+    const auto x = random_numbers(elements, 0, 1), y = random_numbers(elements, 1, 2);
+    std::vector<float> z(x.size());
+    const auto view = [&](auto& storage) {
+        return matrix_view{storage.data(), work.matrix, work.matrix, work.row_stride()};
+    };
+    const times seconds = race(seconds_of, [&] { heddle::host::add<float>(view(x), view(y), view(z)); }, {});
+    table.print({"add", fmt::format("{0} x {0} padded f32", work.matrix), seconds, "",
+                 padded_add_error(work, x, y, z), bounds::add});
+}
+
+void product(const work& work, table& table) {
+    const auto size = work.product;
+    const auto a = random_numbers(size * size, 0, 1), b = random_numbers(size * size, 1, 2);
+    std::vector<float> c(a.size()), theirs(a.size());
+    const auto view = [&](auto& storage) { return matrix_view{storage.data(), size, size}; };
+    const times seconds = race(
+        seconds_of, [&] { heddle::host::matmul<float>(view(a), view(b), view(c)); },
+        openblas::matmul(a, b, theirs, static_cast<int>(size)));
+    table.print({"matmul", fmt::format("{0} x {0} x {0} f32", size), seconds, "OpenBLAS sgemm",
+                 matmul_error(a, b, c, size), bounds::matmul(size)});
+}
+
+image blur(const work& work, table& table) {
+    const image& photo = work.photo;
+    image result = examples::make_image(photo.width, photo.height, photo.channels);
+    const times seconds = race(
+        seconds_of,
+        [&] { heddle::host::gaussian_blur<std::uint8_t>(photo.view(), result.view(), work::sigma); }, {});
+    table.print({"gaussian_blur", fmt::format("{} x {} u8c{}", photo.width, photo.height, photo.channels),
+                 seconds, "", blur_error(photo, result, work::sigma), bounds::blur});
+    return result;
+}
+
+}  // namespace
+
+image run_on_cpu(const work& work, table& table) {
+    vectors(work, table);
+    padded_matrices(work, table);
+    product(work, table);
+    return blur(work, table);
+}
+
+}  // namespace demo

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "examples/demo/race.hpp"
+
+#include <string>
+
+namespace demo {
+
+/// One operation, done.
+struct row {
+    std::string operation;
+    std::string shape;
+    times seconds;
+    std::string peer;    ///< the vendor's call, named where there is one
+    double error;        ///< the largest, as a share of the largest exact value
+    double error_bound;  ///< what it may be
+};
+
+/// Prints rows as they come, aligned.
+class table {
+  public:
+    table();
+    void print(const row& row);
+
+    /// Whether every error was within its bound.
+    [[nodiscard]] bool all_right() const { return all_right_; }
+
+  private:
+    bool all_right_ = true;
+};
+
+}  // namespace demo
