@@ -86,7 +86,7 @@ void run(const char* operation, vector_view<const T> x, rungs::result_type<Opera
                              max_partial_bytes, x);
     const vector_view<const std::byte> scratch{given.data(), std::ssize(given)};
     detail::require(!detail::overlap(scratch, result, sizeof(*result)), operation, "result",
-                    static_cast<const void*>(result), "memory apart from options.workspace");
+                    reinterpret_cast<std::uintptr_t>(result), "memory apart from options.workspace");
 
     if (x.size <= 1) x.stride = 1;
     if (options.algorithm == reduce_algorithm::vectorized && x.stride != 1)
