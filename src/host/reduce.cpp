@@ -3,7 +3,9 @@
 #include <heddle/host.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -19,6 +21,24 @@ static_assert(chunk % lanes == 0);
 
 template <class T>
 constexpr bool is_16_bit_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+
+/// An element as it is computed with. The conversion of half is written out, exact and without branches, for
+/// the vectoriser: exponent and mantissa move to float's places and are scaled from half's bias to float's;
+/// what was infinite or NaN gets float's largest exponent.
+template <class Result, class T>
+Result widen(const T& x) {
+    if constexpr (std::is_same_v<T, half>) {
+        std::uint16_t bits;
+        std::memcpy(&bits, &x, sizeof(bits));
+        const std::uint32_t magnitude = bits & 0x7fffu;
+        const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
+        const std::uint32_t not_finite = magnitude >= 0x7c00 ? 0x7f800000 : 0;
+        return std::bit_cast<float>((bits & 0x8000u) << 16 | std::bit_cast<std::uint32_t>(scaled) |
+                                    not_finite);
+    } else {
+        return static_cast<Result>(x);
+    }
+}
 
 /// What elements are compared as.
 template <class T>
@@ -84,10 +104,10 @@ Result reduce_chunk(const T* x, std::int64_t size, std::int64_t stride, Operatio
     if (stride == 1) {
         for (; i + lanes <= size; i += lanes)
             for (std::int64_t lane = 0; lane < lanes; ++lane)
-                accumulators[lane] = operation(accumulators[lane], static_cast<Result>(x[i + lane]));
+                accumulators[lane] = operation(accumulators[lane], widen<Result>(x[i + lane]));
     }
     for (; i < size; ++i)
-        accumulators[i % lanes] = operation(accumulators[i % lanes], static_cast<Result>(x[i * stride]));
+        accumulators[i % lanes] = operation(accumulators[i % lanes], widen<Result>(x[i * stride]));
     combine_pairwise(accumulators, lanes, operation);
     return accumulators[0];
 }
