@@ -36,16 +36,17 @@ void row(std::string_view op, std::int64_t size, std::string_view library, tempe
 }
 
 template <class T>
-std::int64_t scratch_bytes(std::int64_t size) {
+std::int64_t scratch_bytes(std::int64_t size, reduce_algorithm algorithm = reduce_algorithm::automatic) {
     if (!has_device()) return 0;
-    return reduce_workspace_bytes({.size = size, .element_bytes = sizeof(T)}, traits_of(current_device()));
+    return reduce_workspace_bytes({.size = size, .element_bytes = sizeof(T)}, traits_of(current_device()),
+                                  algorithm);
 }
 
 template <class T>
 void heddle_sum(std::int64_t size, temperature temperature,
                 reduce_algorithm algorithm = reduce_algorithm::automatic) {
-    row<T, sum_type<T>>("sum", size, implementation(algorithm), temperature, scratch_bytes<T>(size),
-                        [algorithm](auto& x, auto* result, auto& scratch) {
+    row<T, sum_type<T>>("sum", size, implementation(algorithm), temperature,
+                        scratch_bytes<T>(size, algorithm), [algorithm](auto& x, auto* result, auto& scratch) {
                             sum<T>(x, result, stream(), {.algorithm = algorithm, .workspace = scratch});
                         });
 }
