@@ -49,8 +49,9 @@ TEST(check, takes_another_place) {
     EXPECT_EQ(error.where().line(), elsewhere.line());
 }
 
+/// By number: cudaGetErrorName() would load the driver before a test could hide its devices.
 std::string name_of(const testing::TestParamInfo<cudaError_t>& status) {
-    return cudaGetErrorName(status.param);
+    return "status_" + std::to_string(status.param);
 }
 
 class sticky_status : public testing::TestWithParam<cudaError_t> {};

@@ -88,17 +88,18 @@ testing::AssertionResult are_same(const std::vector<T>& actual, const std::vecto
 
 /// What the functions that a sigmoid is made of may be off by.
 struct sigmoid_accuracy {
-    double exp_ulp = 1;            ///< of the exponential: base + slope * |argument|
+    double exp_ulp = 1.5;          ///< of the exponential: base + slope * |argument|
     double exp_ulp_slope = 0;      ///< per unit of the argument
     double division_rounding = 1;  ///< of the division, in units of roundoff
 };
 
-/// glibc's exp and expf, and the CUDA Math API's, are within 1 ulp; a division is correctly rounded.
+/// The CUDA Math API states errors against the correctly rounded result: 1 ulp for exp and expf, so 1.5
+/// against the exact one. glibc's are within 1 ulp of that. A division is correctly rounded.
 inline constexpr sigmoid_accuracy accurate_functions{};
 
 /// __expf within 2 + floor(|1.173 x|) ulp and __fdividef within 2 ulp (CUDA Programming Guide, "Mathematical
-/// Functions").
-inline constexpr sigmoid_accuracy fast_functions{2, 1.173, 4};
+/// Functions"), of the correctly rounded results.
+inline constexpr sigmoid_accuracy fast_functions{2.5, 1.173, 5};
 
 /// The largest relative error of e / (1 + e) or 1 / (1 + e), e = exp(-|x|), computed in `Compute` and rounded
 /// to T. An error of one ulp is at most two units of roundoff u. The error of e passes to the quotient once

@@ -32,7 +32,6 @@ class provoked_error_test : public gpu_test {
 /// the test. The test must not have used CUDA before.
 template <class Body>
 void without_devices(Body body) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
     // A process that has used CUDA keeps its devices: the child has to start afresh, not fork.
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto hide_devices_and_run = [&] {
