@@ -4,6 +4,7 @@
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/device.hpp>
+#include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
 #include <benchmark/benchmark.h>
@@ -66,6 +67,11 @@ struct interval {
     [[nodiscard]] seconds length() const { return elapsed(start, stop); }
 };
 
+/// Not stream_ref::wait(), which does nothing where a host compiler builds it (CCCL 3.0.1).
+void synchronize() {
+    check(cudaStreamSynchronize(stream().get()));
+}
+
 std::int64_t calls_within(seconds budget, seconds call, std::int64_t most) {
     return std::clamp(static_cast<std::int64_t>(budget / call), std::int64_t{1}, most);
 }
@@ -94,11 +100,11 @@ measurement time_cold(const std::function<void()>& call) {
 
     const auto begin = clock::now();
     time(intervals.front());
-    stream().wait();
+    synchronize();
     const std::int64_t calls = calls_within(device_budget, clock::now() - begin, most_cold_calls);
     const std::span taken = std::span(intervals).first(calls);
     for (interval& interval : taken.subspan(1)) time(interval);
-    stream().wait();
+    synchronize();
 
     std::vector<double> times;
     for (const interval& interval : taken) times.push_back(interval.length().count());
@@ -111,7 +117,7 @@ measurement time_hot(const std::function<void()>& call) {
         batch.start.record(stream());
         for (std::int64_t index = 0; index < calls; ++index) call();
         batch.stop.record(stream());
-        stream().wait();
+        synchronize();
         return batch.length() / calls;
     };
 
@@ -140,7 +146,7 @@ void run(benchmark::State& state, const problem& problem, const std::function<me
 
 measurement time_on_device(const std::function<void()>& call, temperature temperature) {
     call();  // loads the kernels
-    stream().wait();
+    synchronize();
     return temperature == temperature::cold ? time_cold(call) : time_hot(call);
 }
 
