@@ -15,6 +15,8 @@ namespace {
 
 /// Elements that one thread reduces at a time. Fixed, so that the result does not depend on the threads.
 constexpr std::int64_t chunk = 4096;
+/// Fewer are done sooner than threads are started.
+constexpr std::int64_t chunks_to_share = 16;
 /// Independent accumulators: enough for the widest vectors and the latency of an addition.
 constexpr std::int64_t lanes = 32;
 static_assert(chunk % lanes == 0);
@@ -119,7 +121,7 @@ Result reduce(const char* name, const vector_view<const T>& x, Operation operati
     if (chunks <= 1) return reduce_chunk<Result>(x.data, x.size, x.stride, operation);
 
     std::vector<Result> partials(static_cast<std::size_t>(chunks));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (chunks >= chunks_to_share)
     for (std::int64_t c = 0; c < chunks; ++c) {
         const std::int64_t first = c * chunk;
         partials[static_cast<std::size_t>(c)] = reduce_chunk<Result>(
