@@ -24,6 +24,8 @@ constexpr std::array algorithms = {reduce_algorithm::interleaved,       reduce_a
 /// in the others.
 constexpr std::int64_t ticket_bytes = 256;
 constexpr std::int64_t max_partial_bytes = 8;
+/// The partials then lie the same way in every workspace, and are added in the same order.
+constexpr std::int64_t workspace_alignment = 16;
 
 void require_known(const char* operation, reduce_algorithm algorithm) {
     const bool is_known = algorithm == reduce_algorithm::automatic ||
@@ -83,7 +85,7 @@ void run(const char* operation, vector_view<const T> x, rungs::result_type<Opera
     detail::validate_written(operation, "result", result, sizeof(*result), alignof(result_type), x);
     const std::span<std::byte> given = options.workspace;
     detail::validate_written(operation, {"options", "workspace"}, given.data(), given.size(),
-                             max_partial_bytes, x);
+                             workspace_alignment, x);
     const vector_view<const std::byte> scratch{given.data(), std::ssize(given)};
     detail::require(!detail::overlap(scratch, result, sizeof(*result)), operation, "result",
                     reinterpret_cast<std::uintptr_t>(result), "memory apart from options.workspace");

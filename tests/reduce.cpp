@@ -138,7 +138,7 @@ bool same_bits(T a, T b) {
 /// Off by one around warps, blocks, tiles and every rung's change to more launches or blocks.
 template <class T>
 std::vector<std::int64_t> sizes() {
-    constexpr std::int64_t one_block = 1024 * 4 * (16 / sizeof(T));
+    constexpr std::int64_t one_block = std::int64_t{1024} * 4 * (16 / sizeof(T));
     return {0,
             1,
             2,
@@ -170,10 +170,10 @@ std::vector<std::int64_t> sizes() {
             (1 << 20) + 1};
 }
 
-/// Scratch memory of exactly the bytes that are asked for, 8-byte aligned and no better, between canaries.
+/// Scratch memory of exactly the bytes that are asked for, 16-byte aligned and no better, between canaries.
 class guarded_workspace {
   public:
-    explicit guarded_workspace(std::int64_t bytes) : words_(bytes / word_bytes, 1) {
+    explicit guarded_workspace(std::int64_t bytes) : words_(bytes / word_bytes, 2) {
         words_.upload(std::vector<std::int64_t>(static_cast<std::size_t>(bytes / word_bytes)));
     }
 
@@ -437,30 +437,30 @@ class reduce_floating : public reduce_test {};
 TYPED_TEST_SUITE(reduce_floating, floating_types, test::type_names);
 
 TYPED_TEST(reduce_floating, passes_nan_and_infinity_on) {
-    using T = TypeParam;
+    using element = TypeParam;
     for (const std::int64_t size : {1, 1030, 300007})
         for (const std::int64_t at : {std::int64_t{0}, size / 2, size - 1}) {
             SCOPED_TRACE(testing::Message() << size << " elements, at " << at);
-            auto xs = random_elements<T>(size);
-            guarded<T> x(size, 1);
-            const auto with = [&](T special) {
+            auto xs = random_elements<element>(size);
+            guarded<element> x(size, 1);
+            const auto with = [&](element special) {
                 xs[static_cast<std::size_t>(at)] = special;
                 x.upload(xs);
-                return vector_view<const T>(x.vector());
+                return vector_view<const element>(x.vector());
             };
             for (const reduce_algorithm algorithm : every_algorithm()) {
                 SCOPED_TRACE(to_string(algorithm));
                 const reduce_options options{.algorithm = algorithm};
-                auto view = with(nan<T>());
+                auto view = with(nan<element>());
                 ASSERT_TRUE(std::isnan(this->sum_of(view, options)));
-                ASSERT_TRUE(is_value(this->min_of(view, options), nan<T>()));
-                ASSERT_TRUE(is_value(this->max_of(view, options), nan<T>()));
-                view = with(infinity<T>());
-                ASSERT_EQ(this->sum_of(view, options), infinity<sum_type<T>>());
-                ASSERT_TRUE(is_value(this->max_of(view, options), infinity<T>()));
-                view = with(-infinity<T>());
-                ASSERT_EQ(this->sum_of(view, options), -infinity<sum_type<T>>());
-                ASSERT_TRUE(is_value(this->min_of(view, options), -infinity<T>()));
+                ASSERT_TRUE(is_value(this->min_of(view, options), nan<element>()));
+                ASSERT_TRUE(is_value(this->max_of(view, options), nan<element>()));
+                view = with(infinity<element>());
+                ASSERT_EQ(this->sum_of(view, options), infinity<sum_type<element>>());
+                ASSERT_TRUE(is_value(this->max_of(view, options), infinity<element>()));
+                view = with(-infinity<element>());
+                ASSERT_EQ(this->sum_of(view, options), -infinity<sum_type<element>>());
+                ASSERT_TRUE(is_value(this->min_of(view, options), -infinity<element>()));
             }
         }
 }
@@ -629,22 +629,22 @@ class host_reduce_floating : public testing::Test {};
 TYPED_TEST_SUITE(host_reduce_floating, floating_types, test::type_names);
 
 TYPED_TEST(host_reduce_floating, passes_nan_and_infinity_on) {
-    using T = TypeParam;
+    using element = TypeParam;
     for (const std::int64_t size : {1, 33, 5000})
         for (const std::int64_t at : {std::int64_t{0}, size / 2, size - 1}) {
             SCOPED_TRACE(testing::Message() << size << " elements, at " << at);
-            auto xs = random_elements<T>(size);
-            const vector_view<const T> x{xs.data(), size};
-            T& special = xs[static_cast<std::size_t>(at)];
-            special = nan<T>();
+            auto xs = random_elements<element>(size);
+            const vector_view<const element> x{xs.data(), size};
+            element& special = xs[static_cast<std::size_t>(at)];
+            special = nan<element>();
             EXPECT_TRUE(std::isnan(host::sum(x)));
             EXPECT_TRUE(is_value(host::min(x), special));
             EXPECT_TRUE(is_value(host::max(x), special));
-            special = infinity<T>();
-            EXPECT_EQ(host::sum(x), infinity<sum_type<T>>());
+            special = infinity<element>();
+            EXPECT_EQ(host::sum(x), infinity<sum_type<element>>());
             EXPECT_TRUE(is_value(host::max(x), special));
-            special = -infinity<T>();
-            EXPECT_EQ(host::sum(x), -infinity<sum_type<T>>());
+            special = -infinity<element>();
+            EXPECT_EQ(host::sum(x), -infinity<sum_type<element>>());
             EXPECT_TRUE(is_value(host::min(x), special));
         }
 }
@@ -698,8 +698,7 @@ class reduce_arguments : public testing::Test {
     /// Of a sum, which must not write the result.
     std::string message(vector_view<const std::int32_t> view, std::int64_t* output,
                         const reduce_options& options = {}) {
-        const std::string text =
-            invalid_argument_of([&] { sum<std::int32_t>(view, output, no_stream, options); });
+        std::string text = invalid_argument_of([&] { sum<std::int32_t>(view, output, no_stream, options); });
         EXPECT_EQ(result, 17);
         return text;
     }
@@ -742,14 +741,14 @@ TEST_F(reduce_arguments, the_workspace_is_apart_from_both) {
     const auto bytes_of = [](auto* data, std::size_t bytes) {
         return std::span(reinterpret_cast<std::byte*>(data), bytes);
     };
-    EXPECT_EQ(message({x, 8}, &result, {.workspace = bytes_of(x + 6, 64)}),
-              "sum: options.workspace is " + address_of(x + 6) + ", expected memory apart from x");
-    EXPECT_EQ(message({x, 2, 6}, &result, {.workspace = bytes_of(x + 2, 20)}),
-              "sum: options.workspace is " + address_of(x + 2) + ", expected memory apart from x");
+    EXPECT_EQ(message({x, 8}, &result, {.workspace = bytes_of(x + 4, 64)}),
+              "sum: options.workspace is " + address_of(x + 4) + ", expected memory apart from x");
+    EXPECT_EQ(message({x, 2, 6}, &result, {.workspace = bytes_of(x + 4, 20)}),
+              "sum: options.workspace is " + address_of(x + 4) + ", expected memory apart from x");
     EXPECT_EQ(message({x, 8}, &result, {.workspace = bytes_of(&result, 8)}),
               "sum: result is " + address_of(&result) + ", expected memory apart from options.workspace");
     EXPECT_EQ(message({x, 8}, &result, {.workspace = std::span(scratch).subspan(4)}),
-              "sum: options.workspace is " + address_of(scratch + 4) + ", expected a multiple of 8 bytes");
+              "sum: options.workspace is " + address_of(scratch + 4) + ", expected a multiple of 16 bytes");
 }
 
 TEST_F(reduce_arguments, the_algorithm_is_one_of_the_enumerators) {

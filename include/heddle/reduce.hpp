@@ -32,7 +32,7 @@ std::string_view to_string(reduce_algorithm algorithm);
 struct reduce_options {
     reduce_algorithm algorithm = reduce_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
-    /// reduce_workspace_bytes(), 8-byte aligned, apart from x and the result; ready for the next call when
+    /// reduce_workspace_bytes(), 16-byte aligned, apart from x and the result; ready for the next call when
     /// this one is done. Empty: taken from the device's pool, stream-ordered, for the call's duration, which
     /// costs the host some microseconds.
     std::span<std::byte> workspace{};
