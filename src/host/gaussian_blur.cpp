@@ -47,7 +47,7 @@ void store(float& element, float value) {
 }
 
 // Built for several instruction sets; the loader picks the processor's own.
-__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"))) void add_four(
+__attribute__((target_clones("avx512f", "fma", "default"))) void add_four(
     float* sums, const float* const (&values)[4], const float* taps, std::int64_t count) {
 #pragma omp simd
     for (std::int64_t i = 0; i < count; ++i)
@@ -55,7 +55,7 @@ __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
                    (taps[2] * values[2][i] + taps[3] * values[3][i]);
 }
 
-__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"))) void add_one(
+__attribute__((target_clones("avx512f", "fma", "default"))) void add_one(
     float* sums, const float* values, float tap, std::int64_t count) {
 #pragma omp simd
     for (std::int64_t i = 0; i < count; ++i) sums[i] += tap * values[i];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace heddle::host {
@@ -24,30 +25,41 @@ using lanes = float __attribute__((vector_size(strip_n * sizeof(float))));
 template <int strip>
 void pack(float* packed, const matrix_view<const float>& m, std::int64_t row, std::int64_t rows,
           std::int64_t col, std::int64_t cols) {
-    for (std::int64_t first = 0; first < rows; first += strip)
-        for (std::int64_t k = 0; k < cols; ++k)
-            for (std::int64_t i = first; i < first + strip; ++i)
-                *packed++ = i < rows ? m.data[(row + i) * m.row_stride + (col + k) * m.col_stride] : 0.0f;
+    for (std::int64_t first = 0; first < rows; first += strip, packed += strip * cols) {
+        const int filled = static_cast<int>(std::min<std::int64_t>(strip, rows - first));
+        const float* const source = m.data + (row + first) * m.row_stride + col * m.col_stride;
+        if (filled < strip) std::fill_n(packed, strip * cols, 0.0f);
+        if (m.row_stride == 1 && filled == strip) {
+            for (std::int64_t k = 0; k < cols; ++k)
+                std::memcpy(packed + k * strip, source + k * m.col_stride, strip * sizeof(float));
+        } else {
+            for (int i = 0; i < filled; ++i)
+                for (std::int64_t k = 0; k < cols; ++k)
+                    packed[k * strip + i] = source[i * m.row_stride + k * m.col_stride];
+        }
+    }
 }
 
-/// sums[i] += the products of a strip of A (k x 6) and one of B (k x 16). Built for several instruction sets;
-/// the loader picks the processor's own.
-__attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default"))) void multiply_strips(
-    lanes (&sums)[strip_m], const float* a, const float* b, std::int64_t k) {
-    lanes local[strip_m] = {};
+/// sums (6 x 16) += the products of a strip of A (k x 6) and one of B (k x 16). Built for several instruction
+/// sets; the loader picks the processor's own.
+__attribute__((target_clones("avx512f", "fma", "default"))) void multiply_strips(float* sums, const float* a,
+                                                                                 const float* b,
+                                                                                 std::int64_t k) {
+    lanes local[strip_m];
+    std::memcpy(local, sums, sizeof(local));
     for (; k > 0; --k, a += strip_m, b += strip_n) {
         lanes row;
-        __builtin_memcpy(&row, b, sizeof(row));
+        std::memcpy(&row, b, sizeof(row));
 #pragma GCC unroll strip_m
         for (int i = 0; i < strip_m; ++i) local[i] += a[i] * row;
     }
-    for (int i = 0; i < strip_m; ++i) sums[i] += local[i];
+    std::memcpy(sums, local, sizeof(local));
 }
 
 struct workspace {
     std::vector<float> a = std::vector<float>(block_m * block_k);
     std::vector<float> b = std::vector<float>(block_n * block_k);
-    std::vector<lanes> sums = std::vector<lanes>(block_m * block_n / strip_n);
+    std::vector<float> sums = std::vector<float>(block_m * block_n);
 };
 
 /// One block of C, at most block_m x block_n. `b` is B transposed: both operands then have k along their
@@ -57,25 +69,24 @@ void multiply_block(workspace& work, const matrix_view<const float>& a, const ma
                     std::int64_t col) {
     const std::int64_t rows = std::min(block_m, c.rows - row);
     const std::int64_t cols = std::min(block_n, c.cols - col);
-    std::fill(work.sums.begin(), work.sums.end(), lanes{});
+    constexpr int strip = strip_m * strip_n;
+    std::ranges::fill(work.sums, 0.0f);
     for (std::int64_t k = 0; k < a.cols; k += block_k) {
         const std::int64_t depth = std::min(block_k, a.cols - k);
         pack<strip_m>(work.a.data(), a, row, rows, k, depth);
         pack<strip_n>(work.b.data(), b, col, cols, k, depth);
-        lanes* sums = work.sums.data();
+        float* sums = work.sums.data();
         for (std::int64_t j = 0; j < cols; j += strip_n)
-            for (std::int64_t i = 0; i < rows; i += strip_m, sums += strip_m)
-                multiply_strips(*reinterpret_cast<lanes(*)[strip_m]>(sums),
-                                &work.a[static_cast<std::size_t>(i * depth)],
-                                &work.b[static_cast<std::size_t>(j * depth)], depth);
+            for (std::int64_t i = 0; i < rows; i += strip_m, sums += strip)
+                multiply_strips(sums, work.a.data() + i * depth, work.b.data() + j * depth, depth);
     }
-    const lanes* sums = work.sums.data();
+    const float* sums = work.sums.data();
     for (std::int64_t j = 0; j < cols; j += strip_n)
-        for (std::int64_t i = 0; i < rows; i += strip_m, sums += strip_m)
-            for (std::int64_t r = i; r < std::min(i + strip_m, rows); ++r)
-                for (std::int64_t s = j; s < std::min(j + strip_n, cols); ++s) {
-                    float& out = c.data[(row + r) * c.row_stride + (col + s) * c.col_stride];
-                    const float sum = alpha * sums[r - i][s - j];
+        for (std::int64_t i = 0; i < rows; i += strip_m, sums += strip)
+            for (std::int64_t r = 0; r < std::min<std::int64_t>(strip_m, rows - i); ++r)
+                for (std::int64_t s = 0; s < std::min<std::int64_t>(strip_n, cols - j); ++s) {
+                    float& out = c.data[(row + i + r) * c.row_stride + (col + j + s) * c.col_stride];
+                    const float sum = alpha * sums[r * strip_n + s];
                     out = beta == 0 ? sum : sum + beta * out;
                 }
 }
