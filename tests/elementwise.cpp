@@ -13,7 +13,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -52,7 +52,7 @@ guarded<T> make(std::int64_t rows, std::int64_t cols, const layout& l) {
 
 /// A tile of the `vectorized` rung: 256 threads, each with two vectors of 16 bytes.
 template <class T>
-constexpr std::int64_t tile_elements = 256 * 2 * (16 / sizeof(T));
+constexpr std::int64_t tile_elements = std::int64_t{256} * 2 * 16 / std::int64_t{sizeof(T)};
 
 template <class T>
 std::vector<std::int64_t> sizes() {
@@ -77,7 +77,7 @@ class elementwise : public test::gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
+        if (!IsSkipped()) stream = std::make_unique<heddle::stream>();
     }
 
     /// Adds with every algorithm of `algorithms`, each into an output of its own, and checks all bytes.
@@ -116,7 +116,7 @@ class elementwise : public test::gpu_test {
         ASSERT_TRUE(x.untouched());
     }
 
-    std::optional<heddle::stream> stream;
+    std::unique_ptr<heddle::stream> stream;
 };
 
 TYPED_TEST_SUITE(elementwise, test::element_types, test::type_names);

@@ -8,10 +8,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -81,7 +83,7 @@ void show_progress(std::size_t done, std::size_t all, const fs::path& file) {
     std::fflush(stderr);
 }
 
-void run(const request& request) {
+void blur_all(const request& request) {
     if (request.files.size() > 1 && !fs::is_directory(request.output))
         throw std::runtime_error(
             fmt::format("{}: several files need a folder that exists", request.output.string()));
@@ -89,8 +91,8 @@ void run(const request& request) {
     const bool has_gpu = heddle::device_count() > 0;
     if (!has_gpu && !request.on_cpu) fmt::print("no CUDA device: blurring on the CPU\n");
     const bool on_cpu = request.on_cpu || !has_gpu;
-    std::optional<heddle::stream> stream;
-    if (!on_cpu) stream.emplace();
+    std::unique_ptr<heddle::stream> stream;
+    if (!on_cpu) stream = std::make_unique<heddle::stream>();
 
     for (std::size_t i = 0; i < request.files.size(); ++i) {
         const fs::path& file = request.files[i];
@@ -107,9 +109,7 @@ void run(const request& request) {
     }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     request request;
     std::optional<std::int64_t> radius;
     std::string border = "replicate", algorithm = "automatic", device = "gpu";
@@ -135,12 +135,17 @@ int main(int argc, char** argv) {
     request.options.border = border_names.at(border);
     request.options.algorithm = algorithms.at(algorithm);
     request.on_cpu = device == "cpu";
+    blur_all(request);
+    return EXIT_SUCCESS;
+}
 
+}  // namespace
+
+int main(int argc, char** argv) {
     try {
-        run(request);
-        return EXIT_SUCCESS;
+        return run(argc, argv);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "blur_image: {}\n", error.what());
+        std::fprintf(stderr, "blur_image: %s\n", error.what());
         return EXIT_FAILURE;
     }
 }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -13,7 +14,7 @@
 
 namespace {
 
-int run(const std::filesystem::path& photo, const std::filesystem::path& output, bool on_cpu) {
+int demonstrate(const std::filesystem::path& photo, const std::filesystem::path& output, bool on_cpu) {
     const demo::work work{.vector = 1 << (on_cpu ? 24 : 26),
                           .matrix = on_cpu ? 2048 : 4096,
                           .product = on_cpu ? 1024 : 2048,
@@ -40,9 +41,7 @@ int run(const std::filesystem::path& photo, const std::filesystem::path& output,
     return EXIT_FAILURE;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     std::filesystem::path photo = HEDDLE_DEMO_PHOTO;
     std::filesystem::path output = HEDDLE_DEMO_OUTPUT;
     bool on_cpu = false;
@@ -51,11 +50,16 @@ int main(int argc, char** argv) {
     app.add_option("-o,--output", output, "where the blurred one goes")->capture_default_str();
     app.add_flag("--cpu", on_cpu, "use the CPU implementations, even where there is a GPU");
     CLI11_PARSE(app, argc, argv);
+    return demonstrate(photo, output, on_cpu || heddle::device_count() == 0);
+}
 
+}  // namespace
+
+int main(int argc, char** argv) {
     try {
-        return run(photo, output, on_cpu || heddle::device_count() == 0);
+        return run(argc, argv);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "heddle_demo: {}\n", error.what());
+        std::fprintf(stderr, "heddle_demo: %s\n", error.what());
         return EXIT_FAILURE;
     }
 }

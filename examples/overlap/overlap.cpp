@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 
@@ -110,7 +111,7 @@ int main() {
     try {
         return run();
     } catch (const std::exception& error) {
-        fmt::print(stderr, "overlap: {}\n", error.what());
+        std::fprintf(stderr, "overlap: %s\n", error.what());
         return EXIT_FAILURE;
     }
 }

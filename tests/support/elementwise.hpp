@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -23,15 +22,12 @@ using bits_of = std::conditional_t<sizeof(T) == 2, std::uint16_t,
 
 template <class T>
 T from_bits(std::uint64_t bits) {
-    const auto low = static_cast<bits_of<T>>(bits);
-    T value;
-    std::memcpy(static_cast<void*>(&value), &low, sizeof(T));
-    return value;
+    return std::bit_cast<T>(static_cast<bits_of<T>>(bits));
 }
 
 template <class T>
 bool same_bits(T a, T b) {
-    return std::memcmp(&a, &b, sizeof(T)) == 0;
+    return std::bit_cast<bits_of<T>>(a) == std::bit_cast<bits_of<T>>(b);
 }
 
 /// All bit patterns of a 16-bit type, random ones of a wider: NaN, infinities, denormals, every exponent.
