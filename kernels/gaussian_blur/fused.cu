@@ -58,10 +58,11 @@ struct tile {
     static constexpr int min_threads = round_up(halo_loads, 32);
     static_assert(min_threads <= threads);
 
-    /// What the registers allow: sums, a row's results, the rows under way, and about 30 more.
-    static constexpr int registers =
-        2 * radius * values + values + rows * values * static_cast<int>(sizeof(T)) / 4 + 40;
-    static constexpr int blocks_per_sm = std::clamp(65536 / threads / round_up(registers, 8), 2, 8);
+    /// What the registers allow: sums, a row's results, the rows under way, and the rest as compiled.
+    static constexpr int registers = 2 * radius * values + values +
+                                     rows * values * static_cast<int>(sizeof(T)) / 4 +
+                                     (vectors == 1 ? 36 : 48);
+    static constexpr int blocks_per_sm = std::clamp(65536 / threads / round_up(registers, 8), 2, 6);
 
     /// Values that one load or store moves.
     static constexpr int packet = sizeof(T) == 1 && vectors == 2 ? 8 : 4;

@@ -28,14 +28,19 @@ struct tile_x {
 struct tile_y {
     static constexpr int columns = 32;
     static constexpr int rows_per_thread = 8;
-    static constexpr int rows = strip::threads / columns * rows_per_thread;
+    static constexpr int groups = strip::threads / columns;  ///< of threads side by side
+    static constexpr int rows = groups * rows_per_thread;
+    static constexpr int batch = 6;
     static constexpr int max_grid_y = 65535;
 
-    /// Rows of a column in shared memory, with those that convolve() loads but does not use.
+    /// Rows that a column's outputs need.
+    __host__ __device__ static constexpr int window(int radius) { return rows + 2 * radius; }
+    /// The same in shared memory, with those that convolve() loads but does not use.
     __host__ __device__ static constexpr int depth(int radius) { return rows + strip::taps_size(radius); }
-    /// Shared memory: rows, taps.
+    /// Shared memory: rows, taps, source rows.
     static constexpr std::int64_t shared_bytes(int radius) {
-        return 4 * (std::int64_t{depth(radius)} * columns + strip::taps_size(radius));
+        return 4 * (std::int64_t{depth(radius)} * columns + strip::taps_size(radius)) +
+               std::int64_t{sizeof(std::int64_t)} * window(radius);
     }
 };
 
@@ -75,6 +80,8 @@ __global__ void __launch_bounds__(strip::threads) along_y(const __grid_constant_
     const int radius = a.taps.radius;
     float* staged = reinterpret_cast<float*>(storage);
     float* taps = staged + tile_y::depth(radius) * tile_y::columns;
+    const int window = tile_y::window(radius);
+    auto* source_rows = reinterpret_cast<std::int64_t*>(taps + strip::taps_size(radius));
 
     const int row_values = static_cast<int>(a.source.width * a.source.channels);
     const std::int64_t height = a.source.height;
@@ -85,12 +92,22 @@ __global__ void __launch_bounds__(strip::threads) along_y(const __grid_constant_
     stage_taps(a.taps, taps);
     for (std::int64_t top = std::int64_t{blockIdx.y} * tile_y::rows; top < height;
          top += std::int64_t{gridDim.y} * tile_y::rows) {
+        for (int i = static_cast<int>(threadIdx.x); i < window; i += strip::threads)
+            source_rows[i] = source_index(top - radius + i, height, a.border);
         __syncthreads();
-        if (x < row_values) {
-            for (int i = group; i < tile_y::rows + 2 * radius; i += strip::threads / tile_y::columns) {
-                const std::int64_t y = source_index(top - radius + i, height, a.border);
-                staged[i * tile_y::columns + column] =
-                    y < 0 ? to_float(a.border_value) : a.intermediate[y * a.intermediate_stride + x];
+        // Loads go out in batches, so that a thread waits once for several of them.
+        for (int first = group; x < row_values && first < window; first += tile_y::batch * tile_y::groups) {
+            float loaded[tile_y::batch];
+#pragma unroll
+            for (int b = 0; b < tile_y::batch; ++b) {
+                const std::int64_t y = source_rows[min(first + b * tile_y::groups, window - 1)];
+                loaded[b] = a.intermediate[max(y, std::int64_t{0}) * a.intermediate_stride + x];
+                if (y < 0) loaded[b] = to_float(a.border_value);
+            }
+#pragma unroll
+            for (int b = 0; b < tile_y::batch; ++b) {
+                const int i = first + b * tile_y::groups;
+                if (i < window) staged[i * tile_y::columns + column] = loaded[b];
             }
         }
         __syncthreads();

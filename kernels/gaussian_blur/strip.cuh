@@ -49,12 +49,31 @@ __device__ inline void look_up_columns(int* columns, int begin, int radius, int 
     }
 }
 
-/// The window of one row into shared memory as float, by one warp. A null row is all border.
+/// The window of one row into shared memory as float, by one warp. A null row is all border. Loads go out in
+/// batches, so that a lane waits once for several of them.
 template <class T>
 __device__ void stage_row(float* staged, const T* row, const int* columns, int window, float border_value) {
-    for (int i = static_cast<int>(threadIdx.x) % strip::lanes; i < window; i += strip::lanes) {
-        const int column = row == nullptr ? -1 : columns[i];
-        staged[i] = column < 0 ? border_value : to_float(row[column]);
+    constexpr int batch = 8;
+    const int lane = static_cast<int>(threadIdx.x) % strip::lanes;
+    if (row == nullptr) {
+        for (int i = lane; i < window; i += strip::lanes) staged[i] = border_value;
+        return;
+    }
+    for (int first = lane; first < window; first += batch * strip::lanes) {
+        int from[batch];
+        T loaded[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const int i = first + b * strip::lanes;
+            from[b] = i < window ? columns[i] : -1;
+        }
+#pragma unroll
+        for (int b = 0; b < batch; ++b) loaded[b] = row[max(from[b], 0)];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const int i = first + b * strip::lanes;
+            if (i < window) staged[i] = from[b] < 0 ? border_value : to_float(loaded[b]);
+        }
     }
 }
 

@@ -47,16 +47,18 @@ void store(float& element, float value) {
 }
 
 // Built for several instruction sets; the loader picks the processor's own.
-__attribute__((target_clones("avx512f", "fma", "default"))) void add_four(
-    float* sums, const float* const (&values)[4], const float* taps, std::int64_t count) {
+__attribute__((target_clones("avx512f", "fma", "default"))) void add_four(float* sums,
+                                                                          const float* const (&values)[4],
+                                                                          const float* taps,
+                                                                          std::int64_t count) {
 #pragma omp simd
     for (std::int64_t i = 0; i < count; ++i)
         sums[i] += (taps[0] * values[0][i] + taps[1] * values[1][i]) +
                    (taps[2] * values[2][i] + taps[3] * values[3][i]);
 }
 
-__attribute__((target_clones("avx512f", "fma", "default"))) void add_one(
-    float* sums, const float* values, float tap, std::int64_t count) {
+__attribute__((target_clones("avx512f", "fma", "default"))) void add_one(float* sums, const float* values,
+                                                                         float tap, std::int64_t count) {
 #pragma omp simd
     for (std::int64_t i = 0; i < count; ++i) sums[i] += tap * values[i];
 }
@@ -96,7 +98,9 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
     // Along x: each row with its borders written out. Along y: whole rows are the inputs.
     std::vector<float> filtered(static_cast<std::size_t>(height) * row_values);
     const std::vector<float> border_row(row_values, border_value);
-#pragma omp parallel
+    // Threads are worth starting for a million products or so.
+    const auto products = static_cast<double>(filtered.size()) * static_cast<double>(taps.size());
+#pragma omp parallel if (products > 1e6)
     {
         std::vector<float> padded(static_cast<std::size_t>((width + 2 * radius) * channels));
 #pragma omp for schedule(static)
