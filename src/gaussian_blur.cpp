@@ -1,6 +1,7 @@
 #include "src/gaussian_blur.hpp"
 
 #include "kernels/gaussian_blur/launch.hpp"
+#include "src/workspace.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
 #include <heddle/gaussian_blur.hpp>
@@ -19,10 +20,6 @@ namespace rungs = kernels::gaussian_blur;
 constexpr std::array algorithms = {gaussian_blur_algorithm::naive, gaussian_blur_algorithm::separable,
                                    gaussian_blur_algorithm::shared_memory, gaussian_blur_algorithm::fused};
 
-/// A workspace's first bytes belong to the reductions, which find them zero as they left them.
-constexpr std::int64_t reserved_bytes = 256;
-constexpr std::int64_t workspace_alignment = 16;
-
 bool needs_intermediate(gaussian_blur_algorithm algorithm) {
     return algorithm == gaussian_blur_algorithm::separable ||
            algorithm == gaussian_blur_algorithm::shared_memory;
@@ -35,7 +32,7 @@ std::int64_t intermediate_stride(std::int64_t row_values) {
 std::int64_t workspace_bytes(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorithm) {
     if (!needs_intermediate(algorithm) || problem.width == 0 || problem.height == 0) return 0;
     const std::int64_t stride = intermediate_stride(problem.width * problem.channels);
-    return reserved_bytes + problem.height * stride * std::int64_t{sizeof(float)};
+    return detail::workspace_ticket_bytes + problem.height * stride * std::int64_t{sizeof(float)};
 }
 
 template <class T>
@@ -43,8 +40,8 @@ void validate_workspace(std::span<std::byte> given, const image_view<const T>& s
                         const image_view<T>& destination) {
     if (given.empty()) return;
     const auto address = reinterpret_cast<std::uintptr_t>(given.data());
-    detail::require(address % workspace_alignment == 0, "gaussian_blur", {"options", "workspace"}, address,
-                    "a multiple of {} bytes", workspace_alignment);
+    detail::require(address % detail::workspace_alignment == 0, "gaussian_blur", {"options", "workspace"},
+                    address, "a multiple of {} bytes", detail::workspace_alignment);
     const detail::footprint bytes{address, given.size(), 1, given.size()};
     detail::require(!detail::overlap(bytes, detail::footprint_of(source)) &&
                         !detail::overlap(bytes, detail::footprint_of(destination)),
@@ -180,7 +177,7 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
     device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);
     if (bytes > 0) {
         std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();
-        arguments.intermediate = reinterpret_cast<float*>(data + reserved_bytes);
+        arguments.intermediate = reinterpret_cast<float*>(data + detail::workspace_ticket_bytes);
         arguments.intermediate_stride = intermediate_stride(source.width * source.channels);
     }
     launch(arguments, device, stream.get(), algorithm);

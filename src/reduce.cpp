@@ -1,6 +1,7 @@
 #include "src/reduce.hpp"
 
 #include "kernels/reduce/launch.hpp"
+#include "src/workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/workspace.hpp>
@@ -20,12 +21,7 @@ constexpr std::array algorithms = {reduce_algorithm::interleaved,       reduce_a
                                    reduce_algorithm::first_add_on_load, reduce_algorithm::warp_shuffle,
                                    reduce_algorithm::vectorized,        reduce_algorithm::single_pass};
 
-/// The ticket has the workspace's first bytes to itself: they are zero between calls, whatever a call leaves
-/// in the others.
-constexpr std::int64_t ticket_bytes = 256;
 constexpr std::int64_t max_partial_bytes = 8;
-/// The partials then lie the same way in every workspace, and are added in the same order.
-constexpr std::int64_t workspace_alignment = 16;
 
 void require_known(const char* operation, reduce_algorithm algorithm) {
     const bool is_known = algorithm == reduce_algorithm::automatic ||
@@ -85,7 +81,7 @@ void run(const char* operation, vector_view<const T> x, rungs::result_type<Opera
     detail::validate_written(operation, "result", result, sizeof(*result), alignof(result_type), x);
     const std::span<std::byte> given = options.workspace;
     detail::validate_written(operation, {"options", "workspace"}, given.data(), given.size(),
-                             workspace_alignment, x);
+                             detail::workspace_alignment, x);
     const vector_view<const std::byte> scratch{given.data(), std::ssize(given)};
     detail::require(!detail::overlap(scratch, result, sizeof(*result)), operation, "result",
                     reinterpret_cast<std::uintptr_t>(result), "memory apart from options.workspace");
@@ -107,7 +103,7 @@ void run(const char* operation, vector_view<const T> x, rungs::result_type<Opera
     if (bytes > 0) {
         std::byte* data = given.empty() ? own.data() : given.data();
         arguments.ticket = reinterpret_cast<unsigned*>(data);
-        arguments.partials = reinterpret_cast<result_type*>(data + ticket_bytes);
+        arguments.partials = reinterpret_cast<result_type*>(data + detail::workspace_ticket_bytes);
     }
     launch(arguments, device, stream.get(), algorithm);
 }
@@ -146,7 +142,7 @@ reduce_algorithm select(const reduce_problem&, const device_traits&) {
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm) {
     const std::int64_t partials = plan_of(problem, device, algorithm).partials;
-    return partials == 0 ? 0 : ticket_bytes + partials * max_partial_bytes;
+    return partials == 0 ? 0 : detail::workspace_ticket_bytes + partials * max_partial_bytes;
 }
 
 std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,
