@@ -1,12 +1,12 @@
-// vectorized: 16 bytes a load, several loads in flight a thread.
+// vectorized: 16 bytes a load, one packet a thread.
 //
-//   a row:   | v v v v ... (vectors of 16 bytes)                 | tail |
-//   a block: `unroll` groups of threads.x vectors; loads first, then arithmetic, then stores
+//   a row:   | p p p p ... (packets of 16 bytes)                 | tail |
 //
-// A warp's instruction now moves 512 bytes instead of 64..128, and each thread has `unroll` of them under way
-// for every input: enough bytes in flight to cover DRAM's latency, for 2-byte types too. Where pointers or
-// row strides are not multiples of 16 bytes, the widest vector that divides all of them is used. Needs
-// columns side by side. What limits it now is DRAM itself.
+// A warp's instruction now moves 512 bytes instead of 64..128, and a full SM has 32 KB under way for every
+// input: enough to cover DRAM's latency, for 2-byte types too. More packets a thread do not help: two or four
+// cost sigmoid 3 %, and streaming hints (ld.cs, L1::no_allocate) cost add up to 10 %. Where pointers or row
+// strides are not multiples of 16 bytes, the widest packet that divides all of them is used. Needs columns
+// side by side. What limits it now is DRAM itself.
 
 #include "kernels/device/vector.cuh"
 #include "kernels/elementwise/functors.cuh"
@@ -15,44 +15,30 @@
 namespace heddle::kernels::elementwise {
 namespace {
 
-struct tile {
-    static constexpr int threads = 256;
-    static constexpr int unroll = 2;
-};
+constexpr int threads_per_block = 256;
 
-/// Block b takes group b % across of `unroll` * blockDim.x packets in each of its blockDim.y rows.
+/// Block b takes group b % across of blockDim.x packets in each of its blockDim.y rows.
 template <class Functor, class T, int width>
-__global__ void __launch_bounds__(tile::threads) vectorized(arguments<T> a, unsigned across) {
+__global__ void __launch_bounds__(threads_per_block) vectorized(arguments<T> a, unsigned across) {
     using packet = vector<T, width>;
     const std::int64_t row = std::int64_t{blockIdx.x / across} * blockDim.y + threadIdx.y;
-    if (row >= a.z.rows) return;
-    const std::int64_t group = std::int64_t{blockIdx.x % across} * (tile::unroll * blockDim.x);
-    const std::int64_t left = a.z.cols - group * width;  // elements from this group's first on
-    const T* x = a.x.data + row * a.x.row_stride + group * width;
-    const T* y = a.y.data + row * a.y.row_stride + group * width;
-    T* z = a.z.data + row * a.z.row_stride + group * width;
+    const std::int64_t col = (std::int64_t{blockIdx.x % across} * blockDim.x + threadIdx.x) * width;
+    if (row >= a.z.rows || col >= a.z.cols) return;
+    const T* x = a.x.data + row * a.x.row_stride + col;
+    const T* y = a.y.data + row * a.y.row_stride + col;
+    T* z = a.z.data + row * a.z.row_stride + col;
 
-    packet xs[tile::unroll], ys[tile::unroll];
+    if (col + width <= a.z.cols) {
+        const packet xs = *reinterpret_cast<const packet*>(x);
+        packet ys;
+        if constexpr (Functor::inputs == 2) ys = *reinterpret_cast<const packet*>(y);
+        packet result;
 #pragma unroll
-    for (int u = 0; u < tile::unroll; ++u) {
-        const int i = threadIdx.x + u * blockDim.x;
-        if ((i + 1) * width <= left) {
-            xs[u] = reinterpret_cast<const packet*>(x)[i];
-            if constexpr (Functor::inputs == 2) ys[u] = reinterpret_cast<const packet*>(y)[i];
-        }
-    }
-#pragma unroll
-    for (int u = 0; u < tile::unroll; ++u) {
-        const int i = threadIdx.x + u * blockDim.x;
-        if ((i + 1) * width <= left) {
-            packet result;
-#pragma unroll
-            for (int e = 0; e < width; ++e) result[e] = Functor{}(xs[u][e], ys[u][e]);
-            reinterpret_cast<packet*>(z)[i] = result;
-        } else {
-            // The packet that the end of the row cuts, if it is this thread's.
-            for (int e = i * width; e < left; ++e) z[e] = Functor{}(x[e], Functor::inputs == 2 ? y[e] : T{});
-        }
+        for (int e = 0; e < width; ++e) result[e] = Functor{}(xs[e], ys[e]);
+        *reinterpret_cast<packet*>(z) = result;
+    } else {
+        // The packet that the end of the row cuts.
+        for (int e = 0; col + e < a.z.cols; ++e) z[e] = Functor{}(x[e], Functor::inputs == 2 ? y[e] : T{});
     }
 }
 
@@ -61,11 +47,10 @@ void launch(const arguments<T>& arguments, cudaStream_t stream) {
     const std::int64_t packets = (arguments.z.cols + width - 1) / width;
     // Narrow matrices give their spare threads to further rows.
     std::int64_t threads_across = 1;
-    while (threads_across < tile::threads && threads_across * tile::unroll < packets) threads_across *= 2;
+    while (threads_across < threads_per_block && threads_across < packets) threads_across *= 2;
     const dim3 block(static_cast<unsigned>(threads_across),
-                     static_cast<unsigned>(tile::threads / threads_across));
-    const std::int64_t group = threads_across * tile::unroll;
-    const std::int64_t across = (packets + group - 1) / group;
+                     static_cast<unsigned>(threads_per_block / threads_across));
+    const std::int64_t across = (packets + threads_across - 1) / threads_across;
     const std::int64_t down = (arguments.z.rows + block.y - 1) / block.y;
     vectorized<Functor, T, width><<<static_cast<unsigned>(across * down), block, 0, stream>>>(
         arguments, static_cast<unsigned>(across));

@@ -58,11 +58,21 @@ struct tile {
     static constexpr int min_threads = round_up(halo_loads, 32);
     static_assert(min_threads <= threads);
 
+    struct shared {
+        float4 stages[2][rows][pitch];
+        int columns[4 * row_vectors];
+        std::int64_t border_rows[2 * radius + 1];
+    };
+
+    /// Rows that are filtered side by side: more than one where few sums leave the registers for it.
+    static constexpr int unroll = radius * values <= 8 ? 2 : 1;
+
     /// What the registers allow: sums, a row's results, the rows under way, and the rest as compiled.
     static constexpr int registers = 2 * radius * values + values +
                                      rows * values * static_cast<int>(sizeof(T)) / 4 +
-                                     (vectors == 1 ? 36 : 48);
-    static constexpr int blocks_per_sm = std::clamp(65536 / threads / round_up(registers, 8), 2, 6);
+                                     (vectors == 1 ? 36 : 48) + 4 * (unroll - 1);
+    static constexpr int blocks_per_sm =
+        std::clamp(65536 / threads / round_up(registers, 8), 2, 2048 / threads);
 
     /// Values that one load or store moves.
     static constexpr int packet = sizeof(T) == 1 && vectors == 2 ? 8 : 4;
@@ -91,25 +101,27 @@ struct alignas(packet * sizeof(T)) aligned_quads {
     quad<T> quads[packet / 4];
 };
 
-/// `size` values from element x of a row on. Where they are not all inside of the image, `columns` tells for
-/// each the element that stands for it, or -1; a null row is all border.
+/// `size` neighbouring values from an aligned address.
+template <int size, int packet, class T>
+__device__ void load(quad<T> (&values)[size / 4], const T* from) {
+#pragma unroll
+    for (int i = 0; i < size / packet; ++i) {
+        const auto loaded = reinterpret_cast<const aligned_quads<T, packet>*>(from)[i];
+#pragma unroll
+        for (int q = 0; q < packet / 4; ++q) values[i * packet / 4 + q] = loaded.quads[q];
+    }
+}
+
+/// The same from element x of a row on, wherever it is. Where they are not all inside of the image, `columns`
+/// tells for each the element that stands for it, or -1; a null row is all border.
 template <int size, int packet, class T, class Parameters>
 __device__ void fetch(quad<T> (&values)[size / 4], const T* row, int x, bool is_inside, const int* columns,
                       const Parameters& p) {
-    if (is_inside && row != nullptr && p.aligned_loads) {
-        using wide = aligned_quads<T, packet>;
+    if (is_inside && row != nullptr && p.aligned_loads) return load<size, packet>(values, row + x);
 #pragma unroll
-        for (int i = 0; i < size / packet; ++i) {
-            const wide loaded = reinterpret_cast<const wide*>(row + x)[i];
-#pragma unroll
-            for (int q = 0; q < packet / 4; ++q) values[i * packet / 4 + q] = loaded.quads[q];
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < size; ++i) {
-            const int column = row == nullptr ? -1 : is_inside ? x + i : columns[i];
-            values[i / 4].set(i % 4, column < 0 ? p.border_value : row[column]);
-        }
+    for (int i = 0; i < size; ++i) {
+        const int column = row == nullptr ? -1 : is_inside ? x + i : columns[i];
+        values[i / 4].set(i % 4, column < 0 ? p.border_value : row[column]);
     }
 }
 
@@ -151,9 +163,9 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
                                   tile<T, channels, radius>::blocks_per_sm)
     fused(const __grid_constant__ parameters<T, radius> p) {
     using tile = tile<T, channels, radius>;
-    __shared__ float4 staged[2][tile::rows][tile::pitch];
-    __shared__ int columns[4 * tile::row_vectors];
-    __shared__ std::int64_t border_rows[2 * radius + 1];
+    __shared__ typename tile::shared shared;
+    int* columns = shared.columns;
+    std::int64_t* border_rows = shared.border_rows;
 
     const int thread = static_cast<int>(threadIdx.x);
     const int threads = static_cast<int>(blockDim.x);
@@ -169,6 +181,7 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
     const int window_begin = strip_begin - 4 * tile::halo_vectors;
     const int x = strip_begin + thread * tile::values;
     const bool is_inside = x + tile::values <= row_values;
+    const bool is_plain = is_inside && p.aligned_loads;  // then rows inside of the image need no look-ups
     const bool has_outputs = x < row_values;
     const int halo_row = thread / tile::halo_loads_per_row;
     const int halo_vector = [&] {
@@ -192,8 +205,11 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
             columns[i] = column;
         }
     }
-    for (int i = thread; i < 2 * radius; i += threads)
-        border_rows[i] = source_index(i < radius ? i - radius : p.height + i - radius, p.height, p.border);
+    if (top < radius || top + outputs + radius > p.height) {
+        for (int i = thread; i < 2 * radius; i += threads)
+            border_rows[i] =
+                source_index(i < radius ? i - radius : p.height + i - radius, p.height, p.border);
+    }
 
     const auto source_row = [&](int input) -> const T* {
         std::int64_t y = top - radius + input;
@@ -207,11 +223,19 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
     quad<T> own[tile::rows][tile::vectors] = {};
     quad<T> halo[1] = {};
     const auto fetch_rows = [&](int first) {
+        const std::int64_t y = top - radius + first;
+        if (is_plain && y >= 0 && y + tile::rows <= p.height && first + tile::rows <= inputs) {
+            const T* from = p.source + y * p.source_stride + x;
 #pragma unroll
-        for (int i = 0; i < tile::rows; ++i) {
-            if (first + i >= inputs) break;
-            fetch<tile::values, tile::packet>(own[i], source_row(first + i), x, is_inside,
-                                              columns + (x - window_begin), p);
+            for (int i = 0; i < tile::rows; ++i, from += p.source_stride)
+                load<tile::values, tile::packet>(own[i], from);
+        } else {
+#pragma unroll
+            for (int i = 0; i < tile::rows; ++i) {
+                if (first + i >= inputs) break;
+                fetch<tile::values, tile::packet>(own[i], source_row(first + i), x, is_inside,
+                                                  columns + (x - window_begin), p);
+            }
         }
         if (tile::halo_vectors > 0 && halo_row < tile::rows && first + halo_row < inputs)
             fetch<4, 4>(halo, source_row(first + halo_row), halo_x, halo_is_inside, columns + 4 * halo_vector,
@@ -223,7 +247,7 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
     // Each round stages what the last one fetched, and the first one only fetches.
     for (int first = -tile::rows, buffer = 0; first < inputs; first += tile::rows, buffer ^= 1) {
         // The last reader of this buffer has passed the barrier of the round between.
-        float4(&stage)[tile::rows][tile::pitch] = staged[buffer];
+        float4(&stage)[tile::rows][tile::pitch] = shared.stages[buffer];
         if (first >= 0) {
 #pragma unroll
             for (int i = 0; i < tile::rows; ++i)
@@ -238,8 +262,9 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
         fetch_rows(first + tile::rows);
 
         if (first < 0 || !has_outputs) continue;
-#pragma unroll 1
-        for (int i = 0; i < tile::rows && first + i < inputs; ++i) {
+#pragma unroll tile::unroll
+        for (int i = 0; i < tile::rows; ++i) {
+            if (first + i >= inputs) break;
             float h[tile::values];
             float complete[tile::values];
             filter_row<tile, channels, radius>(&stage[i][tile::place(tile::vectors * thread)], p.taps, h);
@@ -285,7 +310,11 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
     const int needed = (row_values - 1) / (most_strips * tile::values) + 1;
     const int threads = std::clamp(round_up(needed, 32), tile::min_threads, tile::threads);
     const int strips = (row_values - 1) / (threads * tile::values) + 1;
-    const march m = plan_march(a.source.height, strips, device.sm_count * tile::blocks_per_sm, 2 * radius);
+    constexpr std::int64_t shared_bytes = sizeof(typename tile::shared) + shared_bytes_reserved;
+    const std::int64_t fit = static_cast<std::int64_t>(device.shared_memory_per_sm) / shared_bytes;
+    const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, tile::blocks_per_sm);
+    const march m =
+        plan_march(a.source.height, strips, device.sm_count * blocks_per_sm, 2 * radius, tile::rows);
 
     parameters<T, radius> p{a.source.data,
                             a.destination.data,

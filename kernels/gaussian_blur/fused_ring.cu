@@ -106,7 +106,7 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
     const std::int64_t strips = (a.source.width * channels + strip::values - 1) / strip::values;
     const march m =
         plan_march(a.source.height, strips, device.sm_count * fused_ring_blocks_per_sm(problem, device),
-                   2 * a.taps.radius);
+                   tile::lead(a.taps.radius), tile::rows);
     const auto bytes = static_cast<int>(shared_bytes(a.taps.radius, channels));
     check(cudaFuncSetAttribute(fused_ring<T, channels>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     fused_ring<T, channels><<<m.blocks, strip::threads, static_cast<std::size_t>(bytes), stream>>>(
@@ -121,8 +121,8 @@ int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_
     const std::int64_t bytes =
         shared_bytes(static_cast<int>(problem.radius), static_cast<int>(problem.channels));
     if (bytes > static_cast<std::int64_t>(device.shared_memory_per_block_optin)) return 0;
-    constexpr std::int64_t reserved = 1024;  // that CUDA keeps of each block's
-    const std::int64_t fit = static_cast<std::int64_t>(device.shared_memory_per_sm) / (bytes + reserved);
+    const std::int64_t fit =
+        static_cast<std::int64_t>(device.shared_memory_per_sm) / (bytes + shared_bytes_reserved);
     return static_cast<int>(std::clamp<std::int64_t>(fit, 1, tile::most_blocks_per_sm));
 }
 

@@ -28,6 +28,9 @@ struct arguments {
 /// shared_memory and fused count the values of a row in 32 bits.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 30;
 
+/// Shared memory of an SM that CUDA keeps for itself, for each resident block.
+inline constexpr std::int64_t shared_bytes_reserved = 1024;
+
 /// Whether shared_memory can run this problem.
 bool shared_memory_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// How many blocks of `fused` an SM holds at once; 0 where it cannot run this problem.

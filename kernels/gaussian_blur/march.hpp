@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/gaussian_blur/round_up.cuh"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -11,15 +13,23 @@ struct march {
     unsigned blocks;
 };
 
-/// One wave of blocks over the whole image; but no fewer rows a block than the `extra` ones that it filters
-/// only to start.
-inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t resident_blocks, int extra) {
-    constexpr std::int64_t min_rows = 8;
+/// A block takes `round` rows at a time and filters `extra` of them only to start, so rows are chosen to fill
+/// its rounds, and to be no fewer than those. Within that, small images get one wave of blocks over the whole
+/// device. Large ones get several, so that an SM that runs ahead takes more of them.
+inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t resident_blocks, int extra,
+                        int round) {
+    constexpr std::int64_t min_rows = 6;
     constexpr std::int64_t max_rows = std::int64_t{1} << 29;
+    constexpr std::int64_t max_waves = 4;
+    const std::int64_t rows_to_share = 64 + 8 * std::int64_t{extra};  // the start is then a small part
+
     const std::int64_t segments = std::max<std::int64_t>(1, resident_blocks / strips);
-    const std::int64_t least = std::max<std::int64_t>(min_rows, extra);
-    const std::int64_t rows = std::min(std::max((height + segments - 1) / segments, least), max_rows);
-    return {static_cast<int>(rows), static_cast<unsigned>(strips * ((height + rows - 1) / rows))};
+    const std::int64_t rows_of_one_wave = (height + segments - 1) / segments;
+    const std::int64_t waves = std::clamp<std::int64_t>(rows_of_one_wave / rows_to_share, 1, max_waves);
+    const std::int64_t wanted =
+        std::clamp((rows_of_one_wave + waves - 1) / waves, std::max<std::int64_t>(min_rows, extra), max_rows);
+    const auto rows = round_up(static_cast<int>(wanted) + extra, round) - extra;
+    return {rows, static_cast<unsigned>(strips * ((height + rows - 1) / rows))};
 }
 
 }  // namespace heddle::kernels::gaussian_blur

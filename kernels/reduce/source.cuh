@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/device/ptx/load_streaming.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/reduce/operations.cuh"
 #include <heddle/view.hpp>
@@ -33,7 +32,7 @@ class contiguous {
 
     __device__ std::int64_t packets() const { return packets_; }
     __device__ packet load(std::int64_t i) const {
-        return ptx::load_streaming(reinterpret_cast<const packet*>(data_ + head_) + i);
+        return reinterpret_cast<const packet*>(data_ + head_)[i];
     }
     /// Elements outside the packets: fewer than a warp has lanes.
     __device__ int edges() const { return edges_; }
