@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/reciprocal.cuh"
 #include "kernels/elementwise/launch.hpp"
 #include <heddle/types.hpp>
 
@@ -31,7 +32,7 @@ struct sigmoid {
     }
     __device__ float operator()(float x, float) const {
         const float e = expf(-fabsf(x));
-        return __fdiv_rn(x < 0 ? e : 1.0f, 1.0f + e);
+        return quotient(x < 0 ? e : 1.0f, 1.0f + e);
     }
     /// half and bfloat16: the hardware's exponential and division are far inside the result's half unit.
     template <class T>
@@ -39,6 +40,15 @@ struct sigmoid {
         const float x = static_cast<float>(value);
         const float e = __expf(-fabsf(x));
         return static_cast<T>(__fdividef(x < 0 ? e : 1.0f, 1.0f + e));
+    }
+
+  private:
+    /// n / d for d from 1 to 2, to little more than half an ulp, as the remainder is exact: a division without
+    /// its branch for operands that are very large or small.
+    __device__ static float quotient(float n, float d) {
+        const float reciprocal = ptx::reciprocal(d);
+        const float q = n * reciprocal;
+        return fmaf(fmaf(-q, d, n), reciprocal, q);
     }
 };
 

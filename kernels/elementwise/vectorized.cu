@@ -12,23 +12,18 @@
 #include "kernels/elementwise/functors.cuh"
 #include <heddle/error.hpp>
 
+#include <algorithm>
+
 namespace heddle::kernels::elementwise {
 namespace {
 
 constexpr int threads_per_block = 256;
+constexpr std::int64_t max_grid_y = 65535;
 
-/// Block b takes group b % across of blockDim.x packets in each of its blockDim.y rows.
 template <class Functor, class T, int width>
-__global__ void __launch_bounds__(threads_per_block) vectorized(arguments<T> a, unsigned across) {
-    using packet = vector<T, width>;
-    const std::int64_t row = std::int64_t{blockIdx.x / across} * blockDim.y + threadIdx.y;
-    const std::int64_t col = (std::int64_t{blockIdx.x % across} * blockDim.x + threadIdx.x) * width;
-    if (row >= a.z.rows || col >= a.z.cols) return;
-    const T* x = a.x.data + row * a.x.row_stride + col;
-    const T* y = a.y.data + row * a.y.row_stride + col;
-    T* z = a.z.data + row * a.z.row_stride + col;
-
-    if (col + width <= a.z.cols) {
+__device__ void apply(const T* x, const T* y, T* z, std::int64_t left) {
+    if (left >= width) {
+        using packet = vector<T, width>;
         const packet xs = *reinterpret_cast<const packet*>(x);
         packet ys;
         if constexpr (Functor::inputs == 2) ys = *reinterpret_cast<const packet*>(y);
@@ -38,8 +33,20 @@ __global__ void __launch_bounds__(threads_per_block) vectorized(arguments<T> a, 
         *reinterpret_cast<packet*>(z) = result;
     } else {
         // The packet that the end of the row cuts.
-        for (int e = 0; col + e < a.z.cols; ++e) z[e] = Functor{}(x[e], Functor::inputs == 2 ? y[e] : T{});
+        for (int e = 0; e < left; ++e) z[e] = Functor{}(x[e], Functor::inputs == 2 ? y[e] : T{});
     }
+}
+
+/// The grid is rows by packets: finding a place costs no division. Past the grid's limit blocks take further
+/// rows.
+template <class Functor, class T, int width>
+__global__ void __launch_bounds__(threads_per_block) vectorized(arguments<T> a) {
+    const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * width;
+    if (col >= a.z.cols) return;
+    for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.z.rows;
+         row += gridDim.y * blockDim.y)
+        apply<Functor, T, width>(a.x.data + row * a.x.row_stride + col, a.y.data + row * a.y.row_stride + col,
+                                 a.z.data + row * a.z.row_stride + col, a.z.cols - col);
 }
 
 template <class Functor, class T, int width>
@@ -50,10 +57,9 @@ void launch(const arguments<T>& arguments, cudaStream_t stream) {
     while (threads_across < threads_per_block && threads_across < packets) threads_across *= 2;
     const dim3 block(static_cast<unsigned>(threads_across),
                      static_cast<unsigned>(threads_per_block / threads_across));
-    const std::int64_t across = (packets + threads_across - 1) / threads_across;
-    const std::int64_t down = (arguments.z.rows + block.y - 1) / block.y;
-    vectorized<Functor, T, width><<<static_cast<unsigned>(across * down), block, 0, stream>>>(
-        arguments, static_cast<unsigned>(across));
+    const dim3 grid(static_cast<unsigned>((packets + block.x - 1) / block.x),
+                    static_cast<unsigned>(std::min((arguments.z.rows + block.y - 1) / block.y, max_grid_y)));
+    vectorized<Functor, T, width><<<grid, block, 0, stream>>>(arguments);
     check(cudaGetLastError());
 }
 
