@@ -67,11 +67,11 @@ void heddle_row(const shape& s, temperature temperature,
                 gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic) {
     row<T>(s, implementation(algorithm), temperature, [s, algorithm] {
         const device_traits& device = traits_of(current_device());
-        const gaussian_blur_problem problem{s.width, s.height, s.channels, s.radius, sizeof(T)};
+        const gaussian_blur_problem problem{s.width, s.height, s.channels, s.radius};
         const auto rung =
             algorithm == gaussian_blur_algorithm::automatic ? select(problem, device) : algorithm;
         return [s, algorithm,
-                scratch = workspace(gaussian_blur_workspace_bytes(problem, rung, device), stream())](
+                scratch = workspace(gaussian_blur_workspace_bytes(problem, device, rung), stream())](
                    auto source, auto destination) mutable {
             gaussian_blur<T>(source, destination, s.sigma(), stream(),
                              {.radius = s.radius, .algorithm = algorithm, .workspace = scratch});

@@ -7,8 +7,9 @@
 namespace heddle {
 namespace {
 
-// The statuses of which the CUDA reference says that the process must be restarted. Probing the context
-// instead would need a call that is safe during stream capture and cheap, and would still be a guess.
+// The statuses after which the context is lost: the CUDA reference says of them that the process must be
+// restarted, or that memory or a link is broken. Probing the context instead would need a call that is safe
+// during stream capture and cheap, and would still be a guess.
 bool loses_context(cudaError_t status) noexcept {
     switch (status) {
         case cudaErrorIllegalAddress:
@@ -25,6 +26,7 @@ bool loses_context(cudaError_t status) noexcept {
         case cudaErrorNvlinkUncorrectable:
         case cudaErrorContained:
         case cudaErrorExternalDevice:
+        case cudaErrorMpsClientTerminated:
             return true;
         default:
             return false;

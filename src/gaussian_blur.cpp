@@ -35,24 +35,20 @@ std::int64_t workspace_bytes(const gaussian_blur_problem& problem, gaussian_blur
     return detail::workspace_ticket_bytes + problem.height * stride * std::int64_t{sizeof(float)};
 }
 
-template <class T>
-void validate_workspace(std::span<std::byte> given, const image_view<const T>& source,
-                        const image_view<T>& destination) {
-    if (given.empty()) return;
-    const auto address = reinterpret_cast<std::uintptr_t>(given.data());
-    detail::require(address % detail::workspace_alignment == 0, "gaussian_blur", {"options", "workspace"},
-                    address, "a multiple of {} bytes", detail::workspace_alignment);
-    const detail::footprint bytes{address, given.size(), 1, given.size()};
-    detail::require(!detail::overlap(bytes, detail::footprint_of(source)) &&
-                        !detail::overlap(bytes, detail::footprint_of(destination)),
-                    "gaussian_blur", {"options", "workspace"}, address, "memory apart from the images");
+void require_known(const char* operation, gaussian_blur_algorithm algorithm) {
+    const bool is_known = algorithm == gaussian_blur_algorithm::automatic ||
+                          std::ranges::find(algorithms, algorithm) != algorithms.end();
+    detail::require(is_known, operation, {"options", "algorithm"}, static_cast<int>(algorithm),
+                    "an enumerator of gaussian_blur_algorithm");
 }
 
-void require_enough(std::span<std::byte> given, const gaussian_blur_problem& problem,
-                    gaussian_blur_algorithm algorithm) {
-    const std::int64_t bytes = workspace_bytes(problem, algorithm);
-    detail::require(given.empty() || std::ssize(given) >= bytes, "gaussian_blur", {"options", "workspace"},
-                    given.size(), "at least {} bytes", bytes);
+void require_valid(const char* operation, const gaussian_blur_problem& problem) {
+    const auto& [width, height, channels, radius] = problem;
+    detail::require(width >= 0, operation, {"problem", "width"}, width, "zero or more");
+    detail::require(height >= 0, operation, {"problem", "height"}, height, "zero or more");
+    detail::require(channels == 1 || channels == 3 || channels == 4, operation, {"problem", "channels"},
+                    channels, "1, 3 or 4");
+    detail::require(radius >= 0, operation, {"problem", "radius"}, radius, "zero or more");
 }
 
 void require_supported(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorithm,
@@ -132,13 +128,16 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 
 /// `fused` hides its latencies only where an SM holds two of its blocks.
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
+    require_valid("select", problem);
     if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
     if (rungs::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;
     return gaussian_blur_algorithm::separable;
 }
 
-std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
-                                           gaussian_blur_algorithm algorithm, const device_traits& device) {
+std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
+                                           gaussian_blur_algorithm algorithm) {
+    require_known("gaussian_blur_workspace_bytes", algorithm);
+    require_valid("gaussian_blur_workspace_bytes", problem);
     const bool is_automatic = algorithm == gaussian_blur_algorithm::automatic;
     return workspace_bytes(problem, is_automatic ? select(problem, device) : algorithm);
 }
@@ -152,20 +151,19 @@ template <class T>
 void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination, double sigma,
                    cuda::stream_ref stream, const gaussian_blur_options& options) {
     detail::validate_blur("gaussian_blur", source, destination, sigma, options);
-    const bool is_automatic = options.algorithm == gaussian_blur_algorithm::automatic;
-    detail::require(is_automatic || std::ranges::find(algorithms, options.algorithm) != algorithms.end(),
-                    "gaussian_blur", {"options", "algorithm"}, static_cast<int>(options.algorithm),
-                    "an enumerator of gaussian_blur_algorithm");
-    validate_workspace(options.workspace, source, destination);
+    require_known("gaussian_blur", options.algorithm);
+    detail::validate_workspace("gaussian_blur", options.workspace,
+                               {detail::footprint_of(source), detail::footprint_of(destination)});
     const gaussian_blur_problem problem{source.width, source.height, source.channels,
-                                        detail::blur_radius(sigma, options), sizeof(T)};
-    if (!is_automatic) require_enough(options.workspace, problem, options.algorithm);
+                                        detail::blur_radius(sigma, options)};
     if (source.width == 0 || source.height == 0) return;
 
     const device_traits& device = traits_of(current_device());
-    const gaussian_blur_algorithm algorithm = is_automatic ? select(problem, device) : options.algorithm;
+    const gaussian_blur_algorithm algorithm =
+        options.algorithm == gaussian_blur_algorithm::automatic ? select(problem, device) : options.algorithm;
     require_supported(problem, algorithm, device);
-    require_enough(options.workspace, problem, algorithm);
+    const std::int64_t bytes = workspace_bytes(problem, algorithm);
+    detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);
 
     rungs::arguments<T> arguments{
         .source = source,
@@ -173,7 +171,6 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
         .taps = taps_of(sigma, problem.radius),
         .border = options.border,
         .border_value = options.border == border::constant ? static_cast<T>(options.border_value) : T{}};
-    const std::int64_t bytes = workspace_bytes(problem, algorithm);
     device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);
     if (bytes > 0) {
         std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();

@@ -3,6 +3,7 @@
 #include "src/validate.hpp"
 #include <heddle/gaussian_blur.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -55,14 +56,6 @@ void validate_blur(const char* operation, const image_view<const T>& source, con
             "an enumerator of border");
 }
 
-/// The radius to work with: the one asked for, less the weights that are 0 in float, as all beyond 15 sigma
-/// are.
-inline std::int64_t blur_radius(double sigma, const gaussian_blur_options& options) {
-    const std::int64_t radius = options.radius ? *options.radius : gaussian_radius(sigma);
-    const double reach = std::ceil(15 * sigma);
-    return reach < static_cast<double>(radius) ? static_cast<std::int64_t>(reach) : radius;
-}
-
 /// The weight of a pixel at `distance`, before it is normalised.
 inline double blur_weight(double sigma, std::int64_t distance) {
     const double t = static_cast<double>(distance) / sigma;
@@ -74,6 +67,20 @@ inline double blur_scale(double sigma, std::int64_t radius) {
     double side = 0;  // smallest first
     for (std::int64_t i = radius; i > 0; --i) side += blur_weight(sigma, i);
     return 1 / (1 + 2 * side);
+}
+
+/// The radius to work with: the one asked for, less the weights that are 0 in float. Those are all beyond 15
+/// sigma and none up to 12, whatever the scale.
+inline std::int64_t blur_radius(double sigma, const gaussian_blur_options& options) {
+    std::int64_t radius = options.radius ? *options.radius : gaussian_radius(sigma);
+    const auto reach = [sigma](int sigmas) {
+        return static_cast<std::int64_t>(std::min<double>(std::ceil(sigmas * sigma), max_blur_radius));
+    };
+    radius = std::min(radius, reach(15));
+    if (static_cast<double>(radius) <= 12 * sigma) return radius;
+    const double scale = blur_scale(sigma, radius);
+    while (static_cast<float>(scale * blur_weight(sigma, radius)) == 0) --radius;
+    return radius;
 }
 
 }  // namespace heddle::detail

@@ -73,12 +73,14 @@ void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std:
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
     if (c.rows == 0 || c.cols == 0) return;
+    // Either nothing is multiplied or nothing counts: then neither A and B nor an infinite alpha are read.
     if (options.alpha == 0) {
         a.cols = 0;
         b.rows = 0;
     }
+    const float alpha = a.cols == 0 ? 0 : options.alpha;
 
-    rungs::arguments arguments{a, b, c, options.alpha, options.beta};
+    rungs::arguments arguments{a, b, c, alpha, options.beta};
     // A column-major C is the row-major C^T = B^T A^T.
     if (!detail::is_row_major(c)) {
         arguments.a = transposed(b);

@@ -21,6 +21,7 @@ constexpr std::array algorithms = {reduce_algorithm::interleaved,       reduce_a
                                    reduce_algorithm::first_add_on_load, reduce_algorithm::warp_shuffle,
                                    reduce_algorithm::vectorized,        reduce_algorithm::single_pass};
 
+constexpr std::size_t max_element_bytes = 8;
 constexpr std::int64_t max_partial_bytes = 8;
 
 void require_known(const char* operation, reduce_algorithm algorithm) {
@@ -28,6 +29,12 @@ void require_known(const char* operation, reduce_algorithm algorithm) {
                           std::ranges::find(algorithms, algorithm) != algorithms.end();
     detail::require(is_known, operation, {"options", "algorithm"}, static_cast<int>(algorithm),
                     "an enumerator of reduce_algorithm");
+}
+
+void require_valid(const char* operation, const reduce_problem& problem) {
+    detail::require(problem.size >= 0, operation, {"problem", "size"}, problem.size, "zero or more");
+    detail::require(problem.element_bytes >= 1 && problem.element_bytes <= max_element_bytes, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "1 to {}", max_element_bytes);
 }
 
 rungs::plan plan_of(const reduce_problem& problem, const device_traits& device, reduce_algorithm algorithm) {
@@ -77,14 +84,10 @@ void run(const char* operation, vector_view<const T> x, rungs::result_type<Opera
     using result_type = rungs::result_type<Operation, T>;
     require_known(operation, options.algorithm);
     detail::validate(operation, "x", x);
-    detail::require(result != nullptr, operation, "result", "null", "a pointer to device memory");
-    detail::validate_written(operation, "result", result, sizeof(*result), alignof(result_type), x);
+    detail::validate_result(operation, result, x);
     const std::span<std::byte> given = options.workspace;
-    detail::validate_written(operation, {"options", "workspace"}, given.data(), given.size(),
-                             detail::workspace_alignment, x);
-    const vector_view<const std::byte> scratch{given.data(), std::ssize(given)};
-    detail::require(!detail::overlap(scratch, result, sizeof(*result)), operation, "result",
-                    reinterpret_cast<std::uintptr_t>(result), "memory apart from options.workspace");
+    detail::validate_workspace(operation, given,
+                               {detail::footprint_of(x), detail::footprint_of(result, sizeof(*result))});
 
     if (x.size <= 1) x.stride = 1;
     if (options.algorithm == reduce_algorithm::vectorized && x.stride != 1)
@@ -95,8 +98,7 @@ void run(const char* operation, vector_view<const T> x, rungs::result_type<Opera
     const reduce_algorithm algorithm =
         options.algorithm == reduce_algorithm::automatic ? select(problem, device) : options.algorithm;
     const std::int64_t bytes = reduce_workspace_bytes(problem, device, algorithm);
-    detail::require(given.empty() || std::ssize(given) >= bytes, operation, {"options", "workspace"},
-                    given.size(), "at least {} bytes", bytes);
+    detail::validate_workspace_size(operation, given, bytes);
 
     workspace own(given.empty() ? bytes : 0, stream);
     rungs::arguments<Operation, T> arguments{.x = x, .result = result};
@@ -141,12 +143,16 @@ reduce_algorithm select(const reduce_problem&, const device_traits&) {
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm) {
+    require_known("reduce_workspace_bytes", algorithm);
+    require_valid("reduce_workspace_bytes", problem);
     const std::int64_t partials = plan_of(problem, device, algorithm).partials;
     return partials == 0 ? 0 : detail::workspace_ticket_bytes + partials * max_partial_bytes;
 }
 
 std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,
                           reduce_algorithm algorithm) {
+    require_known("reduce_depth", algorithm);
+    require_valid("reduce_depth", problem);
     return plan_of(problem, device, algorithm).depth;
 }
 

@@ -7,22 +7,20 @@
 
 namespace heddle::detail {
 
-/// Whether `bytes` bytes share one with an element of `v`; they may lie between two.
 template <class T>
-bool overlap(const vector_view<T>& v, const void* data, std::size_t bytes) {
-    const footprint elements = footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
-    // What is longer than a step from element to element cannot lie between two.
-    const std::uintptr_t stride = bytes <= elements.stride ? elements.stride : 0;
-    return overlap(elements, {reinterpret_cast<std::uintptr_t>(data), bytes, 1, stride});
+footprint footprint_of(const vector_view<T>& v) {
+    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
 }
 
-/// Memory that a reduction of x writes.
-template <class T>
-void validate_written(const char* operation, const argument_name& name, const void* data, std::size_t bytes,
-                      std::size_t alignment, const vector_view<const T>& x) {
-    const auto address = reinterpret_cast<std::uintptr_t>(data);
-    require(address % alignment == 0, operation, name, address, "a multiple of {} bytes", alignment);
-    require(!overlap(x, data, bytes), operation, name, address, "memory apart from x");
+/// The scalar that a reduction of x writes; it may lie between two elements of x.
+template <class Result, class T>
+void validate_result(const char* operation, const Result* result, const vector_view<const T>& x) {
+    require(result != nullptr, operation, "result", "null", "a pointer to device memory");
+    const auto address = reinterpret_cast<std::uintptr_t>(result);
+    require(address % alignof(Result) == 0, operation, "result", address, "a multiple of {} bytes",
+            alignof(Result));
+    const footprint scalar = footprint_of(matrix_view<const Result>{result, 1, 1, 1});
+    require(!overlap(footprint_of(x), scalar), operation, "result", address, "memory apart from x");
 }
 
 }  // namespace heddle::detail

@@ -6,28 +6,37 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 
 namespace heddle::detail {
 
-/// A view as it lies in memory: `count` runs of `run` bytes, `stride` bytes from one to the next.
+/// A view as it lies in memory: `count` runs of `run` bytes, `stride` bytes from one to the next. All
+/// elements, of `element` bytes, lie at multiples of `period` bytes from the first.
 struct footprint {
     std::uintptr_t begin = 0;
     std::uintptr_t run = 0;
     std::uintptr_t count = 0;
     std::uintptr_t stride = 0;
+    std::uintptr_t element = 1;
+    std::uintptr_t period = 1;
 
     constexpr bool empty() const { return run == 0 || count == 0; }
     constexpr std::uintptr_t end() const { return begin + (count - 1) * stride + run; }
 };
 
-/// Whether two views share a byte. Exact for views of one stride, such as two column ranges of one matrix;
-/// views of different strides that interleave without touching count as overlapping.
+/// Whether two views share a byte. Tells apart views that interleave: column ranges of one matrix, as their
+/// runs have one stride, and planes such as real and imaginary parts. Of others that lie in one range it says
+/// that they overlap.
 constexpr bool overlap(const footprint& a, const footprint& b) {
     if (a.empty() || b.empty() || a.end() <= b.begin || b.end() <= a.begin) return false;
-    if (a.stride != b.stride || a.stride == 0) return true;
     const footprint& low = a.begin <= b.begin ? a : b;
     const footprint& high = a.begin <= b.begin ? b : a;
+    if (const std::uintptr_t period = std::gcd(a.period, b.period); period > 0) {
+        const std::uintptr_t offset = (high.begin - low.begin) % period;
+        if (offset >= low.element && offset + high.element <= period) return false;
+    }
+    if (a.stride != b.stride || a.stride == 0) return true;
     const std::uintptr_t rows_down = (high.begin - low.begin) / low.stride;
     const std::uintptr_t offset = (high.begin - low.begin) % low.stride;
     const bool same_run = offset < low.run && rows_down < low.count;
@@ -50,8 +59,13 @@ footprint footprint_of(const matrix_view<T>& m) {
     const std::int64_t run = m.cols > 1 ? (m.cols - 1) * m.col_stride + 1 : 1;
     // A single row may have any stride, also one that is shorter than the row.
     const std::int64_t stride = m.rows > 1 ? m.row_stride : std::max(m.row_stride, run);
-    return {reinterpret_cast<std::uintptr_t>(m.data), bytes(run), static_cast<std::uintptr_t>(m.rows),
-            bytes(stride)};
+    const std::int64_t period = std::gcd(m.cols > 1 ? m.col_stride : 0, m.rows > 1 ? m.row_stride : 0);
+    return {reinterpret_cast<std::uintptr_t>(m.data),
+            bytes(run),
+            static_cast<std::uintptr_t>(m.rows),
+            bytes(stride),
+            sizeof(T),
+            bytes(period)};
 }
 
 template <class T>

@@ -1,6 +1,12 @@
 #pragma once
 
+#include "src/validate.hpp"
+
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <span>
 
 /// What all operations hold to, so that one workspace serves them one after another.
 namespace heddle::detail {
@@ -11,5 +17,28 @@ inline constexpr std::int64_t workspace_ticket_bytes = 256;
 
 /// What is kept in a workspace then lies the same way in every one.
 inline constexpr std::int64_t workspace_alignment = 16;
+
+/// Memory of any kind.
+inline footprint footprint_of(const void* data, std::size_t bytes) {
+    return {reinterpret_cast<std::uintptr_t>(data), bytes, 1, bytes};
+}
+
+/// An empty workspace stands for the device's pool.
+inline void validate_workspace(const char* operation, std::span<std::byte> given,
+                               std::initializer_list<footprint> operands) {
+    if (given.empty()) return;
+    const argument_name name{"options", "workspace"};
+    const auto address = reinterpret_cast<std::uintptr_t>(given.data());
+    require(address % workspace_alignment == 0, operation, name, address, "a multiple of {} bytes",
+            workspace_alignment);
+    for (const footprint& operand : operands)
+        require(!overlap(footprint_of(given.data(), given.size()), operand), operation, name, address,
+                "memory apart from the operands");
+}
+
+inline void validate_workspace_size(const char* operation, std::span<std::byte> given, std::int64_t bytes) {
+    require(given.empty() || std::ssize(given) >= bytes, operation, {"options", "workspace"}, given.size(),
+            "at least {} bytes", bytes);
+}
 
 }  // namespace heddle::detail

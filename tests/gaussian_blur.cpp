@@ -302,7 +302,7 @@ TEST_P(gaussian_blur_rung, takes_huge_windows_or_says_why_not) {
                 const std::vector<float> elements = random_image<float>(p);
                 test_image<float> source(p, layout::tight), destination(p, layout::tight);
                 source->upload(elements);
-                const gaussian_blur_problem described{p.width, p.height, channels, radius, sizeof(float)};
+                const gaussian_blur_problem described{p.width, p.height, channels, radius};
                 try {
                     gaussian_blur<float>(source.view(), destination.view(), p.sigma, *stream_,
                                          options_of(p, GetParam()));
@@ -357,9 +357,9 @@ TEST_P(gaussian_blur_rung, keeps_the_extremes_of_uint8) {
 TEST_P(gaussian_blur_rung, stays_inside_the_given_workspace) {
     problem p{131, 37, 3, 4};
     const std::vector<float> elements = random_image<float>(p);
-    const gaussian_blur_problem described{p.width, p.height, p.channels, p.radius, sizeof(float)};
+    const gaussian_blur_problem described{p.width, p.height, p.channels, p.radius};
     const std::int64_t bytes =
-        gaussian_blur_workspace_bytes(described, GetParam(), traits_of(current_device()));
+        gaussian_blur_workspace_bytes(described, traits_of(current_device()), GetParam());
     guarded<std::uint8_t> scratch(bytes);
     scratch.upload(std::vector<std::uint8_t>(static_cast<std::size_t>(bytes), 0));
     test_image<float> source(p, layout::tight), destination(p, layout::tight);
@@ -571,43 +571,40 @@ device_traits hopper() {
 }
 
 TEST(gaussian_blur_select, goes_down_the_ladder_as_windows_grow) {
-    for (const std::int64_t channels : {1, 3, 4})
-        for (const std::size_t bytes : {std::size_t{1}, std::size_t{4}}) {
-            const auto at = [&](std::int64_t radius) {
-                return select({4096, 4096, channels, radius, bytes}, hopper());
-            };
-            EXPECT_EQ(at(0), algorithm::fused);
-            EXPECT_EQ(at(2), algorithm::fused);
-            EXPECT_EQ(at(15), algorithm::fused);
-            EXPECT_EQ(at(30), algorithm::fused);
-            EXPECT_EQ(at(300), algorithm::shared_memory);
-            EXPECT_EQ(at(1001), algorithm::separable);
-            EXPECT_EQ(at(1000000), algorithm::separable);
-        }
+    for (const std::int64_t channels : {1, 3, 4}) {
+        const auto at = [&](std::int64_t radius) { return select({4096, 4096, channels, radius}, hopper()); };
+        EXPECT_EQ(at(0), algorithm::fused);
+        EXPECT_EQ(at(2), algorithm::fused);
+        EXPECT_EQ(at(15), algorithm::fused);
+        EXPECT_EQ(at(30), algorithm::fused);
+        EXPECT_EQ(at(300), algorithm::shared_memory);
+        EXPECT_EQ(at(1001), algorithm::separable);
+        EXPECT_EQ(at(1000000), algorithm::separable);
+    }
 }
 
 TEST(gaussian_blur_select, leaves_the_longest_rows_to_separable) {
-    EXPECT_EQ(select({std::int64_t{1} << 31, 1, 1, 2, 1}, hopper()), algorithm::separable);
-    EXPECT_EQ(select({std::int64_t{1} << 29, 1, 4, 40, 1}, hopper()), algorithm::separable);
+    EXPECT_EQ(select({std::int64_t{1} << 31, 1, 1, 2}, hopper()), algorithm::separable);
+    EXPECT_EQ(select({std::int64_t{1} << 29, 1, 4, 40}, hopper()), algorithm::separable);
 }
 
 TEST(gaussian_blur_select, stays_within_a_smaller_device) {
     device_traits small = hopper();
     small.shared_memory_per_sm = 64 * 1024;
     small.shared_memory_per_block_optin = 48 * 1024;
-    EXPECT_EQ(select({4096, 4096, 1, 2, 4}, small), algorithm::fused);
-    EXPECT_EQ(select({4096, 4096, 1, 40, 4}, small), algorithm::shared_memory);
-    EXPECT_EQ(select({4096, 4096, 1, 300, 4}, small), algorithm::separable);
+    EXPECT_EQ(select({4096, 4096, 1, 2}, small), algorithm::fused);
+    EXPECT_EQ(select({4096, 4096, 1, 40}, small), algorithm::shared_memory);
+    EXPECT_EQ(select({4096, 4096, 1, 300}, small), algorithm::separable);
 }
 
 TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
-    const gaussian_blur_problem p{1001, 50, 3, 5, 1};
+    const gaussian_blur_problem p{1001, 50, 3, 5};
     for (const algorithm which : {algorithm::separable, algorithm::shared_memory})
-        EXPECT_GE(gaussian_blur_workspace_bytes(p, which, hopper()), 1001 * 50 * 3 * 4);
+        EXPECT_GE(gaussian_blur_workspace_bytes(p, hopper(), which), 1001 * 50 * 3 * 4);
     for (const algorithm which : {algorithm::naive, algorithm::fused, algorithm::automatic})
-        EXPECT_EQ(gaussian_blur_workspace_bytes(p, which, hopper()), 0);
-    EXPECT_EQ(gaussian_blur_workspace_bytes({0, 50, 3, 5, 1}, algorithm::separable, hopper()), 0);
-    EXPECT_GT(gaussian_blur_workspace_bytes({1001, 50, 3, 5000, 1}, algorithm::automatic, hopper()), 0);
+        EXPECT_EQ(gaussian_blur_workspace_bytes(p, hopper(), which), 0);
+    EXPECT_EQ(gaussian_blur_workspace_bytes({0, 50, 3, 5}, hopper(), algorithm::separable), 0);
+    EXPECT_GT(gaussian_blur_workspace_bytes({1001, 50, 3, 5000}, hopper()), 0);
 }
 
 TEST(gaussian_blur_algorithms, are_named) {

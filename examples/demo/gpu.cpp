@@ -151,9 +151,8 @@ image gpu::blur(const work& work) {
         return heddle::image_view{buffer.data(), photo.width, photo.height, photo.channels};
     };
     const heddle::gaussian_blur_problem problem{photo.width, photo.height, photo.channels,
-                                                heddle::gaussian_radius(work::sigma), 1};
-    heddle::workspace workspace(
-        heddle::gaussian_blur_workspace_bytes(problem, heddle::select(problem, device_), device_), stream_);
+                                                heddle::gaussian_radius(work::sigma)};
+    heddle::workspace workspace(heddle::gaussian_blur_workspace_bytes(problem, device_), stream_);
 
     const times seconds = run(
         [&] {

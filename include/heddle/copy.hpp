@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -38,9 +39,14 @@ block<T> block_of(const matrix_view<T>& m) {
 
 template <class T>
 block<T> block_of(const image_view<T>& image) {
-    return {image.data,
-            {image.height, image.row_stride, "height", "row_stride"},
-            {image.width * image.channels, 1, "width * channels", "stride"}};
+    dimension values{0, 1, "width * channels", "stride"};
+    if (image.width < 0)
+        values = {image.width, 1, "width", "stride"};
+    else if (image.channels < 0)
+        values = {image.channels, 1, "channels", "stride"};
+    else if (__builtin_mul_overflow(image.width, image.channels, &values.extent))
+        values.extent = std::numeric_limits<std::int64_t>::max();  // refused as too large
+    return {image.data, {image.height, image.row_stride, "height", "row_stride"}, values};
 }
 
 template <class T>
@@ -85,9 +91,9 @@ void wait(cuda::stream_ref stream);
 /// is copied asynchronously. Pageable host memory (std::vector) is staged by the driver, for which the host
 /// may have to wait.
 ///
-/// On an error nothing is enqueued.
 /// @throws invalid_argument  extents disagree, a null pointer, rows closer than their length, an overlap
-/// @throws unsupported       neither both are row-major nor both transposed
+///                           (nothing is enqueued)
+/// @throws unsupported       neither both are row-major nor both transposed (nothing is enqueued)
 /// @throws cuda_error        the driver refused the copy
 template <class Source, class Destination>
 requires detail::copyable<Source, Destination>

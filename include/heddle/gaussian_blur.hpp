@@ -48,15 +48,17 @@ struct gaussian_blur_problem {
     std::int64_t height = 0;
     std::int64_t channels = 1;
     std::int64_t radius = 0;
-    std::size_t element_bytes = 4;
 };
 
 /// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative width, height or radius; channels not 1, 3 or 4
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
-/// The workspace that this rung needs for this problem; 0 where it needs none. Pure.
-std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
-                                           gaussian_blur_algorithm algorithm, const device_traits& device);
+/// The workspace, in bytes, that this rung needs for this problem; 0 where it needs none. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::int64_t gaussian_blur_workspace_bytes(
+    const gaussian_blur_problem& problem, const device_traits& device,
+    gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic);
 
 /// The radius at which the Gaussian is cut where none is given: ceil(4 sigma), past which less than 7e-5 of
 /// it lies.

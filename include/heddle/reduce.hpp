@@ -49,11 +49,13 @@ struct reduce_problem {
 reduce_algorithm select(const reduce_problem& problem, const device_traits& device);
 
 /// The workspace, in bytes, that a reduction of this problem needs; 0 where one block does it all. Pure.
+/// @throws invalid_argument  a negative size, an element size that is not 1 to 8 bytes, an unknown algorithm
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm = reduce_algorithm::automatic);
 
 /// The most additions that any one element goes through on its way to the sum. A floating-point sum is off by
-/// at most depth * u / (1 - depth * u) * (the sum of |x|), u being the unit roundoff of sum_type. Pure.
+/// at most depth * u / (1 - depth * u) * (the sum of |x|), u being the unit roundoff of sum_type. Pure;
+/// throws as reduce_workspace_bytes().
 std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,
                           reduce_algorithm algorithm = reduce_algorithm::automatic);
 

@@ -43,8 +43,8 @@ struct sigmoid {
     }
 
   private:
-    /// n / d for d from 1 to 2, to little more than half an ulp, as the remainder is exact: a division without
-    /// its branch for operands that are very large or small.
+    /// n / d for d from 1 to 2, to little more than half an ulp, as the remainder is exact: a division
+    /// without its branch for operands that are very large or small.
     __device__ static float quotient(float n, float d) {
         const float reciprocal = ptx::reciprocal(d);
         const float q = n * reciprocal;

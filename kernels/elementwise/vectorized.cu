@@ -8,6 +8,7 @@
 // strides are not multiples of 16 bytes, the widest packet that divides all of them is used. Needs columns
 // side by side. What limits it now is DRAM itself.
 
+#include "kernels/device/grid.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/elementwise/functors.cuh"
 #include <heddle/error.hpp>
@@ -17,8 +18,9 @@
 namespace heddle::kernels::elementwise {
 namespace {
 
-constexpr int threads_per_block = 256;
-constexpr std::int64_t max_grid_y = 65535;
+struct tile {
+    static constexpr int threads = 256;
+};
 
 template <class Functor, class T, int width>
 __device__ void apply(const T* x, const T* y, T* z, std::int64_t left) {
@@ -40,7 +42,7 @@ __device__ void apply(const T* x, const T* y, T* z, std::int64_t left) {
 /// The grid is rows by packets: finding a place costs no division. Past the grid's limit blocks take further
 /// rows.
 template <class Functor, class T, int width>
-__global__ void __launch_bounds__(threads_per_block) vectorized(arguments<T> a) {
+__global__ void __launch_bounds__(tile::threads) vectorized(arguments<T> a) {
     const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * width;
     if (col >= a.z.cols) return;
     for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.z.rows;
@@ -54,9 +56,9 @@ void launch(const arguments<T>& arguments, cudaStream_t stream) {
     const std::int64_t packets = (arguments.z.cols + width - 1) / width;
     // Narrow matrices give their spare threads to further rows.
     std::int64_t threads_across = 1;
-    while (threads_across < threads_per_block && threads_across < packets) threads_across *= 2;
+    while (threads_across < tile::threads && threads_across < packets) threads_across *= 2;
     const dim3 block(static_cast<unsigned>(threads_across),
-                     static_cast<unsigned>(threads_per_block / threads_across));
+                     static_cast<unsigned>(tile::threads / threads_across));
     const dim3 grid(static_cast<unsigned>((packets + block.x - 1) / block.x),
                     static_cast<unsigned>(std::min((arguments.z.rows + block.y - 1) / block.y, max_grid_y)));
     vectorized<Functor, T, width><<<grid, block, 0, stream>>>(arguments);

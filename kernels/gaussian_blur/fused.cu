@@ -58,7 +58,7 @@ struct tile {
     static constexpr int min_threads = round_up(halo_loads, 32);
     static_assert(min_threads <= threads);
 
-    struct shared {
+    struct shared_storage {
         float4 stages[2][rows][pitch];
         int columns[4 * row_vectors];
         std::int64_t border_rows[2 * radius + 1];
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
                                   tile<T, channels, radius>::blocks_per_sm)
     fused(const __grid_constant__ parameters<T, radius> p) {
     using tile = tile<T, channels, radius>;
-    __shared__ typename tile::shared shared;
+    __shared__ typename tile::shared_storage shared;
     int* columns = shared.columns;
     std::int64_t* border_rows = shared.border_rows;
 
@@ -310,7 +310,7 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
     const int needed = (row_values - 1) / (most_strips * tile::values) + 1;
     const int threads = std::clamp(round_up(needed, 32), tile::min_threads, tile::threads);
     const int strips = (row_values - 1) / (threads * tile::values) + 1;
-    constexpr std::int64_t shared_bytes = sizeof(typename tile::shared) + shared_bytes_reserved;
+    constexpr std::int64_t shared_bytes = sizeof(typename tile::shared_storage) + shared_bytes_reserved;
     const std::int64_t fit = static_cast<std::int64_t>(device.shared_memory_per_sm) / shared_bytes;
     const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, tile::blocks_per_sm);
     const march m =

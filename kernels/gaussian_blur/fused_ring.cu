@@ -102,13 +102,13 @@ __global__ void __launch_bounds__(strip::threads, tile::most_blocks_per_sm)
 
 template <int channels, class T>
 void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    const gaussian_blur_problem problem{a.source.width, a.source.height, channels, a.taps.radius, sizeof(T)};
+    const gaussian_blur_problem problem{a.source.width, a.source.height, channels, a.taps.radius};
     const std::int64_t strips = (a.source.width * channels + strip::values - 1) / strip::values;
     const march m =
         plan_march(a.source.height, strips, device.sm_count * fused_ring_blocks_per_sm(problem, device),
                    tile::lead(a.taps.radius), tile::rows);
     const auto bytes = static_cast<int>(shared_bytes(a.taps.radius, channels));
-    check(cudaFuncSetAttribute(fused_ring<T, channels>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    check(allow_shared_memory(fused_ring<T, channels>, device));
     fused_ring<T, channels><<<m.blocks, strip::threads, static_cast<std::size_t>(bytes), stream>>>(
         a, static_cast<int>(strips), m.rows_per_block);
     check(cudaGetLastError());

@@ -25,15 +25,15 @@ struct arguments {
     std::int64_t intermediate_stride = 0;
 };
 
-/// shared_memory and fused count the values of a row in 32 bits.
-inline constexpr std::int64_t max_row_values = std::int64_t{1} << 30;
+/// shared_memory and fused count the values of a row in 32 bits, and twice a row's in border.cuh.
+inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 
 /// Shared memory of an SM that CUDA keeps for itself, for each resident block.
 inline constexpr std::int64_t shared_bytes_reserved = 1024;
 
 /// Whether shared_memory can run this problem.
 bool shared_memory_fits(const gaussian_blur_problem& problem, const device_traits& device);
-/// How many blocks of `fused` an SM holds at once; 0 where it cannot run this problem.
+/// How many blocks of `fused` an SM holds at once, at least; 0 where it cannot run this problem.
 int fused_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 
 /// Needs taps.has_table().
@@ -52,7 +52,6 @@ void launch_fused(const arguments<T>& arguments, const device_traits& device, cu
 constexpr int max_register_radius(std::int64_t channels) {
     return channels == 1 ? 16 : 8;
 }
-int fused_registers_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 template <class T>
 void launch_fused_ring(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);

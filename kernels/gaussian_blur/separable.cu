@@ -8,6 +8,7 @@
 // a write and a read of DRAM. Any shape, any alignment, any radius: the taps stand in shared memory, a chunk
 // at a time.
 
+#include "kernels/device/grid.hpp"
 #include "kernels/gaussian_blur/border.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
@@ -21,7 +22,6 @@ namespace {
 struct tile {
     static constexpr int threads = 256;
     static constexpr int taps_chunk = 1024;
-    static constexpr int max_grid_y = 65535;
 };
 
 template <class Input, class Output>
@@ -88,7 +88,7 @@ template <class Input, class Output>
 void launch(const pass<Input, Output>& pass, cudaStream_t stream) {
     const std::int64_t across = (pass.row_values + tile::threads - 1) / tile::threads;
     const dim3 grid(static_cast<unsigned>(across),
-                    static_cast<unsigned>(std::min<std::int64_t>(pass.rows, tile::max_grid_y)));
+                    static_cast<unsigned>(std::min<std::int64_t>(pass.rows, max_grid_y)));
     separable<<<grid, tile::threads, 0, stream>>>(pass);
     check(cudaGetLastError());
 }

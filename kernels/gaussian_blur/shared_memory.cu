@@ -7,6 +7,7 @@
 // registers over its inputs, a load from shared memory feeds 4 or 8 sums. What remains is the intermediate
 // image: a write and a read of DRAM. Any shape, any alignment; the window must fit the shared memory.
 
+#include "kernels/device/grid.hpp"
 #include "kernels/gaussian_blur/strip.cuh"
 #include <heddle/error.hpp>
 
@@ -31,7 +32,6 @@ struct tile_y {
     static constexpr int groups = strip::threads / columns;  ///< of threads side by side
     static constexpr int rows = groups * rows_per_thread;
     static constexpr int batch = 6;
-    static constexpr int max_grid_y = 65535;
 
     /// Rows that a column's outputs need.
     __host__ __device__ static constexpr int window(int radius) { return rows + 2 * radius; }
@@ -129,26 +129,26 @@ __global__ void __launch_bounds__(strip::threads) along_y(const __grid_constant_
 }
 
 unsigned blocks_down(std::int64_t height, int rows) {
-    return static_cast<unsigned>(std::min<std::int64_t>((height + rows - 1) / rows, tile_y::max_grid_y));
+    return static_cast<unsigned>(std::min<std::int64_t>((height + rows - 1) / rows, max_grid_y));
 }
 
 template <int channels, class T>
-void launch_along_x(const arguments<T>& a, cudaStream_t stream) {
+void launch_along_x(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     const std::int64_t strips = (a.source.width * channels + strip::values - 1) / strip::values;
     const dim3 grid(static_cast<unsigned>(strips), blocks_down(a.source.height, tile_x::rows));
     const auto bytes = static_cast<int>(tile_x::shared_bytes(a.taps.radius, channels));
-    check(cudaFuncSetAttribute(along_x<T, channels>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    check(allow_shared_memory(along_x<T, channels>, device));
     along_x<T, channels><<<grid, strip::threads, static_cast<std::size_t>(bytes), stream>>>(a);
     check(cudaGetLastError());
 }
 
 template <class T>
-void launch_along_y(const arguments<T>& a, cudaStream_t stream) {
+void launch_along_y(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     const std::int64_t row_values = a.source.width * a.source.channels;
     const dim3 grid(static_cast<unsigned>((row_values + tile_y::columns - 1) / tile_y::columns),
                     blocks_down(a.source.height, tile_y::rows));
     const auto bytes = static_cast<int>(tile_y::shared_bytes(a.taps.radius));
-    check(cudaFuncSetAttribute(along_y<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    check(allow_shared_memory(along_y<T>, device));
     along_y<T><<<grid, strip::threads, static_cast<std::size_t>(bytes), stream>>>(a);
     check(cudaGetLastError());
 }
@@ -165,14 +165,14 @@ bool shared_memory_fits(const gaussian_blur_problem& problem, const device_trait
 }
 
 template <class T>
-void launch_shared_memory(const arguments<T>& a, const device_traits&, cudaStream_t stream) {
+void launch_shared_memory(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     if (a.source.channels == 1)
-        launch_along_x<1>(a, stream);
+        launch_along_x<1>(a, device, stream);
     else if (a.source.channels == 3)
-        launch_along_x<3>(a, stream);
+        launch_along_x<3>(a, device, stream);
     else
-        launch_along_x<4>(a, stream);
-    launch_along_y(a, stream);
+        launch_along_x<4>(a, device, stream);
+    launch_along_y(a, device, stream);
 }
 
 template void launch_shared_memory(const arguments<float>&, const device_traits&, cudaStream_t);

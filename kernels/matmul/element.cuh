@@ -1,8 +1,10 @@
 #pragma once
 
 #include "kernels/matmul/launch.hpp"
+#include <heddle/error.hpp>
 
 #include <cstdint>
+#include <limits>
 
 namespace heddle::kernels::matmul {
 
@@ -37,8 +39,11 @@ __device__ inline tile_position row_by_row(const arguments& p, int tile_cols) {
 }
 
 inline unsigned tile_count(const arguments& p, int tile_rows, int tile_cols) {
-    return static_cast<unsigned>((p.c.rows + tile_rows - 1) / tile_rows *
-                                 ((p.c.cols + tile_cols - 1) / tile_cols));
+    const std::int64_t tiles =
+        (p.c.rows + tile_rows - 1) / tile_rows * ((p.c.cols + tile_cols - 1) / tile_cols);
+    if (tiles > std::numeric_limits<int>::max())
+        throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks");
+    return static_cast<unsigned>(tiles);
 }
 
 }  // namespace heddle::kernels::matmul

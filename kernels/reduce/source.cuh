@@ -31,9 +31,7 @@ class contiguous {
     }
 
     __device__ std::int64_t packets() const { return packets_; }
-    __device__ packet load(std::int64_t i) const {
-        return reinterpret_cast<const packet*>(data_ + head_)[i];
-    }
+    __device__ packet load(std::int64_t i) const { return reinterpret_cast<const packet*>(data_ + head_)[i]; }
     /// Elements outside the packets: fewer than a warp has lanes.
     __device__ int edges() const { return edges_; }
     __device__ T edge(std::int64_t i) const { return data_[i < head_ ? i : size_ - edges_ + i]; }

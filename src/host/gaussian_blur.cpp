@@ -2,6 +2,8 @@
 
 #include <heddle/host.hpp>
 
+#include <omp.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -100,9 +102,14 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
     const std::vector<float> border_row(row_values, border_value);
     // Threads are worth starting for a million products or so.
     const auto products = static_cast<double>(filtered.size()) * static_cast<double>(taps.size());
-#pragma omp parallel if (products > 1e6)
+    const std::int64_t threads = products > 1e6 ? std::min<std::int64_t>(omp_get_max_threads(), height) : 1;
+    // Allocated here: no exception may leave a parallel region.
+    std::vector<std::vector<float>> padded_rows(
+        static_cast<std::size_t>(threads),
+        std::vector<float>(static_cast<std::size_t>((width + 2 * radius) * channels)));
+#pragma omp parallel num_threads(static_cast <int>(threads))
     {
-        std::vector<float> padded(static_cast<std::size_t>((width + 2 * radius) * channels));
+        std::vector<float>& padded = padded_rows[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(static)
         for (std::int64_t y = 0; y < height; ++y) {
             const T* row = source.data + y * source.row_stride;

@@ -2,6 +2,8 @@
 
 #include <heddle/host.hpp>
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -99,16 +101,17 @@ void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std:
     detail::validate_matmul("host::matmul", a, b, c);
     if (c.rows == 0 || c.cols == 0) return;
     if (alpha == 0) a.cols = 0;
+    if (a.cols == 0) alpha = 0;  // an infinite one would make NaN of the empty sum
     const std::int64_t down = (c.rows + block_m - 1) / block_m;
     const std::int64_t across = (c.cols + block_n - 1) / block_n;
-#pragma omp parallel
-    {
-        workspace work;
-#pragma omp for schedule(dynamic)
-        for (std::int64_t block = 0; block < down * across; ++block)
-            multiply_block(work, a, transposed(b), c, alpha, beta, block / across * block_m,
-                           block % across * block_n);
-    }
+    const std::int64_t blocks = down * across;
+    // Allocated here: no exception may leave a parallel region.
+    std::vector<workspace> workspaces(
+        static_cast<std::size_t>(std::min<std::int64_t>(omp_get_max_threads(), blocks)));
+#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(workspaces.size()))
+    for (std::int64_t block = 0; block < blocks; ++block)
+        multiply_block(workspaces[static_cast<std::size_t>(omp_get_thread_num())], a, transposed(b), c, alpha,
+                       beta, block / across * block_m, block % across * block_n);
 }
 
 template void matmul<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>, float,
