@@ -12,6 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#if HEDDLE_HAS_OPENBLAS
+#include <cblas.h>
+#endif
+
 namespace heddle::bench {
 namespace {
 
@@ -85,6 +89,13 @@ void host(std::int64_t size) {
                              vector_view{z.data(), size});
         };
     });
+#if HEDDLE_HAS_OPENBLAS
+    host_row(vectors<float>(size), "openblas", [size] {
+        return [x = random_on_host<float>(size), y = random_on_host<float>(size)]() mutable {
+            cblas_saxpy(static_cast<blasint>(x.size()), 1, x.data(), 1, y.data(), 1);
+        };
+    });
+#endif
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ void npp_mask_row(const shape& s, NppiMaskSize mask, temperature temperature) {
 
 template <class T>
 void npp_advanced_row(const shape& s, temperature temperature) {
-    row<T>(s, "npp:advanced", temperature, [s] {
+    row<T>(s, "npp", temperature, [s] {
         return [taps = gaussian_taps(s), function = npp_advanced_function<T>(s.channels)](auto source,
                                                                                           auto destination) {
             check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,

@@ -152,15 +152,19 @@ void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<
                    cuda::stream_ref stream, const gaussian_blur_options& options) {
     detail::validate_blur("gaussian_blur", source, destination, sigma, options);
     require_known("gaussian_blur", options.algorithm);
-    detail::validate_workspace("gaussian_blur", options.workspace,
-                               {detail::footprint_of(source), detail::footprint_of(destination)});
+    detail::validate_workspace(
+        "gaussian_blur", options.workspace,
+        {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
     const gaussian_blur_problem problem{source.width, source.height, source.channels,
                                         detail::blur_radius(sigma, options)};
+    const bool is_automatic = options.algorithm == gaussian_blur_algorithm::automatic;
+    if (!is_automatic)
+        detail::validate_workspace_size("gaussian_blur", options.workspace,
+                                        workspace_bytes(problem, options.algorithm));
     if (source.width == 0 || source.height == 0) return;
 
     const device_traits& device = traits_of(current_device());
-    const gaussian_blur_algorithm algorithm =
-        options.algorithm == gaussian_blur_algorithm::automatic ? select(problem, device) : options.algorithm;
+    const gaussian_blur_algorithm algorithm = is_automatic ? select(problem, device) : options.algorithm;
     require_supported(problem, algorithm, device);
     const std::int64_t bytes = workspace_bytes(problem, algorithm);
     detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);

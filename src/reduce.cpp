@@ -86,8 +86,9 @@ void run(const char* operation, vector_view<const T> x, rungs::result_type<Opera
     detail::validate(operation, "x", x);
     detail::validate_result(operation, result, x);
     const std::span<std::byte> given = options.workspace;
-    detail::validate_workspace(operation, given,
-                               {detail::footprint_of(x), detail::footprint_of(result, sizeof(*result))});
+    detail::validate_workspace(
+        operation, given,
+        {{"x", detail::footprint_of(x)}, {"result", detail::footprint_of(result, sizeof(*result))}});
 
     if (x.size <= 1) x.stride = 1;
     if (options.algorithm == reduce_algorithm::vectorized && x.stride != 1)

@@ -23,17 +23,22 @@ inline footprint footprint_of(const void* data, std::size_t bytes) {
     return {reinterpret_cast<std::uintptr_t>(data), bytes, 1, bytes};
 }
 
+struct operand {
+    const char* name;
+    footprint memory;
+};
+
 /// An empty workspace stands for the device's pool.
 inline void validate_workspace(const char* operation, std::span<std::byte> given,
-                               std::initializer_list<footprint> operands) {
+                               std::initializer_list<operand> operands) {
     if (given.empty()) return;
     const argument_name name{"options", "workspace"};
     const auto address = reinterpret_cast<std::uintptr_t>(given.data());
     require(address % workspace_alignment == 0, operation, name, address, "a multiple of {} bytes",
             workspace_alignment);
-    for (const footprint& operand : operands)
-        require(!overlap(footprint_of(given.data(), given.size()), operand), operation, name, address,
-                "memory apart from the operands");
+    for (const operand& other : operands)
+        require(!overlap(footprint_of(given.data(), given.size()), other.memory), operation, name, address,
+                "memory apart from {}", other.name);
 }
 
 inline void validate_workspace_size(const char* operation, std::span<std::byte> given, std::int64_t bytes) {

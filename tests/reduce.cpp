@@ -746,7 +746,7 @@ TEST_F(reduce_arguments, the_workspace_is_apart_from_both) {
     EXPECT_EQ(message({x, 2, 6}, &result, {.workspace = bytes_of(x + 4, 20)}),
               "sum: options.workspace is " + address_of(x + 4) + ", expected memory apart from x");
     EXPECT_EQ(message({x, 8}, &result, {.workspace = bytes_of(&result, 8)}),
-              "sum: result is " + address_of(&result) + ", expected memory apart from options.workspace");
+              "sum: options.workspace is " + address_of(&result) + ", expected memory apart from result");
     EXPECT_EQ(message({x, 8}, &result, {.workspace = std::span(scratch).subspan(4)}),
               "sum: options.workspace is " + address_of(scratch + 4) + ", expected a multiple of 16 bytes");
 }
