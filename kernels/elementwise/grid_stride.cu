@@ -1,8 +1,11 @@
 // grid_stride: as many threads as the device holds, each walking the data in steps of the whole grid.
 //
-// Saves what `naive` pays per block: blocks are started once, and the division is replaced by walking rows
-// and columns separately. Still one small load in flight a thread, so a 2-byte type leaves most of the memory
-// pipe idle. Any shape, any strides.
+// Blocks are started once, and the division is replaced by walking rows and columns separately. But a thread
+// waits for its one small load before it asks for the next, where `naive` has a new block to start. Any
+// shape, any strides.
+//
+// 2^28 floats on an H200: add 2.6 TB/s, sigmoid 1.9 TB/s: less than `naive`, whose many blocks keep more
+// loads in flight.
 
 #include "kernels/elementwise/functors.cuh"
 #include <heddle/error.hpp>

@@ -1,13 +1,14 @@
-// shared_memory: a block stages 32 x 32 tiles of A and B in shared memory; a thread computes four elements of
-// C.
+// shared_memory: a block stages 32 x 32 tiles of A and B in shared memory; a thread computes 4 elements of C.
 //
-//   A tile 32 (m) x 32 (k)     B tile 32 (k) x 32 (n)     a 32 x 8 block: thread (x, y) -> rows y, y+8, y+16,
-//   y+24 of column x
+//   A tile 32 (m) x 32 (k)     B tile 32 (k) x 32 (n)
+//   a 32 x 8 block: thread (x, y) -> rows y, y+8, y+16, y+24 of column x
 //
 // Every element is fetched from global memory once for 32 uses instead of once for four. The tile is loaded
 // along whichever dimension is contiguous in memory; A's tile is padded by one column, so that loading it by
 // columns does not send a warp to one bank. What limits it: five shared-memory loads for four multiply-adds.
 // Any shape, any strides.
+//
+// 4096^3 on an H200: 11 TFLOP/s.
 
 #include "kernels/matmul/element.cuh"
 #include <heddle/error.hpp>
