@@ -6,6 +6,7 @@ install(TARGETS heddle EXPORT heddle_targets)
 install(DIRECTORY include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT heddle_targets NAMESPACE heddle:: DESTINATION ${package_dir})
 
+cmake_path(GET CUDAToolkit_BIN_DIR PARENT_PATH heddle_toolkit)
 configure_package_config_file(cmake/heddle-config.cmake.in ${PROJECT_BINARY_DIR}/heddle-config.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddle-config-version.cmake COMPATIBILITY SameMinorVersion)

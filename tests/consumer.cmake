@@ -11,7 +11,6 @@ execute_process(COMMAND ${CMAKE_COMMAND} -S ${source} -B ${work}/build -G ${gene
     -D CMAKE_BUILD_TYPE=${config}
     -D CMAKE_CXX_COMPILER=${compiler}
     -D CMAKE_CXX_FLAGS=${flags}
-    -D CUDAToolkit_ROOT=${toolkit}
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/build --config ${config} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${work}/build/consumer OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)

@@ -24,7 +24,6 @@ add_test(NAME consumer
     -D generator=${CMAKE_GENERATOR}
     -D config=$<CONFIG>
     -D compiler=${CMAKE_CXX_COMPILER}
-    -D toolkit=${CUDAToolkit_BIN_DIR}/..
     -D flags=$<$<BOOL:${HEDDLE_SANITIZE}>:-fsanitize=address,undefined>
     -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer.cmake)
 set_tests_properties(consumer PROPERTIES TIMEOUT 300)
