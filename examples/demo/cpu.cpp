@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -69,6 +71,11 @@ struct openblas {
 #endif
 };
 
+/// The most additions that a number goes through in heddle::host::sum: docs/accuracy.md.
+std::int64_t depth_of_sum(std::int64_t size) {
+    return 133 + static_cast<std::int64_t>(std::ceil(std::log2(static_cast<double>(size) / 4096)));
+}
+
 void vectors(const work& work, table& table) {
     const auto size = work.vector;
     const auto x = random_numbers(size, 0, 1), y = random_numbers(size, 1, 2),
@@ -92,7 +99,8 @@ void vectors(const work& work, table& table) {
     float result = 0, their_result = 0;
     seconds = race(
         seconds_of, [&] { result = heddle::host::sum<float>(in); }, openblas::sum(x, their_result));
-    table.print({"sum", shape, seconds, "OpenBLAS ssum", sum_error(x, result), bounds::sum});
+    table.print(
+        {"sum", shape, seconds, "OpenBLAS ssum", sum_error(x, result), bounds::sum(depth_of_sum(size))});
 
     seconds = race(
         seconds_of, [&] { result = heddle::host::min<float>(in); }, openblas::min(x, their_result));
@@ -134,7 +142,8 @@ image blur(const work& work, table& table) {
         seconds_of,
         [&] { heddle::host::gaussian_blur<std::uint8_t>(photo.view(), result.view(), work::sigma); }, {});
     table.print({"gaussian_blur", fmt::format("{} x {} u8c{}", photo.width, photo.height, photo.channels),
-                 seconds, "", blur_error(photo, result, work::sigma), bounds::blur});
+                 seconds, "", blur_error(photo, result, work::sigma),
+                 bounds::blur(heddle::gaussian_radius(work::sigma))});
     return result;
 }
 

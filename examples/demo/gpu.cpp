@@ -84,7 +84,8 @@ void gpu::vectors(const work& work) {
     seconds =
         run([&] { heddle::sum<float>(x, result.data(), stream_, options); },
             [&] { check(cub::sum(x.data(), count, their_result.data(), scratch.data(), stream_.get())); });
-    table_.print({"sum", shape, seconds, "CUB Sum", sum_error(xs, download(result)[0]), bounds::sum});
+    table_.print({"sum", shape, seconds, "CUB Sum", sum_error(xs, download(result)[0]),
+                  bounds::sum(heddle::reduce_depth({.size = size}, device_))});
 
     seconds =
         run([&] { heddle::min<float>(x, result.data(), stream_, options); },
@@ -163,7 +164,8 @@ image gpu::blur(const work& work) {
     image result = photo;
     heddle::copy_and_wait(destination, result.pixels, stream_);
     table_.print({"gaussian_blur", fmt::format("{} x {} u8c{}", photo.width, photo.height, photo.channels),
-                  seconds, "NPP FilterGaussAdvanced", blur_error(photo, result, work::sigma), bounds::blur});
+                  seconds, "NPP FilterGaussAdvanced", blur_error(photo, result, work::sigma),
+                  bounds::blur(problem.radius)});
     return result;
 }
 

@@ -2,17 +2,27 @@
 #include "examples/demo/run.hpp"
 #include "examples/support/png.hpp"
 #include <heddle/device.hpp>
+#include <heddle/error.hpp>
 
 #include <CLI/CLI.hpp>
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <string>
 #include <thread>
 
 namespace {
+
+std::string why_on_cpu() {
+    int count = 0;
+    if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess)
+        return fmt::format("No CUDA device: {}", heddle::cuda_error(status).what());
+    return "As asked";
+}
 
 int demonstrate(const std::filesystem::path& photo, const std::filesystem::path& output, bool on_cpu) {
     const demo::work work{.vector = 1 << (on_cpu ? 24 : 26),
@@ -20,9 +30,8 @@ int demonstrate(const std::filesystem::path& photo, const std::filesystem::path&
                           .product = on_cpu ? 1024 : 2048,
                           .photo = examples::read_png(photo)};
     if (on_cpu) {
-        fmt::print("{}: the same work, smaller, on the CPU implementations; {} threads.\n",
-                   heddle::device_count() == 0 ? "No CUDA device" : "As asked",
-                   std::thread::hardware_concurrency());
+        fmt::print("On the CPU implementations, {} threads, the same work at smaller sizes. {}.\n",
+                   std::thread::hardware_concurrency(), why_on_cpu());
     } else {
         const heddle::device_traits& device = heddle::traits_of(heddle::current_device());
         fmt::print("On {}, {} SMs.\n", device.name, device.sm_count);
