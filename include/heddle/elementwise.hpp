@@ -42,11 +42,10 @@ elementwise_algorithm select(const elementwise_problem& problem, const device_tr
 /// error. Enqueued on `stream`; never synchronises, never allocates; safe under stream capture. Empty views
 /// do nothing. T is float, double, half or bfloat16.
 ///
-/// @throws invalid_argument  sizes disagree or are negative, a null or misaligned pointer, a stride smaller
-/// than a row,
-///                           an overlap, an unknown algorithm (nothing is enqueued)
-/// @throws unsupported       `vectorized` was asked for and the operands are not side by side along one
-/// dimension
+/// @throws invalid_argument  sizes disagree or are negative, a null or misaligned pointer, a stride
+///                           smaller than a row, an overlap, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       `vectorized` was asked for and the operands are not side by side along
+///                           one dimension
 /// @throws cuda_error        the launch failed
 template <class T>
 void add(vector_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> y,

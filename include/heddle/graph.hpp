@@ -41,9 +41,8 @@ class graph {
     ///
     /// While capturing, the calling thread may not make CUDA calls that synchronise or allocate outside a
     /// stream.
-    /// @throws cuda_error  the legacy default stream, a stream that is captured already, a call that cannot
-    /// be
-    ///                     captured
+    /// @throws cuda_error  the legacy default stream, a stream that is captured already, a call that
+    ///                     cannot be captured
     template <std::invocable Body>
     [[nodiscard]] static graph capture(cuda::stream_ref stream, Body&& body) {
         detail::stream_capture session(stream);

@@ -47,11 +47,10 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
 /// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C. float: every product
 /// and sum in float32; the error bound is in docs/accuracy.md. T is float.
 ///
-/// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride smaller
-/// than a row,
-///                           an overlap, an unknown algorithm (nothing is enqueued)
-/// @throws unsupported       the algorithm that was asked for cannot run this problem on this device; says
-/// why
+/// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride
+///                           smaller than a row, an overlap, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
+///                           says why
 /// @throws cuda_error        the launch failed
 template <class T>
 void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
