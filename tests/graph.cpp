@@ -33,7 +33,7 @@ class graph_test : public test::gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
-        if (IsSkipped()) return;
+        if (!is_set_up()) return;
         source = pinned_buffer<int>(size);
         result = pinned_buffer<int>(size);
         fill_source(0);

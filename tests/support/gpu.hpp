@@ -1,22 +1,44 @@
 #pragma once
 
-#include <heddle/device.hpp>
+#include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
 
 namespace heddle::test {
 
-inline bool has_gpu() {
-    return device_count() > 0;
+/// Why no kernel can run here; empty where one can.
+inline std::string why_no_gpu() {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaSuccess) return count > 0 ? "" : "there is no CUDA device";
+    (void)cudaGetLastError();
+    return cuda_error(status).what();
 }
 
-/// For tests that launch kernels: skips, and says so, where there is no device.
+/// On a machine whose tests must not pass by being skipped.
+inline bool is_gpu_required() {
+    const char* required = std::getenv("HEDDLE_REQUIRE_GPU");
+    return required != nullptr && *required != '\0';
+}
+
+/// For tests that launch kernels: where there is no device it skips and says why, or fails where the
+/// environment has HEDDLE_REQUIRE_GPU.
 class gpu_test : public testing::Test {
   protected:
     void SetUp() override {
-        if (!has_gpu()) GTEST_SKIP() << "no CUDA device";
+        const std::string reason = why_no_gpu();
+        if (reason.empty()) return;
+        if (is_gpu_required()) FAIL() << "HEDDLE_REQUIRE_GPU is set: " << reason;
+        GTEST_SKIP() << reason;
     }
+
+    /// For the SetUp() of a fixture of fixtures: whether the one above went through.
+    static bool is_set_up() { return !IsSkipped() && !HasFatalFailure(); }
 };
 
 }  // namespace heddle::test

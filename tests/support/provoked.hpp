@@ -24,7 +24,7 @@ class provoked_error_test : public gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
-        if (!IsSkipped() && under_compute_sanitizer()) GTEST_SKIP() << "provokes CUDA errors on purpose";
+        if (is_set_up() && under_compute_sanitizer()) GTEST_SKIP() << "provokes CUDA errors on purpose";
     }
 };
 

@@ -6,12 +6,14 @@
 #include <cstdlib>
 #include <limits>
 #include <random>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 namespace heddle::test {
 
-/// HEDDLE_TEST_SEED repeats a run; a failing test's XML and log carry the seed as a property.
+/// HEDDLE_TEST_SEED repeats a run. The log has the seed, and the XML report has it as a property of each test
+/// that used it.
 inline std::uint64_t seed() {
     static const std::uint64_t value = [] {
         const char* given = std::getenv("HEDDLE_TEST_SEED");
@@ -19,13 +21,15 @@ inline std::uint64_t seed() {
         printf("HEDDLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
         return chosen;
     }();
+    testing::Test::RecordProperty("HEDDLE_TEST_SEED", std::to_string(value));
     return value;
 }
 
 /// Uniform in [low, high]; T may be any element type of heddle.
 template <class T>
 std::vector<T> random_elements(std::int64_t size, double low = -1, double high = 1) {
-    static std::mt19937_64 generator(seed());
+    const std::uint64_t started_from = seed();  // asked each time: it is a property of every test
+    static std::mt19937_64 generator(started_from);
     std::vector<T> elements(static_cast<std::size_t>(size));
     if constexpr (std::is_integral_v<T>) {
         std::uniform_int_distribution<std::int64_t> distribution(static_cast<std::int64_t>(low),
