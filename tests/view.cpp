@@ -185,6 +185,48 @@ TEST(overlap, is_none_between_interleaved_vectors) {
     EXPECT_THROW(host::add<float>(low, low, high), invalid_argument);
 }
 
+TEST(overlap, is_none_between_interleaved_planes) {
+    std::vector<float> storage(400);
+    float* middle = storage.data() + 200;
+    std::int64_t accepted = 0, refused = 0;
+    for (const auto& [rows, cols] : {std::pair{1, 3}, {3, 1}, {2, 2}, {2, 3}, {3, 2}})
+        for (const std::int64_t step : {2, 3, 4})
+            for (const bool column_major : {false, true})
+                for (const std::int64_t padding : {0, 1, 2})
+                    for (const std::int64_t other_padding : {0, 1, 2})
+                        for (std::int64_t shift = -40; shift <= 40; ++shift) {
+                            const auto make = [&, r = rows, c = cols](float* data, std::int64_t gap) {
+                                return column_major ? matrix{data, r, c, step, step * (r + gap)}
+                                                    : matrix{data, r, c, step * (c + gap), step};
+                            };
+                            const matrix input = make(middle, padding);
+                            const matrix output = make(middle + shift, other_padding);
+                            const bool valid = is_exactly(input, output) || !share_an_element(input, output);
+                            const bool was_accepted = is_accepted(input, output);
+                            // A real overlap is always refused, a plane of its own never.
+                            if (!valid || shift % step != 0) {
+                                ASSERT_EQ(was_accepted, valid)
+                                    << text(input) << "; " << text(output) << ", " << shift << " elements on";
+                            }
+                            ++(was_accepted ? accepted : refused);
+                        }
+    EXPECT_GT(accepted, 0);
+    EXPECT_GT(refused, 0);
+}
+
+TEST(overlap, of_planes_is_no_obstacle_to_adding_them) {
+    // Complex numbers: 3 rows of 4 in rows of 5.
+    std::vector<float> storage(30);
+    for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<float>(i);
+    const std::vector<float> before = storage;
+    const matrix real{storage.data(), 3, 4, 10, 2}, imaginary{storage.data() + 1, 3, 4, 10, 2};
+    host::add<float>(real, real, imaginary);
+    for (std::size_t i = 0; i < storage.size(); ++i) {
+        const bool is_imaginary = i % 10 < 8 && i % 2 == 1;
+        EXPECT_EQ(storage[i], is_imaginary ? 2 * before[i - 1] : before[i]) << i;
+    }
+}
+
 TEST(overlap, is_none_between_an_empty_view_and_any_other) {
     std::vector<float> storage(12);
     const matrix no_rows{storage.data() + 2, 0, 3};

@@ -99,6 +99,12 @@ inline constexpr sigmoid_accuracy accurate_functions{.division_rounding = 1 + 9 
 /// Functions"), of the correctly rounded results.
 inline constexpr sigmoid_accuracy fast_functions{2.5, 1.173, 5};
 
+/// The ulps of exp(-|x|), against the exact one.
+inline double sigmoid_exp_ulp(double x, const sigmoid_accuracy& accuracy) {
+    constexpr double exp_is_zero = 104;  // in float, the only one with a slope; keeps its term finite
+    return accuracy.exp_ulp + std::floor(accuracy.exp_ulp_slope * std::min(std::abs(x), exp_is_zero));
+}
+
 /// The largest relative error of e / (1 + e) or 1 / (1 + e), e = exp(-|x|), computed in `Compute` and rounded
 /// to T. An error of one ulp is at most two units of roundoff u. The error of e passes to the quotient once
 /// at most, whichever of its places it stands in; the sum adds one u, the division its own.
@@ -106,11 +112,21 @@ template <class T>
 double sigmoid_relative_error(double x, const sigmoid_accuracy& accuracy) {
     using compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
     constexpr double u = unit_roundoff<compute>();
-    constexpr double exp_is_zero = 104;  // in float, the only one with a slope; keeps its term finite
-    const double ulp =
-        accuracy.exp_ulp + std::floor(accuracy.exp_ulp_slope * std::min(std::abs(x), exp_is_zero));
-    const double computed = (1 + 2 * ulp * u) / (1 - u) * (1 + accuracy.division_rounding * u) - 1;
+    const double computed =
+        (1 + 2 * sigmoid_exp_ulp(x, accuracy) * u) / (1 - u) * (1 + accuracy.division_rounding * u) - 1;
     return sizeof(T) == 2 ? (1 + computed) * (1 + unit_roundoff<T>()) - 1 : computed;
+}
+
+/// What comes on top among the denormals, where an ulp is the smallest number. In double and float a result
+/// is denormal only where e is: then 1 + e is 1, the quotient is e, and all that is off is e, by its ulps.
+/// The fast division adds its own, and a 16-bit type half of its smallest number.
+template <class T>
+long double sigmoid_absolute_error(double x, const sigmoid_accuracy& accuracy) {
+    const long double ulp = sigmoid_exp_ulp(x, accuracy);
+    if constexpr (sizeof(T) == 2)
+        return (ulp + accuracy.division_rounding / 2) * smallest<float>() + smallest<T>() / 2;
+    else
+        return ulp * smallest<T>();
 }
 
 /// The sigmoid in extended precision, whose own error is far below every bound.
@@ -119,6 +135,12 @@ long double exact_sigmoid(T x) {
     const long double value = to_double(x);
     const long double e = std::exp(-std::abs(value));
     return (value < 0 ? e : 1.0L) / (1.0L + e);
+}
+
+/// What a computed sigmoid may be off by.
+template <class T>
+long double sigmoid_bound(double x, long double exact, const sigmoid_accuracy& accuracy) {
+    return sigmoid_relative_error<T>(x, accuracy) * exact + sigmoid_absolute_error<T>(x, accuracy);
 }
 
 /// Passes where every y is within the theory's bound of sigmoid(x), and NaN where x is.
@@ -130,9 +152,7 @@ testing::AssertionResult are_sigmoids(const std::vector<T>& y, const std::vector
         const double input = to_double(x[i]);
         if (std::isnan(input) && std::isnan(to_double(y[i]))) continue;
         const long double expected = exact_sigmoid(x[i]);
-        // Among the denormals an ulp is the smallest number: one for e, half of one for each rounding after
-        // it.
-        const long double bound = sigmoid_relative_error<T>(input, accuracy) * expected + 2 * smallest<T>();
+        const long double bound = sigmoid_bound<T>(input, expected, accuracy);
         const long double difference = std::abs(to_double(y[i]) - expected);
         if (!(difference <= bound))
             return testing::AssertionFailure() << "sigmoid(" << input << ") is " << to_double(y[i]) << ", "
