@@ -127,6 +127,32 @@ TEST(copy_arguments, bytes_must_be_countable) {
                  invalid_argument);
 }
 
+TEST(copy_arguments, images_have_extents_that_make_sense) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    std::vector<float> memory(100, 7.0F);
+    const auto expect_refused = [&](std::int64_t width, std::int64_t height, std::int64_t channels,
+                                    std::int64_t row_stride, const std::string& rest) {
+        const image_view<float> source{memory.data(), width, height, channels, row_stride};
+        const image_view<float> destination{memory.data() + 50, width, height, channels, row_stride};
+        EXPECT_EQ(invalid_argument_of([&] { heddle::copy(source, destination, legacy_stream); }),
+                  "copy: source." + rest);
+        EXPECT_EQ(invalid_argument_of([&] { fill_zero(destination, legacy_stream); }),
+                  "fill: destination." + rest);
+    };
+    expect_refused(-2, 3, 4, 8, "width is -2, expected zero or more");
+    expect_refused(2, 3, -4, 8, "channels is -4, expected zero or more");
+    expect_refused(-2, 3, -4, 8, "width is -2, expected zero or more");  // whose product is positive
+    expect_refused(2, -3, 4, 8, "height is -3, expected zero or more");
+    // Rows of more values than can be counted: the product wraps to 0 or below.
+    for (const std::int64_t width : {std::int64_t{1} << 62, most / 2}) {
+        expect_refused(width, 2, 4, 8, "row_stride is 8, expected at least " + std::to_string(most));
+        expect_refused(width, 2, 4, most,
+                       "height is 2, expected extents and strides whose bytes fit 63 bits");
+        expect_refused(width, 1, 4, 8, "height is 1, expected extents and strides whose bytes fit 63 bits");
+    }
+    EXPECT_EQ(memory, std::vector<float>(100, 7.0F));
+}
+
 TEST(copy_arguments, overlap_is_refused) {
     std::vector<int> memory(10);
     std::iota(memory.begin(), memory.end(), 0);

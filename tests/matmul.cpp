@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -97,11 +98,15 @@ void expect_close(const shape& s, const std::vector<float>& actual, const refere
             << "element " << i;
 }
 
+/// Where k is 0 there is no product for them to scale: C = beta * C.
+constexpr std::array alphas_of_nothing = {1.0f, std::numeric_limits<float>::infinity(),
+                                          std::numeric_limits<float>::quiet_NaN()};
+
 class matmul_rung : public test::gpu_test, public testing::WithParamInterface<matmul_algorithm> {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
-        if (!IsSkipped()) stream_.emplace();
+        if (is_set_up()) stream_.emplace();
     }
 
     matmul_options options(float alpha = 1, float beta = 0) const { return {alpha, beta, GetParam()}; }
@@ -199,11 +204,19 @@ TEST_P(matmul_rung, does_not_read_a_and_b_where_alpha_is_zero) {
 }
 
 TEST_P(matmul_rung, handles_empty_extents) {
-    guarded<float> a(4, 0, 1), b(0, 5, 5), c(4, 5, 5), none(0, 5, 5);
-    c.upload(std::vector<float>(20, 3.0f));
-    matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(1, 2));
-    stream_->synchronize();
-    EXPECT_EQ(c.download(), std::vector<float>(20, 6.0f));
+    guarded<float> a(4, 0, 1), b(0, 5, 5), c(4, 5, 5);
+    for (const float alpha : alphas_of_nothing) {
+        SCOPED_TRACE(alpha);
+        c.upload(std::vector<float>(20, 3.0f));
+        matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, 2));
+        stream_->synchronize();
+        EXPECT_EQ(c.download(), std::vector<float>(20, 6.0f));
+        c.upload(std::vector<float>(20, std::numeric_limits<float>::quiet_NaN()));
+        matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, 0));
+        stream_->synchronize();
+        EXPECT_EQ(c.download(), std::vector<float>(20, 0.0f));
+        EXPECT_TRUE(c.canaries_alive());
+    }
     matmul<float>(matrix_view<const float>{nullptr, 0, 4}, matrix_view<const float>{c.data(), 4, 5},
                   matrix_view<float>{nullptr, 0, 5}, *stream_, options());
     stream_->synchronize();
@@ -262,29 +275,36 @@ TEST_P(matmul_rung, replays_from_a_graph) {
 
 #if HEDDLE_HAS_CUBLAS
 TEST_P(matmul_rung, agrees_with_cublas) {
-    const shape s{1031, 777, 1500};
-    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
-    a.upload(test::random_elements<float>(s.m * s.k, 0, 1));
-    b.upload(test::random_elements<float>(s.k * s.n, 0, 1));
-    matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
-
     cublasHandle_t handle = nullptr;
     ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
     ASSERT_EQ(cublasSetStream(handle, stream_->get()), CUBLAS_STATUS_SUCCESS);
-    const float one = 1, zero = 0;
-    const auto extent = [](std::int64_t n) { return static_cast<int>(n); };
-    // Row-major C = A B is column-major C^T = B^T A^T.
-    ASSERT_EQ(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
-                          b.data(), extent(s.n), a.data(), extent(s.k), &zero, vendor.data(), extent(s.n)),
-              CUBLAS_STATUS_SUCCESS);
-    stream_->synchronize();
+    for (const shape& s : {shape{1031, 777, 1500}, {1920, 2049, 300}}) {
+        SCOPED_TRACE(text(s));
+        guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
+        a.upload(test::random_elements<float>(s.m * s.k, 0, 1));
+        b.upload(test::random_elements<float>(s.k * s.n, 0, 1));
+        matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+
+        const float one = 1, zero = 0;
+        const auto extent = [](std::int64_t n) { return static_cast<int>(n); };
+        // Row-major C = A B is column-major C^T = B^T A^T.
+        ASSERT_EQ(
+            cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
+                        b.data(), extent(s.n), a.data(), extent(s.k), &zero, vendor.data(), extent(s.n)),
+            CUBLAS_STATUS_SUCCESS);
+        stream_->synchronize();
+        const std::vector<float> ours = c.download(), theirs = vendor.download();
+        // All terms are positive, so the result is the sum of magnitudes; each side may be off by the bound.
+        for (std::size_t i = 0; i < ours.size(); ++i)
+            ASSERT_TRUE(
+                test::is_within(double{ours[i]}, double{theirs[i]}, 2 * bound(s, double{theirs[i]} * 1.001)))
+                << i;
+    }
     ASSERT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
-    const std::vector<float> ours = c.download(), theirs = vendor.download();
-    // All terms are positive, so the result is the sum of magnitudes; each side may be off by the bound.
-    for (std::size_t i = 0; i < ours.size(); ++i)
-        ASSERT_TRUE(
-            test::is_within(double{ours[i]}, double{theirs[i]}, 2 * bound(s, double{theirs[i]} * 1.001)))
-            << i;
+}
+#else
+TEST(matmul_beside_cublas, agrees) {
+    GTEST_SKIP() << "cuBLAS is not installed";
 }
 #endif
 
@@ -298,6 +318,40 @@ INSTANTIATE_TEST_SUITE_P(all, matmul_rung,
 INSTANTIATE_TEST_SUITE_P(chosen, matmul_rung, testing::Values(matmul_algorithm::automatic), algorithm_name);
 
 class matmul_device : public test::gpu_test {};
+
+void check_every_transposition(const shape& s, float alpha, float beta) {
+    const stream stream;
+    const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+    const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
+    const reference expected(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
+    for (int bits = 0; bits < 8; ++bits) {
+        SCOPED_TRACE(text(s) + ", transposed A, B, C: " + std::to_string(bits));
+        guarded<float> a = make(s.m, s.k, {(bits & 1) != 0, 4}), b = make(s.k, s.n, {(bits & 2) != 0, 4}),
+                       c = make(s.m, s.n, {(bits & 4) != 0, 4});
+        a.upload(a_elements);
+        b.upload(b_elements);
+        if (beta != 0) c.upload(c_elements);
+        matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {alpha, beta, matmul_algorithm::pipelined});
+        stream.synchronize();
+        ASSERT_NO_FATAL_FAILURE(expect_close(s, c.download(), expected));
+        ASSERT_TRUE(c.canaries_alive());
+        ASSERT_TRUE(a.untouched());
+        ASSERT_TRUE(b.untouched());
+    }
+}
+
+// `pipelined` picks one of three tiles by the size of C. The shapes above go to the smallest; on 132
+// multiprocessors these go to the others. Each is tried with rows that are no multiples of 16 bytes, in any
+// operand, and with rows that are.
+TEST_F(matmul_device, takes_every_transposition_in_tiles_of_128_by_128) {
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({1919, 2049, 67}, 1, 0));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({1920, 2048, 64}, -1.5f, 0.75f));
+}
+TEST_F(matmul_device, takes_every_transposition_in_tiles_of_64_by_64) {
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({1031, 777, 131}, 1, 0.5f));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({1032, 776, 132}, -1.5f, 0));
+}
 
 TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     const shape s{69000, 8, 32000};  // A has 2.2e9 elements
@@ -409,6 +463,20 @@ TEST(host_matmul, is_right_for_every_layout) {
                              reference(s, a_elements, b_elements, c_elements, 1.5, double{beta}));
                 EXPECT_TRUE(c.canaries_alive());
             }
+}
+
+TEST(host_matmul, scales_no_product_where_k_is_zero) {
+    std::vector<float> c(20);
+    const matrix_view<float> view{c.data(), 4, 5};
+    for (const float alpha : alphas_of_nothing) {
+        SCOPED_TRACE(alpha);
+        std::ranges::fill(c, 3.0f);
+        host::matmul<float>({nullptr, 4, 0}, {nullptr, 0, 5}, view, alpha, 2);
+        EXPECT_EQ(c, std::vector<float>(20, 6.0f));
+        std::ranges::fill(c, std::numeric_limits<float>::quiet_NaN());
+        host::matmul<float>({nullptr, 4, 0}, {nullptr, 0, 5}, view, alpha, 0);
+        EXPECT_EQ(c, std::vector<float>(20, 0.0f));
+    }
 }
 
 TEST(host_matmul, checks_its_arguments) {

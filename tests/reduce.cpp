@@ -201,7 +201,7 @@ class reduce_test : public test::gpu_test {
   protected:
     void SetUp() override {
         gpu_test::SetUp();
-        if (!IsSkipped()) stream.emplace();
+        if (is_set_up()) stream.emplace();
     }
 
     template <class T>
@@ -297,6 +297,13 @@ TYPED_TEST(reduce, takes_every_stride) {
             SCOPED_TRACE(testing::Message() << size << " elements, stride " << stride);
             ASSERT_NO_FATAL_FAILURE(this->check(size, 1, stride));
         }
+}
+
+// On 132 multiprocessors, enough to fill the device with blocks of more than one tile each, but not enough
+// for several rounds of blocks with all the tiles that each should have.
+TYPED_TEST(reduce, takes_sizes_that_just_fill_the_device) {
+    ASSERT_NO_FATAL_FAILURE(this->check(24000044 / std::int64_t{sizeof(TypeParam)}, 1));
+    ASSERT_NO_FATAL_FAILURE(this->check(1500007, 0, 2));
 }
 
 TYPED_TEST(reduce, of_nothing_is_the_identity) {
@@ -430,6 +437,24 @@ TYPED_TEST(reduce, asks_for_a_workspace_that_is_large_enough) {
         EXPECT_TRUE(scratch.is_intact());
     }
     EXPECT_TRUE(result.untouched());
+}
+
+// An empty workspace has no address to be misaligned.
+TYPED_TEST(reduce, takes_an_empty_workspace_from_anywhere) {
+    const std::int64_t size = 1 << 20;
+    const auto xs = elements<TypeParam>(size);
+    guarded<TypeParam> x(size);
+    x.upload(xs);
+    guarded<std::uint8_t> odd(2);
+    const std::span<std::byte> nothing{reinterpret_cast<std::byte*>(odd.data()) + 1, 0};
+    const vector_view<const TypeParam> view = x.vector();
+    const reference<TypeParam> expected(xs);
+    for (const reduce_algorithm algorithm : every_algorithm()) {
+        SCOPED_TRACE(to_string(algorithm));
+        const auto total = this->sum_of(view, {.algorithm = algorithm, .workspace = nothing});
+        EXPECT_TRUE(expected.is_sum(total, this->depth(view, algorithm)));
+    }
+    EXPECT_TRUE(odd.untouched());
 }
 
 template <class T>
@@ -808,6 +833,21 @@ TEST(reduce_workspace, of_a_bounded_grid_is_bounded) {
         EXPECT_EQ(bytes(30), bytes(40)) << to_string(algorithm);
         EXPECT_LT(bytes(40), 64 << 10) << to_string(algorithm);
     }
+}
+
+TEST(reduce_problem, is_checked) {
+    const auto expect_rejected = [](const std::string& rest, const reduce_problem& problem,
+                                    reduce_algorithm algorithm = reduce_algorithm::automatic) {
+        EXPECT_EQ(invalid_argument_of([&] { (void)reduce_workspace_bytes(problem, h200_like, algorithm); }),
+                  "reduce_workspace_bytes: " + rest);
+        EXPECT_EQ(invalid_argument_of([&] { (void)reduce_depth(problem, h200_like, algorithm); }),
+                  "reduce_depth: " + rest);
+    };
+    expect_rejected("problem.size is -1, expected zero or more", {.size = -1});
+    expect_rejected("problem.element_bytes is 0, expected 1 to 8", {.size = 1, .element_bytes = 0});
+    expect_rejected("problem.element_bytes is 16, expected 1 to 8", {.size = 1, .element_bytes = 16});
+    expect_rejected("options.algorithm is 99, expected an enumerator of reduce_algorithm", {.size = 1},
+                    static_cast<reduce_algorithm>(99));
 }
 
 /// No tree of additions of n elements is flatter than log2(n); n - 1 is one addition after another.
