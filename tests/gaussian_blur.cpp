@@ -441,7 +441,16 @@ TEST_P(gaussian_blur_rung, stays_inside_the_given_workspace) {
     const std::vector<std::uint8_t> left = scratch.download();
     for (std::size_t i = 0; i < std::min<std::size_t>(left.size(), 256); ++i) ASSERT_EQ(left[i], 0);
 
+    // An empty one stands for the pool, wherever it points to.
+    test_image<float> from_pool(p, layout::tight);
+    options.workspace = {reinterpret_cast<std::byte*>(scratch.data()) + 1, 0};
+    gaussian_blur<float>(source.view(), from_pool.view(), p.sigma, *stream_, options);
+    stream_->synchronize();
+    EXPECT_EQ(from_pool->download(), destination->download());
+    EXPECT_TRUE(scratch.canaries_alive());
+
     if (bytes == 0) return;
+    options.workspace = {reinterpret_cast<std::byte*>(scratch.data()), static_cast<std::size_t>(bytes)};
     test_image<float> untouched(p, layout::tight);
     options.workspace = options.workspace.first(static_cast<std::size_t>(bytes) - 1);
     const std::string argument = rejected_argument_of(
