@@ -5,6 +5,7 @@
 #include <cuda/stream_ref>
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <utility>
@@ -28,8 +29,11 @@ class gate {
     }
 
   private:
+    /// Not for ever: what waits for a held stream by mistake then fails instead of hanging.
     static void wait_for(void* opened) {
-        std::unique_ptr<std::shared_future<void>>(static_cast<std::shared_future<void>*>(opened))->wait();
+        constexpr std::chrono::seconds limit(30);
+        std::unique_ptr<std::shared_future<void>>(static_cast<std::shared_future<void>*>(opened))
+            ->wait_for(limit);
     }
 
     std::promise<void> promise_;
