@@ -100,7 +100,9 @@ requires detail::copyable<Source, Destination>
 void copy(const Source& source, Destination&& destination, cuda::stream_ref stream) {
     const auto from = detail::block_of(source);
     const auto to = detail::block_of(destination);
-    detail::copy({from.data, from.rows, from.cols}, {to.data, to.rows, to.cols}, sizeof(*to.data), stream);
+    // The types are named for nvcc 13.0, which loses them in .cu files.
+    detail::copy(detail::block<const void>{from.data, from.rows, from.cols},
+                 detail::block<void>{to.data, to.rows, to.cols}, sizeof(*to.data), stream);
 }
 
 /// copy(), and waits on the host until it and all earlier work on `stream` are done.
@@ -118,7 +120,7 @@ template <class Destination>
 requires detail::writable<Destination>
 void fill_bytes(Destination&& destination, std::byte value, cuda::stream_ref stream) {
     const auto to = detail::block_of(destination);
-    detail::fill({to.data, to.rows, to.cols}, sizeof(*to.data), value, stream);
+    detail::fill(detail::block<void>{to.data, to.rows, to.cols}, sizeof(*to.data), value, stream);
 }
 
 /// Sets the elements to zero; as fill_bytes().
