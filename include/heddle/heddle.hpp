@@ -11,6 +11,7 @@
 #include <heddle/graph.hpp>
 #include <heddle/host.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/matrix_reduce.hpp>
 #include <heddle/memory_pool.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/stream.hpp>

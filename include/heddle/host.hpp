@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/gaussian_blur.hpp>
+#include <heddle/matrix_reduce.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -37,6 +38,39 @@ template <class T>
 T min(vector_view<const T> x);
 template <class T>
 T max(vector_view<const T> x);
+
+/// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. Of the options,
+/// the algorithm and the workspace are ignored.
+template <class T>
+void row_sum(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
+template <class T>
+void row_mean(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
+template <class T>
+void row_min(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y,
+             const matrix_reduce_options& options = {});
+template <class T>
+void row_max(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y,
+             const matrix_reduce_options& options = {});
+template <class T>
+void row_argmax(matrix_view<const T> x, vector_view<std::int64_t> y,
+                const matrix_reduce_options& options = {});
+template <class T>
+void row_variance(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
+template <class T>
+void column_sum(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
+template <class T>
+void column_mean(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
+template <class T>
+void column_min(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y,
+                const matrix_reduce_options& options = {});
+template <class T>
+void column_max(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y,
+                const matrix_reduce_options& options = {});
+template <class T>
+void column_argmax(matrix_view<const T> x, vector_view<std::int64_t> y,
+                   const matrix_reduce_options& options = {});
+template <class T>
+void column_variance(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
 
 /// destination = source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, the algorithm and
 /// the workspace are ignored.

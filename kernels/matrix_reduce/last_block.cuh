@@ -1,0 +1,27 @@
+#pragma once
+
+#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/matrix_reduce/launch.hpp"
+
+#include <cstdint>
+
+namespace heddle::kernels::matrix_reduce {
+
+/// Of `count` rows (or strips of them), each shared by `sharers` blocks, those numbered i, i + max_tickets, ...
+/// have one ticket. Whether this block, of one that is numbered `number`, is the last to draw it: then it sees
+/// the partials of all of them. The ticket is zero again after the last. All threads of the block call this,
+/// after they have stored their partials.
+__device__ inline bool is_last_block(unsigned* tickets, unsigned number, unsigned count, unsigned sharers) {
+    __shared__ bool is_last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const unsigned ticket = number % max_tickets;
+        const unsigned of_ticket = (count - ticket + max_tickets - 1) / max_tickets;
+        const unsigned last = of_ticket * sharers - 1;
+        is_last = ptx::atomic_increment(tickets + ticket, last) == last;
+    }
+    __syncthreads();
+    return is_last;
+}
+
+}  // namespace heddle::kernels::matrix_reduce

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace heddle::kernels::matrix_reduce {
+
+/// The operations, defined for the device in operations.cuh. A mean is a sum with a divisor.
+struct sum;
+struct min;
+struct max;
+struct argmax;
+struct variance;
+
+template <class Operation, class T>
+using result_type = std::conditional_t<
+    std::is_same_v<Operation, argmax>, std::int64_t,
+    std::conditional_t<std::is_same_v<Operation, min> || std::is_same_v<Operation, max>, T, float>>;
+
+/// What any operation keeps of the elements that it has seen.
+inline constexpr std::int64_t max_state_bytes = 16;
+/// Where blocks share rows, the last of those that share a ticket combines their partials. Row i has ticket
+/// i % max_tickets.
+inline constexpr int max_tickets = 64;
+
+/// The rows of x are reduced; there is at least one. col_stride is 1 where x has one column or none;
+/// row_stride is 1 where it has one row and col_stride is not 1.
+template <class Operation, class T>
+struct arguments {
+    matrix_view<const T> x;
+    vector_view<result_type<Operation, T>> y;
+    float divisor = 1;              ///< of sums and variances
+    unsigned* tickets = nullptr;    ///< max_tickets, zero before and after
+    std::byte* partials = nullptr;  ///< as many states as the plan says; none: both are null
+};
+
+/// Whether x, a view or a problem, has neighbours from row to row and none in a row (or one column alone).
+template <class Shape>
+constexpr bool is_across_rows(const Shape& x) {
+    return x.row_stride == 1 && (x.col_stride != 1 || x.cols <= 1);
+}
+
+/// What a rung will do with a problem, at any alignment; pure, and the same for all operations.
+struct plan {
+    std::int64_t partials = 0;  ///< states that it keeps in the workspace, at most
+    std::int64_t depth = 0;     ///< combinations on the way of any one element to the result, at most
+};
+
+plan plan_naive(const matrix_reduce_problem& problem, const device_traits& device);
+plan plan_coalesced(const matrix_reduce_problem& problem, const device_traits& device);
+plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_traits& device);
+plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device);
+
+template <class Operation, class T>
+void launch_naive(const arguments<Operation, T>& arguments, const device_traits& device, cudaStream_t stream);
+template <class Operation, class T>
+void launch_coalesced(const arguments<Operation, T>& arguments, const device_traits& device,
+                      cudaStream_t stream);
+/// Needs col_stride 1.
+template <class Operation, class T>
+void launch_vectorized_rows(const arguments<Operation, T>& arguments, const device_traits& device,
+                            cudaStream_t stream);
+/// Takes any strides; needs row_stride 1 to be fast.
+template <class Operation, class T>
+void launch_vectorized_columns(const arguments<Operation, T>& arguments, const device_traits& device,
+                               cudaStream_t stream);
+
+}  // namespace heddle::kernels::matrix_reduce

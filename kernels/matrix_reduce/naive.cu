@@ -1,0 +1,65 @@
+// naive: one thread a row.
+//
+//   thread i:  x[i][0], x[i][1], ..., one after another -> y[i]
+//
+// Nothing is shared and any strides will do. Of the columns of a row-major matrix neighbouring threads read
+// neighbouring elements. Along its rows they read a row's stride apart: a load of a warp touches 32 sectors of
+// 32 bytes, one element of each, and counts on L1 to keep the rest. Either way there are as many threads as
+// results, which are few where rows are long, and each waits for one load at a time.
+
+#include "kernels/matrix_reduce/operations.cuh"
+#include <heddle/error.hpp>
+
+namespace heddle::kernels::matrix_reduce {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+};
+
+template <class Operation, class T, class Result>
+__global__ void __launch_bounds__(tile::threads)
+    naive(matrix_view<const T> x, vector_view<Result> y, float divisor) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (row >= x.rows) return;
+
+    typename Operation::state total = Operation::identity();
+    for (std::int64_t col = 0; col < x.cols; ++col) {
+        const float value[1] = {static_cast<float>(x.data[row * x.row_stride + col * x.col_stride])};
+        total = Operation{}(total, Operation::of(value, col, 1));
+    }
+
+    y.data[row * y.stride] = Operation::template finish<Result>(total, divisor);
+}
+
+}  // namespace
+
+plan plan_naive(const matrix_reduce_problem& problem, const device_traits&) {
+    return {.partials = 0, .depth = problem.cols};
+}
+
+template <class Operation, class T>
+void launch_naive(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
+    const std::int64_t blocks = (arguments.x.rows + tile::threads - 1) / tile::threads;
+    naive<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, arguments.y,
+                                                                                  arguments.divisor);
+    check(cudaGetLastError());
+}
+
+template void launch_naive(const arguments<sum, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<sum, half>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<min, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<min, half>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<max, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<max, half>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<argmax, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<variance, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<variance, half>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<variance, bfloat16>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::matrix_reduce

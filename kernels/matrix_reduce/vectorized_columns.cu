@@ -1,0 +1,310 @@
+// vectorized, of columns: 16 bytes a load, across columns; a block takes a strip of them and a range of rows.
+//
+//              strip 0                        strip 1
+//              lane 0 .. lane 31
+//   range 0    p p p p ... p p p   warp 0     p p p p ...      p: a packet of 16 bytes, of 4 or 8 columns
+//              p p p p ... p p p   warp 1
+//              ...                            (of few columns a warp takes several rows)
+//   range 1    p p p p ... p p p   warp 0
+//
+// Here "row" is a row in memory: what launch.hpp calls a row of x is a column here. A thread keeps one state
+// for each column of its packet and walks down the rows, four loads in flight. Lanes of one column meet by
+// shuffles, warps in shared memory. Where there are too few strips to fill the device the rows are cut into
+// ranges; blocks leave one partial a column, and the last block of those that share a ticket combines them in
+// the order of the ranges, in the same launch. Blocks that run together read whole rows. Packets need columns
+// at 16-byte boundaries in every row; else a thread takes one column, eight loads in flight. The last packet
+// of a row, where it is not full, is read element by element: nothing outside the matrix is.
+//
+// What limits it is DRAM. Needs row_stride 1 (of x: columns side by side) to be fast; takes any.
+
+#include "kernels/device/vector.cuh"
+#include "kernels/matrix_reduce/last_block.cuh"
+#include "kernels/matrix_reduce/operations.cuh"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::kernels::matrix_reduce {
+namespace {
+
+struct tile {
+    static constexpr int min_threads = 64;
+    static constexpr int blocks_per_sm = 3;       ///< 40 registers a thread, of large states 80
+    static constexpr int wide_blocks_per_sm = 2;  ///< of eight columns a thread: 64 registers
+    /// Blocks for each place on the device, and the tiles that each must have for more than one to pay.
+    static constexpr int waves = 2;
+    static constexpr int tiles_to_share = 8;
+    /// Loads in flight a thread.
+    static constexpr int unroll = 4;
+    static constexpr int scalar_unroll = 8;
+};
+
+std::int64_t ceiling(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+int power_of_two(std::int64_t at_least, int low, int high) {
+    const auto clamped = static_cast<unsigned>(std::clamp<std::int64_t>(at_least, low, high));
+    return static_cast<int>(std::bit_ceil(clamped));
+}
+
+/// How `cols` columns of `rows` elements are cut.
+struct cut {
+    int lanes;              ///< side by side, a packet each
+    int threads;            ///< of a block
+    std::int64_t strips;    ///< of lanes * width columns
+    std::int64_t ranges;    ///< of rows
+    std::int64_t range;     ///< rows in each but the last
+    std::int64_t partials;  ///< states
+};
+
+cut cut_of(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device) {
+    const int unroll = width > 1 ? tile::unroll : tile::scalar_unroll;
+    cut result{};
+    const std::int64_t across = ceiling(cols, width);
+    result.lanes = power_of_two(across, 1, warp_size);
+    result.strips = ceiling(across, result.lanes);
+    const std::int64_t high = std::min<std::int64_t>(ceiling(rows, unroll), max_threads);
+    result.threads = power_of_two(high * result.lanes, tile::min_threads, max_threads);
+
+    const std::int64_t rows_at_once = result.threads / result.lanes;
+    const std::int64_t tiles = ceiling(rows, rows_at_once * unroll);
+    const std::int64_t places =
+        std::int64_t{device.sm_count} * (width == 8 ? tile::wide_blocks_per_sm : tile::blocks_per_sm);
+    result.ranges = 1;
+    if (result.strips < places && tiles > 1) {
+        const std::int64_t all = result.strips * tiles;
+        const std::int64_t blocks =
+            all <= places ? std::min<std::int64_t>(all, 2 * std::int64_t{device.sm_count})
+                          : std::clamp(all / tile::tiles_to_share, places, places * tile::waves);
+        result.ranges = std::clamp<std::int64_t>(blocks / result.strips, 1, tiles);
+    }
+    result.range =
+        std::max<std::int64_t>(1, ceiling(ceiling(rows, result.ranges), rows_at_once)) * rows_at_once;
+    result.ranges = std::max<std::int64_t>(1, ceiling(rows, result.range));
+    result.partials = result.ranges == 1 ? 0 : result.ranges * result.strips * result.lanes * width;
+    return result;
+}
+
+/// `count` rows join the totals of one packet's columns: the first is number `row` and `data` away, the others
+/// `step` rows further each, which is `stride` elements.
+template <class Operation, int unroll, class T, int width, class Load>
+__device__ void accumulate(typename Operation::state (&totals)[width], const T* data, std::int64_t stride,
+                           int count, std::int64_t row, int step, Load load) {
+    using packet = vector<T, width>;
+    for (; count >= unroll; count -= unroll) {
+        packet loaded[unroll];
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) loaded[u] = load(data + u * stride);
+#pragma unroll
+        for (int e = 0; e < width; ++e) {
+            float values[unroll];
+#pragma unroll
+            for (int u = 0; u < unroll; ++u) values[u] = static_cast<float>(loaded[u][e]);
+            totals[e] = Operation{}(totals[e], Operation::of(values, row, step));
+        }
+        data += unroll * stride;
+        row += unroll * step;
+    }
+
+    packet loaded[unroll - 1];
+#pragma unroll
+    for (int u = 0; u < unroll - 1; ++u)
+        if (u < count) loaded[u] = load(data + u * stride);
+#pragma unroll
+    for (int u = 0; u < unroll - 1; ++u)
+        if (u < count)
+#pragma unroll
+            for (int e = 0; e < width; ++e) {
+                const float value[1] = {static_cast<float>(loaded[u][e])};
+                totals[e] = Operation{}(totals[e], Operation::of(value, row + u * step, 1));
+            }
+}
+
+/// For each column c of a strip the states read(0, c), ..., read(count - 1, c) become one, in an order that
+/// depends on the numbers alone, and write(c, state) stores it. All threads of the block call this, with
+/// `slots` for a state each, which may be what is read; `batch` reads are under way at a time.
+template <class Operation, int batch, class Read, class Write>
+__device__ void combine_columns(typename Operation::state* slots, int columns, int count, Read read,
+                                Write write) {
+    const int threads = static_cast<int>(blockDim.x);
+    const int thread = static_cast<int>(threadIdx.x);
+    const auto combine = [&](int column, int first, int step) {
+        auto value = Operation::identity();
+        for (int k = first; k < count; k += batch * step) {
+            typename Operation::state loaded[batch];
+#pragma unroll
+            for (int u = 0; u < batch; ++u)
+                if (k + u * step < count) loaded[u] = read(k + u * step, column);
+#pragma unroll
+            for (int u = 0; u < batch; ++u)
+                if (k + u * step < count) value = Operation{}(value, loaded[u]);
+        }
+        return value;
+    };
+    if (columns >= threads) {
+        for (int column = thread; column < columns; column += threads) write(column, combine(column, 0, 1));
+        return;
+    }
+
+    // Several threads a column, then a tree of them.
+    const int column = thread & (columns - 1);
+    auto value = combine(column, static_cast<int>(threadIdx.x / columns), threads / columns);
+    __syncthreads();
+    slots[thread] = value;
+    for (int half = threads / 2; half >= columns; half /= 2) {
+        __syncthreads();
+        if (thread < half) {
+            value = Operation{}(value, slots[thread + half]);
+            slots[thread] = value;
+        }
+    }
+    if (thread < columns) write(column, value);
+}
+
+/// Block (i, r) takes strip i of the rows of range r; columns are x's rows. 2^shift lanes side by side.
+template <class Operation, int width, class T, class Result>
+__global__ void __launch_bounds__(Operation::threads,
+                                  width == 8 ? tile::wide_blocks_per_sm : tile::blocks_per_sm)
+    columns(matrix_view<const T> x, vector_view<Result> y, float divisor, int shift, std::int64_t range,
+            typename Operation::state* partials, unsigned* tickets) {
+    using state = typename Operation::state;
+    constexpr int unroll = width > 1 ? tile::unroll : tile::scalar_unroll;
+    __shared__ state slots[Operation::threads * width];
+
+    const int lanes = 1 << shift;
+    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const int of_strip = lanes * width;
+    const std::int64_t first = (std::int64_t{blockIdx.x} * lanes + lane) * width;
+    const int valid = static_cast<int>(::min(std::int64_t{width}, x.rows - first));
+    const int step = static_cast<int>(blockDim.x >> shift);  // a power of two, as are threads and lanes
+    const std::int64_t row = std::int64_t{blockIdx.y} * range + (threadIdx.x >> shift);
+    const std::int64_t end = ::min((std::int64_t{blockIdx.y} + 1) * range, x.cols);
+    const int count = row < end ? static_cast<int>((end - row + step - 1) >> (__ffs(step) - 1)) : 0;
+    const T* data = x.data + first * x.row_stride + row * x.col_stride;
+    const std::int64_t stride = step * x.col_stride;
+
+    state totals[width];
+#pragma unroll
+    for (int e = 0; e < width; ++e) totals[e] = Operation::identity();
+    if (valid == width) {
+        accumulate<Operation, unroll>(totals, data, stride, count, row, step, [](const T* at) {
+            return *reinterpret_cast<const vector<T, width>*>(at);
+        });
+    } else if (width > 1 && valid > 0) {
+        accumulate<Operation, unroll>(totals, data, stride, count, row, step, [valid](const T* at) {
+            vector<T, width> packet;
+#pragma unroll
+            for (int e = 0; e < width; ++e) packet[e] = e < valid ? at[e] : T{};
+            return packet;
+        });
+    }
+
+    // Lanes of one column, then warps.
+    for (int distance = warp_size / 2; distance >= lanes; distance /= 2)
+#pragma unroll
+        for (int e = 0; e < width; ++e) totals[e] = Operation{}(totals[e], shuffle_down(totals[e], distance));
+    const int warp_lane = static_cast<int>(threadIdx.x % warp_size);
+    const int warp = static_cast<int>(threadIdx.x / warp_size);
+    if (warp_lane < lanes)
+#pragma unroll
+        for (int e = 0; e < width; ++e) slots[warp * of_strip + lane * width + e] = totals[e];
+    __syncthreads();
+
+    const auto store_result = [&](std::int64_t strip, int column, const state& total) {
+        const std::int64_t number = strip * of_strip + column;
+        if (number < x.rows) y.data[number * y.stride] = Operation::template finish<Result>(total, divisor);
+    };
+    // There are few more partials than the device has threads.
+    const auto partial = [&](unsigned r, unsigned strip, int column) {
+        return partials + ((r * gridDim.x + strip) * of_strip + column);
+    };
+    combine_columns<Operation, 2>(
+        slots, of_strip, static_cast<int>(blockDim.x / warp_size),
+        [&](int w, int column) { return slots[w * of_strip + column]; },
+        [&](int column, const state& total) {
+            if (gridDim.y == 1)
+                store_result(blockIdx.x, column, total);
+            else
+                *partial(blockIdx.y, blockIdx.x, column) = total;
+        });
+    if (gridDim.y == 1 || !is_last_block(tickets, blockIdx.x, gridDim.x, gridDim.y)) return;
+
+    for (unsigned strip = blockIdx.x % max_tickets; strip < gridDim.x; strip += max_tickets)
+        combine_columns<Operation, 4>(
+            slots, of_strip, static_cast<int>(gridDim.y),
+            [&](int r, int column) { return load_partial(partial(static_cast<unsigned>(r), strip, column)); },
+            [&](int column, const state& total) { store_result(strip, column, total); });
+}
+
+/// Whether every packet of columns begins at a 16-byte boundary in every row.
+template <class T>
+bool has_packets(const matrix_view<const T>& x) {
+    const std::uint64_t step = x.cols > 1 ? static_cast<std::uint64_t>(x.col_stride) * sizeof(T) : 0;
+    return x.row_stride == 1 &&
+           common_alignment(reinterpret_cast<std::uintptr_t>(x.data), step) == max_vector_bytes;
+}
+
+}  // namespace
+
+plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device) {
+    const auto log2 = [](std::int64_t power) {
+        return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
+    };
+    plan result;
+    for (const int max_threads : {256, 512})  // by operation
+        for (const int width : {1, static_cast<int>(max_vector_bytes / problem.element_bytes)}) {
+            const cut cut = cut_of(problem.cols, problem.rows, width, max_threads, device);
+            const int unroll = width > 1 ? tile::unroll : tile::scalar_unroll;
+            const std::int64_t of_thread =
+                ceiling(std::min(cut.range, problem.cols), cut.threads / cut.lanes);
+            const std::int64_t parts = std::max(1, cut.threads / (cut.lanes * width));
+            const std::int64_t warps = cut.threads / warp_size;
+            std::int64_t depth = log2(unroll) + of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
+            depth += ceiling(warps, parts) + log2(parts);
+            if (cut.ranges > 1) depth += ceiling(cut.ranges, parts) + log2(parts);
+            result.depth = std::max(result.depth, depth);
+            result.partials = std::max(result.partials, cut.partials);
+        }
+    return result;
+}
+
+template <class Operation, class T>
+void launch_vectorized_columns(const arguments<Operation, T>& arguments, const device_traits& device,
+                               cudaStream_t stream) {
+    const auto launch = [&]<int width>(std::integral_constant<int, width>) {
+        const auto& [x, y, divisor, tickets, partials] = arguments;
+        const cut cut = cut_of(x.cols, x.rows, width, Operation::threads, device);
+        const dim3 blocks(static_cast<unsigned>(cut.strips), static_cast<unsigned>(cut.ranges));
+        columns<Operation, width><<<blocks, static_cast<unsigned>(cut.threads), 0, stream>>>(
+            x, y, divisor, std::countr_zero(static_cast<unsigned>(cut.lanes)), cut.range,
+            reinterpret_cast<typename Operation::state*>(partials), tickets);
+    };
+    if (has_packets(arguments.x))
+        launch(std::integral_constant<int, max_vector_bytes / sizeof(T)>{});
+    else
+        launch(std::integral_constant<int, 1>{});
+    check(cudaGetLastError());
+}
+
+template void launch_vectorized_columns(const arguments<sum, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<sum, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<min, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<min, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<max, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<max, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<argmax, bfloat16>&, const device_traits&,
+                                        cudaStream_t);
+template void launch_vectorized_columns(const arguments<variance, float>&, const device_traits&,
+                                        cudaStream_t);
+template void launch_vectorized_columns(const arguments<variance, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_columns(const arguments<variance, bfloat16>&, const device_traits&,
+                                        cudaStream_t);
+
+}  // namespace heddle::kernels::matrix_reduce

@@ -1,0 +1,226 @@
+// vectorized, of rows: 16 bytes a load, four loads in flight a thread, and as many threads a row as it is worth.
+//
+//   row:  | e e e | p p p p | p p p p | ... | p p p p | e e |      p: packets of 16 aligned bytes
+//
+//   packets in a row         who reduces it
+//   up to 32                 1 to 32 lanes, a packet each: 32 to 1 rows a warp                 (short_rows)
+//   up to 64; 256 of many    a warp, 2 to 8 packets a lane                                     (short_rows)
+//   more                     a block of 64 to 512 threads, four packets a thread and more      (long_rows)
+//   over 4096 of few rows    several blocks, which leave partials; the last combines them      (long_rows)
+//
+// Blocks share rows only where there are fewer rows than places on the device. The last block of those that
+// share a ticket combines their partials, in the order of the blocks, so the same call gives the same bits and
+// there is one launch. A row begins where it begins: its first packet is the first 16-byte boundary in it, and
+// the few elements outside go to the first threads, so misaligned rows and any row stride run at full speed.
+// What limits it is DRAM, and the launch where x is small. Needs col_stride 1.
+
+#include "kernels/matrix_reduce/last_block.cuh"
+#include "kernels/matrix_reduce/row.cuh"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::kernels::matrix_reduce {
+namespace {
+
+struct tile {
+    static constexpr int unroll = 4;
+    static constexpr int max_threads = 512;  ///< of a block that takes a row
+    static constexpr int min_threads = 64;
+    static constexpr int short_threads = 256;
+    static constexpr int short_packets = 2 * warp_size;   ///< of a row that a warp takes
+    static constexpr int middle_packets = 8 * warp_size;  ///< and where rows fill half the device's warps
+    static constexpr int blocks_per_sm = 4;
+    static constexpr int packets = max_threads * unroll;
+    /// Of rows that blocks share: more packets than a block takes in two rounds; blocks for each place on the
+    /// device, and the tiles that each must have for more than one to pay.
+    static constexpr int lone_packets = 2 * packets;
+    static constexpr int waves = 4;
+    static constexpr int tiles_to_share = 8;
+};
+
+std::int64_t ceiling(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+int power_of_two(std::int64_t at_least, int low, int high) {
+    const auto clamped = static_cast<unsigned>(std::clamp<std::int64_t>(at_least, low, high));
+    return static_cast<int>(std::bit_ceil(clamped));
+}
+
+bool are_short(std::int64_t rows, std::int64_t packets, const device_traits& device) {
+    if (packets <= tile::short_packets) return true;
+    return packets <= tile::middle_packets && rows >= std::int64_t{device.sm_count} * warp_size;
+}
+
+/// Lanes a row, so that each has a packet; rows off the boundaries have as many edges as packets, or more.
+int lanes_of(std::int64_t size, std::int64_t packets, bool is_aligned) {
+    return power_of_two(
+        is_aligned ? packets : std::max<std::int64_t>(packets, std::min<std::int64_t>(size, 8)), 1,
+        warp_size);
+}
+
+/// Threads a block and blocks a row.
+struct grid {
+    int threads;
+    int sharers;
+};
+
+grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const device_traits& device) {
+    const int threads = power_of_two(ceiling(packets, tile::unroll), tile::min_threads, max_threads);
+    const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
+    if (packets <= tile::lone_packets || rows >= places) return {threads, 1};
+    const std::int64_t tiles = rows * ceiling(packets, tile::packets);
+    const std::int64_t blocks = tiles <= places
+                                    ? std::max<std::int64_t>(tiles, device.sm_count)
+                                    : std::clamp(tiles / tile::tiles_to_share, places, places * tile::waves);
+    return {threads, static_cast<int>(std::min(ceiling(blocks, rows), ceiling(packets, tile::max_threads)))};
+}
+
+/// 2^shift lanes a row. As many blocks an SM as registers allow: 40 a thread for 16-bit types, 32 for float, of
+/// large states 64.
+template <class Operation, class T, class Result>
+__global__ void __launch_bounds__(tile::short_threads, (Operation::threads < tile::max_threads ? 4
+                                                        : sizeof(T) == 2                       ? 6
+                                                                                               : 8))
+    short_rows(matrix_view<const T> x, vector_view<Result> y, float divisor, int shift) {
+    const int lanes = 1 << shift;
+    const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+    const std::int64_t number =
+        std::int64_t{blockIdx.x} * (tile::short_threads >> shift) + (threadIdx.x >> shift);
+    const bool exists = number < x.rows;
+    const packed_row<T, int> row(x.data + (exists ? number * x.row_stride : 0),
+                                 exists ? static_cast<int>(x.cols) : 0);
+
+    auto total = accumulate<Operation, tile::unroll>(row, lane, lanes);
+    accumulate_edges<Operation>(total, row, lane, lanes);
+    total = combine_lanes<Operation>(total, lanes);
+
+    if (exists && lane == 0) y.data[number * y.stride] = Operation::template finish<Result>(total, divisor);
+}
+
+/// Thread 0 gets the combination of the states of all threads.
+template <class Operation>
+__device__ typename Operation::state combine_block(typename Operation::state value) {
+    __shared__ typename Operation::state of_warp[tile::max_threads / warp_size];
+    const int lane = static_cast<int>(threadIdx.x % warp_size);
+    const int warps = static_cast<int>(blockDim.x / warp_size);
+
+    value = combine_lanes<Operation>(value, warp_size);
+    if (lane == 0) of_warp[threadIdx.x / warp_size] = value;
+    __syncthreads();
+    if (threadIdx.x < warp_size) {
+        value = lane < warps ? of_warp[lane] : Operation::identity();
+        value = combine_lanes<Operation>(value, tile::max_threads / warp_size);
+    }
+    return value;
+}
+
+/// Block (i, s) takes share s of row i.
+template <class Operation, class T, class Result>
+__global__ void __launch_bounds__(Operation::threads, Operation::blocks_per_sm)
+    long_rows(matrix_view<const T> x, vector_view<Result> y, float divisor,
+              typename Operation::state* partials, unsigned* tickets) {
+    const packed_row<T, std::int64_t> row(x.data + blockIdx.x * x.row_stride, x.cols);
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t first = blockIdx.y * blockDim.x + threadIdx.x;
+    const int step = static_cast<int>(gridDim.y * blockDim.x);
+
+    auto total = accumulate<Operation, tile::unroll>(row, first, step);
+    if (blockIdx.y == 0) accumulate_edges<Operation>(total, row, thread, static_cast<int>(blockDim.x));
+    total = combine_block<Operation>(total);
+
+    if (gridDim.y == 1) {
+        if (thread == 0) y.data[blockIdx.x * y.stride] = Operation::template finish<Result>(total, divisor);
+        return;
+    }
+
+    const auto sharers = gridDim.y;
+    if (thread == 0) partials[blockIdx.x * sharers + blockIdx.y] = total;
+    if (!is_last_block(tickets, blockIdx.x, gridDim.x, sharers)) return;
+
+    // A warp for each of the rows of this ticket.
+    const unsigned lane = threadIdx.x % warp_size;
+    for (unsigned number = blockIdx.x % max_tickets + threadIdx.x / warp_size * max_tickets;
+         number < gridDim.x; number += blockDim.x / warp_size * max_tickets) {
+        auto value = Operation::identity();
+#pragma unroll 4
+        for (unsigned share = lane; share < sharers; share += warp_size)
+            value = Operation{}(value, load_partial(&partials[number * sharers + share]));
+        value = combine_lanes<Operation>(value, warp_size);
+        if (lane == 0) y.data[number * y.stride] = Operation::template finish<Result>(value, divisor);
+    }
+}
+
+}  // namespace
+
+plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_traits& device) {
+    const auto width = static_cast<std::int64_t>(max_vector_bytes / problem.element_bytes);
+    const auto log2 = [](std::int64_t power) {
+        return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
+    };
+    const std::int64_t packets = problem.cols / width;
+    const auto accumulate_depth = [&](std::int64_t threads) {
+        const std::int64_t edges = ceiling(std::min(problem.cols, 2 * (width - 1)), threads);
+        return log2(width) + log2(tile::unroll) + packets / (threads * tile::unroll) + tile::unroll - 1 +
+               edges;
+    };
+    if (are_short(problem.rows, packets, device))
+        return {.partials = 0,
+                .depth = accumulate_depth(lanes_of(problem.cols, packets, true)) + warp_reduce_depth};
+
+    plan result;
+    for (const int max_threads : {256, 512}) {  // by operation
+        const auto [threads, sharers] = grid_of(problem.rows, packets, max_threads, device);
+        std::int64_t depth = accumulate_depth(std::int64_t{threads} * sharers) + 2 * warp_reduce_depth;
+        if (sharers > 1) {
+            depth += ceiling(sharers, warp_size) + warp_reduce_depth;
+            result.partials = problem.rows * sharers;
+        }
+        result.depth = std::max(result.depth, depth);
+    }
+    return result;
+}
+
+template <class Operation, class T>
+void launch_vectorized_rows(const arguments<Operation, T>& arguments, const device_traits& device,
+                            cudaStream_t stream) {
+    constexpr int width = max_vector_bytes / sizeof(T);
+    const auto& [x, y, divisor, tickets, partials] = arguments;
+    const std::int64_t packets = x.cols / width;
+    if (are_short(x.rows, packets, device)) {
+        const bool is_aligned = common_alignment(reinterpret_cast<std::uintptr_t>(x.data),
+                                                 x.row_stride * sizeof(T)) == max_vector_bytes &&
+                                x.cols % width == 0;
+        const int lanes = lanes_of(x.cols, packets, is_aligned);
+        const auto blocks = static_cast<unsigned>(ceiling(x.rows, tile::short_threads / lanes));
+        short_rows<Operation><<<blocks, tile::short_threads, 0, stream>>>(
+            x, y, divisor, std::countr_zero(static_cast<unsigned>(lanes)));
+    } else {
+        const auto [threads, sharers] = grid_of(x.rows, packets, Operation::threads, device);
+        const dim3 blocks(static_cast<unsigned>(x.rows), static_cast<unsigned>(sharers));
+        long_rows<Operation><<<blocks, static_cast<unsigned>(threads), 0, stream>>>(
+            x, y, divisor, reinterpret_cast<typename Operation::state*>(partials), tickets);
+    }
+    check(cudaGetLastError());
+}
+
+template void launch_vectorized_rows(const arguments<sum, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<sum, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<min, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<min, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<max, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<max, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<argmax, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<variance, float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<variance, half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized_rows(const arguments<variance, bfloat16>&, const device_traits&,
+                                     cudaStream_t);
+
+}  // namespace heddle::kernels::matrix_reduce

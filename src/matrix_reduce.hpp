@@ -1,0 +1,29 @@
+#pragma once
+
+#include "src/validate.hpp"
+
+#include <cstdint>
+
+namespace heddle::detail {
+
+template <class T>
+footprint footprint_of(const vector_view<T>& v) {
+    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
+}
+
+/// What the reductions of a matrix and their CPU siblings ask of their arguments. `x` is the matrix whose rows
+/// are reduced: `given`, or its transpose.
+template <class Result, class T>
+void validate_matrix_reduction(const char* operation, const matrix_view<const T>& given,
+                               const matrix_view<const T>& x, const vector_view<Result>& y) {
+    validate(operation, "x", given);
+    const bool is_of_rows = x.rows == given.rows && x.row_stride == given.row_stride;
+    require(y.size == x.rows, operation, {"y", "size"}, y.size, "{} ({})", x.rows,
+            is_of_rows ? "x.rows" : "x.cols");
+    validate(operation, "y", y);
+    const auto address = reinterpret_cast<std::uintptr_t>(y.data);
+    require(!overlap(footprint_of(x), footprint_of(y)), operation, {"y", "data"}, address,
+            "memory apart from x");
+}
+
+}  // namespace heddle::detail
