@@ -2,19 +2,20 @@
 
 namespace heddle::kernels::ptx {
 
-/// Starts a copy of `bytes` bytes, 4 or 16, from global to shared memory (compute capability 8.0). Only the
+/// Starts a copy of `bytes` bytes, 4, 8 or 16, from global to shared memory (compute capability 8.0). Only the
 /// first `valid` bytes are read, none where it is 0; the others are filled with zeros. CUDA's
 /// __pipeline_memcpy_async does the same by a branch for each number of bytes.
 template <int bytes>
 __device__ inline void cp_async(void* shared, const void* global, int valid) {
-    static_assert(bytes == 4 || bytes == 16);
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
     const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     // .cg keeps what is read once per block out of L1; it exists for 16 bytes only.
     if constexpr (bytes == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(valid)
                      : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(target), "l"(global), "r"(valid)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(global), "n"(bytes),
+                     "r"(valid)
                      : "memory");
 }
 

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+/// Loads, stores and atomics that other blocks see while the kernel runs.
+namespace heddle::kernels::ptx {
+
+/// Two 8-byte halves that are always loaded and stored as one.
+struct alignas(16) wide_word {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+
+__device__ inline std::uint64_t load_relaxed(const std::uint64_t* address) {
+    std::uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];"
+                 : "=l"(value)
+                 : "l"(__cvta_generic_to_global(address))
+                 : "memory");
+    return value;
+}
+
+/// .b128 is one access; .v2.b64 would be two (PTX ISA 8.3, compute capability 7.0).
+__device__ inline wide_word load_relaxed(const wide_word* address) {
+    wide_word value;
+    asm volatile(
+        "{\n"
+        ".reg .b128 both;\n"
+        "ld.relaxed.gpu.global.b128 both, [%2];\n"
+        "mov.b128 {%0, %1}, both;\n"
+        "}"
+        : "=l"(value.low), "=l"(value.high)
+        : "l"(__cvta_generic_to_global(address))
+        : "memory");
+    return value;
+}
+
+__device__ inline void store_relaxed(std::uint64_t* address, std::uint64_t value) {
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "l"(value)
+                 : "memory");
+}
+
+__device__ inline void store_relaxed(wide_word* address, wide_word value) {
+    asm volatile(
+        "{\n"
+        ".reg .b128 both;\n"
+        "mov.b128 both, {%1, %2};\n"
+        "st.relaxed.gpu.global.b128 [%0], both;\n"
+        "}" ::"l"(__cvta_generic_to_global(address)),
+        "l"(value.low), "l"(value.high)
+        : "memory");
+}
+
+/// What was written before the store or atomic that it reads from is seen after it.
+__device__ inline unsigned load_acquire(const unsigned* address) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(__cvta_generic_to_global(address))
+                 : "memory");
+    return value;
+}
+
+/// *counter += value. What the thread wrote before is seen by whoever acquires the result.
+__device__ inline void add_release(unsigned* counter, unsigned value) {
+    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(counter)),
+                 "r"(value)
+                 : "memory");
+}
+
+/// *address = value, with no order to anything else.
+__device__ inline void store_relaxed(unsigned* address, unsigned value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "r"(value)
+                 : "memory");
+}
+
+/// Returns *counter and sets it to (*counter == last ? 0 : *counter + 1), with no order to anything else.
+__device__ inline unsigned atomic_increment_relaxed(unsigned* counter, unsigned last) {
+    unsigned before;
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(__cvta_generic_to_global(counter)), "r"(last)
+                 : "memory");
+    return before;
+}
+
+}  // namespace heddle::kernels::ptx

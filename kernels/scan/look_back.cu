@@ -1,0 +1,246 @@
+// look_back: one launch, in which x is read once and y written once (Merrill and Garland, "Single-pass parallel
+// prefix scan with decoupled look-back", 2016).
+//
+//   a block draws the next tile's number, starts its loads and, when they are there,
+//   tile t:  scans it -> publishes its sum -> looks back for the sum of all before it -> adds it -> y
+//
+// A tile waits for the sums of the tiles before it, not for their y; they belong to blocks that run already, as
+// numbers are drawn in the order in which blocks start. What it adds up depends on its number alone
+// (ledger.cuh), so the same call gives the same bits; the paper's look-back adds what happens to be there.
+//
+//   warp w of a tile:  row 0: | packet | packet | ... 32 packets, one a lane |   a packet is 16 bytes
+//                      row 1: | ...                                            |
+//                      ...    8 rows, one after another in memory
+//
+// A lane copies its packets to shared memory asynchronously and is the only one that reads them there: shared
+// memory holds twice of what registers would keep under way. Rows are scanned by shuffles, as many as there
+// are 16-byte rows, so nothing is ever transposed.
+//
+// The first blocks clear the ledger's entries while their loads are under way, and every block sees that they
+// are done before it uses one. So the workspace may hold anything but for the two counters, which are zero
+// again at the end: the ticket wraps around, and the last tile resets the other, for it knows that all have
+// published and so none will look at it.
+//
+// Packets need strides of 1 and addresses of x and y that agree modulo 16; the first packet may begin before
+// x, the last end after it, and both are then taken by elements. Else elements are copied one by one, and
+// tiles are smaller. What limits it is DRAM, and below some MB the latency of the launch and of the look-back.
+
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/vector.cuh"
+#include "kernels/scan/launch.hpp"
+#include "kernels/scan/ledger.cuh"
+#include "kernels/scan/tile.cuh"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace heddle::kernels::scan {
+namespace {
+
+template <class T, int packet_width>
+struct tile {
+    static constexpr int width = packet_width;  ///< elements of a packet
+    static constexpr int threads = 256;
+    static constexpr int warps = threads / warp_size;
+    static constexpr int rows = 8;
+    static constexpr int unroll = sizeof(T) == 4 ? 4 : 2;  ///< rows whose shuffles overlap
+    static constexpr int packets = threads * rows;
+    static constexpr int elements = packets * width;
+    static constexpr int blocks_per_sm = 5;  ///< 160 KB of packets on an SM
+    static constexpr unsigned nap_ns = 50;   ///< between two looks at an entry
+
+    static std::int64_t count(std::int64_t positions) { return (positions + elements - 1) / elements; }
+};
+
+template <class T>
+inline constexpr int widest = max_vector_bytes / sizeof(T);
+
+template <class Tile, class T>
+struct shared_storage {
+    vector<T, Tile::width> packets[Tile::packets];
+    T of_warp[Tile::warps];
+    T before;
+    unsigned tile;
+};
+
+/// Zeroes 16 bytes a thread; `share` counts from 0.
+template <class T>
+__device__ void clear_entries(const ledger<T>& ledger, unsigned share) {
+    using zeros = vector<std::uint64_t, 2>;
+    const std::int64_t bytes =
+        scan::ledger<T>::entry_count(ledger.tile_count) * std::int64_t{sizeof(entry<T>)};
+    const std::int64_t at = (std::int64_t{share} * blockDim.x + threadIdx.x) * std::int64_t{sizeof(zeros)};
+    if (at < bytes) *reinterpret_cast<zeros*>(reinterpret_cast<std::byte*>(ledger.tiles) + at) = zeros{};
+}
+
+/// A value that all lanes of a warp have, in a way that shows it to the compiler: what depends on it does not
+/// diverge.
+template <class T>
+__device__ T warp_uniform(T value) {
+    return __shfl_sync(0xffffffffu, value, 0);
+}
+
+/// Element i of x is at position shift + i.
+template <class Tile, class T>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
+    look_back(vector_view<const T> x, vector_view<T> y, scan::kind kind, int shift, ledger<T> ledger) {
+    constexpr int width = Tile::width, rows = Tile::rows;
+    using packet = vector<T, width>;
+    __shared__ shared_storage<Tile, T> shared;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const int warp = warp_uniform(static_cast<int>(threadIdx.x) / warp_size);
+    const bool is_alone = ledger.tile_count == 1;
+
+    if (threadIdx.x == 0)
+        shared.tile = is_alone ? 0 : ptx::atomic_increment_relaxed(ledger.ticket, ledger.tile_count - 1);
+    __syncthreads();
+    const unsigned tile = warp_uniform(shared.tile);
+    const std::int64_t first = std::int64_t{tile} * Tile::elements - shift;
+    const int begin = static_cast<int>(max(-first, std::int64_t{0}));
+    const int end = static_cast<int>(min(x.size - first, std::int64_t{Tile::elements}));
+    const bool is_inside = begin == 0 && end == Tile::elements;
+    const auto index = [&](int p) { return (warp * rows + p) * warp_size + lane; };
+    const T* from = x.data + first * (width == 1 ? x.stride : 1);
+    T* to = y.data + first * (width == 1 ? y.stride : 1);
+
+    if (is_inside) {
+#pragma unroll
+        for (int p = 0; p < rows; ++p)
+            ptx::cp_async<sizeof(packet)>(&shared.packets[index(p)],
+                                          from + index(p) * (width == 1 ? x.stride : width), sizeof(packet));
+    } else {
+#pragma unroll 1
+        for (int p = 0; p < rows; ++p)
+            for (int e = 0; e < width; ++e) {
+                const int at = index(p) * width + e;
+                shared.packets[index(p)][e] =
+                    at >= begin && at < end ? from[at * (width == 1 ? x.stride : 1)] : T{};
+            }
+    }
+    ptx::cp_async_commit_group();
+    if (!is_alone) {
+        if (tile < ledger.clearers) {
+            clear_entries(ledger, tile);
+            __syncthreads();
+            if (threadIdx.x == 0) ptx::add_release(ledger.cleared, 1);
+        }
+        if (threadIdx.x == 0)
+            while (ptx::load_acquire(ledger.cleared) != ledger.clearers) __nanosleep(Tile::nap_ns);
+    }
+    ptx::cp_async_wait_group<0>();
+
+    // Back in shared memory is what each y has of its own warp: no register has to keep it.
+    T of_warp{};
+#pragma unroll Tile::unroll
+    for (int p = 0; p < rows; ++p) {
+        packet& own = shared.packets[index(p)];
+        packet sums = own;
+#pragma unroll
+        for (int e = 1; e < width; ++e) sums[e] = plus{}(sums[e - 1], sums[e]);
+        const T before = scan_row(sums[width - 1], of_warp);
+        if (kind == kind::exclusive) {
+#pragma unroll
+            for (int e = width - 1; e > 0; --e) sums[e] = sums[e - 1];
+            sums[0] = T{};
+        }
+#pragma unroll
+        for (int e = 0; e < width; ++e) sums[e] = plus{}(before, sums[e]);
+        own = sums;
+    }
+    if (lane == 0) shared.of_warp[warp] = of_warp;
+    __syncthreads();
+    const block_sums<T> block = sum_warps(shared.of_warp);
+
+    T start = block.before;
+    if (!is_alone) {
+        if (warp == 0) {
+            const T before = scan::look_back(ledger, tile, block.all, Tile::nap_ns);
+            if (lane == 0) {
+                shared.before = before;
+                if (tile == ledger.tile_count - 1) ptx::store_relaxed(ledger.cleared, 0);
+            }
+        }
+        __syncthreads();
+        start = plus{}(shared.before, start);
+    }
+
+    if (is_inside) {
+#pragma unroll
+        for (int p = 0; p < rows; ++p) {
+            packet sums = shared.packets[index(p)];
+#pragma unroll
+            for (int e = 0; e < width; ++e) sums[e] = plus{}(start, sums[e]);
+            *reinterpret_cast<packet*>(to + index(p) * (width == 1 ? y.stride : width)) = sums;
+        }
+    } else {
+#pragma unroll 1
+        for (int p = 0; p < rows; ++p)
+            for (int e = 0; e < width; ++e) {
+                const int at = index(p) * width + e;
+                if (at >= begin && at < end)
+                    to[at * (width == 1 ? y.stride : 1)] = plus{}(start, shared.packets[index(p)][e]);
+            }
+    }
+}
+
+/// Additions on the way of one element to a sum, at most, after those among supergroups: to its tile's sum,
+/// those of the look-back, then the warps before and what is before in the warp.
+template <class Tile, class T>
+constexpr std::int64_t depth_of() {
+    return block_depth(Tile::width, Tile::rows, Tile::warps) + ledger<T>::depth + 2;
+}
+
+template <class T>
+plan plan_of(std::int64_t size) {
+    using packets = tile<T, widest<T>>;
+    using elements = tile<T, 1>;
+    const std::int64_t tiles = std::max(packets::count(size + packets::width - 1), elements::count(size));
+    const std::int64_t depth =
+        std::max(depth_of<packets, T>(), depth_of<elements, T>()) + ledger<T>::start_count(tiles);
+    if (tiles <= 1) return {.scratch_bytes = 0, .depth = depth};
+    return {.scratch_bytes = ledger<T>::entry_count(tiles) * std::int64_t{sizeof(entry<T>)}, .depth = depth};
+}
+
+template <class Tile, class T>
+void launch(const arguments<T>& arguments, int shift, cudaStream_t stream) {
+    const std::int64_t tiles = Tile::count(arguments.x.size + shift);
+    const std::int64_t bytes = ledger<T>::entry_count(tiles) * std::int64_t{sizeof(entry<T>)};
+    constexpr std::int64_t bytes_each = Tile::threads * std::int64_t{16};
+    auto* entries = reinterpret_cast<entry<T>*>(arguments.scratch);
+    const ledger<T> ledger{.ticket = arguments.counters,
+                           .cleared = arguments.counters + 1,
+                           .tiles = entries,
+                           .groups = entries + tiles,
+                           .starts = entries + tiles + scan::ledger<T>::group_count(tiles),
+                           .tile_count = static_cast<unsigned>(tiles),
+                           .clearers = static_cast<unsigned>((bytes + bytes_each - 1) / bytes_each)};
+    look_back<Tile, T><<<static_cast<unsigned>(tiles), Tile::threads, 0, stream>>>(
+        arguments.x, arguments.y, arguments.kind, shift, ledger);
+}
+
+}  // namespace
+
+plan plan_look_back(const scan_problem& problem, const device_traits&) {
+    return problem.element_bytes == 4 ? plan_of<float>(problem.size) : plan_of<double>(problem.size);
+}
+
+template <class T>
+void launch_look_back(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
+    const auto misalignment = [](const T* data) {
+        return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % max_vector_bytes / sizeof(T));
+    };
+    const int shift = misalignment(arguments.x.data);
+    if (arguments.x.stride == 1 && arguments.y.stride == 1 && misalignment(arguments.y.data) == shift)
+        launch<tile<T, widest<T>>>(arguments, shift, stream);
+    else
+        launch<tile<T, 1>>(arguments, 0, stream);
+    check(cudaGetLastError());
+}
+
+template void launch_look_back(const arguments<double>&, const device_traits&, cudaStream_t);
+template void launch_look_back(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_look_back(const arguments<std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_look_back(const arguments<std::int64_t>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::scan

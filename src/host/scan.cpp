@@ -1,0 +1,76 @@
+#include "src/scan.hpp"
+
+#include <heddle/host.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::host {
+namespace {
+
+/// Elements that one thread scans at a time. Fixed, so that the result does not depend on the threads.
+constexpr std::int64_t chunk = 1024;
+/// Fewer are done sooner than threads are started.
+constexpr std::int64_t chunks_to_share = 64;
+
+template <class T>
+T plus(T a, T b) {
+    if constexpr (std::is_integral_v<T>)  // wraps, where signed overflow would be undefined
+        return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                              static_cast<std::make_unsigned_t<T>>(b));
+    else
+        return a + b;
+}
+
+/// Sums of chunks, their scan, and the scan of each chunk from there.
+template <bool is_inclusive, class T>
+void scan(const char* operation, const vector_view<const T>& x, const vector_view<T>& y) {
+    detail::validate_scan(operation, x, y);
+    const std::int64_t chunks = (x.size + chunk - 1) / chunk;
+    const auto end_of = [&](std::int64_t c) { return std::min((c + 1) * chunk, x.size); };
+    std::vector<T> starts(static_cast<std::size_t>(chunks));
+    const auto start_of = [&](std::int64_t c) -> T& { return starts[static_cast<std::size_t>(c)]; };
+
+#pragma omp parallel for schedule(static) if (chunks >= chunks_to_share)
+    for (std::int64_t c = 0; c < chunks - 1; ++c) {
+        T sum{};
+        for (std::int64_t i = c * chunk; i < end_of(c); ++i) sum = plus(sum, x.data[i * x.stride]);
+        start_of(c + 1) = sum;
+    }
+    for (std::int64_t c = 1; c < chunks; ++c) start_of(c) = plus(start_of(c - 1), start_of(c));
+
+#pragma omp parallel for schedule(static) if (chunks >= chunks_to_share)
+    for (std::int64_t c = 0; c < chunks; ++c) {
+        T sum = start_of(c);
+        for (std::int64_t i = c * chunk; i < end_of(c); ++i) {
+            const T before = sum;
+            sum = plus(sum, x.data[i * x.stride]);
+            y.data[i * y.stride] = is_inclusive ? sum : before;
+        }
+    }
+}
+
+}  // namespace
+
+template <class T>
+void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y) {
+    scan<true, T>("host::inclusive_scan", x, y);
+}
+
+template <class T>
+void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y) {
+    scan<false, T>("host::exclusive_scan", x, y);
+}
+
+template void inclusive_scan<double>(vector_view<const double>, vector_view<double>);
+template void exclusive_scan<double>(vector_view<const double>, vector_view<double>);
+template void inclusive_scan<float>(vector_view<const float>, vector_view<float>);
+template void exclusive_scan<float>(vector_view<const float>, vector_view<float>);
+template void inclusive_scan<std::int32_t>(vector_view<const std::int32_t>, vector_view<std::int32_t>);
+template void exclusive_scan<std::int32_t>(vector_view<const std::int32_t>, vector_view<std::int32_t>);
+template void inclusive_scan<std::int64_t>(vector_view<const std::int64_t>, vector_view<std::int64_t>);
+template void exclusive_scan<std::int64_t>(vector_view<const std::int64_t>, vector_view<std::int64_t>);
+
+}  // namespace heddle::host
