@@ -13,7 +13,9 @@
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/memory_pool.hpp>
+#include <heddle/norm.hpp>
 #include <heddle/reduce.hpp>
+#include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>

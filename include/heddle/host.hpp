@@ -72,6 +72,21 @@ void column_argmax(matrix_view<const T> x, vector_view<std::int64_t> y,
 template <class T>
 void column_variance(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
 
+/// The softmax of each row, and its logarithm; see heddle::softmax and heddle::log_softmax.
+template <class T>
+void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+template <class T>
+void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+
+/// Each row less its mean over its standard deviation, and each row over its root mean square; see
+/// heddle::layer_norm and heddle::rms_norm.
+template <class T>
+void layer_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
+                vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y, float epsilon = 1e-5f);
+template <class T>
+void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
+              matrix_view<T> y, float epsilon = 1e-5f);
+
 /// destination = source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, the algorithm and
 /// the workspace are ignored.
 template <class T>

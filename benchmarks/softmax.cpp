@@ -1,0 +1,124 @@
+#include "benchmarks/support/ceilings.hpp"
+#include "benchmarks/support/cudnn.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/host.hpp>
+#include <heddle/softmax.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+struct shape {
+    std::int64_t rows;
+    std::int64_t cols;
+
+    [[nodiscard]] std::int64_t size() const { return rows * cols; }
+};
+
+template <class T>
+problem matrices(std::string_view op, shape shape) {
+    return {fmt::format("{}/{}/{}x{}", op, dtype<T>, shape.rows, shape.cols),
+            2.0 * sizeof(T) * static_cast<double>(shape.size())};
+}
+
+/// `call` takes the views of x and y.
+template <class T, class Call>
+void row(std::string_view op, shape shape, std::string_view library, temperature temperature, Call call) {
+    device_row(matrices<T>(op, shape), library, temperature, [shape, call] {
+        return [shape, call, x = random_on_device<T>(shape.size()),
+                y = device_buffer<T>(shape.size(), stream())]() mutable {
+            call(matrix_view<const T>{x.data(), shape.rows, shape.cols},
+                 matrix_view<T>{y.data(), shape.rows, shape.cols});
+        };
+    });
+}
+
+template <class T>
+void heddle_row(shape shape, temperature temperature,
+                softmax_algorithm algorithm = softmax_algorithm::automatic) {
+    row<T>("softmax", shape, implementation(algorithm), temperature,
+           [algorithm](auto x, auto y) { softmax<T>(x, y, stream(), {.algorithm = algorithm}); });
+}
+
+#if HEDDLE_HAS_CUDNN
+template <class T>
+constexpr cudnnDataType_t cudnn_type = std::is_same_v<T, float>  ? CUDNN_DATA_FLOAT
+                                       : std::is_same_v<T, half> ? CUDNN_DATA_HALF
+                                                                 : CUDNN_DATA_BFLOAT16;
+
+template <class T>
+void cudnn_row(std::string_view op, shape shape, temperature temperature, cudnnSoftmaxAlgorithm_t algorithm) {
+    device_row(matrices<T>(op, shape), "cudnn", temperature, [shape, algorithm] {
+        cudnn_tensor tensor;
+        check(cudnnSetTensor4dDescriptor(tensor, CUDNN_TENSOR_NCHW, cudnn_type<T>,
+                                         static_cast<int>(shape.rows), static_cast<int>(shape.cols), 1, 1));
+        return [algorithm, x = random_on_device<T>(shape.size()),
+                y = device_buffer<T>(shape.size(), stream()), tensor = std::move(tensor)]() mutable {
+            const float alpha = 1;
+            const float beta = 0;
+            check(cudnnSoftmaxForward(cudnn_handle(), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &alpha, tensor,
+                                      x.data(), &beta, tensor, y.data()));
+        };
+    });
+}
+#endif
+
+template <class T>
+void comparison(shape shape, temperature temperature) {
+    heddle_row<T>(shape, temperature);
+#if HEDDLE_HAS_CUDNN
+    cudnn_row<T>("softmax", shape, temperature, CUDNN_SOFTMAX_ACCURATE);
+#endif
+}
+
+void log_comparison(shape shape) {
+    row<float>("log_softmax", shape, "heddle", temperature::cold,
+               [](auto x, auto y) { log_softmax<float>(x, y, stream()); });
+#if HEDDLE_HAS_CUDNN
+    cudnn_row<float>("log_softmax", shape, temperature::cold, CUDNN_SOFTMAX_LOG);
+#endif
+}
+
+void host(shape shape) {
+    host_row(matrices<float>("softmax", shape), "host", [shape] {
+        return [shape, x = random_on_host<float>(shape.size()),
+                y = std::vector<float>(static_cast<std::size_t>(shape.size()))]() mutable {
+            host::softmax<float>(matrix_view<const float>{x.data(), shape.rows, shape.cols},
+                                 matrix_view<float>{y.data(), shape.rows, shape.cols});
+        };
+    });
+}
+
+}  // namespace
+
+void register_rows() {
+    copy_ceiling();
+    constexpr shape square{4096, 4096};
+    constexpr shape shapes[] = {square,        {65536, 1024}, {512, 65536},  {16384, 128},
+                                {1 << 20, 32}, {4095, 4097},  {64, 1 << 20}, {64, 128}};
+    for (const shape& shape : shapes) {
+        comparison<float>(shape, temperature::cold);
+        comparison<half>(shape, temperature::cold);
+    }
+    comparison<bfloat16>(square, temperature::cold);
+    for (const shape& shape : {square, {16384, 128}}) {
+        comparison<float>(shape, temperature::hot);
+        log_comparison(shape);
+    }
+
+    for (const shape& shape : {square, {16384, 128}, {512, 65536}})
+        for (const auto algorithm : softmax_algorithms())
+            heddle_row<float>(shape, temperature::cold, algorithm);
+
+    host({1024, 1024});
+}
+
+}  // namespace heddle::bench

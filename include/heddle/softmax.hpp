@@ -1,0 +1,67 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// The rungs of softmax and log_softmax; kernels/softmax/README.md is their ladder.
+enum class softmax_algorithm { automatic, naive, online, vectorized };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const softmax_algorithm> softmax_algorithms();
+std::string_view to_string(softmax_algorithm algorithm);
+
+struct softmax_options {
+    softmax_algorithm algorithm = softmax_algorithm::automatic;
+};
+
+/// What the choice of a rung depends on.
+struct softmax_problem {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    /// The elements of each row lie side by side, in x and in y.
+    bool unit_stride = true;
+    std::size_t element_bytes = 4;
+};
+
+/// The rung that `automatic` stands for. Pure.
+softmax_algorithm select(const softmax_problem& problem, const device_traits& device);
+
+/// y[i][j] = exp(x[i][j] - m) / (sum over k of exp(x[i][k] - m)), m being the largest element of row i.
+///
+/// x and y are matrices of equal shape with any row and column strides, in device memory; in place is
+/// allowed: y may be exactly x; any other overlap is an error. Computed in float, whatever T is: float, half
+/// or bfloat16; rounded once. Errors in docs/accuracy.md. Nothing overflows, whatever the elements are. What
+/// the formula leaves open is its limit: elements equal to the largest one have equal shares, also where that
+/// is infinite. So a row of -Inf gives 1 / cols everywhere, and a row with k elements +Inf gives 1 / k for
+/// these and 0 for the others: each row sums to 1. (Other libraries give NaN for both.) A NaN makes its whole
+/// row NaN, and no other. The same call gives the same bits each time. Enqueued on `stream`; never
+/// synchronises, never allocates; safe under stream capture. Empty views do nothing.
+///
+/// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride
+///                           smaller than a row, a partial overlap, an unknown algorithm (nothing is
+///                           enqueued)
+/// @throws unsupported       `vectorized` was asked for and a row's elements do not lie side by side
+/// @throws cuda_error        the launch failed
+template <class T>
+void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
+             const softmax_options& options = {});
+
+/// y[i][j] = log(softmax(x)[i][j]) = (x[i][j] - m) - log(sum over k of exp(x[i][k] - m)), finite also where
+/// the softmax itself would underflow. A row of -Inf gives -log(cols); a row with k elements +Inf gives
+/// -log(k) for these and -Inf for the others. All else is as for softmax().
+template <class T>
+void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
+                 const softmax_options& options = {});
+
+}  // namespace heddle

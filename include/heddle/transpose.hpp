@@ -1,0 +1,94 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// The rungs of transpose; kernels/transpose/README.md is their ladder.
+enum class transpose_algorithm { automatic, naive, shared_memory, vectorized };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const transpose_algorithm> transpose_algorithms();
+std::string_view to_string(transpose_algorithm algorithm);
+
+struct transpose_options {
+    transpose_algorithm algorithm = transpose_algorithm::automatic;
+};
+
+/// What the choice of a rung depends on.
+struct transpose_problem {
+    std::int64_t rows = 0;  ///< of the source
+    std::int64_t cols = 0;
+    std::int64_t element_bytes = 4;
+    /// Source and destination each have their elements side by side along one dimension.
+    bool unit_stride = true;
+    /// That dimension is the same elements' in both, so that the call is a copy of rows: of a row-major source
+    /// to a column-major destination, say, or of a vector.
+    bool is_copy = false;
+};
+
+/// The rung that `automatic` stands for. Pure.
+transpose_algorithm select(const transpose_problem& problem, const device_traits& device);
+
+namespace detail {
+
+/// An unsigned integer of as many bytes as T: elements are moved, never computed with.
+template <class T>
+using word_of =
+    std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+template <class T>
+concept transposable = std::is_trivially_copyable_v<T> && !std::is_const_v<T> &&
+                       (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+
+template <class T>
+matrix_view<word_of<T>> as_words(const matrix_view<T>& m) {
+    return {reinterpret_cast<word_of<T>*>(m.data), m.rows, m.cols, m.row_stride, m.col_stride};
+}
+template <class T>
+matrix_view<const word_of<T>> as_words(const matrix_view<const T>& m) {
+    return {reinterpret_cast<const word_of<T>*>(m.data), m.rows, m.cols, m.row_stride, m.col_stride};
+}
+
+template <class Word>
+void transpose(matrix_view<const Word> source, matrix_view<Word> destination, cuda::stream_ref stream,
+               const transpose_options& options);
+
+/// The same on the CPU; see heddle::host::transpose.
+template <class Word>
+void transpose(matrix_view<const Word> source, matrix_view<Word> destination);
+
+}  // namespace detail
+
+/// destination(j, i) = source(i, j): a copy into the transpose, every bit as it was.
+///
+/// `source` is m x n and `destination` n x m, both in device memory with any row and column strides, transposed
+/// views included, at any address that is a multiple of an element's size. They may not overlap. T is any
+/// trivially copyable type of 1, 2, 4 or 8 bytes. Enqueued on `stream`; never synchronises, never allocates;
+/// safe under stream capture. Empty views do nothing. To read a matrix as its transpose without a copy, see
+/// transposed().
+///
+/// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride smaller
+///                           than a row, an overlap, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       `vectorized` was asked for and a view's elements are not side by side along
+///                           one dimension
+/// @throws cuda_error        the launch failed
+template <detail::transposable T>
+void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination,
+               cuda::stream_ref stream, const transpose_options& options = {}) {
+    using word = detail::word_of<T>;
+    detail::transpose<word>(detail::as_words(source), detail::as_words(destination), stream, options);
+}
+
+}  // namespace heddle

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+/// Thread-block clusters (compute capability 9.0). On devices before, a cluster is the block alone.
+namespace heddle::kernels::ptx {
+
+/// The block's place in its cluster.
+__device__ inline unsigned cluster_rank() {
+    unsigned rank = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
+    return rank;
+}
+
+/// The blocks of the cluster; 1 where the kernel was launched without one.
+__device__ inline unsigned cluster_blocks() {
+    unsigned blocks = 1;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+#endif
+    return blocks;
+}
+
+/// The cluster's place in the grid, along x.
+__device__ inline unsigned cluster_id() {
+    unsigned id = blockIdx.x;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%clusterid.x;" : "=r"(id));
+#endif
+    return id;
+}
+
+/// Tells the cluster's other blocks that this thread runs, and nothing of what it wrote: no fence.
+__device__ inline void cluster_arrive_relaxed() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+#endif
+}
+
+/// Tells the cluster's other blocks that this thread came here; what it wrote before is seen by whoever
+/// waits.
+__device__ inline void cluster_arrive() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+#endif
+}
+
+/// Waits until every thread of the cluster has arrived.
+__device__ inline void cluster_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
+/// Writes to the place in block `rank` of the cluster that `shared` has in this one.
+__device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unused]] unsigned rank,
+                                     [[maybe_unused]] float value) {
+#if __CUDA_ARCH__ >= 900
+    unsigned address;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(address)
+        : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(rank));
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+#endif
+}
+
+}  // namespace heddle::kernels::ptx

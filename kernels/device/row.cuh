@@ -1,0 +1,139 @@
+#pragma once
+
+#include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/row_plan.hpp"
+#include "kernels/device/vector.cuh"
+#include "kernels/device/warp_reduce.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels {
+
+/// One thread's share of a row: packets first, first + step, first + 2 step, ... of `count`. A step known at
+/// compile time makes all addresses one register's.
+///
+///   row:      | p p p p p p p p | p p p p p p p p | p p p         packets of `width` elements
+///   thread:     0 1 2 3 4 5 6 7   0 1 2 3 4 5 6 7   0 1 2         step = 8
+template <class T, int width, int elements>
+struct row_share {
+    static constexpr int packets = elements / width;
+    static_assert(packets * width == elements);
+    using packet = vector<T, width>;
+
+    int first;
+    int step;
+    int count;
+
+    /// Of a row that blockDim.x lanes hold.
+    __device__ static row_share of_lanes(std::int64_t cols) {
+        return {static_cast<int>(threadIdx.x),
+                has_whole_warps<width, elements> ? warp_size : static_cast<int>(blockDim.x),
+                static_cast<int>(cols) / width};
+    }
+
+    /// Of a row that a block or a cluster holds: each warp has a run of its own.
+    __device__ static row_share of_block(std::int64_t cols) {
+        const unsigned warp = (ptx::cluster_rank() * blockDim.x + threadIdx.x) / warp_size;
+        return {static_cast<int>(warp * (warp_size * packets) + threadIdx.x % warp_size), warp_size,
+                static_cast<int>(cols) / width};
+    }
+
+    /// Of a share of_block(): how many elements its warp has.
+    __device__ int elements_of_warp() const {
+        const int left = count - (first - static_cast<int>(threadIdx.x % warp_size));
+        return width * (left < 0 ? 0 : left < warp_size * packets ? left : warp_size * packets);
+    }
+
+    __device__ bool holds(int p) const { return p * step < count - first; }
+
+    /// Packet p of this share, in `row` or in what lies along it.
+    __device__ packet& at(T* row, int p) const {
+        return *(reinterpret_cast<packet*>(row) + first + p * step);
+    }
+    __device__ const packet& at(const T* row, int p) const {
+        return *(reinterpret_cast<const packet*>(row) + first + p * step);
+    }
+
+    /// All loads are issued before the first is used. Elements that the row does not have are `rest`.
+    __device__ void load(const T* row, float (&values)[elements], float rest) const {
+        packet loaded[packets];
+#pragma unroll
+        for (int p = 0; p < packets; ++p)
+            if (holds(p)) loaded[p] = at(row, p);
+#pragma unroll
+        for (int p = 0; p < packets; ++p)
+#pragma unroll
+            for (int e = 0; e < width; ++e)
+                values[p * width + e] = holds(p) ? static_cast<float>(loaded[p][e]) : rest;
+    }
+
+    __device__ void store(T* row, const float (&values)[elements]) const {
+#pragma unroll
+        for (int p = 0; p < packets; ++p) {
+            packet result;
+#pragma unroll
+            for (int e = 0; e < width; ++e) result[e] = static_cast<T>(values[p * width + e]);
+            if (holds(p)) at(row, p) = result;
+        }
+    }
+};
+
+struct larger {
+    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+struct plus {
+    __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+/// Every lane gets the combination of the values of its group of `lanes` neighbours, a power of two up to 32:
+/// the same bits in each, always in the same order. The whole warp must call it.
+template <class Operation>
+__device__ float lanes_reduce(float value, unsigned lanes, Operation operation) {
+#pragma unroll
+    for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
+        if (distance < lanes) value = operation(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+}
+
+/// What all warps of the blocks that share a row tell each other: `size` numbers each. One exchange a kernel.
+template <int size>
+class row_exchange {
+  public:
+    static constexpr int most_warps = row_limits::most_blocks * row_limits::block_threads / warp_size;
+    using storage = float[size][most_warps];
+
+    /// As early as may be: other blocks write to this one's shared memory only when they know that it runs.
+    __device__ explicit row_exchange(storage& shared)
+        : shared_(shared), blocks_(ptx::cluster_blocks()), warps_(blockDim.x / warp_size) {
+        if (blocks_ > 1) ptx::cluster_arrive_relaxed();
+    }
+
+    /// After it each warp's numbers are to be read, by every thread.
+    __device__ void publish(const float (&numbers)[size]) {
+        const unsigned lane = threadIdx.x % warp_size;
+        const unsigned warp = threadIdx.x / warp_size;
+        if (blocks_ == 1) {
+            if (lane == 0)
+                for (int n = 0; n < size; ++n) shared_[n][warp] = numbers[n];
+            __syncthreads();
+            return;
+        }
+        ptx::cluster_wait();
+        const unsigned place = ptx::cluster_rank() * warps_ + warp;
+        if (lane < blocks_)
+            for (int n = 0; n < size; ++n) ptx::store_cluster(&shared_[n][place], lane, numbers[n]);
+        ptx::cluster_arrive();
+        ptx::cluster_wait();
+    }
+
+    /// Warps that took part; number n of warp w is number(n, w).
+    __device__ unsigned warps() const { return blocks_ * warps_; }
+    __device__ float number(int n, unsigned warp) const { return shared_[n][warp]; }
+
+  private:
+    storage& shared_;
+    unsigned blocks_;
+    unsigned warps_;
+};
+
+}  // namespace heddle::kernels

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels {
+
+/// How the rows of a matrix are shared out: who holds a row, and where. Pure.
+struct row_plan {
+    enum class holder {
+        lanes,    ///< a warp or a part of one, in registers
+        block,    ///< a block or a cluster of blocks, in registers
+        streamed  ///< a block or a cluster of blocks, which reads the row twice
+    };
+
+    holder kind = holder::lanes;
+    int elements = 0;  ///< that a thread holds at a time
+    dim3 block = 1;
+    unsigned grid = 1;
+    unsigned cluster = 1;  ///< blocks that share a row
+};
+
+/// Numbers that the plan and the kernels share.
+struct row_limits {
+    static constexpr int lanes_threads = 256;
+    static constexpr int block_threads = 512;  // several blocks an SM: one loads while another stores
+    static constexpr int most_blocks = 8;      // of a cluster, on any device that has them
+    static constexpr int medium_elements = 16;
+    static constexpr int large_elements = 32;
+
+    /// What the shortest rows get: one packet, or four elements that are loaded one by one.
+    static constexpr int small_elements(int width) { return std::max(width, 4); }
+};
+
+/// Whether plan_rows() gives such rows, of those that lanes hold, whole warps alone.
+template <int width, int elements>
+inline constexpr bool has_whole_warps = elements == row_limits::large_elements ||
+                                        (width == 1 && elements == row_limits::medium_elements);
+
+/// For rows of `cols` elements in packets of `width`, which divides cols.
+inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int sm_count, bool has_clusters) {
+    using limits = row_limits;
+    const auto power_at_least = [](std::int64_t n) {
+        int power = 1;
+        while (power < n) power *= 2;
+        return power;
+    };
+    const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    constexpr int warp = 32;
+
+    if (cols <= warp * limits::large_elements) {
+        // Of packets, eight lanes make a line of 128 bytes: enough for a row of several packets a lane.
+        const int small = limits::small_elements(width);
+        const int few_lanes = width > 1 ? 8 : warp;
+        int elements = limits::large_elements;
+        if (cols <= few_lanes * small)
+            elements = small;
+        else if (cols <= warp * limits::medium_elements)
+            elements = limits::medium_elements;
+        int lanes = power_at_least(divide_up(cols, elements));
+        if (elements > small) lanes = std::max(lanes, few_lanes);
+        const int rows_per_block = limits::lanes_threads / lanes;
+        return {row_plan::holder::lanes, elements,
+                dim3(static_cast<unsigned>(lanes), static_cast<unsigned>(rows_per_block)),
+                static_cast<unsigned>(divide_up(rows, rows_per_block)), 1};
+    }
+
+    const auto plan_of = [&](row_plan::holder kind, int elements, int blocks) {
+        const std::int64_t threads = divide_up(divide_up(cols, std::int64_t{elements} * blocks), warp) * warp;
+        return row_plan{kind, elements,
+                        dim3(static_cast<unsigned>(std::min<std::int64_t>(threads, limits::block_threads))),
+                        static_cast<unsigned>(rows * blocks), static_cast<unsigned>(blocks)};
+    };
+    const int most_blocks = has_clusters ? limits::most_blocks : 1;
+    for (const int elements : {limits::medium_elements, limits::large_elements})
+        for (int blocks = 1; blocks <= most_blocks; blocks *= 2)
+            if (cols <= std::int64_t{elements} * limits::block_threads * blocks)
+                return plan_of(row_plan::holder::block, elements, blocks);
+
+    // Where rows are few, a cluster of blocks each keeps all SMs busy.
+    int blocks = 1;
+    while (blocks < most_blocks && rows * blocks < 4 * std::int64_t{sm_count}) blocks *= 2;
+    return plan_of(row_plan::holder::streamed, limits::medium_elements, blocks);
+}
+
+/// The kernel with the plan's blocks and clusters.
+template <class Arguments>
+cudaError_t launch_rows(void (*kernel)(Arguments), const row_plan& plan, const Arguments& arguments,
+                        cudaStream_t stream) {
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {plan.cluster, 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(plan.grid);
+    config.blockDim = plan.block;
+    config.stream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = plan.cluster > 1 ? 1 : 0;
+    void* parameters[] = {const_cast<Arguments*>(&arguments)};
+    return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters);
+}
+
+}  // namespace heddle::kernels

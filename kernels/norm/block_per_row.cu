@@ -1,0 +1,84 @@
+// block_per_row: 256 threads a row, sums by a tree in shared memory.
+//
+//   row:     | 0 1 2 ... 255 | 0 1 2 ... 255 | 0 1 2 ...        thread of each element
+//
+// A warp's loads lie side by side, and all SMs have work from 132 rows on. It still reads a row three times
+// (rms_norm: twice), the later times from L1 or L2 where the row fits, element by element; blocks of 256
+// threads are too large for short rows. Any strides.
+
+#include "kernels/norm/launch.hpp"
+#include "kernels/norm/scale.cuh"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::norm {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+};
+
+constexpr std::int64_t max_grid = (std::int64_t{1} << 31) - 1;
+
+/// Every thread gets the sum over the block.
+__device__ float block_sum(float value, float (&values)[tile::threads]) {
+    const int thread = static_cast<int>(threadIdx.x);
+    values[thread] = value;
+    __syncthreads();
+    for (int step = tile::threads / 2; step > 0; step /= 2) {
+        if (thread < step) values[thread] += values[thread + step];
+        __syncthreads();
+    }
+    const float sum = values[0];
+    __syncthreads();  // the next sum takes the same places
+    return sum;
+}
+
+template <bool centred, class T>
+__global__ void __launch_bounds__(tile::threads) block_per_row(arguments<T> a) {
+    __shared__ float values[tile::threads];
+    const auto cols = static_cast<float>(a.x.cols);
+
+    for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
+        const T* x = a.x.data + row * a.x.row_stride;
+        T* y = a.y.data + row * a.y.row_stride;
+        const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
+
+        float mean = 0;
+        if constexpr (centred) {
+            float sum = 0;
+            for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) sum += element(col);
+            mean = block_sum(sum, values) / cols;
+        }
+        float squares = 0;
+        for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads) {
+            const float deviation = element(col) - mean;
+            squares += deviation * deviation;
+        }
+        const float scale = reciprocal_deviation(block_sum(squares, values), cols, a.epsilon);
+
+        for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads)
+            y[col * a.y.col_stride] = static_cast<T>(scaled(
+                element(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
+    }
+}
+
+}  // namespace
+
+template <bool centred, class T>
+void launch_block_per_row(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>(std::min(arguments.x.rows, max_grid));
+    block_per_row<centred><<<blocks, tile::threads, 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+template void launch_block_per_row<false>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_block_per_row<false>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_block_per_row<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_block_per_row<true>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_block_per_row<true>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_block_per_row<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::norm

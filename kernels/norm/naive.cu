@@ -1,0 +1,64 @@
+// naive: one thread a row, three passes over memory.
+//
+//   pass 1: the mean      pass 2: the mean of squared deviations      pass 3: read again, write
+//
+// The formula as it stands; rms_norm needs no first pass. Neighbouring threads are a row apart, so each load of
+// a row-major matrix fetches 32 bytes for one element, three times, and few rows leave the device empty. Any
+// strides; of a column-major matrix a warp's loads do lie side by side.
+
+#include "kernels/norm/launch.hpp"
+#include "kernels/norm/scale.cuh"
+#include <heddle/error.hpp>
+
+#include <cstdint>
+
+namespace heddle::kernels::norm {
+namespace {
+
+struct tile {
+    static constexpr int threads = 128;
+};
+
+template <bool centred, class T>
+__global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (row >= a.x.rows) return;
+    const T* x = a.x.data + row * a.x.row_stride;
+    T* y = a.y.data + row * a.y.row_stride;
+    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
+    const auto cols = static_cast<float>(a.x.cols);
+
+    float mean = 0;
+    if constexpr (centred) {
+        for (std::int64_t col = 0; col < a.x.cols; ++col) mean += element(col);
+        mean /= cols;
+    }
+    float squares = 0;
+    for (std::int64_t col = 0; col < a.x.cols; ++col) {
+        const float deviation = element(col) - mean;
+        squares += deviation * deviation;
+    }
+    const float scale = reciprocal_deviation(squares, cols, a.epsilon);
+
+    for (std::int64_t col = 0; col < a.x.cols; ++col)
+        y[col * a.y.col_stride] = static_cast<T>(
+            scaled(element(col), mean, scale, parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f)));
+}
+
+}  // namespace
+
+template <bool centred, class T>
+void launch_naive(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
+    const std::int64_t blocks = (arguments.x.rows + tile::threads - 1) / tile::threads;
+    naive<centred><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+template void launch_naive<false>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_naive<false>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_naive<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_naive<true>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_naive<true>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_naive<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::norm

@@ -1,0 +1,58 @@
+// naive: one thread a row, three passes over memory.
+//
+//   pass 1: the largest element      pass 2: the sum of exponentials      pass 3: read again, write
+//
+// The formula as it stands. Neighbouring threads are a row apart, so each load of a row-major matrix fetches
+// 32 bytes for one element, three times, and few rows leave the device empty. Any strides; of a column-major
+// matrix a warp's loads do lie side by side.
+
+#include "kernels/softmax/exponential.cuh"
+#include "kernels/softmax/launch.hpp"
+#include <heddle/error.hpp>
+
+#include <cstdint>
+
+namespace heddle::kernels::softmax {
+namespace {
+
+struct tile {
+    static constexpr int threads = 128;
+};
+
+template <bool logarithm, class T>
+__global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (row >= a.x.rows) return;
+    const T* x = a.x.data + row * a.x.row_stride;
+    T* y = a.y.data + row * a.y.row_stride;
+    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
+
+    float largest = -infinity;
+    for (std::int64_t col = 0; col < a.x.cols; ++col) largest = fmaxf(largest, element(col));
+    float sum = 0;
+    for (std::int64_t col = 0; col < a.x.cols; ++col)
+        sum += exponential<T>(difference(element(col), largest));
+
+    for (std::int64_t col = 0; col < a.x.cols; ++col)
+        y[col * a.y.col_stride] =
+            static_cast<T>(logarithm ? difference(element(col), largest) - logf(sum)
+                                     : exponential<T>(difference(element(col), largest)) / sum);
+}
+
+}  // namespace
+
+template <bool logarithm, class T>
+void launch_naive(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
+    const std::int64_t blocks = (arguments.x.rows + tile::threads - 1) / tile::threads;
+    naive<logarithm><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+template void launch_naive<false>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_naive<false>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_naive<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_naive<true>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_naive<true>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_naive<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::softmax

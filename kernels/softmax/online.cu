@@ -1,0 +1,89 @@
+// online: one block a row; the largest element and the sum in one pass.
+//
+//   thread:  m' = max(m, x),  s' = s exp(m - m') + exp(x - m')     whenever a larger element comes, the sum
+//   block:   (m, s) + (m', s') by the same rule, a tree in shared memory        so far is brought up to it
+//
+// A warp's loads lie side by side, and of the three passes two are left (Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018). What limits it now: a load instruction for every element, each
+// waiting for the one before it, two reads, and blocks of 256 threads for rows that have fewer elements. Any
+// strides.
+
+#include "kernels/softmax/exponential.cuh"
+#include "kernels/softmax/launch.hpp"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::softmax {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+};
+
+constexpr std::int64_t max_grid = (std::int64_t{1} << 31) - 1;
+
+template <bool logarithm, class T>
+__global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
+    __shared__ float maxima[tile::threads];
+    __shared__ float sums[tile::threads];
+    const int thread = static_cast<int>(threadIdx.x);
+
+    for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
+        const T* x = a.x.data + row * a.x.row_stride;
+        T* y = a.y.data + row * a.y.row_stride;
+        const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.x.col_stride]); };
+
+        float largest = -infinity;
+        float sum = 0;
+        for (std::int64_t col = thread; col < a.x.cols; col += tile::threads) {
+            const float value = element(col);
+            const float former = largest;
+            largest = fmaxf(largest, value);
+            sum = sum * exponential<T>(difference(former, largest)) +
+                  exponential<T>(difference(value, largest));
+        }
+
+        maxima[thread] = largest;
+        sums[thread] = sum;
+        __syncthreads();
+        for (int step = tile::threads / 2; step > 0; step /= 2) {
+            if (thread < step) {
+                const float mine = maxima[thread];
+                const float other = maxima[thread + step];
+                largest = fmaxf(mine, other);
+                sums[thread] = sums[thread] * exponential<T>(difference(mine, largest)) +
+                               sums[thread + step] * exponential<T>(difference(other, largest));
+                maxima[thread] = largest;
+            }
+            __syncthreads();
+        }
+        largest = maxima[0];
+        sum = sums[0];
+        __syncthreads();  // the next row's numbers go to the same places
+
+        for (std::int64_t col = thread; col < a.x.cols; col += tile::threads)
+            y[col * a.y.col_stride] =
+                static_cast<T>(logarithm ? difference(element(col), largest) - logf(sum)
+                                         : exponential<T>(difference(element(col), largest)) / sum);
+    }
+}
+
+}  // namespace
+
+template <bool logarithm, class T>
+void launch_online(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>(std::min(arguments.x.rows, max_grid));
+    online<logarithm><<<blocks, tile::threads, 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+template void launch_online<false>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_online<false>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_online<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_online<true>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_online<true>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_online<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::softmax

@@ -1,0 +1,250 @@
+// vectorized: every element is read once, kept in a register, and written once.
+//
+//   up to 1024 elements:  a row a warp, or 2 to 32 short rows a warp: shuffles, no barrier
+//   up to 16384:          a row a block of up to 512 threads
+//   up to 131072:         a row a cluster of up to eight blocks, which tell each other through shared memory
+//   longer:               a row a block or cluster that reads it twice, the second time from its end backwards,
+//                         where L2 still holds it
+//
+// Rows go in packets of 16 bytes, or element by element where addresses or row lengths are no multiples of
+// that. Each warp has its own largest element m_w and sum s_w relative to it; one exchange of these pairs is
+// all that a row needs: exp(x - m) / s is exp(x - m_w) times exp(m_w - m) / s, the same factor for all of the
+// warp. Clusters need compute capability 9.0; elsewhere rows beyond 16384 are read twice. Needs the elements
+// of a row side by side. What limits it now is DRAM.
+
+#include "kernels/device/row.cuh"
+#include "kernels/softmax/exponential.cuh"
+#include "kernels/softmax/launch.hpp"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace heddle::kernels::softmax {
+namespace {
+
+struct tile : row_limits {
+    /// A quarter of the registers for each block, but for rows that are loaded element by element.
+    static constexpr int lanes_blocks_per_sm(int width, int elements) {
+        return width == 1 && elements == large_elements ? 3 : 4;
+    }
+    static constexpr int medium_blocks_per_sm = 3;
+    static constexpr int large_blocks_per_sm = 2;
+};
+
+/// A largest element, and a sum of exponentials relative to it.
+struct normalizer {
+    float largest;
+    float sum;
+};
+
+/// What values are to be taken relative to: the largest one. Where that is infinite they become their
+/// differences from it here, of equal infinities 0, and what the row does not have -Inf: the common case then
+/// needs no test an element.
+template <class Share, int elements>
+__device__ float origin_of(const Share& share, float (&values)[elements], float largest) {
+    constexpr int width = elements / Share::packets;
+    if (!isinf(largest)) return largest;
+#pragma unroll
+    for (int e = 0; e < elements; ++e)
+        values[e] = share.holds(e / width) ? difference(values[e], largest) : -infinity;
+    return 0;
+}
+
+template <class T, int elements>
+__device__ float sum_of_exponentials(const float (&values)[elements], float origin) {
+    float sum = 0;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) sum += exponential<T>(values[e] - origin);
+    return sum;
+}
+
+/// The same, and each element becomes its exponential.
+template <class T, int elements>
+__device__ float take_exponentials(float (&values)[elements], float origin) {
+    float sum = 0;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) {
+        values[e] = exponential<T>(values[e] - origin);
+        sum += values[e];
+    }
+    return sum;
+}
+
+template <int elements>
+__device__ float largest_of(const float (&values)[elements]) {
+    float largest = values[0];
+#pragma unroll
+    for (int e = 1; e < elements; ++e) largest = fmaxf(largest, values[e]);
+    return largest;
+}
+
+/// The normalizer of the elements that the lanes of a group hold. Each element becomes its exponential
+/// relative to it, or stays as it is for the logarithm.
+template <bool logarithm, class T, class Share, int elements>
+__device__ normalizer normalize(const Share& share, float (&values)[elements], unsigned lanes) {
+    const float largest = lanes_reduce(largest_of(values), lanes, larger{});
+    const float origin = origin_of(share, values, largest);
+    const float sum =
+        logarithm ? sum_of_exponentials<T>(values, origin) : take_exponentials<T>(values, origin);
+    return {largest, lanes_reduce(sum, lanes, plus{})};
+}
+
+/// The normalizer of the row, from those of the warps that share it.
+template <class T>
+__device__ normalizer combine(row_exchange<2>& exchange, const normalizer& of_warp) {
+    exchange.publish({of_warp.largest, of_warp.sum});
+    const unsigned lane = threadIdx.x % warp_size;
+    float largest = -infinity;
+    for (unsigned w = lane; w < exchange.warps(); w += warp_size)
+        largest = fmaxf(largest, exchange.number(0, w));
+    largest = lanes_reduce(largest, warp_size, larger{});
+    float sum = 0;
+    for (unsigned w = lane; w < exchange.warps(); w += warp_size)
+        sum += exchange.number(1, w) * exponential<T>(difference(exchange.number(0, w), largest));
+    return {largest, lanes_reduce(sum, warp_size, plus{})};
+}
+
+/// What is relative to `held.largest` becomes the result: exponentials, or for the logarithm what origin_of()
+/// left.
+template <bool logarithm, class T, int elements>
+__device__ void finish(float (&values)[elements], const normalizer& held, const normalizer& row) {
+    if constexpr (logarithm) {
+        const float origin = isinf(held.largest) ? -difference(held.largest, row.largest) : row.largest;
+        const float log_sum = logf(row.sum);
+#pragma unroll
+        for (int e = 0; e < elements; ++e) values[e] = values[e] - origin - log_sum;
+    } else {
+        const float factor = exponential<T>(difference(held.largest, row.largest)) / row.sum;
+#pragma unroll
+        for (int e = 0; e < elements; ++e) values[e] *= factor;
+    }
+}
+
+/// blockDim.x lanes a row, blockDim.y rows a block.
+template <bool logarithm, class T, int width, int elements>
+__global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(width, elements))
+    lanes(arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    const auto share = row_share<T, width, elements>::of_lanes(row < a.x.rows ? a.x.cols : 0);
+
+    float values[elements];
+    share.load(a.x.data + row * a.x.row_stride, values, -infinity);
+
+    const normalizer of_row = normalize<logarithm, T>(share, values, blockDim.x);
+    finish<logarithm, T>(values, of_row, of_row);
+
+    share.store(a.y.data + row * a.y.row_stride, values);
+}
+
+template <bool logarithm, class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_elements
+                                                           ? tile::medium_blocks_per_sm
+                                                           : tile::large_blocks_per_sm)
+    block(arguments<T> a) {
+    __shared__ row_exchange<2>::storage shared;
+    row_exchange<2> exchange(shared);
+    const std::int64_t row = ptx::cluster_id();
+    const auto share = row_share<T, width, elements>::of_block(a.x.cols);
+
+    float values[elements];
+    share.load(a.x.data + row * a.x.row_stride, values, -infinity);
+
+    const normalizer of_warp = normalize<logarithm, T>(share, values, warp_size);
+    const normalizer of_row = combine<T>(exchange, of_warp);
+    finish<logarithm, T>(values, of_warp, of_row);
+
+    share.store(a.y.data + row * a.y.row_stride, values);
+}
+
+template <bool logarithm, class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm) streamed(arguments<T> a) {
+    __shared__ row_exchange<2>::storage shared;
+    row_exchange<2> exchange(shared);
+    const unsigned blocks = ptx::cluster_blocks();
+    const std::int64_t row = ptx::cluster_id();
+    const T* x = a.x.data + row * a.x.row_stride;
+    T* y = a.y.data + row * a.y.row_stride;
+    const std::int64_t chunk = std::int64_t{elements} * blocks * blockDim.x;
+    const auto share_at = [&](std::int64_t col) {
+        const std::int64_t left = a.x.cols - col;
+        return row_share<T, width, elements>::of_block(left < chunk ? left : chunk);
+    };
+
+    float values[elements];
+    normalizer mine{-infinity, 0};
+    std::int64_t col = 0;
+    for (; col < a.x.cols; col += chunk) {
+        const auto share = share_at(col);
+        share.load(x + col, values, -infinity);
+        const float largest = fmaxf(mine.largest, largest_of(values));
+        const float origin = origin_of(share, values, largest);
+        mine.sum = mine.sum * exponential<T>(difference(mine.largest, largest)) +
+                   sum_of_exponentials<T>(values, origin);
+        mine.largest = largest;
+    }
+
+    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
+    const float sum =
+        lanes_reduce(mine.sum * exponential<T>(difference(mine.largest, largest)), warp_size, plus{});
+    const normalizer of_row = combine<T>(exchange, {largest, sum});
+
+    for (col -= chunk; col >= 0; col -= chunk) {
+        const auto share = share_at(col);
+        share.load(x + col, values, -infinity);
+        const float origin = origin_of(share, values, of_row.largest);
+        if constexpr (!logarithm) take_exponentials<T>(values, origin);
+        finish<logarithm, T>(values, of_row, of_row);
+        share.store(y + col, values);
+    }
+}
+
+template <bool logarithm, class T, int width>
+auto kernel_of(const row_plan& plan) -> void (*)(arguments<T>) {
+    switch (plan.kind) {
+        case row_plan::holder::lanes:
+            if (plan.elements == tile::large_elements)
+                return lanes<logarithm, T, width, tile::large_elements>;
+            if (plan.elements == tile::medium_elements)
+                return lanes<logarithm, T, width, tile::medium_elements>;
+            return lanes<logarithm, T, width, tile::small_elements(width)>;
+        case row_plan::holder::block:
+            if (plan.elements == tile::large_elements)
+                return block<logarithm, T, width, tile::large_elements>;
+            return block<logarithm, T, width, tile::medium_elements>;
+        case row_plan::holder::streamed:
+            break;
+    }
+    return streamed<logarithm, T, width, tile::medium_elements>;
+}
+
+template <class T>
+bool takes_packets(const arguments<T>& a) {
+    const auto address = [](const T* p) { return reinterpret_cast<std::uintptr_t>(p); };
+    const auto bytes = [](std::int64_t n) { return n * std::int64_t{sizeof(T)}; };
+    const auto step = [&](const auto& m) { return m.rows > 1 ? bytes(m.row_stride) : 0; };
+    return common_alignment(address(a.x.data), address(a.y.data), step(a.x), step(a.y), bytes(a.x.cols)) ==
+           max_vector_bytes;
+}
+
+}  // namespace
+
+template <bool logarithm, class T>
+void launch_vectorized(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream) {
+    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
+    const int width = takes_packets(arguments) ? packet : 1;
+    const row_plan plan = plan_rows(arguments.x.rows, arguments.x.cols, width, device.sm_count,
+                                    device.has_compute_capability(9, 0));
+    const auto kernel = width == 1 ? kernel_of<logarithm, T, 1>(plan) : kernel_of<logarithm, T, packet>(plan);
+    check(launch_rows(kernel, plan, arguments, stream));
+}
+
+template void launch_vectorized<false>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized<false>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized<true>(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_vectorized<true>(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_vectorized<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::softmax

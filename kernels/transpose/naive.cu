@@ -1,0 +1,62 @@
+// naive: one thread, one element.
+//
+//   source:       . a b c d .       a warp reads 32 neighbours of a row: 128 bytes in one go
+//
+//   destination:  a . . .           and writes each to a row of its own: 32 pieces of 4 bytes, of which
+//                 b . . .           the memory moves 32 bytes each
+//                 c . . .
+//                 d . . .
+//
+// The 8 rows of a block put 8 neighbours side by side in every row of the destination, so L2 can merge a part
+// of what is written. Any shape, any strides. What limits it: the writes, 32 requests for each of reading.
+
+#include "kernels/device/grid.hpp"
+#include "kernels/transpose/launch.hpp"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+
+namespace heddle::kernels::transpose {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+    static constexpr int cols = 32;
+};
+
+template <class Word>
+__global__ void __launch_bounds__(tile::threads) naive(arguments<Word> a) {
+    const std::int64_t col = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (col >= a.source.cols) return;
+    for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.source.rows;
+         row += gridDim.y * blockDim.y)
+        a.destination.data[col * a.destination.row_stride + row * a.destination.col_stride] =
+            a.source.data[row * a.source.row_stride + col * a.source.col_stride];
+}
+
+}  // namespace
+
+template <class Word>
+void launch_naive(const arguments<Word>& arguments, const device_traits&, cudaStream_t stream) {
+    const std::int64_t rows = arguments.source.rows, cols = arguments.source.cols;
+    // Few columns give their spare threads to further rows, and few rows to further columns.
+    unsigned width = 1;
+    while (width < tile::cols && width < cols) width *= 2;
+    unsigned height = tile::threads / width;
+    while (height / 2 >= rows && height > 1) {
+        height /= 2;
+        width *= 2;
+    }
+    const dim3 block(width, height);
+    const dim3 grid(static_cast<unsigned>((cols + width - 1) / width),
+                    static_cast<unsigned>(std::min((rows + height - 1) / height, max_grid_y)));
+    naive<<<grid, block, 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<std::uint32_t>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<std::uint64_t>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::transpose

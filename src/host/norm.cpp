@@ -1,0 +1,85 @@
+#include "src/norm.hpp"
+
+#include <heddle/host.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace heddle::host {
+namespace {
+
+/// Fewer elements are done sooner than threads are started.
+constexpr std::int64_t elements_to_share = 16384;
+
+template <class T>
+struct row_of {
+    T* data;
+    std::int64_t stride;
+
+    T& operator[](std::int64_t col) const { return data[col * stride]; }
+};
+
+template <class T>
+float parameter(const vector_view<const T>& v, std::int64_t col, float otherwise) {
+    return v.size > 0 ? static_cast<float>(v.data[col * v.stride]) : otherwise;
+}
+
+/// Sums are kept in double: a row of any length is as accurate as one of a few elements.
+template <bool centred, class T>
+void normalize(row_of<const T> x, const vector_view<const T>& gamma, const vector_view<const T>& beta,
+               row_of<T> y, std::int64_t cols, float epsilon) {
+    double mean = 0;
+    if constexpr (centred) {
+        for (std::int64_t col = 0; col < cols; ++col) mean += static_cast<double>(static_cast<float>(x[col]));
+        mean /= static_cast<double>(cols);
+    }
+    double squares = 0;
+    for (std::int64_t col = 0; col < cols; ++col) {
+        const double deviation = static_cast<double>(static_cast<float>(x[col])) - mean;
+        squares += deviation * deviation;
+    }
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(cols) + static_cast<double>(epsilon));
+    for (std::int64_t col = 0; col < cols; ++col) {
+        const double deviation = static_cast<double>(static_cast<float>(x[col])) - mean;
+        y[col] = static_cast<T>(static_cast<float>(deviation * scale) * parameter(gamma, col, 1) +
+                                parameter(beta, col, 0));
+    }
+}
+
+template <bool centred, class T>
+void each_row(const char* operation, const matrix_view<const T>& x, const vector_view<const T>& gamma,
+              const vector_view<const T>& beta, const matrix_view<T>& y, float epsilon) {
+    detail::validate_norm(operation, x, gamma, beta, y, epsilon);
+#pragma omp parallel for schedule(static) if (y.rows * y.cols > elements_to_share)
+    for (std::int64_t row = 0; row < y.rows; ++row)
+        normalize<centred, T>({x.data + row * x.row_stride, x.col_stride}, gamma, beta,
+                              {y.data + row * y.row_stride, y.col_stride}, y.cols, epsilon);
+}
+
+}  // namespace
+
+template <class T>
+void layer_norm(matrix_view<const std::type_identity_t<T>> x,
+                vector_view<const std::type_identity_t<T>> gamma,
+                vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y, float epsilon) {
+    each_row<true, T>("host::layer_norm", x, gamma, beta, y, epsilon);
+}
+
+template <class T>
+void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
+              matrix_view<T> y, float epsilon) {
+    each_row<false, T>("host::rms_norm", x, gamma, {}, y, epsilon);
+}
+
+template void layer_norm<float>(matrix_view<const float>, vector_view<const float>, vector_view<const float>,
+                                matrix_view<float>, float);
+template void rms_norm<float>(matrix_view<const float>, vector_view<const float>, matrix_view<float>, float);
+template void layer_norm<half>(matrix_view<const half>, vector_view<const half>, vector_view<const half>,
+                               matrix_view<half>, float);
+template void rms_norm<half>(matrix_view<const half>, vector_view<const half>, matrix_view<half>, float);
+template void layer_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
+                                   vector_view<const bfloat16>, matrix_view<bfloat16>, float);
+template void rms_norm<bfloat16>(matrix_view<const bfloat16>, vector_view<const bfloat16>,
+                                 matrix_view<bfloat16>, float);
+
+}  // namespace heddle::host

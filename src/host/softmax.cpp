@@ -1,0 +1,67 @@
+#include "src/elementwise.hpp"
+#include <heddle/host.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace heddle::host {
+namespace {
+
+/// Fewer elements are done sooner than threads are started.
+constexpr std::int64_t elements_to_share = 16384;
+
+/// x - largest, of which equal infinities make 0 and no NaN.
+float difference(float x, float largest) {
+    return x == largest ? 0.0f : x - largest;
+}
+
+template <bool logarithm, class T>
+void row_softmax(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t cols) {
+    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * x_stride]); };
+    float largest = -std::numeric_limits<float>::infinity();
+    for (std::int64_t col = 0; col < cols; ++col) largest = std::max(largest, element(col));
+    double sum = 0;
+    for (std::int64_t col = 0; col < cols; ++col)
+        sum += static_cast<double>(std::exp(difference(element(col), largest)));
+    if constexpr (logarithm) {
+        const auto log_sum = static_cast<float>(std::log(sum));
+        for (std::int64_t col = 0; col < cols; ++col)
+            y[col * y_stride] = static_cast<T>(difference(element(col), largest) - log_sum);
+    } else {
+        const auto total = static_cast<float>(sum);
+        for (std::int64_t col = 0; col < cols; ++col)
+            y[col * y_stride] = static_cast<T>(std::exp(difference(element(col), largest)) / total);
+    }
+}
+
+template <bool logarithm, class T>
+void each_row(const char* operation, const matrix_view<const T>& x, const matrix_view<T>& y) {
+    detail::validate_unary(operation, x, y);
+#pragma omp parallel for schedule(static) if (y.rows * y.cols > elements_to_share)
+    for (std::int64_t row = 0; row < y.rows; ++row)
+        row_softmax<logarithm>(x.data + row * x.row_stride, x.col_stride, y.data + row * y.row_stride,
+                               y.col_stride, y.cols);
+}
+
+}  // namespace
+
+template <class T>
+void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y) {
+    each_row<false, T>("host::softmax", x, y);
+}
+
+template <class T>
+void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y) {
+    each_row<true, T>("host::log_softmax", x, y);
+}
+
+template void softmax<float>(matrix_view<const float>, matrix_view<float>);
+template void log_softmax<float>(matrix_view<const float>, matrix_view<float>);
+template void softmax<half>(matrix_view<const half>, matrix_view<half>);
+template void log_softmax<half>(matrix_view<const half>, matrix_view<half>);
+template void softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>);
+template void log_softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>);
+
+}  // namespace heddle::host

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "src/validate.hpp"
+
+namespace heddle::detail {
+
+/// What heddle::transpose and its CPU sibling ask of their arguments.
+template <class T>
+void validate_transpose(const char* operation, const matrix_view<const T>& source,
+                        const matrix_view<T>& destination) {
+    validate(operation, "source", source);
+    require(destination.rows == source.cols, operation, {"destination", "rows"}, destination.rows,
+            "{} (source.cols)", source.cols);
+    require(destination.cols == source.rows, operation, {"destination", "cols"}, destination.cols,
+            "{} (source.rows)", source.rows);
+    validate(operation, "destination", destination);
+    require(!overlap(footprint_of(source), footprint_of(destination)), operation, "destination",
+            "a view that overlaps source", "memory apart from it");
+}
+
+}  // namespace heddle::detail

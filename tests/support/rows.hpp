@@ -1,0 +1,80 @@
+#pragma once
+
+#include "tests/support/guarded.hpp"
+#include "tests/support/numeric.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// What the tests of operations on each row of a matrix share.
+namespace heddle::test {
+
+using row_types = testing::Types<float, half, bfloat16>;
+
+/// How a matrix lies in memory.
+struct row_layout {
+    std::int64_t offset = 0;   ///< elements off the allocation's alignment
+    std::int64_t padding = 0;  ///< elements after each row (each column of a column-major matrix)
+    std::int64_t step = 1;     ///< from an element to its neighbour
+    bool column_major = false;
+
+    [[nodiscard]] bool has_rows_side_by_side() const { return step == 1 && !column_major; }
+};
+
+template <class T>
+guarded<T> make_rows(std::int64_t rows, std::int64_t cols, const row_layout& l,
+                     typename guarded<T>::memory where = guarded<T>::memory::device) {
+    const std::int64_t line = (l.column_major ? rows : cols) * l.step + l.padding;
+    return l.column_major ? guarded<T>(rows, cols, l.step, l.offset, line, where)
+                          : guarded<T>(rows, cols, line, l.offset, l.step, where);
+}
+
+/// Off by one around every border: of packets, lanes, warps, blocks, clusters and rows read twice.
+struct row_shape {
+    std::int64_t rows;
+    std::int64_t cols;
+};
+inline std::vector<row_shape> row_shapes() {
+    std::vector<row_shape> shapes = {{0, 5}, {5, 0}, {1, 1}, {65537, 1}, {1, 1023}, {3000, 8}, {70001, 3}};
+    for (const std::int64_t cols :
+         {2,   3,   4,   5,   7,    8,    9,    12,   15,   16,   17,   31,   32,  33,  63,
+          64,  65,  100, 127, 128,  129,  255,  256,  257,  264,  496,  509,  511, 512, 513,
+          520, 769, 896, 999, 1000, 1016, 1023, 1024, 1025, 1032, 2047, 2048, 2056})
+        shapes.push_back({37, cols});
+    for (const std::int64_t cols : {4096, 4097, 8191, 8192, 8193, 8200, 16384, 16385, 16392, 20000, 32768,
+                                    40001, 65536, 65537, 65544, 131071, 131072})
+        shapes.push_back({3, cols});
+    return shapes;
+}
+
+/// Read twice, by several shares of a block or cluster, the last of them full or not.
+inline std::vector<row_shape> long_row_shapes() {
+    return {{2, 131073}, {2, 131080}, {2, 196608}, {1, 262147}, {1, 1000000}};
+}
+
+/// Every |actual - expected| is within its bound; where expected is NaN or infinite, actual is the same.
+/// Written so that NaN fails.
+template <class T>
+testing::AssertionResult are_within(const std::vector<T>& actual, const std::vector<double>& expected,
+                                    const std::vector<double>& bounds) {
+    if (actual.size() != expected.size()) return testing::AssertionFailure() << "sizes disagree";
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        if (auto result = is_within(to_double(actual[i]), expected[i], bounds[i]); !result)
+            return result << " (element " << i << ')';
+    return testing::AssertionSuccess();
+}
+
+template <class T>
+T infinity() {
+    return static_cast<T>(std::numeric_limits<float>::infinity());
+}
+template <class T>
+T not_a_number() {
+    return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+}
+
+}  // namespace heddle::test
