@@ -12,10 +12,11 @@
 // The place of a packet in its row is xored with the number of the column's patch: the packets that a warp
 // stores, down a column of the tile, and those that it loads, along a row, lie in all 32 banks.
 //
-// A warp reads and writes pieces of 128 to 512 bytes, with a load and a store for every 16. Blocks are numbered in bands, so that those resident cover a nearly square part of the matrix and the
-// lines that two blocks share are still in L2. Where pointers or row strides are not multiples of 16 bytes,
-// narrower packets; tiles at the edge of the matrix go element by element. A pair of views that makes the call a
-// copy of rows is copied without shared memory. Needs unit stride on both sides. What limits it now: DRAM.
+// A warp reads and writes pieces of 128 to 512 bytes, with a load and a store for every 16. Blocks are numbered
+// in bands, so that those resident cover a nearly square part of the matrix and the lines that two blocks share
+// are still in L2. Where pointers or row strides are not multiples of 16 bytes, narrower packets; tiles at the
+// edge of the matrix go element by element. A pair of views that makes the call a copy of rows is copied
+// without shared memory. Needs unit stride on both sides. What limits it now: DRAM.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/vector.cuh"
