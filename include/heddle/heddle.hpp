@@ -17,6 +17,7 @@
 #include <heddle/reduce.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/transpose.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 #include <heddle/workspace.hpp>

@@ -2,6 +2,7 @@
 
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/matrix_reduce.hpp>
+#include <heddle/transpose.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -92,5 +93,12 @@ void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const st
 template <class T>
 void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination, double sigma,
                    const gaussian_blur_options& options = {});
+
+/// destination(j, i) = source(i, j); see heddle::transpose.
+template <heddle::detail::transposable T>
+void transpose(matrix_view<const std::type_identity_t<T>> source, matrix_view<T> destination) {
+    heddle::detail::transpose<heddle::detail::word_of<T>>(heddle::detail::as_words(source),
+                                                          heddle::detail::as_words(destination));
+}
 
 }  // namespace heddle::host
