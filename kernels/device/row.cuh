@@ -122,6 +122,7 @@ class row_exchange {
         const unsigned place = ptx::cluster_rank() * warps_ + warp;
         if (lane < blocks_)
             for (int n = 0; n < size; ++n) ptx::store_cluster(&shared_[n][place], lane, numbers[n]);
+        __syncwarp();
         ptx::cluster_arrive();
         ptx::cluster_wait();
     }

@@ -2,7 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
-/// Thread-block clusters (compute capability 9.0). On devices before, a cluster is the block alone.
+/// Thread-block clusters (compute capability 9.0). On devices before, a cluster is the block alone. The threads
+/// of a warp arrive and wait together.
 namespace heddle::kernels::ptx {
 
 /// The block's place in its cluster.
@@ -35,7 +36,7 @@ __device__ inline unsigned cluster_id() {
 /// Tells the cluster's other blocks that this thread runs, and nothing of what it wrote: no fence.
 __device__ inline void cluster_arrive_relaxed() {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #endif
 }
 
@@ -43,14 +44,14 @@ __device__ inline void cluster_arrive_relaxed() {
 /// waits.
 __device__ inline void cluster_arrive() {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
 
 /// Waits until every thread of the cluster has arrived.
 __device__ inline void cluster_wait() {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }
 
