@@ -9,6 +9,7 @@
 #include <heddle/error.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/graph.hpp>
+#include <heddle/histogram.hpp>
 #include <heddle/host.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
@@ -16,6 +17,7 @@
 #include <heddle/norm.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/softmax.hpp>
+#include <heddle/scan.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/types.hpp>

@@ -6,6 +6,7 @@
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 /// The same operations on the CPU: views of host memory, no stream, done on return. They run on all cores
@@ -87,6 +88,17 @@ void layer_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const 
 template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, float epsilon = 1e-5f);
+
+/// y[i] = x[0] + ... + x[i], and without x[i]; see heddle::inclusive_scan and heddle::exclusive_scan. The result
+/// does not depend on the number of threads.
+template <class T>
+void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
+template <class T>
+void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
+
+/// How many elements of x are in each bin; see heddle::histogram.
+void histogram(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts);
+void histogram(vector_view<const float> x, float lower, float upper, vector_view<std::int64_t> counts);
 
 /// destination = source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, the algorithm and
 /// the workspace are ignored.

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace heddle {
+
+/// The rungs of the histogram; kernels/histogram/README.md is their ladder.
+enum class histogram_algorithm { automatic, naive, shared_memory, vectorized };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const histogram_algorithm> histogram_algorithms();
+std::string_view to_string(histogram_algorithm algorithm);
+
+struct histogram_options {
+    histogram_algorithm algorithm = histogram_algorithm::automatic;
+};
+
+/// What the choice of a rung depends on.
+struct histogram_problem {
+    std::int64_t size = 0;
+    std::int64_t stride = 1;
+    std::int64_t bins = 256;
+};
+
+/// The most bins that shared_memory and vectorized can keep in an SM.
+inline constexpr std::int64_t histogram_max_shared_bins = 12288;
+
+/// The rung that `automatic` stands for. Pure.
+histogram_algorithm select(const histogram_problem& problem, const device_traits& device);
+
+/// counts[b] = how many elements of x are b; `counts` has 256 elements, whatever they held before.
+///
+/// x is a vector of any stride in device memory; counts has stride 1 and is apart from x. Counts are exact, up
+/// to 2^63. Enqueued on `stream`, after a memset; never synchronises, never allocates; safe under stream
+/// capture. Data of one value takes no longer than random data.
+///
+/// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, counts of a stride
+///                           other than 1 or another size, an overlap, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       the chosen algorithm cannot take so many bins, or `vectorized` a stride that is
+///                           not 1
+/// @throws cuda_error        the memset or the launch failed
+void histogram(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts, cuda::stream_ref stream,
+               const histogram_options& options = {});
+
+/// counts[b] = how many elements of x lie in bin b of counts.size equal parts of [lower, upper).
+///
+/// Elements outside, NaN among them, are ignored. One inside is in the bin of number
+/// (x - lower) * (bins / (upper - lower)), computed in float (the factor in double and rounded to float),
+/// rounded down, and at most bins - 1: near the border of two bins it may so be in either. There must be at
+/// least one bin. All else is as for uint8.
+///
+/// @throws invalid_argument  lower or upper that are not finite, upper <= lower, or a range too wide or too
+///                           narrow for float arithmetic; and as for uint8
+void histogram(vector_view<const float> x, float lower, float upper, vector_view<std::int64_t> counts,
+               cuda::stream_ref stream, const histogram_options& options = {});
+
+}  // namespace heddle

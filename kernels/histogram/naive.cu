@@ -1,0 +1,40 @@
+// naive: every element is an atomic addition to global memory.
+//
+// Any stride, any number of bins. What limits it is L2, which adds to one address at a time: with few bins, or
+// data of one value, all threads wait for each other.
+
+#include "kernels/histogram/bin.cuh"
+#include <heddle/error.hpp>
+
+namespace heddle::kernels::histogram {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+    static constexpr int blocks_per_sm = 8;
+};
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ arguments<T> a) {
+    const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x; i < a.x.size; i += step) {
+        const int bin = bin_of(a.x.data[i * a.x.stride], a.range, a.bins);
+        if (bin >= 0) atomicAdd(a.counts + bin, 1ull);
+    }
+}
+
+}  // namespace
+
+template <class T>
+void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream) {
+    const std::int64_t size = arguments.x.size;
+    const std::int64_t blocks =
+        blocks_for(size, size, tile::threads, std::int64_t{device.sm_count} * tile::blocks_per_sm);
+    naive<<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments);
+    check(cudaGetLastError());
+}
+
+template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_naive(const arguments<float>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::histogram

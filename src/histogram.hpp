@@ -1,0 +1,46 @@
+#pragma once
+
+#include "src/validate.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace heddle::detail {
+
+template <class T>
+footprint footprint_of_elements(const vector_view<T>& v) {
+    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
+}
+
+/// What the histograms and their CPU siblings ask of their vectors.
+template <class T>
+void validate_histogram(const char* operation, const vector_view<const T>& x,
+                        const vector_view<std::int64_t>& counts) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    validate(operation, "x", x);
+    validate(operation, "counts", counts);
+    if constexpr (sizeof(T) == 1)
+        require(counts.size == 256, operation, {"counts", "size"}, counts.size, "256");
+    else
+        require(counts.size >= 1 && counts.size <= most, operation, {"counts", "size"}, counts.size,
+                "1 to {}", most);
+    require(counts.size == 1 || counts.stride == 1, operation, {"counts", "stride"}, counts.stride, "1");
+    require(!overlap(footprint_of_elements(x), footprint_of_elements(counts)), operation, "counts",
+            "a view that overlaps x", "memory apart from x");
+}
+
+/// bins / (upper - lower), by which the device and the CPU find an element's bin.
+inline float bin_scale(const char* operation, float lower, float upper, std::int64_t bins) {
+    require(std::isfinite(lower), operation, "lower", lower, "a finite number");
+    require(std::isfinite(upper), operation, "upper", upper, "a finite number");
+    require(upper > lower, operation, "upper", upper, "more than lower ({})", lower);
+    require(std::isfinite(upper - lower), operation, "upper", upper, "at most {} above lower ({})",
+            std::numeric_limits<float>::max(), lower);
+    const double scale = static_cast<double>(bins) / (double{upper} - double{lower});
+    require(scale <= std::numeric_limits<float>::max() && scale >= std::numeric_limits<float>::min(),
+            operation, "upper", upper, "bins / (upper - lower) within the normal floats");
+    return static_cast<float>(scale);
+}
+
+}  // namespace heddle::detail
