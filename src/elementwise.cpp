@@ -1,74 +1,207 @@
 #include "src/elementwise.hpp"
 
 #include "kernels/elementwise/launch.hpp"
-#include <heddle/elementwise.hpp>
 #include <heddle/error.hpp>
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
+#include <string>
 
 namespace heddle {
 namespace {
 
 namespace rungs = kernels::elementwise;
+using op = elementwise_operation;
 
 constexpr std::array algorithms = {elementwise_algorithm::naive, elementwise_algorithm::grid_stride,
                                    elementwise_algorithm::vectorized};
 
-template <class T>
-void transpose_all(rungs::arguments<T>& a) {
-    a = {transposed(a.x), transposed(a.y), transposed(a.z)};
+struct description {
+    op value;
+    const char* name;
+    const char* host_name;
+    int inputs;
+};
+
+constexpr std::array descriptions = {
+    description{op::add, "add", "host::add", 2},
+    description{op::subtract, "subtract", "host::subtract", 2},
+    description{op::multiply, "multiply", "host::multiply", 2},
+    description{op::scale, "scale", "host::scale", 1},
+    description{op::axpy, "axpy", "host::axpy", 2},
+    description{op::fused_multiply_add, "fused_multiply_add", "host::fused_multiply_add", 3},
+    description{op::clamp, "clamp", "host::clamp", 1},
+    description{op::abs, "abs", "host::abs", 1},
+    description{op::exp, "exp", "host::exp", 1},
+    description{op::sigmoid, "sigmoid", "host::sigmoid", 1},
+    description{op::tanh, "tanh", "host::tanh", 1},
+    description{op::relu, "relu", "host::relu", 1},
+    description{op::gelu, "gelu", "host::gelu", 1},
+    description{op::gelu_tanh, "gelu_tanh", "host::gelu_tanh", 1},
+    description{op::silu, "silu", "host::silu", 1},
+    description{op::sigmoid_derivative, "sigmoid_derivative", "host::sigmoid_derivative", 1},
+    description{op::tanh_derivative, "tanh_derivative", "host::tanh_derivative", 1},
+    description{op::relu_derivative, "relu_derivative", "host::relu_derivative", 1},
+    description{op::gelu_derivative, "gelu_derivative", "host::gelu_derivative", 1},
+    description{op::gelu_tanh_derivative, "gelu_tanh_derivative", "host::gelu_tanh_derivative", 1},
+    description{op::silu_derivative, "silu_derivative", "host::silu_derivative", 1},
+};
+
+constexpr auto operations = [] {
+    std::array<op, descriptions.size()> values{};
+    std::ranges::transform(descriptions, values.begin(), &description::value);
+    return values;
+}();
+
+/// Enumerators count from 0 in the order of the table.
+static_assert([] {
+    for (std::size_t i = 0; i < descriptions.size(); ++i)
+        if (static_cast<std::size_t>(descriptions[i].value) != i) return false;
+    return true;
+}());
+
+const description& describe(op value) {
+    return descriptions.at(static_cast<std::size_t>(value));
 }
 
-/// The same elements in the order of their addresses: row-major, and as one row where no row has a gap.
-template <class T>
-void canonicalize(rungs::arguments<T>& a) {
-    if (!detail::is_row_major(a.z)) transpose_all(a);
-    const auto has_no_gap = [](const auto& m) {
-        return m.row_stride == m.cols && (m.col_stride == 1 || m.cols == 1);
+/// Any element type of one size is as good as another to look at addresses.
+template <std::size_t bytes>
+struct alignas(bytes) word {
+    std::byte value[bytes];
+};
+
+template <class Word>
+vector_view<Word> as_vector(const detail::operand& o) {
+    return {static_cast<Word*>(o.view.data), o.view.rows, o.view.row_stride};
+}
+template <class Word>
+matrix_view<Word> as_matrix(const detail::operand& o) {
+    return {static_cast<Word*>(o.view.data), o.view.rows, o.view.cols, o.view.row_stride, o.view.col_stride};
+}
+
+void require_same_shape(const char* operation, const detail::operand& input, const detail::operand& output) {
+    const auto require = [&](const char* extent, std::int64_t value, std::int64_t expected) {
+        detail::require(value == expected, operation, {input.name, extent}, value, "{} ({}.{})", expected,
+                        output.name, extent);
     };
-    if (has_no_gap(a.x) && has_no_gap(a.y) && has_no_gap(a.z)) {
-        const auto flatten = [](auto& m) { m = {m.data, 1, m.rows * m.cols}; };
-        flatten(a.x);
-        flatten(a.y);
-        flatten(a.z);
-    }
+    require(output.is_vector ? "size" : "rows", input.view.rows, output.view.rows);
+    require("cols", input.view.cols, output.view.cols);
 }
 
-template <class Functor, class T>
-void run(const char* operation, rungs::arguments<T> a, cuda::stream_ref stream,
-         const elementwise_options& options) {
-    const bool is_known = options.algorithm == elementwise_algorithm::automatic ||
-                          std::ranges::find(algorithms, options.algorithm) != algorithms.end();
-    detail::require(is_known, operation, "options.algorithm", static_cast<int>(options.algorithm),
-                    "an enumerator of elementwise_algorithm");
-    if (a.z.rows == 0 || a.z.cols == 0) return;
-
-    canonicalize(a);
-    const auto has_unit_stride = [](const auto& m) { return m.col_stride == 1 || m.cols == 1; };
-    const elementwise_problem problem{a.z.rows, a.z.cols,
-                                      has_unit_stride(a.x) && has_unit_stride(a.y) && has_unit_stride(a.z)};
-    const device_traits& device = traits_of(current_device());
-    const elementwise_algorithm algorithm =
-        options.algorithm == elementwise_algorithm::automatic ? select(problem, device) : options.algorithm;
-    switch (algorithm) {
-        case elementwise_algorithm::automatic:
-            break;  // select() never answers it
-        case elementwise_algorithm::naive:
-            return rungs::launch_naive<Functor>(a, device, stream.get());
-        case elementwise_algorithm::grid_stride:
-            return rungs::launch_grid_stride<Functor>(a, device, stream.get());
-        case elementwise_algorithm::vectorized:
-            if (!problem.unit_stride)
-                throw unsupported(fmt::format(
-                    "{}: vectorized needs every operand's elements side by side along one dimension",
-                    operation));
-            return rungs::launch_vectorized<Functor>(a, device, stream.get());
+template <class Word>
+void validate_operands(const char* operation, std::span<const detail::operand> operands) {
+    const detail::operand& output = operands.back();
+    const auto validate_view = [&](const detail::operand& o) {
+        if (o.is_vector)
+            detail::validate(operation, o.name, as_vector<Word>(o));
+        else
+            detail::validate(operation, o.name, as_matrix<Word>(o));
+    };
+    validate_view(output);
+    for (const detail::operand& input : operands.first(operands.size() - 1)) {
+        require_same_shape(operation, input, output);
+        validate_view(input);
+        // In place is fine; a partial overlap would be read after it is written.
+        const auto& [data, rows, cols, row_stride, col_stride] = input.view;
+        const bool in_place = data == output.view.data &&
+                              (rows <= 1 || row_stride == output.view.row_stride) &&
+                              (cols <= 1 || col_stride == output.view.col_stride);
+        detail::require(in_place || !detail::overlap(detail::footprint_of(as_matrix<Word>(input)),
+                                                     detail::footprint_of(as_matrix<Word>(output))),
+                        operation, output.name, "a view that overlaps an input in part",
+                        "exactly {} or apart from it", input.name);
     }
 }
 
 }  // namespace
+
+namespace detail {
+
+std::size_t size_of(element_type type) {
+    switch (type) {
+        case element_type::f64:
+            return 8;
+        case element_type::f32:
+            return 4;
+        case element_type::f16:
+        case element_type::bf16:
+            return 2;
+    }
+    return 0;
+}
+
+void validate_elementwise(const char* operation, std::span<const operand> operands,
+                          std::size_t element_bytes) {
+    switch (element_bytes) {
+        case 1:
+            return validate_operands<word<1>>(operation, operands);
+        case 2:
+            return validate_operands<word<2>>(operation, operands);
+        case 4:
+            return validate_operands<word<4>>(operation, operands);
+        case 8:
+            return validate_operands<word<8>>(operation, operands);
+        case 16:
+            return validate_operands<word<16>>(operation, operands);
+        default:
+            throw unsupported(std::string(operation) + ": elements must have 1, 2, 4, 8 or 16 bytes");
+    }
+}
+
+const char* host_name(elementwise_operation operation) {
+    return describe(operation).host_name;
+}
+
+void validate_scalars(const char* operation, const elementwise_call& call) {
+    if (call.operation != elementwise_operation::clamp) return;
+    require(call.p == call.p, operation, "low", call.p, "a number");
+    require(call.q >= call.p, operation, "high", call.q, "at least {} (low)", call.p);
+}
+
+void prepare_elementwise(const char* operation, std::span<operand> operands, std::size_t element_bytes) {
+    validate_elementwise(operation, operands, element_bytes);
+    if (!is_row_major(operands.back().view))
+        for (operand& o : operands) o.view = transposed(o.view);
+    const bool has_gaps = std::ranges::any_of(operands, [](const operand& o) {
+        const auto& [data, rows, cols, row_stride, col_stride] = o.view;
+        return row_stride != cols || (col_stride != 1 && cols != 1);
+    });
+    if (has_gaps) return;
+    for (operand& o : operands) o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, 1};
+}
+
+void run(const elementwise_call& call, cuda::stream_ref stream, const elementwise_options& options) {
+    const char* operation = describe(call.operation).name;
+    std::array<operand, 4> operands;
+    std::ranges::copy(call.operands, operands.begin());
+    const std::span<operand> used = std::span(operands).first(call.operands.size());
+    prepare_elementwise(operation, used, size_of(call.type));
+    validate_scalars(operation, call);
+    const bool is_known = options.algorithm == elementwise_algorithm::automatic ||
+                          std::ranges::find(algorithms, options.algorithm) != algorithms.end();
+    require(is_known, operation, {"options", "algorithm"}, static_cast<int>(options.algorithm),
+            "an enumerator of elementwise_algorithm");
+    const auto& output = used.back().view;
+    if (output.rows == 0 || output.cols == 0) return;
+
+    const rungs::arguments arguments{call.operation, call.type, used, call.p, call.q};
+    const device_traits& device = traits_of(current_device());
+    const elementwise_algorithm algorithm = options.algorithm == elementwise_algorithm::automatic
+                                                ? select({output.rows, output.cols}, device)
+                                                : options.algorithm;
+    switch (algorithm) {
+        case elementwise_algorithm::automatic:
+            break;  // select() never answers it
+        case elementwise_algorithm::naive:
+            return rungs::launch_naive(arguments, device, stream.get());
+        case elementwise_algorithm::grid_stride:
+            return rungs::launch_grid_stride(arguments, device, stream.get());
+        case elementwise_algorithm::vectorized:
+            return rungs::launch_vectorized(arguments, device, stream.get());
+    }
+}
+
+}  // namespace detail
 
 std::span<const elementwise_algorithm> elementwise_algorithms() {
     return algorithms;
@@ -88,71 +221,21 @@ std::string_view to_string(elementwise_algorithm algorithm) {
     return "unknown";
 }
 
-elementwise_algorithm select(const elementwise_problem& problem, const device_traits&) {
-    return problem.unit_stride ? elementwise_algorithm::vectorized : elementwise_algorithm::grid_stride;
+std::span<const elementwise_operation> elementwise_operations() {
+    return operations;
 }
 
-template <class T>
-void add(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> y,
-         matrix_view<T> z, cuda::stream_ref stream, const elementwise_options& options) {
-    detail::validate_binary("add", x, y, z);
-    run<rungs::add, T>("add", {x, y, z}, stream, options);
+std::string_view to_string(elementwise_operation value) {
+    return describe(value).name;
 }
 
-template <class T>
-void add(vector_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> y,
-         vector_view<T> z, cuda::stream_ref stream, const elementwise_options& options) {
-    detail::validate_binary("add", x, y, z);
-    run<rungs::add, T>("add", {detail::as_column(x), detail::as_column(y), detail::as_column(z)}, stream,
-                       options);
+int input_count(elementwise_operation value) {
+    return describe(value).inputs;
 }
 
-template <class T>
-void sigmoid(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
-             const elementwise_options& options) {
-    detail::validate_unary("sigmoid", x, y);
-    run<rungs::sigmoid, T>("sigmoid", {x, x, y}, stream, options);
+/// It serves any shape and any strides.
+elementwise_algorithm select(const elementwise_problem&, const device_traits&) {
+    return elementwise_algorithm::vectorized;
 }
-
-template <class T>
-void sigmoid(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, cuda::stream_ref stream,
-             const elementwise_options& options) {
-    detail::validate_unary("sigmoid", x, y);
-    run<rungs::sigmoid, T>("sigmoid", {detail::as_column(x), detail::as_column(x), detail::as_column(y)},
-                           stream, options);
-}
-
-template void add<float>(vector_view<const float>, vector_view<const float>, vector_view<float>,
-                         cuda::stream_ref, const elementwise_options&);
-template void sigmoid<float>(vector_view<const float>, vector_view<float>, cuda::stream_ref,
-                             const elementwise_options&);
-template void add<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
-                         cuda::stream_ref, const elementwise_options&);
-template void sigmoid<float>(matrix_view<const float>, matrix_view<float>, cuda::stream_ref,
-                             const elementwise_options&);
-template void add<double>(vector_view<const double>, vector_view<const double>, vector_view<double>,
-                          cuda::stream_ref, const elementwise_options&);
-template void sigmoid<double>(vector_view<const double>, vector_view<double>, cuda::stream_ref,
-                              const elementwise_options&);
-template void add<double>(matrix_view<const double>, matrix_view<const double>, matrix_view<double>,
-                          cuda::stream_ref, const elementwise_options&);
-template void sigmoid<double>(matrix_view<const double>, matrix_view<double>, cuda::stream_ref,
-                              const elementwise_options&);
-template void add<half>(vector_view<const half>, vector_view<const half>, vector_view<half>, cuda::stream_ref,
-                        const elementwise_options&);
-template void sigmoid<half>(vector_view<const half>, vector_view<half>, cuda::stream_ref,
-                            const elementwise_options&);
-template void add<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>, cuda::stream_ref,
-                        const elementwise_options&);
-template void sigmoid<half>(matrix_view<const half>, matrix_view<half>, cuda::stream_ref,
-                            const elementwise_options&);
-template void add<bfloat16>(vector_view<const bfloat16>, vector_view<const bfloat16>, vector_view<bfloat16>,
-                            cuda::stream_ref, const elementwise_options&);
-template void sigmoid<bfloat16>(vector_view<const bfloat16>, vector_view<bfloat16>, cuda::stream_ref,
-                                const elementwise_options&);
-template void add<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<bfloat16>,
-                            cuda::stream_ref, const elementwise_options&);
-template void sigmoid<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>, cuda::stream_ref,
-                                const elementwise_options&);
 
 }  // namespace heddle

@@ -20,6 +20,37 @@ enum class elementwise_algorithm { automatic, naive, grid_stride, vectorized };
 std::span<const elementwise_algorithm> elementwise_algorithms();
 std::string_view to_string(elementwise_algorithm algorithm);
 
+/// The operations, named as their functions below.
+enum class elementwise_operation {
+    add,
+    subtract,
+    multiply,
+    scale,
+    axpy,
+    fused_multiply_add,
+    clamp,
+    abs,
+    exp,
+    sigmoid,
+    tanh,
+    relu,
+    gelu,
+    gelu_tanh,
+    silu,
+    sigmoid_derivative,
+    tanh_derivative,
+    relu_derivative,
+    gelu_derivative,
+    gelu_tanh_derivative,
+    silu_derivative
+};
+
+/// All operations: what tests and benchmarks go through.
+std::span<const elementwise_operation> elementwise_operations();
+std::string_view to_string(elementwise_operation operation);
+/// How many inputs of elements an operation has: 1 to 3.
+int input_count(elementwise_operation operation);
+
 struct elementwise_options {
     elementwise_algorithm algorithm = elementwise_algorithm::automatic;
 };
@@ -28,40 +59,192 @@ struct elementwise_options {
 struct elementwise_problem {
     std::int64_t rows = 0;
     std::int64_t cols = 0;
-    /// Every operand has its elements side by side along the same dimension.
-    bool unit_stride = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device);
 
-/// z = x + y, element by element; half and bfloat16 are added in float and rounded once.
-///
-/// Vectors of equal size with any strides, or matrices of equal shape with any row and column strides, in
-/// device memory. In place is allowed: z may be exactly x or y; any other overlap of z with an input is an
-/// error. Enqueued on `stream`; never synchronises, never allocates; safe under stream capture. Empty views
-/// do nothing. T is float, double, half or bfloat16.
-///
-/// @throws invalid_argument  sizes disagree or are negative, a null or misaligned pointer, a stride
-///                           smaller than a row, an overlap, an unknown algorithm (nothing is enqueued)
-/// @throws unsupported       `vectorized` was asked for and the operands are not side by side along
-///                           one dimension
-/// @throws cuda_error        the launch failed
-template <class T>
-void add(vector_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> y,
-         vector_view<T> z, cuda::stream_ref stream, const elementwise_options& options = {});
-template <class T>
-void add(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> y,
-         matrix_view<T> z, cuda::stream_ref stream, const elementwise_options& options = {});
+namespace detail {
 
-/// y = 1 / (1 + exp(-x)), element by element. Right at +-Inf, NaN and denormals; errors in docs/accuracy.md.
-///
-/// Shapes, aliasing, stream behaviour, types and errors are those of add().
+/// A view of any element type, and its name for errors. A vector is a matrix of one column.
+struct operand {
+    const char* name;
+    bool is_vector;
+    matrix_view<void> view;
+};
+
 template <class T>
-void sigmoid(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, cuda::stream_ref stream,
-             const elementwise_options& options = {});
+operand operand_of(const char* name, const matrix_view<T>& m) {
+    return {name,
+            false,
+            {const_cast<std::remove_const_t<T>*>(m.data), m.rows, m.cols, m.row_stride, m.col_stride}};
+}
 template <class T>
-void sigmoid(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
-             const elementwise_options& options = {});
+operand operand_of(const char* name, const vector_view<T>& v) {
+    return {name, true, {const_cast<std::remove_const_t<T>*>(v.data), v.size, 1, v.stride}};
+}
+
+/// What every call below becomes: the operands are the inputs, then the output.
+struct elementwise_call {
+    elementwise_operation operation;
+    element_type type;
+    std::span<const operand> operands;
+    double p = 0;  ///< the operation's scalars, in their order
+    double q = 0;
+};
+
+void run(const elementwise_call& call, cuda::stream_ref stream, const elementwise_options& options);
+
+// A function of views of one kind, an arity each; overloaded() makes one for vectors and matrices of it.
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct unary {
+    void operator()(View<const T> x, View<T> y, cuda::stream_ref stream,
+                    const elementwise_options& options = {}) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands}, stream, options);
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct binary {
+    void operator()(View<const T> x, View<const T> y, View<T> z, cuda::stream_ref stream,
+                    const elementwise_options& options = {}) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y), operand_of("z", z)};
+        run({operation, element_type_of<T>, operands}, stream, options);
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct ternary {
+    void operator()(View<const T> x, View<const T> y, View<const T> z, View<T> w, cuda::stream_ref stream,
+                    const elementwise_options& options = {}) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y), operand_of("z", z),
+                                    operand_of("w", w)};
+        run({operation, element_type_of<T>, operands}, stream, options);
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct scaled {
+    void operator()(compute_type<T> alpha, View<const T> x, View<T> y, cuda::stream_ref stream,
+                    const elementwise_options& options = {}) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands, alpha}, stream, options);
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct accumulated {
+    void operator()(compute_type<T> alpha, View<const T> x, View<T> y, cuda::stream_ref stream,
+                    const elementwise_options& options = {}) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands, alpha}, stream, options);
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct clamped {
+    void operator()(View<const T> x, compute_type<T> low, compute_type<T> high, View<T> y,
+                    cuda::stream_ref stream, const elementwise_options& options = {}) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands, low, high}, stream, options);
+    }
+};
+
+template <class OnVectors, class OnMatrices>
+struct overloaded : OnVectors, OnMatrices {
+    using OnVectors::operator();
+    using OnMatrices::operator();
+};
+
+template <template <class, elementwise_operation, template <class> class> class Function, class T,
+          elementwise_operation operation>
+using elementwise_function =
+    overloaded<Function<T, operation, vector_view>, Function<T, operation, matrix_view>>;
+
+}  // namespace detail
+
+// Function objects: heddle::add<float>(x, y, z, stream[, options]).
+//
+// Operands are vectors of equal size with any strides, or matrices of equal shape with any row and column
+// strides, in device memory. In place is allowed: the output may be exactly an input; any other overlap of the
+// output with an input is an error. Enqueued on `stream`; never synchronises, never allocates; safe under
+// stream capture. Empty views do nothing. T is float, double, half or bfloat16; the 16-bit types are computed
+// in float and rounded once. Scalars (alpha, low, high) are float, or double where T is. NaN, infinities and
+// denormals are IEEE 754's; errors in docs/accuracy.md.
+//
+// @throws invalid_argument  sizes disagree or are negative, a null or misaligned pointer, a stride smaller than
+//                           a row, an overlap, an unknown algorithm (nothing is enqueued)
+// @throws cuda_error        the launch failed
+
+/// add<T>(x, y, z, stream): z = x + y
+template <class T>
+inline constexpr detail::elementwise_function<detail::binary, T, elementwise_operation::add> add{};
+/// subtract<T>(x, y, z, stream): z = x - y
+template <class T>
+inline constexpr detail::elementwise_function<detail::binary, T, elementwise_operation::subtract> subtract{};
+/// multiply<T>(x, y, z, stream): z = x * y
+template <class T>
+inline constexpr detail::elementwise_function<detail::binary, T, elementwise_operation::multiply> multiply{};
+/// scale<T>(alpha, x, y, stream): y = alpha * x
+template <class T>
+inline constexpr detail::elementwise_function<detail::scaled, T, elementwise_operation::scale> scale{};
+/// axpy<T>(alpha, x, y, stream): y = alpha * x + y, rounded once
+template <class T>
+inline constexpr detail::elementwise_function<detail::accumulated, T, elementwise_operation::axpy> axpy{};
+/// fused_multiply_add<T>(x, y, z, w, stream): w = x * y + z, rounded once
+template <class T>
+inline constexpr detail::elementwise_function<detail::ternary, T, elementwise_operation::fused_multiply_add>
+    fused_multiply_add{};
+/// clamp<T>(x, low, high, y, stream): y = x, but low where x is less and high where it is more; NaN stays NaN
+/// @throws invalid_argument  also where low > high or either is NaN
+template <class T>
+inline constexpr detail::elementwise_function<detail::clamped, T, elementwise_operation::clamp> clamp{};
+/// abs<T>(x, y, stream): y = |x|
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::abs> abs{};
+/// exp<T>(x, y, stream): y = e^x
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::exp> exp{};
+/// sigmoid<T>(x, y, stream): y = 1 / (1 + exp(-x))
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::sigmoid> sigmoid{};
+/// tanh<T>(x, y, stream): y = tanh(x)
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::tanh> tanh{};
+/// relu<T>(x, y, stream): y = max(x, 0); NaN stays NaN
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::relu> relu{};
+/// gelu<T>(x, y, stream): y = x * (1 + erf(x / sqrt(2))) / 2; 0 at -Inf
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::gelu> gelu{};
+/// gelu_tanh<T>(x, y, stream): y = x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3); 0 at -Inf
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::gelu_tanh> gelu_tanh{};
+/// silu<T>(x, y, stream): y = x * sigmoid(x); 0 at -Inf
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::silu> silu{};
+
+// The activations' derivatives: y = f'(x).
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::sigmoid_derivative>
+    sigmoid_derivative{};
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::tanh_derivative>
+    tanh_derivative{};
+/// 0 at 0
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::relu_derivative>
+    relu_derivative{};
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::gelu_derivative>
+    gelu_derivative{};
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::gelu_tanh_derivative>
+    gelu_tanh_derivative{};
+template <class T>
+inline constexpr detail::elementwise_function<detail::unary, T, elementwise_operation::silu_derivative>
+    silu_derivative{};
 
 }  // namespace heddle

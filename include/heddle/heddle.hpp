@@ -16,8 +16,8 @@
 #include <heddle/memory_pool.hpp>
 #include <heddle/norm.hpp>
 #include <heddle/reduce.hpp>
-#include <heddle/softmax.hpp>
 #include <heddle/scan.hpp>
+#include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/types.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/transpose.hpp>
@@ -13,19 +14,117 @@
 /// through OpenMP. Shapes, aliasing, types and invalid_argument are those of the device's.
 namespace heddle::host {
 
-/// z = x + y; see heddle::add.
-template <class T>
-void add(vector_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> y,
-         vector_view<T> z);
-template <class T>
-void add(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> y,
-         matrix_view<T> z);
+namespace detail {
 
-/// y = 1 / (1 + exp(-x)); see heddle::sigmoid.
+using heddle::detail::elementwise_call;
+using heddle::detail::operand;
+using heddle::detail::operand_of;
+
+void run(const elementwise_call& call);
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct unary {
+    void operator()(View<const T> x, View<T> y) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands});
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct binary {
+    void operator()(View<const T> x, View<const T> y, View<T> z) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y), operand_of("z", z)};
+        run({operation, element_type_of<T>, operands});
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct ternary {
+    void operator()(View<const T> x, View<const T> y, View<const T> z, View<T> w) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y), operand_of("z", z),
+                                    operand_of("w", w)};
+        run({operation, element_type_of<T>, operands});
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct scaled {
+    void operator()(compute_type<T> alpha, View<const T> x, View<T> y) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands, alpha});
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct accumulated {
+    void operator()(compute_type<T> alpha, View<const T> x, View<T> y) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands, alpha});
+    }
+};
+
+template <class T, elementwise_operation operation, template <class> class View>
+struct clamped {
+    void operator()(View<const T> x, compute_type<T> low, compute_type<T> high, View<T> y) const {
+        const operand operands[] = {operand_of("x", x), operand_of("y", y)};
+        run({operation, element_type_of<T>, operands, low, high});
+    }
+};
+
+template <template <class, elementwise_operation, template <class> class> class Function, class T,
+          elementwise_operation operation>
+using function =
+    heddle::detail::overloaded<Function<T, operation, vector_view>, Function<T, operation, matrix_view>>;
+
+}  // namespace detail
+
+// As their namesakes in heddle (elementwise.hpp), without a stream: host::add<float>(x, y, z).
+
 template <class T>
-void sigmoid(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
+inline constexpr detail::function<detail::binary, T, elementwise_operation::add> add{};
 template <class T>
-void sigmoid(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+inline constexpr detail::function<detail::binary, T, elementwise_operation::subtract> subtract{};
+template <class T>
+inline constexpr detail::function<detail::binary, T, elementwise_operation::multiply> multiply{};
+template <class T>
+inline constexpr detail::function<detail::scaled, T, elementwise_operation::scale> scale{};
+template <class T>
+inline constexpr detail::function<detail::accumulated, T, elementwise_operation::axpy> axpy{};
+template <class T>
+inline constexpr detail::function<detail::ternary, T, elementwise_operation::fused_multiply_add>
+    fused_multiply_add{};
+template <class T>
+inline constexpr detail::function<detail::clamped, T, elementwise_operation::clamp> clamp{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::abs> abs{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::exp> exp{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::sigmoid> sigmoid{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::tanh> tanh{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::relu> relu{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu> gelu{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu_tanh> gelu_tanh{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::silu> silu{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::sigmoid_derivative>
+    sigmoid_derivative{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::tanh_derivative> tanh_derivative{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::relu_derivative> relu_derivative{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu_derivative> gelu_derivative{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu_tanh_derivative>
+    gelu_tanh_derivative{};
+template <class T>
+inline constexpr detail::function<detail::unary, T, elementwise_operation::silu_derivative> silu_derivative{};
 
 /// C = alpha * A * B + beta * C; see heddle::matmul.
 template <class T>
@@ -40,6 +139,28 @@ template <class T>
 T min(vector_view<const T> x);
 template <class T>
 T max(vector_view<const T> x);
+
+/// y[i] = x[0] + ... + x[i], and without x[i]; see heddle::inclusive_scan and heddle::exclusive_scan. The result
+/// does not depend on the number of threads.
+template <class T>
+void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
+template <class T>
+void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
+
+/// The softmax of each row, and its logarithm; see heddle::softmax and heddle::log_softmax.
+template <class T>
+void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+template <class T>
+void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+
+/// Each row less its mean over its standard deviation, and each row over its root mean square; see
+/// heddle::layer_norm and heddle::rms_norm.
+template <class T>
+void layer_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
+                vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y, float epsilon = 1e-5f);
+template <class T>
+void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
+              matrix_view<T> y, float epsilon = 1e-5f);
 
 /// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. Of the options,
 /// the algorithm and the workspace are ignored.
@@ -73,28 +194,6 @@ void column_argmax(matrix_view<const T> x, vector_view<std::int64_t> y,
                    const matrix_reduce_options& options = {});
 template <class T>
 void column_variance(matrix_view<const T> x, vector_view<float> y, const matrix_reduce_options& options = {});
-
-/// The softmax of each row, and its logarithm; see heddle::softmax and heddle::log_softmax.
-template <class T>
-void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
-template <class T>
-void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
-
-/// Each row less its mean over its standard deviation, and each row over its root mean square; see
-/// heddle::layer_norm and heddle::rms_norm.
-template <class T>
-void layer_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
-                vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y, float epsilon = 1e-5f);
-template <class T>
-void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
-              matrix_view<T> y, float epsilon = 1e-5f);
-
-/// y[i] = x[0] + ... + x[i], and without x[i]; see heddle::inclusive_scan and heddle::exclusive_scan. The result
-/// does not depend on the number of threads.
-template <class T>
-void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
-template <class T>
-void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y);
 
 /// How many elements of x are in each bin; see heddle::histogram.
 void histogram(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts);

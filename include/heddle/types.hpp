@@ -16,4 +16,24 @@ template <class T>
 using sum_type = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float,
                                     std::conditional_t<std::is_same_v<T, std::int32_t>, std::int64_t, T>>;
 
+/// Computed in float for the 16-bit types.
+template <class T>
+using compute_type = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+enum class element_type { f32, f64, f16, bf16 };
+
+template <class T>
+inline constexpr element_type element_type_of = [] {
+    if constexpr (std::is_same_v<T, float>)
+        return element_type::f32;
+    else if constexpr (std::is_same_v<T, double>)
+        return element_type::f64;
+    else if constexpr (std::is_same_v<T, half>)
+        return element_type::f16;
+    else {
+        static_assert(std::is_same_v<T, bfloat16>, "T is float, double, half or bfloat16");
+        return element_type::bf16;
+    }
+}();
+
 }  // namespace heddle

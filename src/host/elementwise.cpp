@@ -3,109 +3,197 @@
 #include <heddle/host.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 namespace heddle::host {
 namespace {
 
-template <class T>
-using compute_type = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
 /// Elements a thread takes at a time: enough to hide the cost of starting it, small enough to share out.
 constexpr std::int64_t block = 16384;
 
-template <class T, class Function>
-void for_each_element(const matrix_view<const T>& x, const matrix_view<const T>& y, const matrix_view<T>& z,
-                      Function function) {
-    const std::int64_t blocks_per_row = (z.cols + block - 1) / block;
+template <class T>
+matrix_view<T> typed(const detail::operand& o) {
+    const auto& [data, rows, cols, row_stride, col_stride] = o.view;
+    return {static_cast<T*>(data), rows, cols, row_stride, col_stride};
+}
+
+/// `function` takes as many elements as there are inputs. It is a type, not a pointer: a pointer would hide it
+/// from the loop that calls it.
+template <class T, int inputs, class Function>
+void for_each_element(std::span<const detail::operand> operands, Function function) {
+    std::array<matrix_view<T>, 3> in{};
+    for (std::size_t i = 0; i < 3; ++i) in[i] = typed<T>(operands[std::min<std::size_t>(i, inputs - 1)]);
+    const matrix_view<T> out = typed<T>(operands[inputs]);
+    const auto apply = [&](T x, T y, T z) {
+        if constexpr (inputs == 1)
+            return function(x);
+        else if constexpr (inputs == 2)
+            return function(x, y);
+        else
+            return function(x, y, z);
+    };
+
+    const bool unit = out.col_stride == 1 &&
+                      std::ranges::all_of(in, [](const matrix_view<T>& m) { return m.col_stride == 1; });
+    const std::int64_t blocks_per_row = (out.cols + block - 1) / block;
     // Rows shorter than a block are grouped by the static schedule: neighbours go to one thread.
-#pragma omp parallel for schedule(static) if (z.rows * z.cols > block)
-    for (std::int64_t b = 0; b < z.rows * blocks_per_row; ++b) {
+#pragma omp parallel for schedule(static) if (out.rows * out.cols > block)
+    for (std::int64_t b = 0; b < out.rows * blocks_per_row; ++b) {
         const std::int64_t row = b / blocks_per_row;
         const std::int64_t first = b % blocks_per_row * block;
-        const std::int64_t last = std::min(first + block, z.cols);
-        const T* xs = x.data + row * x.row_stride;
-        const T* ys = y.data + row * y.row_stride;
-        T* zs = z.data + row * z.row_stride;
-        if (x.col_stride == 1 && y.col_stride == 1 && z.col_stride == 1) {
+        const std::int64_t last = std::min(first + block, out.cols);
+        const T* xs = in[0].data + row * in[0].row_stride;
+        const T* ys = in[1].data + row * in[1].row_stride;
+        const T* zs = in[2].data + row * in[2].row_stride;
+        T* to = out.data + row * out.row_stride;
+        if (unit) {
 #pragma omp simd
-            for (std::int64_t i = first; i < last; ++i) zs[i] = function(xs[i], ys[i]);
+            for (std::int64_t i = first; i < last; ++i) to[i] = apply(xs[i], ys[i], zs[i]);
         } else {
             for (std::int64_t i = first; i < last; ++i)
-                zs[i * z.col_stride] = function(xs[i * x.col_stride], ys[i * y.col_stride]);
+                to[i * out.col_stride] =
+                    apply(xs[i * in[0].col_stride], ys[i * in[1].col_stride], zs[i * in[2].col_stride]);
         }
     }
 }
 
-template <class T>
-matrix_view<T> as_row(const vector_view<T>& v) {
-    return {v.data, 1, v.size, v.size, v.stride};
+/// 1 / (1 + exp(-x)): no overflow, and small results keep their relative accuracy.
+template <class C>
+C logistic(C x) {
+    const C e = std::exp(-std::abs(x));
+    return (x < 0 ? e : C{1}) / (C{1} + e);
 }
 
-// Types, not functions: a pointer to a function would hide it from the loop that calls it.
+/// Its derivative: logistic(x) * logistic(-x), without cancellation.
+template <class C>
+C logistic_slope(C x) {
+    const C e = std::exp(-std::abs(x));
+    return e / ((C{1} + e) * (C{1} + e));
+}
 
-struct add_elements {
-    template <class T>
-    T operator()(T x, T y) const {
-        return static_cast<T>(static_cast<compute_type<T>>(x) + static_cast<compute_type<T>>(y));
-    }
+/// x * weight, where a weight of 0 wins over an infinite x.
+template <class C>
+C weighted(C x, C weight) {
+    return weight == 0 ? weight : x * weight;
+}
+
+template <class C>
+C normal_cdf(C x) {
+    return static_cast<C>(0.5) * std::erfc(x * static_cast<C>(-0.70710678118654752440));
+}
+template <class C>
+C normal_density(C x) {
+    return static_cast<C>(0.39894228040143267794) * std::exp(static_cast<C>(-0.5) * x * x);
+}
+
+/// gelu_tanh is x * logistic(u(x)).
+template <class C>
+struct gelu_argument {
+    static constexpr C linear = static_cast<C>(1.59576912160573071176);  // 2 sqrt(2 / pi)
+    static constexpr C cubic = static_cast<C>(0.044715);
+
+    static C value(C x) { return linear * x * (1 + cubic * x * x); }
+    static C slope(C x) { return linear * (1 + 3 * cubic * x * x); }
 };
 
-struct sigmoid_element {
-    template <class T>
-    T operator()(T value, T) const {
-        using compute = compute_type<T>;
-        const auto x = static_cast<compute>(value);
-        const compute e = std::exp(-std::abs(x));
-        return static_cast<T>((x < 0 ? e : compute{1}) / (compute{1} + e));
+template <class T>
+void run_typed(const detail::elementwise_call& call) {
+    using compute = compute_type<T>;
+    const auto p = static_cast<compute>(call.p);
+    const auto q = static_cast<compute>(call.q);
+    // Each takes and gives what is computed in.
+    const auto unary = [&](auto function) {
+        for_each_element<T, 1>(call.operands,
+                               [=](T x) { return static_cast<T>(function(static_cast<compute>(x))); });
+    };
+    const auto binary = [&](auto function) {
+        for_each_element<T, 2>(call.operands, [=](T x, T y) {
+            return static_cast<T>(function(static_cast<compute>(x), static_cast<compute>(y)));
+        });
+    };
+    const auto ternary = [&](auto function) {
+        for_each_element<T, 3>(call.operands, [=](T x, T y, T z) {
+            return static_cast<T>(
+                function(static_cast<compute>(x), static_cast<compute>(y), static_cast<compute>(z)));
+        });
+    };
+    using C = compute;
+    using argument = gelu_argument<C>;
+    switch (call.operation) {
+        case elementwise_operation::add:
+            return binary([](C x, C y) { return x + y; });
+        case elementwise_operation::subtract:
+            return binary([](C x, C y) { return x - y; });
+        case elementwise_operation::multiply:
+            return binary([](C x, C y) { return x * y; });
+        case elementwise_operation::scale:
+            return unary([p](C x) { return p * x; });
+        case elementwise_operation::axpy:
+            return binary([p](C x, C y) { return std::fma(p, x, y); });
+        case elementwise_operation::fused_multiply_add:
+            return ternary([](C x, C y, C z) { return std::fma(x, y, z); });
+        case elementwise_operation::clamp:
+            return unary([p, q](C x) { return x < p ? p : x > q ? q : x; });
+        case elementwise_operation::abs:
+            return unary([](C x) { return std::abs(x); });
+        case elementwise_operation::exp:
+            return unary([](C x) { return std::exp(x); });
+        case elementwise_operation::sigmoid:
+            return unary([](C x) { return logistic(x); });
+        case elementwise_operation::tanh:
+            return unary([](C x) { return std::tanh(x); });
+        case elementwise_operation::relu:
+            return unary([](C x) { return x < 0 ? C{0} : x; });
+        case elementwise_operation::gelu:
+            return unary([](C x) { return weighted(x, normal_cdf(x)); });
+        case elementwise_operation::gelu_tanh:
+            return unary([](C x) { return weighted(x, logistic(argument::value(x))); });
+        case elementwise_operation::silu:
+            return unary([](C x) { return weighted(x, logistic(x)); });
+        case elementwise_operation::sigmoid_derivative:
+            return unary([](C x) { return logistic_slope(x); });
+        case elementwise_operation::tanh_derivative:
+            return unary([](C x) { return 4 * logistic_slope(2 * x); });
+        case elementwise_operation::relu_derivative:
+            return unary([](C x) { return x > 0 ? C{1} : x <= 0 ? C{0} : x; });
+        case elementwise_operation::gelu_derivative:
+            return unary([](C x) { return normal_cdf(x) + weighted(x, normal_density(x)); });
+        case elementwise_operation::gelu_tanh_derivative:
+            return unary([](C x) {
+                const C u = argument::value(x);
+                return logistic(u) + weighted(x * argument::slope(x), logistic_slope(u));
+            });
+        case elementwise_operation::silu_derivative:
+            return unary([](C x) { return logistic(x) + weighted(x, logistic_slope(x)); });
     }
-};
+}
 
 }  // namespace
 
-template <class T>
-void add(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> y,
-         matrix_view<T> z) {
-    detail::validate_binary("host::add", x, y, z);
-    for_each_element(x, y, z, add_elements{});
-}
+void detail::run(const elementwise_call& call) {
+    const char* operation = heddle::detail::host_name(call.operation);
+    heddle::detail::validate_elementwise(operation, call.operands, heddle::detail::size_of(call.type));
+    heddle::detail::validate_scalars(operation, call);
 
-template <class T>
-void add(vector_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> y,
-         vector_view<T> z) {
-    detail::validate_binary("host::add", x, y, z);
-    for_each_element(as_row(x), as_row(y), as_row(z), add_elements{});
+    // A vector is a column; here its elements are a row.
+    std::array<operand, 4> operands;
+    std::ranges::copy(call.operands, operands.begin());
+    for (operand& o : operands)
+        if (o.is_vector) o.view = {o.view.data, 1, o.view.rows, o.view.rows, o.view.row_stride};
+    const elementwise_call rows{call.operation, call.type, std::span(operands).first(call.operands.size()),
+                                call.p, call.q};
+    switch (call.type) {
+        case element_type::f32:
+            return run_typed<float>(rows);
+        case element_type::f64:
+            return run_typed<double>(rows);
+        case element_type::f16:
+            return run_typed<half>(rows);
+        case element_type::bf16:
+            return run_typed<bfloat16>(rows);
+    }
 }
-
-template <class T>
-void sigmoid(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y) {
-    detail::validate_unary("host::sigmoid", x, y);
-    for_each_element(x, x, y, sigmoid_element{});
-}
-
-template <class T>
-void sigmoid(vector_view<const std::type_identity_t<T>> x, vector_view<T> y) {
-    detail::validate_unary("host::sigmoid", x, y);
-    for_each_element(as_row(x), as_row(x), as_row(y), sigmoid_element{});
-}
-
-template void add<float>(vector_view<const float>, vector_view<const float>, vector_view<float>);
-template void sigmoid<float>(vector_view<const float>, vector_view<float>);
-template void add<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>);
-template void sigmoid<float>(matrix_view<const float>, matrix_view<float>);
-template void add<double>(vector_view<const double>, vector_view<const double>, vector_view<double>);
-template void sigmoid<double>(vector_view<const double>, vector_view<double>);
-template void add<double>(matrix_view<const double>, matrix_view<const double>, matrix_view<double>);
-template void sigmoid<double>(matrix_view<const double>, matrix_view<double>);
-template void add<half>(vector_view<const half>, vector_view<const half>, vector_view<half>);
-template void sigmoid<half>(vector_view<const half>, vector_view<half>);
-template void add<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>);
-template void sigmoid<half>(matrix_view<const half>, matrix_view<half>);
-template void add<bfloat16>(vector_view<const bfloat16>, vector_view<const bfloat16>, vector_view<bfloat16>);
-template void sigmoid<bfloat16>(vector_view<const bfloat16>, vector_view<bfloat16>);
-template void add<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<bfloat16>);
-template void sigmoid<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>);
 
 }  // namespace heddle::host

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <heddle/elementwise.hpp>
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+/// For .cu files: a functor of one's own through the frame of heddle's elementwise operations, at their speed.
+namespace heddle {
+namespace detail {
+
+/// Checks the operands of a call, and puts them in the order of their addresses: row-major, and as one row
+/// where no row has a gap.
+void prepare_elementwise(const char* operation, std::span<operand> operands, std::size_t element_bytes);
+
+struct elementwise_tile {
+    static constexpr int threads = 256;
+    static constexpr int packet_bytes = 16;
+    static constexpr std::int64_t max_grid_y = 65535;
+};
+
+template <class T, int inputs>
+struct elementwise_operands {
+    matrix_view<const T> in[inputs];
+    matrix_view<T> out;
+
+    explicit elementwise_operands(std::span<const operand> operands) {
+        const auto typed = [](const operand& o) {
+            const auto& [data, rows, cols, row_stride, col_stride] = o.view;
+            return matrix_view<T>{static_cast<T*>(data), rows, cols, row_stride, col_stride};
+        };
+        for (std::size_t i = 0; i < inputs; ++i) in[i] = typed(operands[i]);
+        out = typed(operands[inputs]);
+    }
+};
+
+template <class T, int inputs, class Function>
+__device__ T apply(const Function& function, const T (&x)[inputs]) {
+    if constexpr (inputs == 1)
+        return function(x[0]);
+    else if constexpr (inputs == 2)
+        return function(x[0], x[1]);
+    else
+        return function(x[0], x[1], x[2]);
+}
+
+template <class T>
+struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
+    static constexpr int size = elementwise_tile::packet_bytes / sizeof(T);
+    T elements[size];
+};
+
+/// A block takes blockDim.x packets of each of blockDim.y rows. Where all of them are whole and aligned, a
+/// thread takes a packet; else it takes elements blockDim.x apart, so that a warp's are still neighbours. The
+/// grid is rows by packets: finding a place costs no division. All loads come before the first store, so the
+/// output may be an input.
+template <class T, int inputs, class Function>
+__global__ void __launch_bounds__(elementwise_tile::threads)
+    transform_packets(Function function, elementwise_operands<T, inputs> a, bool aligned) {
+    using packet = elementwise_packet<T>;
+    const int threads = static_cast<int>(blockDim.x);
+    const std::int64_t begin = std::int64_t{blockIdx.x} * (threads * packet::size);
+    const bool in_packets = aligned && begin + threads * packet::size <= a.out.cols;
+    for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.out.rows;
+         row += gridDim.y * blockDim.y) {
+        packet x[inputs];
+        packet result;
+        const auto compute = [&] {
+#pragma unroll
+            for (int e = 0; e < packet::size; ++e) {
+                T elements[inputs];
+#pragma unroll
+                for (int i = 0; i < inputs; ++i) elements[i] = x[i].elements[e];
+                result.elements[e] = apply(function, elements);
+            }
+        };
+        if (in_packets) {
+            const std::int64_t col = begin + static_cast<int>(threadIdx.x) * packet::size;
+#pragma unroll
+            for (int i = 0; i < inputs; ++i)
+                x[i] = *reinterpret_cast<const packet*>(a.in[i].data + row * a.in[i].row_stride + col);
+            compute();
+            *reinterpret_cast<packet*>(a.out.data + row * a.out.row_stride + col) = result;
+        } else {
+            const std::int64_t col = begin + static_cast<int>(threadIdx.x);
+#pragma unroll
+            for (int i = 0; i < inputs; ++i) {
+                const T* from = a.in[i].data + row * a.in[i].row_stride;
+#pragma unroll
+                for (int e = 0; e < packet::size; ++e)
+                    if (col + e * threads < a.out.cols)
+                        x[i].elements[e] = from[(col + e * threads) * a.in[i].col_stride];
+            }
+            compute();
+            T* to = a.out.data + row * a.out.row_stride;
+#pragma unroll
+            for (int e = 0; e < packet::size; ++e)
+                if (col + e * threads < a.out.cols)
+                    to[(col + e * threads) * a.out.col_stride] = result.elements[e];
+        }
+    }
+}
+
+/// Whether every row of an operand is packets side by side.
+template <class T>
+bool has_packets(const matrix_view<T>& m) {
+    constexpr int bytes = elementwise_tile::packet_bytes;
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(m.data) % bytes == 0 &&
+                            (m.rows == 1 || m.row_stride * std::int64_t{sizeof(T)} % bytes == 0);
+    return is_aligned && m.col_stride == 1;
+}
+
+/// Operands as prepare_elementwise() leaves them, none of them empty.
+template <class T, int inputs, class Function>
+void launch_transform(Function function, std::span<const operand> operands, cudaStream_t stream) {
+    using tile = elementwise_tile;
+    const elementwise_operands<T, inputs> a(operands);
+    const auto& [data, rows, cols, row_stride, col_stride] = a.out;
+    const bool aligned =
+        has_packets(a.out) && std::all_of(a.in, a.in + inputs, [](const auto& m) { return has_packets(m); });
+
+    // Narrow matrices give their spare threads to further rows.
+    constexpr std::int64_t size = elementwise_packet<T>::size;
+    const std::int64_t packets = (cols + size - 1) / size;
+    const std::int64_t wanted = aligned ? packets : std::max(packets, std::min<std::int64_t>(cols, 32));
+    std::int64_t across = 1;
+    while (across < tile::threads && across < wanted) across *= 2;
+    const dim3 block(static_cast<unsigned>(across), static_cast<unsigned>(tile::threads / across));
+    const dim3 grid(
+        static_cast<unsigned>((packets + block.x - 1) / block.x),
+        static_cast<unsigned>(std::min<std::int64_t>((rows + block.y - 1) / block.y, tile::max_grid_y)));
+    transform_packets<<<grid, block, 0, stream>>>(function, a, aligned);
+    check(cudaGetLastError());
+}
+
+template <class T, class Function, class... Operands>
+void transform(Function function, cuda::stream_ref stream, Operands... given) {
+    static_assert(alignof(T) == sizeof(T), "elements are aligned to their size");
+    operand operands[] = {given...};
+    prepare_elementwise("transform", operands, sizeof(T));
+    const auto& output = operands[sizeof...(given) - 1].view;
+    if (output.rows == 0 || output.cols == 0) return;
+    launch_transform<T, sizeof...(given) - 1>(function, operands, stream.get());
+}
+
+template <class T, template <class> class View>
+struct transformed {
+    template <class Function>
+    void operator()(Function function, View<const T> x, View<T> y, cuda::stream_ref stream) const {
+        transform<T>(function, stream, operand_of("x", x), operand_of("y", y));
+    }
+    template <class Function>
+    void operator()(Function function, View<const T> x, View<const T> y, View<T> z,
+                    cuda::stream_ref stream) const {
+        transform<T>(function, stream, operand_of("x", x), operand_of("y", y), operand_of("z", z));
+    }
+    template <class Function>
+    void operator()(Function function, View<const T> x, View<const T> y, View<const T> z, View<T> w,
+                    cuda::stream_ref stream) const {
+        transform<T>(function, stream, operand_of("x", x), operand_of("y", y), operand_of("z", z),
+                     operand_of("w", w));
+    }
+};
+
+}  // namespace detail
+
+/// transform<T>(function, x[, y[, z]], output, stream): output = function(x[, y[, z]]), element by element.
+///
+/// `function` is copied to the device; its operator() is a const __device__ member that takes one to three T
+/// and returns one, or an extended __device__ lambda. T is any trivially copyable type of 1, 2, 4, 8 or 16
+/// bytes that is aligned to its size. Shapes, aliasing, stream behaviour and errors are those of heddle::add.
+template <class T>
+inline constexpr detail::overloaded<detail::transformed<T, vector_view>, detail::transformed<T, matrix_view>>
+    transform{};
+
+}  // namespace heddle
