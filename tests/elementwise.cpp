@@ -200,38 +200,22 @@ TYPED_TEST(elementwise, takes_matrices_of_any_shape_and_padding) {
 TYPED_TEST(elementwise, takes_transposed_operands_all_or_some) {
     const layout rows{.padding = 3};
     const layout columns{.padding = 5, .column_major = true};
-    const std::vector<elementwise_algorithm> any_layout = {
-        elementwise_algorithm::naive, elementwise_algorithm::grid_stride, elementwise_algorithm::automatic};
 
     ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, columns, columns, columns));
-    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, columns, rows, rows, any_layout));
-    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, rows, columns, rows, any_layout));
-    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, rows, rows, columns, any_layout));
-    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, columns, columns, rows, any_layout));
+    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, columns, rows, rows));
+    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, rows, columns, rows));
+    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, rows, rows, columns));
+    ASSERT_NO_FATAL_FAILURE(this->check_add(61, 130, columns, columns, rows));
     ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(61, 130, columns, columns));
-    ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(61, 130, columns, rows, any_layout));
+    ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(61, 130, columns, rows));
     // A single row or column lies side by side whichever way it is called.
-    ASSERT_NO_FATAL_FAILURE(this->check_add(1, 130, rows, rows, {.column_major = true}, any_layout));
+    ASSERT_NO_FATAL_FAILURE(this->check_add(1, 130, rows, rows, {.column_major = true}));
     ASSERT_NO_FATAL_FAILURE(this->check_add(130, 1, {.column_major = true}, {}, {}));
 }
 
 TYPED_TEST(elementwise, takes_gaps_between_columns) {
-    const std::vector<elementwise_algorithm> any_layout = {
-        elementwise_algorithm::naive, elementwise_algorithm::grid_stride, elementwise_algorithm::automatic};
-    ASSERT_NO_FATAL_FAILURE(
-        this->check_add(31, 70, {.step = 2}, {.padding = 1}, {.padding = 1, .step = 3}, any_layout));
-    ASSERT_NO_FATAL_FAILURE(
-        this->check_sigmoid(31, 70, {.step = 3, .column_major = true}, {.step = 2}, any_layout));
-}
-
-TYPED_TEST(elementwise, refuses_vectors_of_a_mixed_layout) {
-    guarded<TypeParam> x = make<TypeParam>(6, 5, {.column_major = true}), y(6, 5, 5), z(6, 5, 5);
-    const auto call = [&] {
-        add<TypeParam>(x.matrix(), y.matrix(), z.matrix(), *this->stream,
-                       {.algorithm = elementwise_algorithm::vectorized});
-    };
-    EXPECT_THROW(call(), unsupported);
-    EXPECT_TRUE(z.untouched());
+    ASSERT_NO_FATAL_FAILURE(this->check_add(31, 70, {.step = 2}, {.padding = 1}, {.padding = 1, .step = 3}));
+    ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(31, 70, {.step = 3, .column_major = true}, {.step = 2}));
 }
 
 TYPED_TEST(elementwise, works_in_place) {
@@ -588,12 +572,12 @@ TEST_F(elementwise_arguments, empty_views_may_be_null) {
     EXPECT_NO_THROW(sigmoid<float>(no_cols, no_cols, no_stream));
 }
 
-TEST(elementwise_select, vectorises_where_every_operand_is_side_by_side) {
+TEST(elementwise_select, takes_packets_for_every_shape) {
     const device_traits device{};
-    EXPECT_EQ(select({.rows = 1, .cols = 1000, .unit_stride = true}, device),
+    EXPECT_EQ(select(elementwise_problem{.rows = 1, .cols = 1000}, device),
               elementwise_algorithm::vectorized);
-    EXPECT_EQ(select({.rows = 1000, .cols = 1000, .unit_stride = false}, device),
-              elementwise_algorithm::grid_stride);
+    EXPECT_EQ(select(elementwise_problem{.rows = 1000, .cols = 3}, device),
+              elementwise_algorithm::vectorized);
 }
 
 TEST(elementwise_algorithms, have_names_of_their_own) {

@@ -728,7 +728,9 @@ device_traits hopper() {
 
 TEST(gaussian_blur_select, goes_down_the_ladder_as_windows_grow) {
     for (const std::int64_t channels : {1, 3, 4}) {
-        const auto at = [&](std::int64_t radius) { return select({4096, 4096, channels, radius}, hopper()); };
+        const auto at = [&](std::int64_t radius) {
+            return select(gaussian_blur_problem{4096, 4096, channels, radius}, hopper());
+        };
         EXPECT_EQ(at(0), algorithm::fused);
         EXPECT_EQ(at(2), algorithm::fused);
         EXPECT_EQ(at(15), algorithm::fused);
@@ -740,17 +742,17 @@ TEST(gaussian_blur_select, goes_down_the_ladder_as_windows_grow) {
 }
 
 TEST(gaussian_blur_select, leaves_the_longest_rows_to_separable) {
-    EXPECT_EQ(select({std::int64_t{1} << 31, 1, 1, 2}, hopper()), algorithm::separable);
-    EXPECT_EQ(select({std::int64_t{1} << 29, 1, 4, 40}, hopper()), algorithm::separable);
+    EXPECT_EQ(select(gaussian_blur_problem{std::int64_t{1} << 31, 1, 1, 2}, hopper()), algorithm::separable);
+    EXPECT_EQ(select(gaussian_blur_problem{std::int64_t{1} << 29, 1, 4, 40}, hopper()), algorithm::separable);
 }
 
 TEST(gaussian_blur_select, stays_within_a_smaller_device) {
     device_traits small = hopper();
     small.shared_memory_per_sm = 64 * 1024;
     small.shared_memory_per_block_optin = 48 * 1024;
-    EXPECT_EQ(select({4096, 4096, 1, 2}, small), algorithm::fused);
-    EXPECT_EQ(select({4096, 4096, 1, 40}, small), algorithm::shared_memory);
-    EXPECT_EQ(select({4096, 4096, 1, 300}, small), algorithm::separable);
+    EXPECT_EQ(select(gaussian_blur_problem{4096, 4096, 1, 2}, small), algorithm::fused);
+    EXPECT_EQ(select(gaussian_blur_problem{4096, 4096, 1, 40}, small), algorithm::shared_memory);
+    EXPECT_EQ(select(gaussian_blur_problem{4096, 4096, 1, 300}, small), algorithm::separable);
 }
 
 TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {

@@ -13,6 +13,7 @@ import tempfile
 
 STANDARD = r"[a-z_0-9]+"  # <vector>, <cstdint>
 PUBLIC = r"heddle/.+\.hpp"
+PUBLIC_DEVICE = r"heddle/[^/]+\.cuh"
 FMT = r"fmt/.+"
 CUDA_RUNTIME = r"cuda_runtime_api\.h|cuda_fp16\.h|cuda_bf16\.h|cuda/stream_ref"
 # What device code takes from the toolkit. No header of cuBLAS, cuDNN, CUB, NPP or Thrust: those are peers.
@@ -32,12 +33,12 @@ LAYERS = [
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/.+"]),
     Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp"]),
     Layer(r"kernels/(?P<op>[^/]+)/.+",
-          [STANDARD, CUDA_DEVICE, PUBLIC, r"kernels/device/.+", r"kernels/{op}/.+"]),
+          [STANDARD, CUDA_DEVICE, PUBLIC, PUBLIC_DEVICE, r"kernels/device/.+", r"kernels/{op}/.+"]),
     Layer(r"src/.+", [STANDARD, CUDA_RUNTIME, r"cuda\.h", r"omp\.h", FMT, PUBLIC, r"src/.+\.hpp",
                       r"kernels/[^/]+/launch\.hpp"]),
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/device/.+"]),
-    Layer(r"tests/.+", [PUBLIC, r"tests/.+"]),
+    Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
     Layer(r"benchmarks/.+", [PUBLIC, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, r"examples/.+"]),
 ]

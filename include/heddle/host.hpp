@@ -10,15 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-/// The same operations on the CPU: views of host memory, no stream, done on return. They run on all cores
-/// through OpenMP. Shapes, aliasing, types and invalid_argument are those of the device's.
-namespace heddle::host {
-
-namespace detail {
-
-using heddle::detail::elementwise_call;
-using heddle::detail::operand;
-using heddle::detail::operand_of;
+namespace heddle::detail::on_host {
 
 void run(const elementwise_call& call);
 
@@ -73,58 +65,73 @@ struct clamped {
 
 template <template <class, elementwise_operation, template <class> class> class Function, class T,
           elementwise_operation operation>
-using function =
-    heddle::detail::overloaded<Function<T, operation, vector_view>, Function<T, operation, matrix_view>>;
+using function = overloaded<Function<T, operation, vector_view>, Function<T, operation, matrix_view>>;
 
-}  // namespace detail
+}  // namespace heddle::detail::on_host
+
+/// The same operations on the CPU: views of host memory, no stream, done on return. They run on all cores
+/// through OpenMP. Shapes, aliasing, types and invalid_argument are those of the device's.
+namespace heddle::host {
 
 // As their namesakes in heddle (elementwise.hpp), without a stream: host::add<float>(x, y, z).
 
 template <class T>
-inline constexpr detail::function<detail::binary, T, elementwise_operation::add> add{};
+inline constexpr detail::on_host::function<detail::on_host::binary, T, elementwise_operation::add> add{};
 template <class T>
-inline constexpr detail::function<detail::binary, T, elementwise_operation::subtract> subtract{};
+inline constexpr detail::on_host::function<detail::on_host::binary, T, elementwise_operation::subtract>
+    subtract{};
 template <class T>
-inline constexpr detail::function<detail::binary, T, elementwise_operation::multiply> multiply{};
+inline constexpr detail::on_host::function<detail::on_host::binary, T, elementwise_operation::multiply>
+    multiply{};
 template <class T>
-inline constexpr detail::function<detail::scaled, T, elementwise_operation::scale> scale{};
+inline constexpr detail::on_host::function<detail::on_host::scaled, T, elementwise_operation::scale> scale{};
 template <class T>
-inline constexpr detail::function<detail::accumulated, T, elementwise_operation::axpy> axpy{};
+inline constexpr detail::on_host::function<detail::on_host::accumulated, T, elementwise_operation::axpy>
+    axpy{};
 template <class T>
-inline constexpr detail::function<detail::ternary, T, elementwise_operation::fused_multiply_add>
+inline constexpr detail::on_host::function<detail::on_host::ternary, T,
+                                           elementwise_operation::fused_multiply_add>
     fused_multiply_add{};
 template <class T>
-inline constexpr detail::function<detail::clamped, T, elementwise_operation::clamp> clamp{};
+inline constexpr detail::on_host::function<detail::on_host::clamped, T, elementwise_operation::clamp> clamp{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::abs> abs{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::abs> abs{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::exp> exp{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::exp> exp{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::sigmoid> sigmoid{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::sigmoid>
+    sigmoid{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::tanh> tanh{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::tanh> tanh{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::relu> relu{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::relu> relu{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu> gelu{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::gelu> gelu{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu_tanh> gelu_tanh{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::gelu_tanh>
+    gelu_tanh{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::silu> silu{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::silu> silu{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::sigmoid_derivative>
+inline constexpr detail::on_host::function<detail::on_host::unary, T,
+                                           elementwise_operation::sigmoid_derivative>
     sigmoid_derivative{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::tanh_derivative> tanh_derivative{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::tanh_derivative>
+    tanh_derivative{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::relu_derivative> relu_derivative{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::relu_derivative>
+    relu_derivative{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu_derivative> gelu_derivative{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::gelu_derivative>
+    gelu_derivative{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::gelu_tanh_derivative>
+inline constexpr detail::on_host::function<detail::on_host::unary, T,
+                                           elementwise_operation::gelu_tanh_derivative>
     gelu_tanh_derivative{};
 template <class T>
-inline constexpr detail::function<detail::unary, T, elementwise_operation::silu_derivative> silu_derivative{};
+inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::silu_derivative>
+    silu_derivative{};
 
 /// C = alpha * A * B + beta * C; see heddle::matmul.
 template <class T>
@@ -156,7 +163,8 @@ void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y)
 /// Each row less its mean over its standard deviation, and each row over its root mean square; see
 /// heddle::layer_norm and heddle::rms_norm.
 template <class T>
-void layer_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
+void layer_norm(matrix_view<const std::type_identity_t<T>> x,
+                vector_view<const std::type_identity_t<T>> gamma,
                 vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y, float epsilon = 1e-5f);
 template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,

@@ -172,10 +172,14 @@ void run_typed(const detail::elementwise_call& call) {
 
 }  // namespace
 
-void detail::run(const elementwise_call& call) {
-    const char* operation = heddle::detail::host_name(call.operation);
-    heddle::detail::validate_elementwise(operation, call.operands, heddle::detail::size_of(call.type));
-    heddle::detail::validate_scalars(operation, call);
+}  // namespace heddle::host
+
+namespace heddle::detail {
+
+void on_host::run(const elementwise_call& call) {
+    const char* operation = host_name(call.operation);
+    validate_elementwise(operation, call.operands, size_of(call.type));
+    validate_scalars(operation, call);
 
     // A vector is a column; here its elements are a row.
     std::array<operand, 4> operands;
@@ -186,14 +190,14 @@ void detail::run(const elementwise_call& call) {
                                 call.p, call.q};
     switch (call.type) {
         case element_type::f32:
-            return run_typed<float>(rows);
+            return host::run_typed<float>(rows);
         case element_type::f64:
-            return run_typed<double>(rows);
+            return host::run_typed<double>(rows);
         case element_type::f16:
-            return run_typed<half>(rows);
+            return host::run_typed<half>(rows);
         case element_type::bf16:
-            return run_typed<bfloat16>(rows);
+            return host::run_typed<bfloat16>(rows);
     }
 }
 
-}  // namespace heddle::host
+}  // namespace heddle::detail

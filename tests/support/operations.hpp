@@ -1,0 +1,179 @@
+#pragma once
+
+#include "tests/support/numeric.hpp"
+#include <heddle/elementwise.hpp>
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heddle::test {
+
+/// What an elementwise operation gives in extended precision, and what a result computed in compute_type<T> may
+/// be off by before it is rounded to T. Derived in docs/accuracy.md.
+///
+/// A product with a weight that is denormal multiplies what that is off by: `factor` times a few of the smallest
+/// numbers.
+struct expectation {
+    long double value;
+    long double error;
+    long double factor = 1;
+};
+
+/// `u` is the unit roundoff of what is computed in; `fast` says that exponentials and divisions are the
+/// hardware's, as they are for the 16-bit types on the GPU.
+struct operation_accuracy {
+    double u;
+    bool fast;
+
+    /// Relative errors of the functions that the others are made of, at argument x. CUDA states ulp (2 u)
+    /// against the correctly rounded result, which is within half an ulp of the exact one.
+    long double exponential(long double x) const {
+        const long double ulp = fast ? 2.5L + std::floor(1.173L * std::min(std::abs(x), 104.0L)) : 1.5L;
+        return 2 * ulp * u;
+    }
+    long double quotient() const { return fast ? 3 * u : u * (1 + 9 * u); }
+    long double logistic(long double x) const { return 1.01L * (exponential(x) + u + quotient()); }
+    long double logistic_slope(long double x) const { return 1.01L * (exponential(x) + 3 * u + quotient()); }
+    long double tanh() const { return 5 * u; }
+    /// erfc within 5 ulp; its argument, off by 2 u, passes on with erfc's condition number.
+    long double normal_cdf(long double x) const {
+        const long double z = -x * std::sqrt(0.5L);
+        const long double cdf = std::erfc(z);
+        const long double condition =
+            cdf > 0 ? std::abs(z) * 2 / std::sqrt(M_PIl) * std::exp(-z * z) / cdf : 2 * z * z + 2;
+        return 1.01L * (11 * u + 2 * u * condition);
+    }
+    long double normal_density(long double x) const { return 1.01L * (0.5L * x * x * u + 3 * u + 2 * u); }
+};
+
+inline long double logistic(long double x) {
+    const long double e = std::exp(-std::abs(x));
+    return (x < 0 ? e : 1) / (1 + e);
+}
+inline long double logistic_slope(long double x) {
+    const long double e = std::exp(-std::abs(x));
+    return e / ((1 + e) * (1 + e));
+}
+/// x * weight, where a weight of 0 wins over an infinite x.
+inline long double weighted(long double x, long double weight) {
+    return weight == 0 ? 0 : x * weight;
+}
+
+inline expectation expect(elementwise_operation operation, const operation_accuracy& a, long double x,
+                          long double y, long double z, long double p, long double q) {
+    const long double u = a.u;
+    const auto exactly = [](long double value) { return expectation{value, 0}; };
+    const auto relative = [](long double value, long double error) {
+        return expectation{value, std::isfinite(value) ? std::abs(value) * error : 0};
+    };
+    const auto times = [](long double factor, expectation expected) {
+        if (std::isfinite(factor)) expected.factor += std::abs(factor);
+        return expected;
+    };
+    // gelu_tanh is x * logistic(u(x)); u(x) has seven roundings, logistic passes them on with |u| logistic(-u).
+    const long double linear = 2 * std::sqrt(2 / M_PIl), cubic = 0.044715L;
+    const long double argument = linear * x * (1 + cubic * x * x);
+    const long double slope = linear * (1 + 3 * cubic * x * x);
+    const auto off = [&](long double factor) { return std::isfinite(argument) ? 7 * u * factor : 0; };
+    const long double gelu_weight = a.logistic(argument) + off(std::abs(argument) * logistic(-argument));
+    const long double density = std::exp(-0.5L * x * x) / std::sqrt(2 * M_PIl);
+    const long double cdf = 0.5L * std::erfc(-x * std::sqrt(0.5L));
+
+    switch (operation) {
+        case elementwise_operation::add:
+            return relative(x + y, u);
+        case elementwise_operation::subtract:
+            return relative(x - y, u);
+        case elementwise_operation::multiply:
+            return relative(x * y, u);
+        case elementwise_operation::scale:
+            return relative(p * x, u);
+        case elementwise_operation::axpy:
+            return relative(p * x + y, u);
+        case elementwise_operation::fused_multiply_add:
+            return relative(x * y + z, u);
+        case elementwise_operation::clamp:
+            return exactly(x < p ? p : x > q ? q : x);
+        case elementwise_operation::abs:
+            return exactly(std::abs(x));
+        case elementwise_operation::exp:
+            return relative(std::exp(x), 3 * u);
+        case elementwise_operation::sigmoid:
+            return relative(logistic(x), a.logistic(x));
+        case elementwise_operation::tanh:
+            return relative(std::tanh(x), a.tanh());
+        case elementwise_operation::relu:
+            return exactly(x < 0 ? 0 : x);
+        case elementwise_operation::gelu:
+            return times(x, relative(weighted(x, cdf), a.normal_cdf(x) + u));
+        case elementwise_operation::gelu_tanh:
+            return times(x, relative(weighted(x, logistic(argument)), gelu_weight + u));
+        case elementwise_operation::silu:
+            return times(x, relative(weighted(x, logistic(x)), a.logistic(x) + u));
+        case elementwise_operation::sigmoid_derivative:
+            return relative(logistic_slope(x), a.logistic_slope(x));
+        case elementwise_operation::tanh_derivative:
+            return relative(4 * logistic_slope(2 * x), a.logistic_slope(2 * x));
+        case elementwise_operation::relu_derivative:
+            return exactly(std::isnan(x) ? x : x > 0 ? 1 : 0);
+        case elementwise_operation::gelu_derivative: {
+            const long double second = weighted(x, density);
+            const long double value = cdf + second;
+            const long double error =
+                cdf * a.normal_cdf(x) + std::abs(second) * (a.normal_density(x) + u) + std::abs(value) * u;
+            return times(x, {value, std::isfinite(x) ? error : 0});
+        }
+        case elementwise_operation::gelu_tanh_derivative: {
+            const long double second = weighted(x * slope, logistic_slope(argument));
+            const long double value = logistic(argument) + second;
+            const long double error =
+                logistic(argument) * gelu_weight +
+                std::abs(second) * (9 * u + off(std::abs(argument)) + a.logistic_slope(argument)) +
+                std::abs(value) * u;
+            return times(x * slope, {value, std::isfinite(argument) ? error : 0});
+        }
+        case elementwise_operation::silu_derivative: {
+            const long double second = weighted(x, logistic_slope(x));
+            const long double value = logistic(x) + second;
+            const long double error = logistic(x) * a.logistic(x) +
+                                      std::abs(second) * (a.logistic_slope(x) + u) + std::abs(value) * u;
+            return times(x, {value, std::isfinite(x) ? error : 0});
+        }
+    }
+    return exactly(std::numeric_limits<long double>::quiet_NaN());
+}
+
+template <class T>
+long double largest() {
+    if constexpr (std::is_same_v<T, half>)
+        return 65504;
+    else if constexpr (std::is_same_v<T, bfloat16>)
+        return 0x1.fep127L;
+    else
+        return std::numeric_limits<T>::max();
+}
+
+/// Whether `actual` is `expected`, rounded to T: NaN where that is, infinite where it may round to that.
+template <class T>
+testing::AssertionResult is_expected(T actual, const expectation& expected) {
+    constexpr double u = unit_roundoff<T>();
+    using compute = compute_type<T>;
+    const long double value = to_double(actual);
+    if (std::isnan(value) && std::isnan(expected.value)) return testing::AssertionSuccess();
+    if (value == expected.value) return testing::AssertionSuccess();
+    // Among the denormals of what is computed in, each of a few steps may be off by one.
+    const long double rounding = sizeof(T) == 2 ? std::abs(expected.value) * u + smallest<T>() / 2 : 0;
+    const long double bound =
+        expected.error + rounding * (1 + 2 * u) + 4 * expected.factor * smallest<compute>();
+    if (std::isinf(value) && std::abs(expected.value) + bound >= largest<T>() &&
+        std::signbit(value) == std::signbit(expected.value))
+        return testing::AssertionSuccess();
+    if (std::abs(value - expected.value) <= bound) return testing::AssertionSuccess();
+    return testing::AssertionFailure()
+           << static_cast<double>(value) << " is off " << static_cast<double>(expected.value)
+           << " by more than " << static_cast<double>(bound);
+}
+
+}  // namespace heddle::test
