@@ -3,6 +3,7 @@
 #include <cuda/stream_ref>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::bench {
@@ -15,5 +16,8 @@ void spin(std::chrono::nanoseconds duration, cuda::stream_ref stream);
 inline constexpr int fma_block = 256;
 inline constexpr std::int64_t fma_per_thread = 1 << 17;
 void fma_chains(int blocks, float* sink, cuda::stream_ref stream);
+
+/// Reads `bytes`, a multiple of 16, and writes nothing.
+void read(const std::byte* data, std::int64_t bytes, cuda::stream_ref stream);
 
 }  // namespace heddle::bench

@@ -53,54 +53,68 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
     T elements[size];
 };
 
-/// A block takes blockDim.x packets of each of blockDim.y rows. Where all of them are whole and aligned, a
-/// thread takes a packet; else it takes elements blockDim.x apart, so that a warp's are still neighbours. The
-/// grid is rows by packets: finding a place costs no division. All loads come before the first store, so the
-/// output may be an input.
+/// A thread takes a packet of each of its rows: of rows that begin at 16-byte boundaries. The grid is rows by
+/// packets: finding a place costs no division. All loads come before the first store, so the output may be an
+/// input.
 template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads)
-    transform_packets(Function function, elementwise_operands<T, inputs> a, bool aligned) {
+    transform_packets(Function function, elementwise_operands<T, inputs> a) {
     using packet = elementwise_packet<T>;
-    const int threads = static_cast<int>(blockDim.x);
-    const std::int64_t begin = std::int64_t{blockIdx.x} * (threads * packet::size);
-    const bool in_packets = aligned && begin + threads * packet::size <= a.out.cols;
+    const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * packet::size;
+    if (col >= a.out.cols) return;
     for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.out.rows;
          row += gridDim.y * blockDim.y) {
-        packet x[inputs];
-        packet result;
-        const auto compute = [&] {
+        T* to = a.out.data + row * a.out.row_stride + col;
+        const T* from[inputs];
+#pragma unroll
+        for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + col;
+
+        T elements[inputs];
+        if (col + packet::size <= a.out.cols) {
+            packet x[inputs];
+#pragma unroll
+            for (int i = 0; i < inputs; ++i) x[i] = *reinterpret_cast<const packet*>(from[i]);
+            packet result;
 #pragma unroll
             for (int e = 0; e < packet::size; ++e) {
-                T elements[inputs];
 #pragma unroll
                 for (int i = 0; i < inputs; ++i) elements[i] = x[i].elements[e];
                 result.elements[e] = apply(function, elements);
             }
+            *reinterpret_cast<packet*>(to) = result;
+        } else {  // the packet that the end of the row cuts
+#pragma unroll 1
+            for (int e = 0; e < a.out.cols - col; ++e) {
+#pragma unroll
+                for (int i = 0; i < inputs; ++i) elements[i] = from[i][e];
+                to[e] = apply(function, elements);
+            }
+        }
+    }
+}
+
+/// For rows at any address, of elements any distance apart: a thread takes as many elements as a packet has,
+/// blockDim.x apart, so that a warp's are neighbours.
+template <class T, int inputs, class Function>
+__global__ void __launch_bounds__(elementwise_tile::threads)
+    transform_elements(Function function, elementwise_operands<T, inputs> a) {
+    constexpr int size = elementwise_packet<T>::size;
+    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x * size + threadIdx.x;
+    for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.out.rows;
+         row += gridDim.y * blockDim.y) {
+        const auto at = [row, first](const auto& m, int e) {
+            return m.data + row * m.row_stride + (first + e * static_cast<int>(blockDim.x)) * m.col_stride;
         };
-        if (in_packets) {
-            const std::int64_t col = begin + static_cast<int>(threadIdx.x) * packet::size;
+        const auto exists = [&](int e) { return first + e * static_cast<int>(blockDim.x) < a.out.cols; };
+        T x[size][inputs];
+#pragma unroll
+        for (int e = 0; e < size; ++e)
 #pragma unroll
             for (int i = 0; i < inputs; ++i)
-                x[i] = *reinterpret_cast<const packet*>(a.in[i].data + row * a.in[i].row_stride + col);
-            compute();
-            *reinterpret_cast<packet*>(a.out.data + row * a.out.row_stride + col) = result;
-        } else {
-            const std::int64_t col = begin + static_cast<int>(threadIdx.x);
+                if (exists(e)) x[e][i] = *at(a.in[i], e);
 #pragma unroll
-            for (int i = 0; i < inputs; ++i) {
-                const T* from = a.in[i].data + row * a.in[i].row_stride;
-#pragma unroll
-                for (int e = 0; e < packet::size; ++e)
-                    if (col + e * threads < a.out.cols)
-                        x[i].elements[e] = from[(col + e * threads) * a.in[i].col_stride];
-            }
-            compute();
-            T* to = a.out.data + row * a.out.row_stride;
-#pragma unroll
-            for (int e = 0; e < packet::size; ++e)
-                if (col + e * threads < a.out.cols)
-                    to[(col + e * threads) * a.out.col_stride] = result.elements[e];
-        }
+        for (int e = 0; e < size; ++e)
+            if (exists(e)) *at(a.out, e) = apply(function, x[e]);
     }
 }
 
@@ -132,7 +146,10 @@ void launch_transform(Function function, std::span<const operand> operands, cuda
     const dim3 grid(
         static_cast<unsigned>((packets + block.x - 1) / block.x),
         static_cast<unsigned>(std::min<std::int64_t>((rows + block.y - 1) / block.y, tile::max_grid_y)));
-    transform_packets<<<grid, block, 0, stream>>>(function, a, aligned);
+    if (aligned)
+        transform_packets<<<grid, block, 0, stream>>>(function, a);
+    else
+        transform_elements<<<grid, block, 0, stream>>>(function, a);
     check(cudaGetLastError());
 }
 

@@ -26,6 +26,7 @@
 // tiles are smaller. What limits it is DRAM, and below some MB the latency of the launch and of the look-back.
 
 #include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/store.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/ledger.cuh"
@@ -171,7 +172,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
             packet sums = shared.packets[index(p)];
 #pragma unroll
             for (int e = 0; e < width; ++e) sums[e] = plus{}(start, sums[e]);
-            *reinterpret_cast<packet*>(to + index(p) * (width == 1 ? y.stride : width)) = sums;
+            auto* at = reinterpret_cast<packet*>(to + index(p) * (width == 1 ? y.stride : width));
+            if constexpr (sizeof(packet) == max_vector_bytes)
+                ptx::store(at, sums);
+            else
+                *at = sums;
         }
     } else {
 #pragma unroll 1
