@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(read_block) read_kernel(const uint4* data, std
 void read(const std::byte* data, std::int64_t bytes, cuda::stream_ref stream) {
     constexpr std::int64_t packet = sizeof(uint4);
     constexpr int blocks = 264;
-    read_kernel<<<blocks, read_block, 0, stream.get()>>>(reinterpret_cast<const uint4*>(data), bytes / packet);
+    read_kernel<<<blocks, read_block, 0, stream.get()>>>(reinterpret_cast<const uint4*>(data),
+                                                         bytes / packet);
     check(cudaGetLastError());
 }
 

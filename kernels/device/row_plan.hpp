@@ -73,11 +73,15 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
                         dim3(static_cast<unsigned>(std::min<std::int64_t>(threads, limits::block_threads))),
                         static_cast<unsigned>(rows * blocks), static_cast<unsigned>(blocks)};
     };
-    const int most_blocks = has_clusters ? limits::most_blocks : 1;
     for (const int elements : {limits::medium_elements, limits::large_elements})
-        for (int blocks = 1; blocks <= most_blocks; blocks *= 2)
-            if (cols <= std::int64_t{elements} * limits::block_threads * blocks)
-                return plan_of(row_plan::holder::block, elements, blocks);
+        if (cols <= std::int64_t{elements} * limits::block_threads)
+            return plan_of(row_plan::holder::block, elements, 1);
+    // Half the threads a block, while blocks suffice: more clusters are there to load while others store.
+    const int most_blocks = has_clusters ? limits::most_blocks : 1;
+    for (const int threads : {limits::block_threads / 2, limits::block_threads}) {
+        const int blocks = power_at_least(divide_up(cols, std::int64_t{limits::large_elements} * threads));
+        if (blocks <= most_blocks) return plan_of(row_plan::holder::block, limits::large_elements, blocks);
+    }
 
     // Where rows are few, a cluster of blocks each keeps all SMs busy.
     int blocks = 1;

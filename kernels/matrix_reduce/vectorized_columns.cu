@@ -8,12 +8,13 @@
 //   range 1    p p p p ... p p p   warp 0
 //
 // Here "row" is a row in memory: what launch.hpp calls a row of x is a column here. A thread keeps one state
-// for each column of its packet and walks down the rows, four loads in flight. Lanes of one column meet by
-// shuffles, warps in shared memory. Where there are too few strips to fill the device the rows are cut into
-// ranges; blocks leave one partial a column, and the last block of those that share a ticket combines them in
-// the order of the ranges, in the same launch. Blocks that run together read whole rows. Packets need columns
-// at 16-byte boundaries in every row; else a thread takes one column, eight loads in flight. The last packet
-// of a row, where it is not full, is read element by element: nothing outside the matrix is.
+// for each column of its packet and walks down the rows, eight loads in flight (four of 16-bit types: eight
+// columns need the registers). Lanes of one column meet by shuffles, warps in shared memory. Where there are
+// too few strips to fill the device the rows are cut into ranges, one wave of blocks; they leave one partial a
+// column, and the last block of those that share a ticket combines them in the order of the ranges, in the
+// same launch. Blocks that run together read whole rows. Packets need columns at 16-byte boundaries in every
+// row; else a thread takes one column. The last packet of a row, where it is not full, is read element by
+// element: nothing outside the matrix is.
 //
 // What limits it is DRAM. Needs row_stride 1 (of x: columns side by side) to be fast; takes any.
 
@@ -30,14 +31,9 @@ namespace {
 
 struct tile {
     static constexpr int min_threads = 64;
-    static constexpr int blocks_per_sm = 3;       ///< 40 registers a thread, of large states 80
-    static constexpr int wide_blocks_per_sm = 2;  ///< of eight columns a thread: 64 registers
-    /// Blocks for each place on the device, and the tiles that each must have for more than one to pay.
-    static constexpr int waves = 2;
-    static constexpr int tiles_to_share = 8;
-    /// Loads in flight a thread.
-    static constexpr int unroll = 4;
-    static constexpr int scalar_unroll = 8;
+    static constexpr int blocks_per_sm = 2;  ///< 64 registers a thread, of large states 128
+    /// Loads in flight a thread, of packets of `width`.
+    __host__ __device__ static constexpr int unroll(int width) { return width > 4 ? 4 : 8; }
 };
 
 std::int64_t ceiling(std::int64_t a, std::int64_t b) {
@@ -60,26 +56,17 @@ struct cut {
 };
 
 cut cut_of(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device) {
-    const int unroll = width > 1 ? tile::unroll : tile::scalar_unroll;
     cut result{};
     const std::int64_t across = ceiling(cols, width);
     result.lanes = power_of_two(across, 1, warp_size);
     result.strips = ceiling(across, result.lanes);
-    const std::int64_t high = std::min<std::int64_t>(ceiling(rows, unroll), max_threads);
+    const std::int64_t high = std::min<std::int64_t>(ceiling(rows, tile::unroll(width)), max_threads);
     result.threads = power_of_two(high * result.lanes, tile::min_threads, max_threads);
 
     const std::int64_t rows_at_once = result.threads / result.lanes;
-    const std::int64_t tiles = ceiling(rows, rows_at_once * unroll);
-    const std::int64_t places =
-        std::int64_t{device.sm_count} * (width == 8 ? tile::wide_blocks_per_sm : tile::blocks_per_sm);
-    result.ranges = 1;
-    if (result.strips < places && tiles > 1) {
-        const std::int64_t all = result.strips * tiles;
-        const std::int64_t blocks =
-            all <= places ? std::min<std::int64_t>(all, 2 * std::int64_t{device.sm_count})
-                          : std::clamp(all / tile::tiles_to_share, places, places * tile::waves);
-        result.ranges = std::clamp<std::int64_t>(blocks / result.strips, 1, tiles);
-    }
+    const std::int64_t tiles = ceiling(rows, rows_at_once * tile::unroll(width));
+    const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
+    result.ranges = std::clamp<std::int64_t>(places / result.strips, 1, tiles);
     result.range =
         std::max<std::int64_t>(1, ceiling(ceiling(rows, result.ranges), rows_at_once)) * rows_at_once;
     result.ranges = std::max<std::int64_t>(1, ceiling(rows, result.range));
@@ -165,12 +152,11 @@ __device__ void combine_columns(typename Operation::state* slots, int columns, i
 
 /// Block (i, r) takes strip i of the rows of range r; columns are x's rows. 2^shift lanes side by side.
 template <class Operation, int width, class T, class Result>
-__global__ void __launch_bounds__(Operation::threads,
-                                  width == 8 ? tile::wide_blocks_per_sm : tile::blocks_per_sm)
+__global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
     columns(matrix_view<const T> x, vector_view<Result> y, float divisor, int shift, std::int64_t range,
             typename Operation::state* partials, unsigned* tickets) {
     using state = typename Operation::state;
-    constexpr int unroll = width > 1 ? tile::unroll : tile::scalar_unroll;
+    constexpr int unroll = tile::unroll(width);
     __shared__ state slots[Operation::threads * width];
 
     const int lanes = 1 << shift;
@@ -256,7 +242,7 @@ plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_
     for (const int max_threads : {256, 512})  // by operation
         for (const int width : {1, static_cast<int>(max_vector_bytes / problem.element_bytes)}) {
             const cut cut = cut_of(problem.cols, problem.rows, width, max_threads, device);
-            const int unroll = width > 1 ? tile::unroll : tile::scalar_unroll;
+            const int unroll = tile::unroll(width);
             const std::int64_t of_thread =
                 ceiling(std::min(cut.range, problem.cols), cut.threads / cut.lanes);
             const std::int64_t parts = std::max(1, cut.threads / (cut.lanes * width));

@@ -28,7 +28,7 @@ struct tile {
     static constexpr int unroll = 4;
     static constexpr int max_threads = 512;  ///< of a block that takes a row
     static constexpr int min_threads = 64;
-    static constexpr int short_threads = 256;
+    static constexpr int short_threads = 128;
     static constexpr int short_packets = 2 * warp_size;   ///< of a row that a warp takes
     static constexpr int middle_packets = 8 * warp_size;  ///< and where rows fill half the device's warps
     static constexpr int blocks_per_sm = 4;
@@ -79,11 +79,11 @@ grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const dev
 }
 
 /// 2^shift lanes a row. As many blocks an SM as registers allow: 40 a thread for 16-bit types, 32 for float, of
-/// large states 64.
+/// large states 64. Small blocks: their places are taken again sooner.
 template <class Operation, class T, class Result>
-__global__ void __launch_bounds__(tile::short_threads, (Operation::threads < tile::max_threads ? 4
-                                                        : sizeof(T) == 2                       ? 6
-                                                                                               : 8))
+__global__ void __launch_bounds__(tile::short_threads, (Operation::threads < tile::max_threads ? 8
+                                                        : sizeof(T) == 2                       ? 12
+                                                                                               : 16))
     short_rows(matrix_view<const T> x, vector_view<Result> y, float divisor, int shift) {
     const int lanes = 1 << shift;
     const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);

@@ -31,27 +31,29 @@
 namespace heddle::kernels::transpose {
 namespace {
 
-/// The part of the source that a block turns over. Its rows, and its columns, are 128 to 512 bytes long.
-template <class Word>
+/// The part of the source that a block turns over. Its rows, and its columns, are 128 to 512 bytes long. Of
+/// small packets columns are the longer ones: lines written by parts cost more than lines read by parts.
+template <class Word, int packet_bytes>
 struct tile {
-    static constexpr int rows = sizeof(Word) >= 4 ? 64 : 128;
-    static constexpr int cols = 256 / static_cast<int>(sizeof(Word));
+    using word = Word;
+    static constexpr int bytes = sizeof(Word);
+    static constexpr bool is_wide = packet_bytes == max_vector_bytes;
+    static constexpr int rows = is_wide && bytes >= 4 ? 64 : 128;
+    static constexpr int cols = (is_wide ? 256 : 128) / bytes;
+    /// One for each patch, where they are that few.
+    static constexpr unsigned threads =
+        std::min(256, rows* cols* bytes* bytes / (packet_bytes * packet_bytes));
 };
 
-/// One for each patch, where they are that few.
-template <class Word, int packet_bytes>
-constexpr unsigned block_threads = std::min<unsigned>(256, tile<Word>::rows* tile<Word>::cols * sizeof(Word) *
-                                                               sizeof(Word) / (packet_bytes * packet_bytes));
-
-/// A tile in patches of `width` packets of `packet_bytes` each, shared out to `threads` threads.
-template <class Word, int packet_bytes, unsigned threads>
+/// A tile in patches of `width` packets of `packet_bytes` each, shared out to its threads.
+template <class Tile, int packet_bytes>
 struct split {
-    static constexpr unsigned width = packet_bytes / sizeof(Word);
-    static constexpr unsigned patches_down = tile<Word>::rows / width;
-    static constexpr unsigned patches_across = tile<Word>::cols / width;
+    static constexpr unsigned width = packet_bytes / Tile::bytes;
+    static constexpr unsigned patches_down = Tile::rows / width;
+    static constexpr unsigned patches_across = Tile::cols / width;
     static constexpr unsigned patches = patches_down * patches_across;
-    static constexpr unsigned steps = patches / threads;
-    static_assert(patches % threads == 0);
+    static constexpr unsigned steps = patches / Tile::threads;
+    static_assert(patches % Tile::threads == 0);
 
     /// Patches that a thread loads before it looks at the first. Bytes need more to fill the memory's pipe.
     static constexpr unsigned packets_in_flight = packet_bytes == 1 ? 32 : 16;
@@ -62,7 +64,7 @@ struct split {
     static constexpr int stores_unrolled = std::min(packets_a_thread, 8U);
 
     /// A packet moves as words of 32 bits, or as the one element that it is.
-    using unit = std::conditional_t<width == 1, Word, std::uint32_t>;
+    using unit = std::conditional_t<width == 1, typename Tile::word, std::uint32_t>;
     using packet = vector<unit, packet_bytes / static_cast<int>(sizeof(unit))>;
 
     /// Where in its row of shared memory the packet of patch (down, across) lies. Packets smaller than a bank
@@ -80,25 +82,26 @@ struct split {
     static_assert(patches_down >= (bank_mask + 1) * bank_step);
 };
 
-template <class Word>
+template <class Tile>
 struct alignas(max_vector_bytes) shared_storage {
-    Word elements[tile<Word>::cols][tile<Word>::rows];
+    typename Tile::word elements[Tile::cols][Tile::rows];
 };
 
 /// Turns one tile over. `rows` and `cols` are what is left of the source from the tile's first element on; a
 /// whole tile does not look at them. Outside them the last element is read once more: with a condition on each,
 /// loads would wait for one another.
-template <class Word, int packet_bytes, unsigned threads, bool is_whole>
+template <class Tile, int packet_bytes, bool is_whole, class Word>
 __device__ void move(const Word* source, std::int64_t source_stride, Word* destination,
                      std::int64_t destination_stride, std::int64_t rows, std::int64_t cols,
-                     shared_storage<Word>& shared) {
-    using parts = split<Word, packet_bytes, threads>;
+                     shared_storage<Tile>& shared) {
+    using parts = split<Tile, packet_bytes>;
     using packet = parts::packet;
+    constexpr unsigned threads = Tile::threads;
     constexpr unsigned width = parts::width;
     static_assert(is_whole || width == 1);
     const unsigned thread = threadIdx.x;
-    const auto rows_here = static_cast<unsigned>(min(rows, std::int64_t{tile<Word>::rows}));
-    const auto cols_here = static_cast<unsigned>(min(cols, std::int64_t{tile<Word>::cols}));
+    const auto rows_here = static_cast<unsigned>(min(rows, std::int64_t{Tile::rows}));
+    const auto cols_here = static_cast<unsigned>(min(cols, std::int64_t{Tile::cols}));
     packet* packets = reinterpret_cast<packet*>(&shared);
 
     constexpr unsigned batch = parts::batch;
@@ -149,31 +152,32 @@ struct block_order {
 };
 
 template <class Word, int packet_bytes>
-__global__ void __launch_bounds__(block_threads<Word, packet_bytes>)
+__global__ void __launch_bounds__(tile<Word, packet_bytes>::threads)
     vectorized(matrix_view<const Word> source, matrix_view<Word> destination, block_order order) {
-    constexpr unsigned threads = block_threads<Word, packet_bytes>;
-    __shared__ shared_storage<Word> shared;
-    const std::int64_t row = (blockIdx.x + blockIdx.z * order.tiles_down_a_z) * tile<Word>::rows;
-    const std::int64_t col = (blockIdx.y + blockIdx.z * order.tiles_across_a_z) * tile<Word>::cols;
+    using tile = transpose::tile<Word, packet_bytes>;
+    __shared__ shared_storage<tile> shared;
+    const std::int64_t row = (blockIdx.x + blockIdx.z * order.tiles_down_a_z) * tile::rows;
+    const std::int64_t col = (blockIdx.y + blockIdx.z * order.tiles_across_a_z) * tile::cols;
     const std::int64_t rows = source.rows - row, cols = source.cols - col;
     if (rows <= 0 || cols <= 0) return;
 
     const Word* from = source.data + row * source.row_stride + col;
     Word* to = destination.data + col * destination.row_stride + row;
-    if (rows >= tile<Word>::rows && cols >= tile<Word>::cols)
-        move<Word, packet_bytes, threads, true>(from, source.row_stride, to, destination.row_stride, rows,
-                                                cols, shared);
+    if (rows >= tile::rows && cols >= tile::cols)
+        move<tile, packet_bytes, true>(from, source.row_stride, to, destination.row_stride, rows, cols,
+                                       shared);
     else
-        move<Word, sizeof(Word), threads, false>(from, source.row_stride, to, destination.row_stride, rows,
-                                                 cols, shared);
+        move<tile, tile::bytes, false>(from, source.row_stride, to, destination.row_stride, rows, cols,
+                                       shared);
 }
 
 template <class Word, int packet_bytes>
 void launch_tiles(const arguments<Word>& arguments, cudaStream_t stream) {
-    constexpr std::int64_t max_band = 32;
+    using tile = transpose::tile<Word, packet_bytes>;
+    constexpr std::int64_t max_band = 128;
     const auto ceil_div = [](std::int64_t n, std::int64_t d) { return (n + d - 1) / d; };
-    const std::int64_t down = ceil_div(arguments.source.rows, tile<Word>::rows);
-    const std::int64_t across = ceil_div(arguments.source.cols, tile<Word>::cols);
+    const std::int64_t down = ceil_div(arguments.source.rows, tile::rows);
+    const std::int64_t across = ceil_div(arguments.source.cols, tile::cols);
     // Equal bands; as many as a grid has room for. More columns than that go to z, and all rows to x.
     std::int64_t bands = std::min(ceil_div(down, max_band), max_grid_y);
     const std::int64_t band = across > max_grid_y ? down : ceil_div(down, bands);
@@ -182,8 +186,8 @@ void launch_tiles(const arguments<Word>& arguments, cudaStream_t stream) {
     const dim3 grid(static_cast<unsigned>(band), static_cast<unsigned>(std::min(across, max_grid_y)),
                     static_cast<unsigned>(std::max(bands, column_groups)));
     const block_order order = across > max_grid_y ? block_order{0, max_grid_y} : block_order{band, 0};
-    vectorized<Word, packet_bytes><<<grid, block_threads<Word, packet_bytes>, 0, stream>>>(
-        arguments.source, arguments.destination, order);
+    vectorized<Word, packet_bytes>
+        <<<grid, tile::threads, 0, stream>>>(arguments.source, arguments.destination, order);
     check(cudaGetLastError());
 }
 
