@@ -20,6 +20,9 @@ struct elementwise_tile {
     static constexpr int threads = 256;
     static constexpr int packet_bytes = 16;
     static constexpr std::int64_t max_grid_y = 65535;
+    /// The functions of doubles fit 64 registers. Left to itself, ptxas spills some of them for one block more.
+    template <class T>
+    static constexpr int min_blocks_per_sm = sizeof(T) == 8 ? 4 : 0;
 };
 
 template <class T, int inputs>
@@ -58,34 +61,22 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
 /// grid is rows by packets: finding a place costs no division. All loads come before the first store, so the
 /// output may be an input.
 template <class T, int inputs, class Function>
-__global__ void __launch_bounds__(elementwise_tile::threads)
+__global__ void __launch_bounds__(elementwise_tile::threads, elementwise_tile::min_blocks_per_sm<T>)
     transform_packets(Function function, elementwise_operands<T, inputs> a, bool aligned) {
     using packet = elementwise_packet<T>;
     const int threads = static_cast<int>(blockDim.x);
     const std::int64_t begin = std::int64_t{blockIdx.x} * (threads * packet::size);
     const bool in_packets = aligned && begin + threads * packet::size <= a.out.cols;
+    const std::int64_t col = begin + static_cast<int>(threadIdx.x) * (in_packets ? packet::size : 1);
     for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.out.rows;
          row += gridDim.y * blockDim.y) {
         packet x[inputs];
         packet result;
-        const auto compute = [&] {
-#pragma unroll
-            for (int e = 0; e < packet::size; ++e) {
-                T elements[inputs];
-#pragma unroll
-                for (int i = 0; i < inputs; ++i) elements[i] = x[i].elements[e];
-                result.elements[e] = apply(function, elements);
-            }
-        };
         if (in_packets) {
-            const std::int64_t col = begin + static_cast<int>(threadIdx.x) * packet::size;
 #pragma unroll
             for (int i = 0; i < inputs; ++i)
                 x[i] = *reinterpret_cast<const packet*>(a.in[i].data + row * a.in[i].row_stride + col);
-            compute();
-            *reinterpret_cast<packet*>(a.out.data + row * a.out.row_stride + col) = result;
         } else {
-            const std::int64_t col = begin + static_cast<int>(threadIdx.x);
 #pragma unroll
             for (int i = 0; i < inputs; ++i) {
                 const T* from = a.in[i].data + row * a.in[i].row_stride;
@@ -94,8 +85,20 @@ __global__ void __launch_bounds__(elementwise_tile::threads)
                     if (col + e * threads < a.out.cols)
                         x[i].elements[e] = from[(col + e * threads) * a.in[i].col_stride];
             }
-            compute();
-            T* to = a.out.data + row * a.out.row_stride;
+        }
+
+#pragma unroll
+        for (int e = 0; e < packet::size; ++e) {
+            T elements[inputs];
+#pragma unroll
+            for (int i = 0; i < inputs; ++i) elements[i] = x[i].elements[e];
+            result.elements[e] = apply(function, elements);
+        }
+
+        T* to = a.out.data + row * a.out.row_stride;
+        if (in_packets) {
+            *reinterpret_cast<packet*>(to + col) = result;
+        } else {
 #pragma unroll
             for (int e = 0; e < packet::size; ++e)
                 if (col + e * threads < a.out.cols)

@@ -28,7 +28,8 @@ struct operation_accuracy {
     bool fast;
 
     /// Relative errors of the functions that the others are made of, at argument x. CUDA states ulp (2 u)
-    /// against the correctly rounded result, which is within half an ulp of the exact one.
+    /// against the correctly rounded result, which is within half an ulp of the exact one. heddle's own, in
+    /// float, is within 0.9 ulp.
     long double exponential(long double x) const {
         const long double ulp = fast ? 2.5L + std::floor(1.173L * std::min(std::abs(x), 104.0L)) : 1.5L;
         return 2 * ulp * u;
