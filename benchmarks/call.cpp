@@ -33,8 +33,8 @@ matrix_view<float> matrix(device_buffer<float>& buffer) {
 
 /// The workspace is the caller's, and there is need of one.
 void sum_rows() {
-    constexpr std::int64_t many = 1 << 16;
-    const problem problem{"call/f32/sum-65536"};
+    constexpr std::int64_t many = 1 << 15;
+    const problem problem{"call/f32/sum-32768"};
     call_row(problem, "heddle", [] {
         const std::int64_t bytes = reduce_workspace_bytes({.size = many}, traits_of(current_device()));
         return [x = random_on_device<float>(many), result = device_buffer<float>(1, stream()),

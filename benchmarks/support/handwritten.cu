@@ -5,7 +5,6 @@
 namespace heddle::bench {
 namespace {
 
-constexpr int warp = 32;
 constexpr int threads = 256;
 
 unsigned blocks_for(std::int64_t size) {
@@ -21,12 +20,17 @@ __global__ void add(const float* x, const float* y, float* z, std::int64_t size)
     if (i < size) z[i] = x[i] + y[i];
 }
 
-/// One warp.
+/// One block.
 __global__ void sum(const float* x, std::int64_t size, float* result) {
+    __shared__ float partials[threads];
     float total = 0;
-    for (std::int64_t i = threadIdx.x; i < size; i += warp) total += x[i];
-    for (int offset = warp / 2; offset > 0; offset /= 2) total += __shfl_down_sync(~0U, total, offset);
-    if (threadIdx.x == 0) *result = total;
+    for (std::int64_t i = threadIdx.x; i < size; i += threads) total += x[i];
+    partials[threadIdx.x] = total;
+    for (unsigned half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) partials[threadIdx.x] += partials[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) *result = partials[0];
 }
 
 /// A thread a row.
@@ -54,7 +58,7 @@ void launch_add(const float* x, const float* y, float* z, std::int64_t size) {
 }
 
 void launch_sum(const float* x, std::int64_t size, float* result) {
-    sum<<<1, warp, 0, stream().get()>>>(x, size, result);
+    sum<<<1, threads, 0, stream().get()>>>(x, size, result);
     check(cudaGetLastError());
 }
 
