@@ -39,7 +39,7 @@ LAYERS = [
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/device/.+"]),
     Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
-    Layer(r"benchmarks/.+", [PUBLIC, r"benchmarks/.+"]),
+    Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, r"examples/.+"]),
 ]
 FREE_LAYERS = ("tests/", "benchmarks/", "examples/")

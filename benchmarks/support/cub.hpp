@@ -14,6 +14,11 @@ template <class T>
 void cub_add(const T* x, const T* y, T* z, std::int64_t size);
 template <class T>
 void cub_sigmoid(const T* x, T* y, std::int64_t size);
+/// T is float or half.
+template <class T>
+void cub_gelu(const T* x, T* y, std::int64_t size);
+template <class T>
+void cub_silu(const T* x, T* y, std::int64_t size);
 
 /// T is a type of heddle::sum; accumulated as heddle::sum does.
 template <class T>

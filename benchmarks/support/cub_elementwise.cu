@@ -30,6 +30,22 @@ struct fast_sigmoid {
     }
 };
 
+/// These are as one writes them, in float.
+struct plain_gelu {
+    template <class T>
+    __device__ T operator()(T x) const {
+        const float value = static_cast<float>(x);
+        return static_cast<T>(value * 0.5f * erfcf(value * -0.70710678f));
+    }
+};
+struct plain_silu {
+    template <class T>
+    __device__ T operator()(T x) const {
+        const float value = static_cast<float>(x);
+        return static_cast<T>(value / (1.0f + expf(-value)));
+    }
+};
+
 }  // namespace
 
 template <class T>
@@ -43,6 +59,16 @@ void cub_sigmoid(const T* x, T* y, std::int64_t size) {
     check(cub::DeviceTransform::Transform(x, y, size, fast_sigmoid{}, stream().get()));
 }
 
+template <class T>
+void cub_gelu(const T* x, T* y, std::int64_t size) {
+    check(cub::DeviceTransform::Transform(x, y, size, plain_gelu{}, stream().get()));
+}
+
+template <class T>
+void cub_silu(const T* x, T* y, std::int64_t size) {
+    check(cub::DeviceTransform::Transform(x, y, size, plain_silu{}, stream().get()));
+}
+
 template void cub_add(const double*, const double*, double*, std::int64_t);
 template void cub_add(const float*, const float*, float*, std::int64_t);
 template void cub_add(const half*, const half*, half*, std::int64_t);
@@ -51,5 +77,9 @@ template void cub_sigmoid(const double*, double*, std::int64_t);
 template void cub_sigmoid(const float*, float*, std::int64_t);
 template void cub_sigmoid(const half*, half*, std::int64_t);
 template void cub_sigmoid(const bfloat16*, bfloat16*, std::int64_t);
+template void cub_gelu(const float*, float*, std::int64_t);
+template void cub_gelu(const half*, half*, std::int64_t);
+template void cub_silu(const float*, float*, std::int64_t);
+template void cub_silu(const half*, half*, std::int64_t);
 
 }  // namespace heddle::bench

@@ -49,6 +49,26 @@ using cudnn_activation = cudnn_descriptor<cudnnCreateActivationDescriptor, cudnn
 using cudnn_convolution =
     cudnn_descriptor<cudnnCreateConvolutionDescriptor, cudnnDestroyConvolutionDescriptor>;
 
+/// An activation of `size` floats or halves, a multiple of 1024.
+template <class T>
+class cudnn_elementwise {
+    cudnn_tensor tensor_;
+    cudnn_activation activation_;
+
+  public:
+    cudnn_elementwise(cudnnActivationMode_t mode, std::int64_t size) {
+        constexpr int cols = 1024;
+        constexpr cudnnDataType_t type = std::is_same_v<T, float> ? CUDNN_DATA_FLOAT : CUDNN_DATA_HALF;
+        check(cudnnSetTensor4dDescriptor(tensor_, CUDNN_TENSOR_NCHW, type, 1, 1,
+                                         static_cast<int>(size / cols), cols));
+        check(cudnnSetActivationDescriptor(activation_, mode, CUDNN_NOT_PROPAGATE_NAN, 0));
+    }
+    void operator()(const T* x, T* y) const {
+        const float alpha = 1, beta = 0;
+        check(cudnnActivationForward(cudnn_handle(), activation_, &alpha, tensor_, x, &beta, tensor_, y));
+    }
+};
+
 }  // namespace heddle::bench
 
 #endif

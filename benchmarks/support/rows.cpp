@@ -55,6 +55,8 @@ constexpr seconds host_budget{100e-3};
 constexpr std::int64_t most_cold_calls = 100;
 constexpr std::size_t most_host_calls = 100;
 constexpr std::int64_t most_hot_calls = 2000;
+/// Fewer than a stream holds: none of them waits for the device.
+constexpr std::int64_t calls_a_batch = 200;
 
 /// The device is kept busy this long before a cold call, so that the host has enqueued the call and both
 /// events when the first event is reached: the time between them has no share of the host's.
@@ -167,6 +169,20 @@ measurement time_on_host(const std::function<void()>& call) {
         now = end;
     }
     const auto calls = static_cast<std::int64_t>(times.size());
+    return {median(std::move(times)), calls};
+}
+
+measurement time_of_enqueueing(const std::function<void()>& call) {
+    call();  // loads the kernels
+    std::vector<double> times;
+    for (const auto begin = clock::now(); times.empty() || clock::now() - begin < device_budget;) {
+        synchronize();
+        const auto batch = clock::now();
+        for (std::int64_t index = 0; index < calls_a_batch; ++index) call();
+        times.push_back(seconds(clock::now() - batch).count() / static_cast<double>(calls_a_batch));
+    }
+    synchronize();
+    const std::int64_t calls = std::ssize(times) * calls_a_batch;
     return {median(std::move(times)), calls};
 }
 

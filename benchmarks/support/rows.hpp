@@ -76,6 +76,7 @@ struct measurement {
 
 measurement time_on_device(const std::function<void()>& call, temperature temperature);
 measurement time_on_host(const std::function<void()>& call);
+measurement time_of_enqueueing(const std::function<void()>& call);
 void add_row(const problem& problem, std::string_view library, std::string_view suffix, bool on_device,
              std::function<measurement()> measure);
 
@@ -91,6 +92,16 @@ void device_row(const problem& problem, std::string_view library, temperature te
                         auto call = prepare();
                         return detail::time_on_device(std::ref(call), temperature);
                     });
+}
+
+/// The same for what a call costs the host: the time in which it enqueues its work on stream() and returns.
+template <std::invocable Prepare>
+void call_row(const problem& problem, std::string_view library, Prepare prepare) {
+    if (!has_device()) return;
+    detail::add_row(problem, library, "", true, [prepare] {
+        auto call = prepare();
+        return detail::time_of_enqueueing(std::ref(call));
+    });
 }
 
 /// The same for a call that computes on the CPU. Its operands stay in the caches that they fit in.

@@ -20,6 +20,9 @@ struct elementwise_tile {
     static constexpr int threads = 256;
     static constexpr int packet_bytes = 16;
     static constexpr std::int64_t max_grid_y = 65535;
+    /// The functions of doubles fit 64 registers. Left to itself, ptxas spills some of them for one block more.
+    template <class T>
+    static constexpr int min_blocks_per_sm = sizeof(T) == 8 ? 4 : 0;
 };
 
 template <class T, int inputs>
@@ -57,7 +60,7 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
 /// packets: finding a place costs no division. All loads come before the first store, so the output may be an
 /// input.
 template <class T, int inputs, class Function>
-__global__ void __launch_bounds__(elementwise_tile::threads)
+__global__ void __launch_bounds__(elementwise_tile::threads, elementwise_tile::min_blocks_per_sm<T>)
     transform_packets(Function function, elementwise_operands<T, inputs> a) {
     using packet = elementwise_packet<T>;
     const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * packet::size;
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(elementwise_tile::threads)
 /// For rows at any address, of elements any distance apart: a thread takes as many elements as a packet has,
 /// blockDim.x apart, so that a warp's are neighbours.
 template <class T, int inputs, class Function>
-__global__ void __launch_bounds__(elementwise_tile::threads)
+__global__ void __launch_bounds__(elementwise_tile::threads, elementwise_tile::min_blocks_per_sm<T>)
     transform_elements(Function function, elementwise_operands<T, inputs> a) {
     constexpr int size = elementwise_packet<T>::size;
     const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x * size + threadIdx.x;

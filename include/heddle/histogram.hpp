@@ -57,8 +57,8 @@ void histogram(vector_view<const std::uint8_t> x, vector_view<std::int64_t> coun
 /// rounded down, and at most bins - 1: near the border of two bins it may so be in either. There must be at
 /// least one bin. All else is as for uint8.
 ///
-/// @throws invalid_argument  lower or upper that are not finite, upper <= lower, or a range too wide or too
-///                           narrow for float arithmetic; and as for uint8
+/// @throws invalid_argument  lower or upper that are not finite, upper <= lower, upper - lower or
+///                           bins / (upper - lower) beyond the largest float; and as for uint8
 void histogram(vector_view<const float> x, float lower, float upper, vector_view<std::int64_t> counts,
                cuda::stream_ref stream, const histogram_options& options = {});
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/reciprocal.cuh"
 #include "kernels/elementwise/launch.hpp"
 #include <heddle/types.hpp>
@@ -11,11 +12,37 @@ __device__ compute_type<T> widen(T x) {
     return static_cast<compute_type<T>>(x);
 }
 
-/// e^x, as exactly as T's result needs it: the hardware's exponential is far inside half a unit of 16 bits.
+/// e^x for x <= 0, within 0.9 ulp, denormal results included (tests/every_float.cu; docs/accuracy.md). expf is
+/// within one ulp of the correctly rounded result, which is too much for a sigmoid within two.
+///
+/// x = k ln(2) + r, and e^r is a polynomial: 1 + r + r^2 / 2 and on, its coefficients fitted to a relative error
+/// of 2^-28 for |r| <= ln(2) / 2. Below -104 every result rounds to 0.
+__device__ inline float exponential_of_negative(float x) {
+    constexpr float log2_e = 1.44269504f;
+    constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;  // k * ln2_high is exact
+    constexpr float rounding = 0x1.8p23f;  // a sum with it has no fraction; k stands in its low bits
+    constexpr int scale_exponent = 64;     // keeps 2^k among the normal numbers until the last product
+    constexpr float bias = rounding + 127 + scale_exponent;
+
+    x = ptx::max_nan(x, -104.0f);
+    const float biased = fmaf(x, log2_e, bias);
+    const float k = biased - bias;
+    const float r = fmaf(k, -ln2_low, fmaf(k, -ln2_high, x));
+    float power = 0x1.6b6d78p-10f;
+    for (const float coefficient : {0x1.123098p-7f, 0x1.55568ap-5f, 0x1.5554a2p-3f, 0.5f, 1.0f, 1.0f})
+        power = fmaf(power, r, coefficient);
+    const float scale = __uint_as_float(__float_as_uint(biased) << 23);
+    return power * scale * 0x1p-64f;
+}
+
+/// e^x for x <= 0, as exactly as T's result needs it: the hardware's exponential is far inside half a unit of
+/// 16 bits.
 template <class T>
 __device__ compute_type<T> exponential(compute_type<T> x) {
     if constexpr (sizeof(T) == 2)
         return __expf(x);
+    else if constexpr (sizeof(T) == 4)
+        return exponential_of_negative(x);
     else
         return ::exp(x);
 }
@@ -35,11 +62,20 @@ __device__ compute_type<T> quotient(compute_type<T> n, compute_type<T> d) {
 }
 
 /// 1 / (1 + exp(-x)). exp of -|x| never overflows, and for x < 0 the form e / (1 + e) keeps the small results'
-/// relative accuracy.
+/// relative accuracy. In float the rounding of 1 + e does not reach the result: the remainder is taken of
+/// q + q e, where n - q is exact as q is n / 2 to n.
 template <class T>
 __device__ compute_type<T> logistic(compute_type<T> x) {
     const compute_type<T> e = exponential<T>(-::fabs(x));
-    return quotient<T>(x < 0 ? e : 1, 1 + e);
+    const compute_type<T> n = x < 0 ? e : 1;
+    if constexpr (sizeof(T) == 4) {
+        const float reciprocal = ptx::reciprocal(1 + e);
+        const float q = n * reciprocal;
+        const float remainder = fmaf(-q, e, __fsub_rn(n, q));  // not to be fused with the product q
+        return fmaf(remainder, reciprocal, q);
+    } else {
+        return quotient<T>(n, 1 + e);
+    }
 }
 
 /// The derivative of logistic(): logistic(x) * logistic(-x), without cancellation.
@@ -55,14 +91,37 @@ __device__ C weighted(C x, C weight) {
     return weight == 0 ? weight : x * weight;
 }
 
-/// The normal distribution function, and its density.
-template <class C>
-__device__ C normal_cdf(C x) {
-    return static_cast<C>(0.5) * ::erfc(x * static_cast<C>(-0.70710678118654752440));
+/// The normal distribution's density at x.
+template <class T>
+__device__ compute_type<T> normal_density(compute_type<T> x) {
+    using compute = compute_type<T>;
+    constexpr auto at_zero = static_cast<compute>(0.39894228040143267794);
+    const compute exponent = static_cast<compute>(-0.5) * x * x;
+    return at_zero * (sizeof(T) == 2 ? exponential<T>(exponent) : ::exp(exponent));
 }
-template <class C>
-__device__ C normal_density(C x) {
-    return static_cast<C>(0.39894228040143267794) * ::exp(static_cast<C>(-0.5) * x * x);
+
+/// P(-a) / exp(-a^2 / 2) for a >= 0, P being the normal distribution function: a polynomial in 1 / (a + 3.25) that
+/// was fitted to within a relative 2^-17.7 up to 14.6, where P is less than any float. With rounding, within
+/// 2^-17.
+__device__ inline float normal_tail_ratio(float a) {
+    const float t = ptx::reciprocal(a + 3.25f);
+    float ratio = -0x1.622f96p+6f;
+    for (const float coefficient :
+         {0x1.12f04ep+6f, 0x1.ae7a26p-1f, 0x1.2b445ep+2f, 0x1.4150f0p+0f, 0x1.9951a6p-2f})
+        ratio = fmaf(ratio, t, coefficient);
+    return ratio * t;
+}
+
+/// The normal distribution function. erfc costs more than twice as much as 16 bits have time for.
+template <class T>
+__device__ compute_type<T> normal_cdf(compute_type<T> x) {
+    if constexpr (sizeof(T) == 2) {
+        const float below = normal_tail_ratio(::fabs(x)) * exponential<T>(-0.5f * x * x);
+        return x < 0 ? below : 1 - below;
+    } else {
+        using compute = compute_type<T>;
+        return static_cast<compute>(0.5) * ::erfc(x * static_cast<compute>(-0.70710678118654752440));
+    }
 }
 
 /// gelu_tanh is x * logistic(u(x)).
@@ -183,7 +242,7 @@ struct gelu {
     template <class T>
     __device__ T operator()(T value) const {
         const auto x = widen(value);
-        return static_cast<T>(weighted(x, normal_cdf(x)));
+        return static_cast<T>(weighted(x, normal_cdf<T>(x)));
     }
 };
 
@@ -236,7 +295,7 @@ struct gelu_derivative {
     template <class T>
     __device__ T operator()(T value) const {
         const auto x = widen(value);
-        return static_cast<T>(normal_cdf(x) + weighted(x, normal_density(x)));
+        return static_cast<T>(normal_cdf<T>(x) + weighted(x, normal_density<T>(x)));
     }
 };
 

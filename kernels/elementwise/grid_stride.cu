@@ -28,6 +28,8 @@ __global__ void __launch_bounds__(tile::threads)
     const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
 
     for (std::int64_t row = first_row; row < a.out.rows; row += row_step) {
+        // Unrolled, it would have no more loads under way: a store may write what the next load reads.
+#pragma unroll 1
         for (std::int64_t col = first_col; col < a.out.cols; col += col_step) {
             T x[inputs];
             for (int k = 0; k < inputs; ++k)

@@ -5,8 +5,8 @@
 // A warp's instruction now moves 512 bytes instead of 64..128, and a full SM has 32 KB under way for every
 // input: enough to cover DRAM's latency, for 2-byte types too. More packets a thread do not help: two or four
 // cost sigmoid 3 %, and streaming hints (ld.cs, L1::no_allocate) cost add up to 10 %. Where pointers or row
-// strides are not multiples of 16 bytes, the widest packet that divides all of them is used. Needs columns
-// side by side. What limits it now is DRAM itself.
+// strides are not multiples of 16 bytes, or elements not side by side, a thread takes as many elements one by
+// one, a block's width apart, so that a warp's are still neighbours. What limits it now is DRAM itself.
 //
 // 2^28 floats on an H200: add 4.4 TB/s, as much as CUB, and more than the 4.2 that a copy moves.
 

@@ -28,7 +28,8 @@ struct operation_accuracy {
     bool fast;
 
     /// Relative errors of the functions that the others are made of, at argument x. CUDA states ulp (2 u)
-    /// against the correctly rounded result, which is within half an ulp of the exact one.
+    /// against the correctly rounded result, which is within half an ulp of the exact one. heddle's own, in
+    /// float, is within 0.9 ulp.
     long double exponential(long double x) const {
         const long double ulp = fast ? 2.5L + std::floor(1.173L * std::min(std::abs(x), 104.0L)) : 1.5L;
         return 2 * ulp * u;
@@ -37,15 +38,21 @@ struct operation_accuracy {
     long double logistic(long double x) const { return 1.01L * (exponential(x) + u + quotient()); }
     long double logistic_slope(long double x) const { return 1.01L * (exponential(x) + 3 * u + quotient()); }
     long double tanh() const { return 5 * u; }
-    /// erfc within 5 ulp; its argument, off by 2 u, passes on with erfc's condition number.
+    /// erfc within 5 ulp; its argument, off by 2 u, passes on with erfc's condition number. The fast form is the
+    /// exponential of the density below times what is within 2^-17, and a subtraction.
     long double normal_cdf(long double x) const {
+        if (fast) return 1.01L * (0x1p-17L + normal_exponential(x) + 2 * u);
         const long double z = -x * std::sqrt(0.5L);
         const long double cdf = std::erfc(z);
         const long double condition =
             cdf > 0 ? std::abs(z) * 2 / std::sqrt(M_PIl) * std::exp(-z * z) / cdf : 2 * z * z + 2;
         return 1.01L * (11 * u + 2 * u * condition);
     }
-    long double normal_density(long double x) const { return 1.01L * (0.5L * x * x * u + 3 * u + 2 * u); }
+    long double normal_density(long double x) const { return 1.01L * (normal_exponential(x) + 2 * u); }
+    /// exp(-x^2 / 2), whose argument is rounded once.
+    long double normal_exponential(long double x) const {
+        return 0.5L * x * x * u + exponential(0.5L * x * x);
+    }
 };
 
 inline long double logistic(long double x) {

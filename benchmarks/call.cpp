@@ -1,0 +1,69 @@
+// What a call costs the host, beside the same launch written by hand. The operands are small: the device keeps up.
+
+#include "benchmarks/support/handwritten.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/elementwise.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/softmax.hpp>
+#include <heddle/transpose.hpp>
+#include <heddle/workspace.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace heddle::bench {
+namespace {
+
+constexpr std::int64_t rows = 32, cols = 32, size = rows * cols;
+
+/// `call` takes the buffers x and y.
+template <class Call>
+void row(const char* name, std::string_view library, Call call) {
+    call_row({name}, library, [call] {
+        return [call, x = random_on_device<float>(size), y = random_on_device<float>(size)]() mutable {
+            call(x, y);
+        };
+    });
+}
+
+matrix_view<float> matrix(device_buffer<float>& buffer) {
+    return {buffer.data(), rows, cols};
+}
+
+/// The workspace is the caller's, and there is need of one.
+void sum_rows() {
+    constexpr std::int64_t many = 1 << 15;
+    const problem problem{"call/f32/sum-32768"};
+    call_row(problem, "heddle", [] {
+        const std::int64_t bytes = reduce_workspace_bytes({.size = many}, traits_of(current_device()));
+        return [x = random_on_device<float>(many), result = device_buffer<float>(1, stream()),
+                scratch = workspace(bytes, stream())]() mutable {
+            sum<float>(x, result.data(), stream(), {.workspace = scratch});
+        };
+    });
+    call_row(problem, "launch", [] {
+        return [x = random_on_device<float>(many), result = device_buffer<float>(1, stream())]() mutable {
+            launch_sum(x.data(), many, result.data());
+        };
+    });
+}
+
+}  // namespace
+
+void register_rows() {
+    row("call/f32/add-1024", "heddle", [](auto& x, auto& y) { add<float>(x, y, y, stream()); });
+    row("call/f32/add-1024", "launch",
+        [](auto& x, auto& y) { launch_add(x.data(), y.data(), y.data(), size); });
+    sum_rows();
+    row("call/f32/softmax-32x32", "heddle",
+        [](auto& x, auto& y) { softmax<float>(matrix(x), matrix(y), stream()); });
+    row("call/f32/softmax-32x32", "launch",
+        [](auto& x, auto& y) { launch_softmax(x.data(), y.data(), rows, cols); });
+    row("call/f32/transpose-32x32", "heddle",
+        [](auto& x, auto& y) { transpose<float>(matrix(x), matrix(y), stream()); });
+    row("call/f32/transpose-32x32", "launch",
+        [](auto& x, auto& y) { launch_transpose(x.data(), y.data(), rows, cols); });
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+/// One launch by hand on stream(), with nothing around it: the least that a call can cost the host. What the
+/// device makes of it is right, but not fast.
+namespace heddle::bench {
+
+void launch_add(const float* x, const float* y, float* z, std::int64_t size);
+void launch_sum(const float* x, std::int64_t size, float* result);
+void launch_softmax(const float* x, float* y, std::int64_t rows, std::int64_t cols);
+void launch_transpose(const float* source, float* destination, std::int64_t rows, std::int64_t cols);
+
+}  // namespace heddle::bench
