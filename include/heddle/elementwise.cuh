@@ -56,42 +56,44 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
     T elements[size];
 };
 
-/// A thread takes a packet of each of its rows: of rows that begin at 16-byte boundaries. The grid is rows by
-/// packets: finding a place costs no division. All loads come before the first store, so the output may be an
-/// input.
+/// The row of this thread: rows are along y, and on along z.
+__device__ inline std::int64_t elementwise_row() {
+    return (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
+}
+
+/// A thread takes a packet, of rows that begin at 16-byte boundaries. The grid is rows by packets: finding a
+/// place costs no division. All loads come before the first store, so the output may be an input.
 template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads, elementwise_tile::min_blocks_per_sm<T>)
     transform_packets(Function function, elementwise_operands<T, inputs> a) {
     using packet = elementwise_packet<T>;
+    const std::int64_t row = elementwise_row();
     const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * packet::size;
-    if (col >= a.out.cols) return;
-    for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.out.rows;
-         row += gridDim.y * blockDim.y) {
-        T* to = a.out.data + row * a.out.row_stride + col;
-        const T* from[inputs];
+    if (row >= a.out.rows || col >= a.out.cols) return;
+    T* to = a.out.data + row * a.out.row_stride + col;
+    const T* from[inputs];
 #pragma unroll
-        for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + col;
+    for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + col;
 
-        T elements[inputs];
-        if (col + packet::size <= a.out.cols) {
-            packet x[inputs];
+    T elements[inputs];
+    if (col + packet::size <= a.out.cols) {
+        packet x[inputs];
 #pragma unroll
-            for (int i = 0; i < inputs; ++i) x[i] = *reinterpret_cast<const packet*>(from[i]);
-            packet result;
+        for (int i = 0; i < inputs; ++i) x[i] = *reinterpret_cast<const packet*>(from[i]);
+        packet result;
 #pragma unroll
-            for (int e = 0; e < packet::size; ++e) {
+        for (int e = 0; e < packet::size; ++e) {
 #pragma unroll
-                for (int i = 0; i < inputs; ++i) elements[i] = x[i].elements[e];
-                result.elements[e] = apply(function, elements);
-            }
-            *reinterpret_cast<packet*>(to) = result;
-        } else {  // the packet that the end of the row cuts
+            for (int i = 0; i < inputs; ++i) elements[i] = x[i].elements[e];
+            result.elements[e] = apply(function, elements);
+        }
+        *reinterpret_cast<packet*>(to) = result;
+    } else {  // the packet that the end of the row cuts
 #pragma unroll 1
-            for (int e = 0; e < a.out.cols - col; ++e) {
+        for (int e = 0; e < a.out.cols - col; ++e) {
 #pragma unroll
-                for (int i = 0; i < inputs; ++i) elements[i] = from[i][e];
-                to[e] = apply(function, elements);
-            }
+            for (int i = 0; i < inputs; ++i) elements[i] = from[i][e];
+            to[e] = apply(function, elements);
         }
     }
 }
@@ -102,23 +104,22 @@ template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads, elementwise_tile::min_blocks_per_sm<T>)
     transform_elements(Function function, elementwise_operands<T, inputs> a) {
     constexpr int size = elementwise_packet<T>::size;
-    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x * size + threadIdx.x;
-    for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < a.out.rows;
-         row += gridDim.y * blockDim.y) {
-        const auto at = [row, first](const auto& m, int e) {
-            return m.data + row * m.row_stride + (first + e * static_cast<int>(blockDim.x)) * m.col_stride;
-        };
-        const auto exists = [&](int e) { return first + e * static_cast<int>(blockDim.x) < a.out.cols; };
-        T x[size][inputs];
+    const int step = static_cast<int>(blockDim.x);
+    const std::int64_t row = elementwise_row();
+    const std::int64_t first = std::int64_t{blockIdx.x} * (step * size) + threadIdx.x;
+    if (row >= a.out.rows) return;
+    const auto at = [row, first, step](const auto& m, int e) {
+        return m.data + row * m.row_stride + (first + e * step) * m.col_stride;
+    };
+    T x[size][inputs];
 #pragma unroll
-        for (int e = 0; e < size; ++e)
+    for (int e = 0; e < size; ++e)
 #pragma unroll
-            for (int i = 0; i < inputs; ++i)
-                if (exists(e)) x[e][i] = *at(a.in[i], e);
+        for (int i = 0; i < inputs; ++i)
+            if (first + e * step < a.out.cols) x[e][i] = *at(a.in[i], e);
 #pragma unroll
-        for (int e = 0; e < size; ++e)
-            if (exists(e)) *at(a.out, e) = apply(function, x[e]);
-    }
+    for (int e = 0; e < size; ++e)
+        if (first + e * step < a.out.cols) *at(a.out, e) = apply(function, x[e]);
 }
 
 /// Whether every row of an operand is packets side by side.
@@ -146,9 +147,10 @@ void launch_transform(Function function, std::span<const operand> operands, cuda
     std::int64_t across = 1;
     while (across < tile::threads && across < wanted) across *= 2;
     const dim3 block(static_cast<unsigned>(across), static_cast<unsigned>(tile::threads / across));
-    const dim3 grid(
-        static_cast<unsigned>((packets + block.x - 1) / block.x),
-        static_cast<unsigned>(std::min<std::int64_t>((rows + block.y - 1) / block.y, tile::max_grid_y)));
+    const std::int64_t down = (rows + block.y - 1) / block.y;
+    const std::int64_t deep = (down + tile::max_grid_y - 1) / tile::max_grid_y;
+    const dim3 grid(static_cast<unsigned>((packets + block.x - 1) / block.x),
+                    static_cast<unsigned>((down + deep - 1) / deep), static_cast<unsigned>(deep));
     if (aligned)
         transform_packets<<<grid, block, 0, stream>>>(function, a);
     else

@@ -66,7 +66,8 @@ cut cut_of(std::int64_t rows, std::int64_t cols, int width, int max_threads, con
     const std::int64_t rows_at_once = result.threads / result.lanes;
     const std::int64_t tiles = ceiling(rows, rows_at_once * tile::unroll(width));
     const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    result.ranges = std::clamp<std::int64_t>(places / result.strips, 1, tiles);
+    result.ranges = std::clamp<std::int64_t>(places / std::max<std::int64_t>(result.strips, 1), 1,
+                                             std::max<std::int64_t>(tiles, 1));
     result.range =
         std::max<std::int64_t>(1, ceiling(ceiling(rows, result.ranges), rows_at_once)) * rows_at_once;
     result.ranges = std::max<std::int64_t>(1, ceiling(rows, result.range));
