@@ -15,8 +15,9 @@
 // A warp reads and writes pieces of 128 to 512 bytes, with a load and a store for every 16. Blocks are numbered
 // in bands, so that those resident cover a nearly square part of the matrix and the lines that two blocks share
 // are still in L2. Where pointers or row strides are not multiples of 16 bytes, narrower packets; tiles at the
-// edge of the matrix go element by element. A pair of views that makes the call a copy of rows is copied
-// without shared memory. Needs unit stride on both sides. What limits it now: DRAM.
+// edge of the matrix go element by element, as do matrices of up to 16 rows or columns, in tiles as flat or as
+// tall as they are. A pair of views that makes the call a copy of rows is copied without shared memory. Needs
+// unit stride on both sides. What limits it now: DRAM.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/vector.cuh"
@@ -31,18 +32,26 @@
 namespace heddle::kernels::transpose {
 namespace {
 
-/// The part of the source that a block turns over. Its rows, and its columns, are 128 to 512 bytes long. Of
-/// small packets columns are the longer ones: lines written by parts cost more than lines read by parts.
-template <class Word, int packet_bytes>
+/// Of a tile: square, or as flat or as tall as a matrix of few rows or few columns.
+enum class aspect { square, flat, tall };
+
+/// The part of the source that a block turns over. Where it is square its rows, and its columns, are 128 to 512
+/// bytes long. Of small packets columns are the longer ones: lines written by parts cost more than lines read by
+/// parts.
+template <class Word, int packet_bytes, aspect shape>
 struct tile {
     using word = Word;
     static constexpr int bytes = sizeof(Word);
     static constexpr bool is_wide = packet_bytes == max_vector_bytes;
-    static constexpr int rows = is_wide && bytes >= 4 ? 64 : 128;
-    static constexpr int cols = (is_wide ? 256 : 128) / bytes;
+    static constexpr int long_side = is_wide && bytes >= 4 ? 64 : 128;
+    static constexpr int area = long_side * (is_wide ? 256 : 128) / bytes;
+    static constexpr int short_side = 16;  ///< of one that is flat or tall
+    static constexpr int rows = shape == aspect::square ? long_side
+                                : shape == aspect::flat ? short_side
+                                                        : area / short_side;
+    static constexpr int cols = area / rows;
     /// One for each patch, where they are that few.
-    static constexpr unsigned threads =
-        std::min(256, rows* cols* bytes* bytes / (packet_bytes * packet_bytes));
+    static constexpr unsigned threads = std::min(256, area* bytes* bytes / (packet_bytes * packet_bytes));
 };
 
 /// A tile in patches of `width` packets of `packet_bytes` each, shared out to its threads.
@@ -78,7 +87,9 @@ struct split {
     static constexpr unsigned banks = 32;
     static constexpr unsigned bank_step = std::max(1U, bank_bytes / packet_bytes);
     static constexpr unsigned bank_mask =
-        banks * bank_bytes / std::max<unsigned>(bank_bytes, packet_bytes) - 1;
+        std::min(banks * bank_bytes / std::max<unsigned>(bank_bytes, packet_bytes),
+                 patches_down / bank_step) -
+        1;
     static_assert(patches_down >= (bank_mask + 1) * bank_step);
 };
 
@@ -151,10 +162,10 @@ struct block_order {
     std::int64_t tiles_across_a_z = 0;
 };
 
-template <class Word, int packet_bytes>
-__global__ void __launch_bounds__(tile<Word, packet_bytes>::threads)
+template <class Word, int packet_bytes, aspect shape>
+__global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
     vectorized(matrix_view<const Word> source, matrix_view<Word> destination, block_order order) {
-    using tile = transpose::tile<Word, packet_bytes>;
+    using tile = transpose::tile<Word, packet_bytes, shape>;
     __shared__ shared_storage<tile> shared;
     const std::int64_t row = (blockIdx.x + blockIdx.z * order.tiles_down_a_z) * tile::rows;
     const std::int64_t col = (blockIdx.y + blockIdx.z * order.tiles_across_a_z) * tile::cols;
@@ -171,9 +182,9 @@ __global__ void __launch_bounds__(tile<Word, packet_bytes>::threads)
                                        shared);
 }
 
-template <class Word, int packet_bytes>
+template <class Word, int packet_bytes, aspect shape = aspect::square>
 void launch_tiles(const arguments<Word>& arguments, cudaStream_t stream) {
-    using tile = transpose::tile<Word, packet_bytes>;
+    using tile = transpose::tile<Word, packet_bytes, shape>;
     constexpr std::int64_t max_band = 128;
     const auto ceil_div = [](std::int64_t n, std::int64_t d) { return (n + d - 1) / d; };
     const std::int64_t down = ceil_div(arguments.source.rows, tile::rows);
@@ -186,7 +197,7 @@ void launch_tiles(const arguments<Word>& arguments, cudaStream_t stream) {
     const dim3 grid(static_cast<unsigned>(band), static_cast<unsigned>(std::min(across, max_grid_y)),
                     static_cast<unsigned>(std::max(bands, column_groups)));
     const block_order order = across > max_grid_y ? block_order{0, max_grid_y} : block_order{band, 0};
-    vectorized<Word, packet_bytes>
+    vectorized<Word, packet_bytes, shape>
         <<<grid, tile::threads, 0, stream>>>(arguments.source, arguments.destination, order);
     check(cudaGetLastError());
 }
@@ -283,6 +294,11 @@ void copy(const arguments<Word>& a, cudaStream_t stream) {
 template <class Word>
 void launch_vectorized(const arguments<Word>& arguments, const device_traits&, cudaStream_t stream) {
     if (arguments.is_copy) return copy(arguments, stream);
+    constexpr int few = tile<Word, sizeof(Word), aspect::flat>::short_side;
+    if (arguments.source.rows <= few)
+        return launch_tiles<Word, sizeof(Word), aspect::flat>(arguments, stream);
+    if (arguments.source.cols <= few)
+        return launch_tiles<Word, sizeof(Word), aspect::tall>(arguments, stream);
     const int alignment = line_alignment(arguments, arguments.source.rows, arguments.source.row_stride,
                                          arguments.destination.rows, arguments.destination.row_stride);
     if (alignment >= 16) return launch_tiles<Word, 16>(arguments, stream);
