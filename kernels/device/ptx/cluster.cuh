@@ -55,6 +55,16 @@ __device__ inline void cluster_wait() {
 #endif
 }
 
+/// The place in block `rank` of the cluster that `shared` has in this one.
+template <class T>
+__device__ T* cluster_address(T* shared, [[maybe_unused]] unsigned rank) {
+    T* address = shared;
+#if __CUDA_ARCH__ >= 900
+    asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(shared), "r"(rank));
+#endif
+    return address;
+}
+
 /// Writes to the place in block `rank` of the cluster that `shared` has in this one.
 __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unused]] unsigned rank,
                                      [[maybe_unused]] float value) {
