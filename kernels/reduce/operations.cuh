@@ -244,25 +244,37 @@ struct dot : addition {
     static __device__ state<T> of(const packet_pair<T, width> (&packets)[count], std::int64_t, std::int64_t) {
         state<T> values[count];
 #pragma unroll
-        for (int p = 0; p < count; ++p) {
-            state<T> products[width];
-#pragma unroll
-            for (int e = 0; e < width; ++e) {
-                const auto x = static_cast<state<T>>(packets[p].x[e]);
-                const auto y = static_cast<state<T>>(packets[p].y[e]);
-                if constexpr (std::is_integral_v<T>)
-                    products[e] = wrapping_multiply(x, y);
-                else
-                    products[e] = x * y;
-            }
-            values[p] = combine_tree<dot>(products);
-        }
+        for (int p = 0; p < count; ++p) values[p] = of_packet(packets[p]);
         return combine_tree<dot>(values);
     }
 
     template <class T>
     static __device__ state<T> finish(state<T> all, std::int64_t) {
         return all;
+    }
+
+  private:
+    template <class T, int width>
+    static __device__ state<T> of_packet(const packet_pair<T, width>& packet) {
+        const auto product = [&](int e) {
+            const auto x = static_cast<state<T>>(packet.x[e]);
+            const auto y = static_cast<state<T>>(packet.y[e]);
+            if constexpr (std::is_integral_v<T>)
+                return wrapping_multiply(x, y);
+            else
+                return x * y;
+        };
+        if constexpr (std::is_integral_v<T>) {  // in any order: one after another needs fewer registers
+            state<T> total = 0;
+#pragma unroll
+            for (int e = 0; e < width; ++e) total = wrapping_add(total, product(e));
+            return total;
+        } else {
+            state<T> products[width];
+#pragma unroll
+            for (int e = 0; e < width; ++e) products[e] = product(e);
+            return combine_tree<dot>(products);
+        }
     }
 };
 

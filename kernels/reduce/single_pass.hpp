@@ -23,7 +23,8 @@ struct single_pass_tile {
     static constexpr int waves = 4;
     static constexpr int tiles_to_share = 8;
 
-    static constexpr int most_warps = cluster * lone_threads / 32;
+    static constexpr int warp = 32;
+    static constexpr int most_warps = cluster * lone_threads / warp;
     static constexpr int registers_per_sm = 65536;
 };
 
@@ -39,7 +40,7 @@ inline single_pass_grid plan_single_pass_grid(std::int64_t packets, const device
     using tile = single_pass_tile;
     // One packet a thread as far as there are threads.
     const auto threads_for = [](std::int64_t shared) {
-        return std::min<std::int64_t>(blocks_for(shared, 32) * 32, tile::lone_threads);
+        return std::min<std::int64_t>(blocks_for(shared, tile::warp) * tile::warp, tile::lone_threads);
     };
     if (packets <= tile::lone_packets) return {1, threads_for(packets), 1};
     const bool has_clusters = device.has_compute_capability(9, 0);

@@ -182,10 +182,15 @@ __device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t fir
         total = Operation{}(total, Operation::of(loaded, x.place(i), std::int64_t{step} * Source::width));
     }
 
+    // The last packet stands in for those that are not there: loads behind conditions would wait for each other.
+    if (i >= packets) return total;
     typename Source::packet loaded[unroll - 1];
 #pragma unroll
-    for (int u = 0; u < unroll - 1; ++u)
-        if (i + u * step < packets) loaded[u] = x.load(i + u * step);
+    for (int u = 0; u < unroll - 1; ++u) {
+        const std::int64_t wanted = i + u * step;
+        loaded[u] = x.load(wanted < packets ? wanted : packets - 1);
+    }
+    asm volatile("" ::: "memory");  // no load is moved to its use
 #pragma unroll
     for (int u = 0; u < unroll - 1; ++u)
         if (i + u * step < packets) {

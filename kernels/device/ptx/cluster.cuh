@@ -33,6 +33,15 @@ __device__ inline unsigned cluster_id() {
     return id;
 }
 
+/// The clusters of the grid, along x.
+__device__ inline unsigned cluster_count() {
+    unsigned count = gridDim.x;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
+#endif
+    return count;
+}
+
 /// Tells the cluster's other blocks that this thread runs, and nothing of what it wrote: no fence.
 __device__ inline void cluster_arrive_relaxed() {
 #if __CUDA_ARCH__ >= 900
@@ -53,16 +62,6 @@ __device__ inline void cluster_wait() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
-}
-
-/// The place in block `rank` of the cluster that `shared` has in this one.
-template <class T>
-__device__ T* cluster_address(T* shared, [[maybe_unused]] unsigned rank) {
-    T* address = shared;
-#if __CUDA_ARCH__ >= 900
-    asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(shared), "r"(rank));
-#endif
-    return address;
 }
 
 /// Writes to the place in block `rank` of the cluster that `shared` has in this one.
