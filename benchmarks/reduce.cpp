@@ -95,6 +95,126 @@ void minima_and_maxima(std::int64_t size) {
     });
 }
 
+#if HEDDLE_HAS_CUBLAS
+cublasHandle_t cublas_to_device() {
+    check(cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_DEVICE));
+    return cublas_handle();
+}
+#endif
+
+/// `call` takes x, y, the result's pointer and scratch memory of `scratch_bytes`.
+template <class T, class Call>
+void dot_row(std::int64_t size, std::string_view library, std::int64_t scratch_bytes, Call call) {
+    problem vectors = vector<T>("dot", size);
+    vectors.bytes *= 2;
+    device_row(vectors, library, temperature::cold, [size, scratch_bytes, call] {
+        return
+            [call, x = random_on_device<T>(size), y = random_on_device<T>(size),
+             result = device_buffer<float>(1, stream()),
+             scratch = workspace(scratch_bytes, stream())]() mutable { call(x, y, result.data(), scratch); };
+    });
+}
+
+template <class T>
+void dots(std::int64_t size) {
+    dot_row<T>(size, "heddle", scratch_bytes<T>(size), [](auto& x, auto& y, auto* result, auto& scratch) {
+        dot<T>(x, y, result, stream(), {.workspace = scratch});
+    });
+    dot_row<T>(size, "cub", cub_scratch_bytes, [size](auto& x, auto& y, auto* result, auto& scratch) {
+        cub_dot(x.data(), y.data(), size, result, scratch);
+    });
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<T, float>)
+        dot_row<T>(size, "cublas", 0, [size](auto& x, auto& y, auto* result, auto&) {
+            check(cublasSdot_64(cublas_to_device(), size, x.data(), 1, y.data(), 1, result));
+        });
+#endif
+}
+
+/// cuBLAS looks for the largest magnitude, which is as much work.
+void argmaxima(std::int64_t size) {
+    const std::int64_t bytes = scratch_bytes<float>(size);
+    const auto add_row = [&](std::string_view op, std::string_view library, std::int64_t scratch, auto call) {
+        row<float, std::int64_t>(op, size, library, temperature::cold, scratch, call);
+    };
+    add_row("argmax", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
+        argmax<float>(x, result, stream(), {.workspace = scratch});
+    });
+    add_row("argmax", "cub", cub_scratch_bytes,
+            [size](auto& x, auto* result, auto& scratch) { cub_argmax(x.data(), size, result, scratch); });
+#if HEDDLE_HAS_CUBLAS
+    add_row("argmax", "cublas", 0, [size](auto& x, auto* result, auto&) {
+        check(cublasIsamax_64(cublas_to_device(), size, x.data(), 1, result));
+    });
+#endif
+}
+
+void argminima(std::int64_t size) {
+    const std::int64_t bytes = scratch_bytes<float>(size);
+    row<float, std::int64_t>("argmin", size, "heddle", temperature::cold, bytes,
+                             [](auto& x, auto* result, auto& scratch) {
+                                 argmin<float>(x, result, stream(), {.workspace = scratch});
+                             });
+    row<float, std::int64_t>(
+        "argmin", size, "cub", temperature::cold, cub_scratch_bytes,
+        [size](auto& x, auto* result, auto& scratch) { cub_argmin(x.data(), size, result, scratch); });
+}
+
+/// CUB's mean is a sum, its norm2 one of squares.
+template <class T>
+void means_norms_and_counts(std::int64_t size) {
+    const std::int64_t bytes = scratch_bytes<T>(size);
+    const auto add_row = [&]<class Result>(Result, std::string_view op, std::string_view library,
+                                           std::int64_t scratch, auto call) {
+        row<T, Result>(op, size, library, temperature::cold, scratch, call);
+    };
+    add_row(float{}, "mean", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
+        mean<T>(x, result, stream(), {.workspace = scratch});
+    });
+    add_row(float{}, "mean", "cub", cub_scratch_bytes, [size](auto& x, auto* result, auto& scratch) {
+        bench::cub_sum<T>(x.data(), size, result, scratch);
+    });
+    add_row(float{}, "norm1", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
+        norm1<T>(x, result, stream(), {.workspace = scratch});
+    });
+    add_row(float{}, "norm1", "cub", cub_scratch_bytes,
+            [size](auto& x, auto* result, auto& scratch) { cub_norm1(x.data(), size, result, scratch); });
+    add_row(float{}, "norm2", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
+        norm2<T>(x, result, stream(), {.workspace = scratch});
+    });
+    add_row(float{}, "norm2", "cub", cub_scratch_bytes,
+            [size](auto& x, auto* result, auto& scratch) { cub_squares(x.data(), size, result, scratch); });
+    add_row(std::int64_t{}, "count_nonzero", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
+        count_nonzero<T>(x, result, stream(), {.workspace = scratch});
+    });
+    add_row(
+        std::int64_t{}, "count_nonzero", "cub", cub_scratch_bytes,
+        [size](auto& x, auto* result, auto& scratch) { cub_count_nonzero(x.data(), size, result, scratch); });
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<T, float>) {
+        add_row(float{}, "norm1", "cublas", 0, [size](auto& x, auto* result, auto&) {
+            check(cublasSasum_64(cublas_to_device(), size, x.data(), 1, result));
+        });
+        add_row(float{}, "norm2", "cublas", 0, [size](auto& x, auto* result, auto&) {
+            check(cublasSnrm2_64(cublas_to_device(), size, x.data(), 1, result));
+        });
+    }
+#endif
+}
+
+/// The norm of double is the one that scales.
+void norms_of_double(std::int64_t size) {
+    row<double, double>("norm2", size, "heddle", temperature::cold, scratch_bytes<double>(size),
+                        [](auto& x, auto* result, auto& scratch) {
+                            norm2<double>(x, result, stream(), {.workspace = scratch});
+                        });
+#if HEDDLE_HAS_CUBLAS
+    row<double, double>("norm2", size, "cublas", temperature::cold, 0, [size](auto& x, auto* result, auto&) {
+        check(cublasDnrm2_64(cublas_to_device(), size, x.data(), 1, result));
+    });
+#endif
+}
+
 void host_sums(std::int64_t size) {
     host_row(vector<float>("sum", size), "host", [size] {
         return [x = random_on_host<float>(size), size] {
@@ -114,7 +234,7 @@ void host_sums(std::int64_t size) {
 
 void register_rows() {
     copy_ceiling();
-    for (const int exponent : {10, 14, 16, 18, 20, 22, 24, 26, 28, 30})
+    for (const int exponent : {10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 26, 28, 30})
         sums<float>(std::int64_t{1} << exponent, temperature::cold);
     for (const int exponent : {10, 14, 18, 20, 22, 24})
         sums<float>(std::int64_t{1} << exponent, temperature::hot);
@@ -127,8 +247,16 @@ void register_rows() {
     sums<std::int32_t>(large, temperature::cold);
     sums<std::int64_t>(large, temperature::cold);
 
+    for (const int exponent : {16, 20, 22, 24, 26, 28}) argmaxima(std::int64_t{1} << exponent);
+
     for (const std::int64_t size : {medium, large}) {
         minima_and_maxima(size);
+        argminima(size);
+        dots<float>(size);
+        dots<half>(size);
+        means_norms_and_counts<float>(size);
+        means_norms_and_counts<half>(size);
+        norms_of_double(size);
         for (const auto algorithm : reduce_algorithms())
             heddle_sum<float>(size, temperature::cold, algorithm);
     }

@@ -12,15 +12,24 @@ footprint footprint_of(const vector_view<T>& v) {
     return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
 }
 
-/// The scalar that a reduction of x writes; it may lie between two elements of x.
+/// The operands of a dot product.
+template <class T>
+void validate_pair(const char* operation, const vector_view<const T>& x, const vector_view<const T>& y) {
+    validate(operation, "x", x);
+    validate(operation, "y", y);
+    require(y.size == x.size, operation, {"y", "size"}, y.size, "{} (x.size)", x.size);
+}
+
+/// The scalar that a reduction of x, of that name, writes; it may lie between two elements of x.
 template <class Result, class T>
-void validate_result(const char* operation, const Result* result, const vector_view<const T>& x) {
+void validate_result(const char* operation, const Result* result, const char* name,
+                     const vector_view<const T>& x) {
     require(result != nullptr, operation, "result", "null", "a pointer to device memory");
     const auto address = reinterpret_cast<std::uintptr_t>(result);
     require(address % alignof(Result) == 0, operation, "result", address, "a multiple of {} bytes",
             alignof(Result));
     const footprint scalar = footprint_of(matrix_view<const Result>{result, 1, 1, 1});
-    require(!overlap(footprint_of(x), scalar), operation, "result", address, "memory apart from x");
+    require(!overlap(footprint_of(x), scalar), operation, "result", address, "memory apart from {}", name);
 }
 
 }  // namespace heddle::detail

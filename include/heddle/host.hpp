@@ -3,6 +3,7 @@
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/matrix_reduce.hpp>
+#include <heddle/reduce.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -138,14 +139,28 @@ template <class T>
 void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
             matrix_view<T> c, std::type_identity_t<T> alpha = 1, std::type_identity_t<T> beta = 0);
 
-/// The sum, the smallest and the largest element of x; see heddle::sum, heddle::min and heddle::max. The
-/// result does not depend on the number of threads.
+/// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of
+/// threads.
 template <class T>
 sum_type<T> sum(vector_view<const T> x);
+template <class T>
+mean_type<T> mean(vector_view<const T> x);
 template <class T>
 T min(vector_view<const T> x);
 template <class T>
 T max(vector_view<const T> x);
+template <class T>
+std::int64_t argmin(vector_view<const T> x);
+template <class T>
+std::int64_t argmax(vector_view<const T> x);
+template <class T>
+sum_type<T> dot(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y);
+template <class T>
+sum_type<T> norm1(vector_view<const T> x);
+template <class T>
+sum_type<T> norm2(vector_view<const T> x);
+template <class T>
+std::int64_t count_nonzero(vector_view<const T> x);
 
 /// y[i] = x[0] + ... + x[i], and without x[i]; see heddle::inclusive_scan and heddle::exclusive_scan. The result
 /// does not depend on the number of threads.

@@ -14,7 +14,15 @@
 
 namespace heddle {
 
-/// The rungs of the reductions of a vector to a scalar; kernels/reduce/README.md is their ladder.
+/// The reductions of a vector to a scalar, named as their functions below.
+enum class reduce_operation { sum, mean, min, max, argmin, argmax, dot, norm1, norm2, count_nonzero };
+
+/// All operations: what tests and benchmarks go through.
+std::span<const reduce_operation> reduce_operations();
+std::string_view to_string(reduce_operation operation);
+
+/// The rungs of the reductions of a vector to a scalar; kernels/reduce/README.md is their ladder. sum, min and
+/// max have them all, the other operations warp_shuffle and single_pass.
 enum class reduce_algorithm {
     automatic,
     interleaved,
@@ -25,9 +33,14 @@ enum class reduce_algorithm {
     single_pass
 };
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+/// All rungs, without `automatic`, and those that an operation has: what tests, benchmarks and pages go through.
 std::span<const reduce_algorithm> reduce_algorithms();
+std::span<const reduce_algorithm> reduce_algorithms(reduce_operation operation);
 std::string_view to_string(reduce_algorithm algorithm);
+
+/// The type of a mean: double for the integers, else that of a sum.
+template <class T>
+using mean_type = std::conditional_t<std::is_integral_v<T>, double, sum_type<T>>;
 
 struct reduce_options {
     reduce_algorithm algorithm = reduce_algorithm::automatic;
@@ -38,7 +51,7 @@ struct reduce_options {
     std::span<std::byte> workspace{};
 };
 
-/// What the choice of a rung depends on.
+/// What the choice of a rung depends on. Of dot, `stride` is 1 where both vectors' are, else the larger of them.
 struct reduce_problem {
     std::int64_t size = 0;
     std::int64_t stride = 1;
@@ -48,7 +61,8 @@ struct reduce_problem {
 /// The rung that `automatic` stands for. Pure.
 reduce_algorithm select(const reduce_problem& problem, const device_traits& device);
 
-/// The workspace, in bytes, that a reduction of this problem needs; 0 where one block does it all. Pure.
+/// The workspace, in bytes, that any of the reductions of this problem needs; 0 where one block or one cluster of
+/// blocks does it all. Pure.
 /// @throws invalid_argument  a negative size, an element size that is not 1 to 8 bytes, an unknown algorithm
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm = reduce_algorithm::automatic);
@@ -70,7 +84,8 @@ std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& de
 /// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, a result or a
 ///                           workspace that overlaps x, a workspace that is too small, an unknown algorithm
 ///                           (nothing is enqueued)
-/// @throws unsupported       `vectorized` was asked for and the stride is not 1
+/// @throws unsupported       `vectorized` was asked for and the stride is not 1; the operation does not have the
+///                           rung that was asked for
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void sum(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
@@ -87,5 +102,50 @@ void min(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_r
 template <class T>
 void max(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_ref stream,
          const reduce_options& options = {});
+
+/// *result = the sum of x over its size; NaN where x is empty. Of floating-point elements, the sum is as sum()'s,
+/// and infinite where that is; of int32 it is exact, of int64 one of doubles: neither wraps. All else is as for
+/// sum().
+template <class T>
+void mean(vector_view<const T> x, std::type_identity_t<mean_type<T>>* result, cuda::stream_ref stream,
+          const reduce_options& options = {});
+
+/// *result = the place of the first NaN of x, or else of the first of its smallest elements; -1 where x is empty.
+/// Zeros are equal, whatever their sign. All else is as for sum().
+template <class T>
+void argmin(vector_view<const T> x, std::int64_t* result, cuda::stream_ref stream,
+            const reduce_options& options = {});
+
+/// *result = the place of the first NaN of x, or else of the first of its largest elements; -1 where x is empty.
+/// Zeros are equal, whatever their sign. All else is as for sum().
+template <class T>
+void argmax(vector_view<const T> x, std::int64_t* result, cuda::stream_ref stream,
+            const reduce_options& options = {});
+
+/// *result = the sum of x[i] * y[i]; 0 where they are empty. Of floating-point elements, a product is rounded like
+/// a sum, so that an element goes through reduce_depth() + 1 roundings; those of 16-bit elements are exact. Integers
+/// wrap in int64. y may be x; it is as large as x, or else invalid_argument is thrown. All else is as for sum().
+template <class T>
+void dot(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y,
+         std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
+         const reduce_options& options = {});
+
+/// *result = the sum of |x[i]|. All else is as for sum().
+template <class T>
+void norm1(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
+           const reduce_options& options = {});
+
+/// *result = the square root of the sum of the squares of x; 0 where x is empty. It overflows only where it is
+/// itself too large for its type, and does not underflow: squares are added in double, and those of double are
+/// scaled. NaN where any element is NaN, else Inf where any is infinite. T is float, double, half or bfloat16.
+/// docs/accuracy.md has the bound. All else is as for sum().
+template <class T>
+void norm2(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
+           const reduce_options& options = {});
+
+/// *result = how many elements of x are not zero; a NaN is not. All else is as for sum().
+template <class T>
+void count_nonzero(vector_view<const T> x, std::int64_t* result, cuda::stream_ref stream,
+                   const reduce_options& options = {});
 
 }  // namespace heddle

@@ -10,12 +10,18 @@ inline constexpr int warp_size = 32;
 /// Combinations on the way of one value through warp_reduce.
 inline constexpr int warp_reduce_depth = 5;
 
+/// Overloaded, beside their types, for the structs that operations keep.
+template <class T>
+__device__ T shuffle_down(T value, int distance) {
+    return __shfl_down_sync(0xffffffffu, value, distance);
+}
+
 /// Lane 0 gets the combination of the values of all 32 lanes, always in the same order.
 template <class Operation, class T>
 __device__ T warp_reduce(T value, Operation operation) {
 #pragma unroll
     for (int distance = warp_size / 2; distance > 0; distance /= 2)
-        value = operation(value, __shfl_down_sync(0xffffffffu, value, distance));
+        value = operation(value, shuffle_down(value, distance));
     return value;
 }
 

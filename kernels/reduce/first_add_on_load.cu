@@ -55,7 +55,7 @@ void launch_first_add_on_load(const arguments<Operation, T>& arguments, const de
                               cudaStream_t stream) {
     using result = result_type<Operation, T>;
     std::int64_t blocks = blocks_for(arguments.x.size, tile::elements);
-    result* output = blocks == 1 ? arguments.result : arguments.partials;
+    result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
     first_add_on_load<Operation>
         <<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, output);
     while (blocks > 1) {

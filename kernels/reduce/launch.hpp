@@ -14,20 +14,66 @@ namespace heddle::kernels::reduce {
 
 /// The operations, defined for the device in operations.cuh.
 struct sum;
+struct mean;
 struct min;
 struct max;
+struct argmin;
+struct argmax;
+struct dot;
+struct norm1;
+struct norm2;
+struct count_nonzero;
 
-/// What partial results and the result are kept in.
+template <class Operation, class... Others>
+inline constexpr bool is_any_of = (std::is_same_v<Operation, Others> || ...);
+
+/// Operations that all rungs have: what they keep of some elements is an element, or is added up like one.
+template <class Operation>
+inline constexpr bool is_on_all_rungs = is_any_of<Operation, sum, min, max>;
+
 template <class Operation, class T>
-using result_type = std::conditional_t<std::is_same_v<Operation, sum>, sum_type<T>, T>;
+struct result_of {
+    using type = sum_type<T>;
+};
+template <class T>
+struct result_of<mean, T> {
+    using type = mean_type<T>;
+};
+template <class T>
+struct result_of<min, T> {
+    using type = T;
+};
+template <class T>
+struct result_of<max, T> {
+    using type = T;
+};
+template <class T>
+struct result_of<argmin, T> {
+    using type = std::int64_t;
+};
+template <class T>
+struct result_of<argmax, T> {
+    using type = std::int64_t;
+};
+template <class T>
+struct result_of<count_nonzero, T> {
+    using type = std::int64_t;
+};
 
-/// x may be empty; its stride is 1 where it has one element or none.
+template <class Operation, class T>
+using result_type = typename result_of<Operation, T>::type;
+
+/// Partials are at most this large.
+inline constexpr std::int64_t max_state_bytes = 16;
+
+/// x may be empty; its stride is 1 where it has one element or none. y is as large as x, and dot's alone.
 template <class Operation, class T>
 struct arguments {
     vector_view<const T> x;
+    vector_view<const T> y;
     result_type<Operation, T>* result;
-    unsigned* ticket = nullptr;                     ///< zero before and after
-    result_type<Operation, T>* partials = nullptr;  ///< as many as the plan says; none: both are null
+    unsigned* ticket = nullptr;  ///< zero before and after
+    void* partials = nullptr;    ///< as many states as the plan says; none: both are null
 };
 
 /// What a rung will do with a problem; pure, and the same for all operations.
@@ -43,6 +89,7 @@ plan plan_warp_shuffle(const reduce_problem& problem, const device_traits& devic
 plan plan_vectorized(const reduce_problem& problem, const device_traits& device);
 plan plan_single_pass(const reduce_problem& problem, const device_traits& device);
 
+/// The operations on all rungs.
 template <class Operation, class T>
 void launch_interleaved(const arguments<Operation, T>& arguments, const device_traits& device,
                         cudaStream_t stream);
@@ -52,13 +99,15 @@ void launch_sequential(const arguments<Operation, T>& arguments, const device_tr
 template <class Operation, class T>
 void launch_first_add_on_load(const arguments<Operation, T>& arguments, const device_traits& device,
                               cudaStream_t stream);
-template <class Operation, class T>
-void launch_warp_shuffle(const arguments<Operation, T>& arguments, const device_traits& device,
-                         cudaStream_t stream);
 /// Needs stride 1.
 template <class Operation, class T>
 void launch_vectorized(const arguments<Operation, T>& arguments, const device_traits& device,
                        cudaStream_t stream);
+
+/// Every operation.
+template <class Operation, class T>
+void launch_warp_shuffle(const arguments<Operation, T>& arguments, const device_traits& device,
+                         cudaStream_t stream);
 template <class Operation, class T>
 void launch_single_pass(const arguments<Operation, T>& arguments, const device_traits& device,
                         cudaStream_t stream);

@@ -1,6 +1,9 @@
 #pragma once
 
 #include "kernels/device/ptx/min_max.cuh"
+#include "kernels/device/ptx/relaxed.cuh"
+#include "kernels/device/vector.cuh"
+#include "kernels/device/warp_reduce.cuh"
 #include "kernels/reduce/launch.hpp"
 #include <heddle/types.hpp>
 
@@ -8,6 +11,9 @@
 #include <limits>
 #include <type_traits>
 
+/// An operation on elements of type T keeps a state<T> of those that it has seen: identity(), of none; of(), of
+/// some packets, whose element e of packet p is at first + p * step + e of x; the call operator, of what two
+/// states have seen; finish(), the result. `registers` is what a thread may have: large states need more.
 namespace heddle::kernels::reduce {
 
 template <class T>
@@ -19,7 +25,61 @@ inline constexpr T largest_integer = std::numeric_limits<T>::max();
 template <class T>
 inline constexpr T smallest_integer = std::numeric_limits<T>::min();
 
-struct sum {
+template <class Operation, class T>
+using state_type = typename Operation::template state<T>;
+
+/// What two vectors have at the same places.
+template <class T, int width>
+struct packet_pair {
+    vector<T, width> x;
+    vector<T, width> y;
+};
+
+/// Combines the values of an array, neighbours first: those of one register, where they are 16 bits wide.
+template <class Operation, class State, int size>
+__device__ State combine_tree(State (&values)[size]) {
+    static_assert((size & (size - 1)) == 0);
+#pragma unroll
+    for (int count = size / 2; count > 0; count /= 2)
+#pragma unroll
+        for (int i = 0; i < count; ++i) values[i] = Operation{}(values[2 * i], values[2 * i + 1]);
+    return values[0];
+}
+
+__device__ inline std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+__device__ inline std::int64_t wrapping_multiply(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+/// Operations that look at one element at a time: seen<T>(element) is its state.
+template <class Operation>
+struct one_by_one {
+    static constexpr int registers = 32;
+
+    template <class T, int width, int count>
+    static __device__ auto of(const vector<T, width> (&packets)[count], std::int64_t, std::int64_t) {
+        using state = state_type<Operation, T>;
+        state values[count];
+#pragma unroll
+        for (int p = 0; p < count; ++p) {
+            state elements[width];
+#pragma unroll
+            for (int e = 0; e < width; ++e) elements[e] = Operation::template seen<T>(packets[p][e]);
+            values[p] = combine_tree<Operation>(elements);
+        }
+        return combine_tree<Operation>(values);
+    }
+
+    template <class T, class State>
+    static __device__ result_type<Operation, T> finish(State all, std::int64_t) {
+        return static_cast<result_type<Operation, T>>(all);
+    }
+};
+
+/// Operations that add something up. Integers wrap, where signed overflow would be undefined.
+struct addition {
     template <class T>
     static __device__ T identity() {
         return T{0};
@@ -28,20 +88,50 @@ struct sum {
     __device__ T operator()(T a, T b) const {
         return a + b;
     }
-    /// Wraps, where signed overflow would be undefined.
-    __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const {
-        return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const { return wrapping_add(a, b); }
+};
+
+struct sum : addition, one_by_one<sum> {
+    template <class T>
+    using state = sum_type<T>;
+
+    template <class T>
+    static __device__ state<T> seen(T element) {
+        return static_cast<state<T>>(element);
+    }
+};
+
+/// int64 is added up in double, where it cannot wrap.
+struct mean : addition, one_by_one<mean> {
+    template <class T>
+    using state = std::conditional_t<std::is_same_v<T, std::int64_t>, double, sum_type<T>>;
+
+    template <class T>
+    static __device__ state<T> seen(T element) {
+        return static_cast<state<T>>(element);
+    }
+    /// Rounded once, to double, and then to the result's type: float does not have every size.
+    template <class T>
+    static __device__ mean_type<T> finish(state<T> all, std::int64_t size) {
+        return static_cast<mean_type<T>>(static_cast<double>(all) / static_cast<double>(size));
     }
 };
 
 /// A NaN in `b` is taken, and one in `a` stays, for no comparison with it holds.
-struct min {
+struct min : one_by_one<min> {
+    template <class T>
+    using state = T;
+
     template <class T>
     static __device__ T identity() {
         if constexpr (std::is_integral_v<T>)
             return largest_integer<T>;
         else
             return static_cast<T>(infinity);
+    }
+    template <class T>
+    static __device__ T seen(T element) {
+        return element;
     }
     template <class T>
     __device__ T operator()(T a, T b) const {
@@ -54,13 +144,20 @@ struct min {
     }
 };
 
-struct max {
+struct max : one_by_one<max> {
+    template <class T>
+    using state = T;
+
     template <class T>
     static __device__ T identity() {
         if constexpr (std::is_integral_v<T>)
             return smallest_integer<T>;
         else
             return static_cast<T>(-infinity);
+    }
+    template <class T>
+    static __device__ T seen(T element) {
+        return element;
     }
     template <class T>
     __device__ T operator()(T a, T b) const {
@@ -72,5 +169,279 @@ struct max {
             return b > a || b != b ? b : a;
     }
 };
+
+template <class Value>
+struct alignas(16) candidate {
+    Value value;
+    std::int64_t index;
+};
+
+/// The place of the first element that is the extremum (min or max), or NaN where that is.
+template <class Extremum>
+struct place_of {
+    static constexpr int registers = 64;
+    static constexpr std::int64_t none = largest_integer<std::int64_t>;
+
+    template <class T>
+    using value_type = std::conditional_t<is_16_bit_float<T>, float, T>;
+    template <class T>
+    using state = candidate<value_type<T>>;
+
+    template <class State>
+    static __device__ State identity() {
+        return {Extremum::template identity<decltype(State::value)>(), none};
+    }
+
+    /// The extremum first, then where it is: few comparisons an element, and none that waits for the last.
+    template <class T, int width, int count>
+    static __device__ state<T> of(const vector<T, width> (&packets)[count], std::int64_t first,
+                                  std::int64_t step) {
+        using value = value_type<T>;
+        value values[count * width], tree[count * width];
+#pragma unroll
+        for (int i = 0; i < count * width; ++i)
+            values[i] = tree[i] = static_cast<value>(packets[i / width][i % width]);
+        const value extremum = combine_tree<Extremum>(tree);
+        int place = 0;
+        if (extremum == extremum) {
+#pragma unroll
+            for (int i = count * width - 1; i >= 0; --i)
+                if (values[i] == extremum) place = i;
+        } else {
+#pragma unroll
+            for (int i = count * width - 1; i >= 0; --i)
+                if (values[i] != values[i]) place = i;
+        }
+        return {extremum, first + place / width * step + place % width};
+    }
+
+    template <class Value>
+    __device__ candidate<Value> operator()(const candidate<Value>& a, const candidate<Value>& b) const {
+        const Value extremum = Extremum{}(a.value, b.value);
+        const auto has_it = [&](const candidate<Value>& one) {
+            return one.value == extremum || (one.value != one.value && extremum != extremum);
+        };
+        return has_it(b) && (!has_it(a) || b.index < a.index) ? b : a;
+    }
+
+    template <class T>
+    static __device__ std::int64_t finish(const state<T>& best, std::int64_t) {
+        return best.index == none ? -1 : best.index;
+    }
+};
+
+struct argmin : place_of<min> {};
+struct argmax : place_of<max> {};
+
+/// Products of 16-bit elements are exact in float, those of int32 in int64.
+struct dot : addition {
+    static constexpr int registers = 64;
+
+    template <class T>
+    using state = sum_type<T>;
+
+    template <class T, int width, int count>
+    static __device__ state<T> of(const packet_pair<T, width> (&packets)[count], std::int64_t, std::int64_t) {
+        state<T> values[count];
+#pragma unroll
+        for (int p = 0; p < count; ++p) values[p] = of_packet(packets[p]);
+        return combine_tree<dot>(values);
+    }
+
+    template <class T>
+    static __device__ state<T> finish(state<T> all, std::int64_t) {
+        return all;
+    }
+
+  private:
+    template <class T, int width>
+    static __device__ state<T> of_packet(const packet_pair<T, width>& packet) {
+        const auto product = [&](int e) {
+            const auto x = static_cast<state<T>>(packet.x[e]);
+            const auto y = static_cast<state<T>>(packet.y[e]);
+            if constexpr (std::is_integral_v<T>)
+                return wrapping_multiply(x, y);
+            else
+                return x * y;
+        };
+        if constexpr (std::is_integral_v<T>) {  // in any order: one after another needs fewer registers
+            state<T> total = 0;
+#pragma unroll
+            for (int e = 0; e < width; ++e) total = wrapping_add(total, product(e));
+            return total;
+        } else {
+            state<T> products[width];
+#pragma unroll
+            for (int e = 0; e < width; ++e) products[e] = product(e);
+            return combine_tree<dot>(products);
+        }
+    }
+};
+
+struct norm1 : addition, one_by_one<norm1> {
+    template <class T>
+    using state = sum_type<T>;
+
+    template <class T>
+    static __device__ state<T> seen(T element) {
+        const auto x = static_cast<state<T>>(element);
+        if constexpr (std::is_integral_v<T>)
+            return x < 0 ? wrapping_multiply(x, -1) : x;
+        else
+            return fabs(x);
+    }
+};
+
+/// A sum of squares over 2^(1200 level), level -1, 0 or 1.
+struct alignas(16) scaled_squares {
+    double sum;
+    int level;
+};
+
+/// The squares of the other types neither overflow nor underflow in double. Those of double do: they are scaled
+/// by the largest element at hand, as in LAPACK's dnrm2 (Blue, "A portable Fortran program to find the Euclidean
+/// norm of a vector", 1978). What underflows then is beside an element that outweighs all such.
+struct norm2 : addition, one_by_one<norm2> {
+    static constexpr int registers = 64;
+
+    template <class T>
+    using state = std::conditional_t<std::is_same_v<T, double>, scaled_squares, double>;
+
+    using addition::identity;
+    using addition::operator();
+    using one_by_one<norm2>::of;
+
+    template <class T>
+    static __device__ double seen(T element) {
+        const auto x = static_cast<double>(static_cast<float>(element));
+        return x * x;
+    }
+
+    template <class T>
+    static __device__ result_type<norm2, T> finish(state<T> all, std::int64_t) {
+        if constexpr (std::is_same_v<T, double>)
+            return sqrt(all.sum) * unit(all.level);
+        else
+            return static_cast<float>(sqrt(all));
+    }
+
+    /// Squares of elements of a level, over the square of its unit, lie between 2^-800 and 2^960.
+    static __device__ double unit(int level) {
+        if (level == 0) return 1;
+        return level > 0 ? 0x1p600 : 0x1p-600;
+    }
+
+    template <int width, int count>
+    static __device__ scaled_squares of(const vector<double, width> (&packets)[count], std::int64_t,
+                                        std::int64_t) {
+        constexpr int large = (1023 + 480) << 20, small = (1023 - 400) << 20;
+        int largest = 0;  // the high words, without signs, are ordered as the magnitudes are; NaN comes last
+#pragma unroll
+        for (int p = 0; p < count; ++p)
+#pragma unroll
+            for (int e = 0; e < width; ++e)
+                largest = ::max(largest, __double2hiint(packets[p][e]) & 0x7fffffff);
+        const int level = largest >= large ? 1 : largest < small ? -1 : 0;
+        const double scale = unit(-level);
+
+        double squares[count * width];
+#pragma unroll
+        for (int i = 0; i < count * width; ++i) {
+            const double x = packets[i / width][i % width] * scale;
+            squares[i] = x * x;
+        }
+        return {combine_tree<addition>(squares), level};
+    }
+
+    __device__ scaled_squares operator()(const scaled_squares& a, const scaled_squares& b) const {
+        const int level = ::max(a.level, b.level);
+        return {raised(a, level) + raised(b, level), level};
+    }
+
+  private:
+    /// Only the highest level has infinities and NaN.
+    static __device__ double raised(const scaled_squares& squares, int level) {
+        double sum = squares.sum;
+        if (squares.level < level) sum = sum * 0x1p-600 * 0x1p-600;
+        if (squares.level + 1 < level) sum = 0;
+        return sum;
+    }
+};
+
+template <>
+__device__ inline scaled_squares addition::identity<scaled_squares>() {
+    return {0, -1};
+}
+
+struct count_nonzero : addition {
+    static constexpr int registers = 32;
+
+    template <class T>
+    using state = std::int64_t;
+
+    template <class T, int width, int count>
+    static __device__ std::int64_t of(const vector<T, width> (&packets)[count], std::int64_t, std::int64_t) {
+        int nonzero = 0;
+#pragma unroll
+        for (int i = 0; i < count * width; ++i) nonzero += packets[i / width][i % width] != T(0) ? 1 : 0;
+        return nonzero;
+    }
+
+    template <class T>
+    static __device__ std::int64_t finish(std::int64_t all, std::int64_t) {
+        return all;
+    }
+};
+
+template <class Value>
+__device__ candidate<Value> shuffle_down(candidate<Value> best, int distance) {
+    return {kernels::shuffle_down(best.value, distance), kernels::shuffle_down(best.index, distance)};
+}
+__device__ inline scaled_squares shuffle_down(scaled_squares squares, int distance) {
+    return {kernels::shuffle_down(squares.sum, distance), kernels::shuffle_down(squares.level, distance)};
+}
+
+/// What another block has stored.
+template <class State>
+__device__ State load_partial(const State* partial) {
+    return __ldcg(partial);
+}
+template <class Value>
+__device__ candidate<Value> load_partial(const candidate<Value>* partial) {
+    return {__ldcg(&partial->value), __ldcg(&partial->index)};
+}
+__device__ inline scaled_squares load_partial(const scaled_squares* partial) {
+    return {__ldcg(&partial->sum), __ldcg(&partial->level)};
+}
+
+/// A state on its way to another block, as one word of which the second half is never zero.
+template <class State>
+__device__ ptx::wide_word message_of(State state) {
+    std::uint64_t bits = 0;
+    static_assert(sizeof(state) <= sizeof(bits));
+    memcpy(&bits, &state, sizeof(state));
+    return {bits, 1};
+}
+template <class Value>
+__device__ ptx::wide_word message_of(candidate<Value> best) {
+    return {message_of(best.value).low, static_cast<std::uint64_t>(best.index) + 1};
+}
+__device__ inline ptx::wide_word message_of(scaled_squares squares) {
+    return {message_of(squares.sum).low, static_cast<std::uint64_t>(squares.level + 2)};
+}
+
+template <class State>
+__device__ void read_message(const ptx::wide_word& message, State& state) {
+    memcpy(&state, &message.low, sizeof(state));
+}
+template <class Value>
+__device__ void read_message(const ptx::wide_word& message, candidate<Value>& best) {
+    read_message(message, best.value);
+    best.index = static_cast<std::int64_t>(message.high - 1);
+}
+__device__ inline void read_message(const ptx::wide_word& message, scaled_squares& squares) {
+    read_message(message, squares.sum);
+    squares.level = static_cast<int>(message.high) - 2;
+}
 
 }  // namespace heddle::kernels::reduce

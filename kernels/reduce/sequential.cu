@@ -51,7 +51,7 @@ template <class Operation, class T>
 void launch_sequential(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
     using result = result_type<Operation, T>;
     std::int64_t blocks = blocks_for(arguments.x.size, tile::threads);
-    result* output = blocks == 1 ? arguments.result : arguments.partials;
+    result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
     sequential<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, output);
     while (blocks > 1) {
         const vector_view<const result> input{output, blocks};

@@ -1,117 +1,46 @@
-// single_pass: the last block to finish combines the partials, so one launch does for any size.
+// single_pass: one launch for any size. Blocks tell each other what they have by the quickest way there is.
 //
-//   block 0 .. n-1:  packets -> registers -> shuffles -> partials[block]; then draws a ticket
-//   the last ticket: partials[0 .. n-1], in this order -> result; the ticket is back at 0
+//   up to 64 KB:   one block             packets -> registers -> shuffles -> shared memory -> result
+//   up to 512 KB:  a cluster of 8        every warp sends its share into the first block's shared memory
+//   up to 8 MB:    16 clusters           then 15 send theirs to the last, which waits for them
+//   more:          many blocks           partials[block], then a ticket: whoever draws the last combines the
+//                                        partials in the order of their blocks
 //
-// Which block is last varies, what it computes does not: the same call gives the same bits. Up to 64 KB one
-// block does everything and there is no ticket. Then data is spread over the SMs, one block each, until every
-// block has a whole tile; then over more blocks, until the device is full. Large data gets several blocks for
-// each place on the device, so that an SM that runs ahead takes more of them. Loads are those of
-// `vectorized`.
+// What clusters send is data and signal at once: a store that counts at a barrier in the receiver's shared memory,
+// or 16 bytes of which the second half is not zero. No fence, no atomic, no reload.
+//
+// Who is last to come varies, what it computes does not: the same call gives the same bits. Tickets and
+// messages are zero again after the call. Without clusters (before compute capability 9.0) the second and third
+// are as the last: data is spread over the SMs, one block each, until every block has a whole tile; then over
+// more blocks, until the device is full. Large data gets several blocks for each place on the device, so that
+// an SM that runs ahead takes more of them. Loads are those of `vectorized`.
 //
 // Any stride; 16-byte loads for stride 1. What limits it is the launch up to about 1 MB, then L2 or DRAM.
 //
-// 2^28 floats on an H200: 4.3 TB/s, as much as CUB; 2^20: 7.8 us, where CUB takes 9.2.
+// 2^28 floats on an H200: 4.3 TB/s, as much as CUB.
 
 #include "kernels/device/block_reduce.cuh"
-#include "kernels/device/ptx/atomic_increment.cuh"
-#include "kernels/reduce/levels.hpp"
-#include "kernels/reduce/source.cuh"
-#include <heddle/error.hpp>
-
-#include <algorithm>
+#include "kernels/reduce/single_pass.cuh"
 
 namespace heddle::kernels::reduce {
-namespace {
-
-struct tile {
-    static constexpr int unroll = 4;
-    static constexpr int threads = 512;  ///< of one block among several
-    static constexpr int blocks_per_sm = 4;
-    static constexpr int lone_threads = 1024;  ///< at most, of a lone block
-    static constexpr int lone_packets = lone_threads * unroll;
-    static constexpr int packets = threads * unroll;
-    /// Blocks for each place on the device, and the tiles that each must have for more than one to pay.
-    static constexpr int waves = 4;
-    static constexpr int tiles_to_share = 8;
-};
-
-/// One launch, from the packets (elements, where they are strided) that there are at most.
-struct grid {
-    std::int64_t blocks;
-    std::int64_t threads;
-};
-
-grid grid_of(std::int64_t packets, const device_traits& device) {
-    if (packets <= tile::lone_packets) {
-        const std::int64_t warps = blocks_for(packets, warp_size);
-        return {1, std::min<std::int64_t>(warps * warp_size, tile::lone_threads)};
-    }
-    const std::int64_t tiles = blocks_for(packets, tile::packets);
-    const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    if (tiles > places)
-        return {std::clamp(tiles / tile::tiles_to_share, places, places * tile::waves), tile::threads};
-    const std::int64_t one_per_sm =
-        std::min<std::int64_t>(blocks_for(packets, tile::threads), device.sm_count);
-    return {std::max(tiles, one_per_sm), tile::threads};
-}
-
-/// `ticket` is zero before and after.
-template <class Operation, class T, class Source, class Result>
-__global__ void __launch_bounds__(tile::lone_threads, tile::blocks_per_sm* tile::threads / tile::lone_threads)
-    single_pass(Source x, Result* result, Result* partials, unsigned* ticket) {
-    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int step = static_cast<int>(gridDim.x * blockDim.x);
-
-    Result value = accumulate<Operation, T, tile::unroll>(x, first, step);
-    value = block_reduce(value, Operation{});
-    if (gridDim.x > 1) {
-        __shared__ bool is_last;
-        if (threadIdx.x == 0) {
-            partials[blockIdx.x] = value;
-            is_last = ptx::atomic_increment(ticket, gridDim.x - 1) == gridDim.x - 1;
-        }
-        __syncthreads();
-        if (!is_last) return;
-
-        value = Operation::template identity<Result>();
-#pragma unroll 4
-        for (unsigned i = threadIdx.x; i < gridDim.x; i += blockDim.x)
-            value = Operation{}(value, __ldcg(&partials[i]));
-        value = block_reduce(value, Operation{});
-    }
-
-    if (threadIdx.x == 0) *result = value;
-}
-
-}  // namespace
 
 plan plan_single_pass(const reduce_problem& problem, const device_traits& device) {
     const std::int64_t width =
         problem.stride == 1 ? static_cast<std::int64_t>(max_vector_bytes / problem.element_bytes) : 1;
     const std::int64_t packets = problem.size / width;
-    const auto [blocks, threads] = grid_of(packets, device);
-    const std::int64_t first =
-        accumulate_depth(packets, width, tile::unroll, blocks * threads) + block_reduce_depth;
-    if (blocks == 1) return {.partials = 0, .depth = first};
-    const std::int64_t last = (blocks + threads - 1) / threads + block_reduce_depth;
-    return {.partials = blocks, .depth = first + last};
-}
-
-template <class Operation, class T>
-void launch_single_pass(const arguments<Operation, T>& arguments, const device_traits& device,
-                        cudaStream_t stream) {
-    const auto launch = [&]<class Source>(const Source& x) {
-        const auto [blocks, threads] = grid_of(arguments.x.size / Source::width, device);
-        single_pass<Operation, T>
-            <<<static_cast<unsigned>(blocks), static_cast<unsigned>(threads), 0, stream>>>(
-                x, arguments.result, arguments.partials, arguments.ticket);
-    };
-    if (arguments.x.stride == 1)
-        launch(contiguous<T>(arguments.x));
-    else
-        launch(strided<T>(arguments.x));
-    check(cudaGetLastError());
+    const auto [blocks, threads, cluster] = plan_single_pass_grid(packets, device);
+    const std::int64_t share = accumulate_depth(packets, width, tile::unroll, blocks * threads);
+    if (cluster > 1) {
+        // Two warp_reduce, and three levels for the eight warps that a lane of the second takes.
+        const std::int64_t depth = share + 2 * warp_reduce_depth + 3;
+        if (blocks == cluster) return {.partials = 0, .depth = depth};
+        return {.partials = blocks / cluster, .depth = depth + warp_reduce_depth + 1};
+    }
+    const std::int64_t depth = share + block_reduce_depth;
+    if (blocks == 1) return {.partials = 0, .depth = depth};
+    // Partials are taken four at a time.
+    const std::int64_t last = 2 + blocks_for(blocks, tile::unroll * threads) + block_reduce_depth;
+    return {.partials = blocks, .depth = depth + last};
 }
 
 template void launch_single_pass(const arguments<sum, double>&, const device_traits&, cudaStream_t);
@@ -120,6 +49,12 @@ template void launch_single_pass(const arguments<sum, half>&, const device_trait
 template void launch_single_pass(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
 template void launch_single_pass(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
 template void launch_single_pass(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_single_pass(const arguments<mean, double>&, const device_traits&, cudaStream_t);
+template void launch_single_pass(const arguments<mean, float>&, const device_traits&, cudaStream_t);
+template void launch_single_pass(const arguments<mean, half>&, const device_traits&, cudaStream_t);
+template void launch_single_pass(const arguments<mean, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_single_pass(const arguments<mean, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_single_pass(const arguments<mean, std::int64_t>&, const device_traits&, cudaStream_t);
 template void launch_single_pass(const arguments<min, double>&, const device_traits&, cudaStream_t);
 template void launch_single_pass(const arguments<min, float>&, const device_traits&, cudaStream_t);
 template void launch_single_pass(const arguments<min, half>&, const device_traits&, cudaStream_t);

@@ -30,11 +30,17 @@ class contiguous {
         edges_ = static_cast<int>(x.size - packets_ * width);
     }
 
+    __device__ std::int64_t size() const { return size_; }
     __device__ std::int64_t packets() const { return packets_; }
-    __device__ packet load(std::int64_t i) const { return reinterpret_cast<const packet*>(data_ + head_)[i]; }
+    __device__ packet load(std::int64_t i) const {
+        return *reinterpret_cast<const packet*>(data_ + place(i));
+    }
+    /// Where packet i begins.
+    __device__ std::int64_t place(std::int64_t i) const { return head_ + i * width; }
     /// Elements outside the packets: fewer than a warp has lanes.
     __device__ int edges() const { return edges_; }
-    __device__ T edge(std::int64_t i) const { return data_[i < head_ ? i : size_ - edges_ + i]; }
+    __device__ vector<T, 1> edge(std::int64_t i) const { return {data_[edge_place(i)]}; }
+    __device__ std::int64_t edge_place(std::int64_t i) const { return i < head_ ? i : size_ - edges_ + i; }
 
   private:
     const T* data_;
@@ -53,61 +59,144 @@ class strided {
 
     explicit strided(vector_view<const T> x) : x_(x) {}
 
+    __device__ std::int64_t size() const { return x_.size; }
     __device__ std::int64_t packets() const { return x_.size; }
     __device__ packet load(std::int64_t i) const { return {__ldg(x_.data + i * x_.stride)}; }
+    __device__ std::int64_t place(std::int64_t i) const { return i; }
     __device__ int edges() const { return 0; }
-    __device__ T edge(std::int64_t) const { return {}; }
+    __device__ packet edge(std::int64_t) const { return {}; }
+    __device__ std::int64_t edge_place(std::int64_t) const { return 0; }
 
   private:
     vector_view<const T> x_;
 };
 
-/// Combines the elements of an array, neighbours first: those of one register, where they are 16 bits wide.
-template <class Operation, class T, int size>
-__device__ T combine_tree(T (&values)[size]) {
-    static_assert((size & (size - 1)) == 0);
+/// Two vectors side by side, in the packets of x. y is read in packets too where it lies the same way modulo 16
+/// bytes, which makes no difference to which elements meet, nor to the order of the sum.
+template <class T, bool is_y_aligned>
+class contiguous_pair {
+  public:
+    static constexpr int width = contiguous<T>::width;
+    using packet = packet_pair<T, width>;
+
+    contiguous_pair(vector_view<const T> x, const T* y) : x_(x), y_(y) {}
+
+    __device__ std::int64_t size() const { return x_.size(); }
+    __device__ std::int64_t packets() const { return x_.packets(); }
+    __device__ packet load(std::int64_t i) const {
+        const T* y = y_ + x_.place(i);
+        packet loaded;
+        loaded.x = x_.load(i);
+        if constexpr (is_y_aligned) {
+            loaded.y = *reinterpret_cast<const vector<T, width>*>(y);
+        } else {
 #pragma unroll
-    for (int count = size / 2; count > 0; count /= 2)
-#pragma unroll
-        for (int i = 0; i < count; ++i) values[i] = Operation{}(values[2 * i], values[2 * i + 1]);
-    return values[0];
+            for (int e = 0; e < width; ++e) loaded.y[e] = y[e];
+        }
+        return loaded;
+    }
+    __device__ std::int64_t place(std::int64_t i) const {
+        return x_.place(i);
+    }
+    __device__ int edges() const {
+        return x_.edges();
+    }
+    __device__ packet_pair<T, 1> edge(std::int64_t i) const {
+        return {x_.edge(i), {y_[x_.edge_place(i)]}};
+    }
+    __device__ std::int64_t edge_place(std::int64_t i) const {
+        return x_.edge_place(i);
+    }
+
+  private:
+    contiguous<T> x_;
+    const T* y_;
+};
+
+template <class T>
+class strided_pair {
+  public:
+    static constexpr int width = 1;
+    using packet = packet_pair<T, width>;
+
+    strided_pair(vector_view<const T> x, vector_view<const T> y) : x_(x), y_(y) {}
+
+    __device__ std::int64_t size() const { return x_.size(); }
+    __device__ std::int64_t packets() const { return x_.packets(); }
+    __device__ packet load(std::int64_t i) const { return {x_.load(i), y_.load(i)}; }
+    __device__ std::int64_t place(std::int64_t i) const { return i; }
+    __device__ int edges() const { return 0; }
+    __device__ packet edge(std::int64_t) const { return {}; }
+    __device__ std::int64_t edge_place(std::int64_t) const { return 0; }
+
+  private:
+    strided<T> x_;
+    strided<T> y_;
+};
+
+/// launch(source): the elements one by one.
+template <class Operation, class T, class Launch>
+void with_elements(const arguments<Operation, T>& arguments, Launch launch) {
+    if constexpr (std::is_same_v<Operation, dot>)
+        launch(strided_pair<T>(arguments.x, arguments.y));
+    else
+        launch(strided<T>(arguments.x));
 }
 
-template <class Operation, class T, int width>
-__device__ result_type<Operation, T> combine(const vector<T, width>& packet) {
-    result_type<Operation, T> values[width];
-#pragma unroll
-    for (int e = 0; e < width; ++e) values[e] = static_cast<result_type<Operation, T>>(packet[e]);
-    return combine_tree<Operation>(values);
+/// launch(source): in packets where the strides are 1.
+template <class Operation, class T, class Launch>
+void with_packets(const arguments<Operation, T>& arguments, Launch launch) {
+    const vector_view<const T>& x = arguments.x;
+    if constexpr (std::is_same_v<Operation, dot>) {
+        const vector_view<const T>& y = arguments.y;
+        if (x.stride != 1 || y.stride != 1) return with_elements(arguments, launch);
+        const auto apart =
+            reinterpret_cast<std::uintptr_t>(x.data) - reinterpret_cast<std::uintptr_t>(y.data);
+        if (apart % max_vector_bytes == 0)
+            launch(contiguous_pair<T, true>(x, y.data));
+        else
+            launch(contiguous_pair<T, false>(x, y.data));
+    } else {
+        if (x.stride != 1) return with_elements(arguments, launch);
+        launch(contiguous<T>(x));
+    }
 }
 
 /// One thread's share of x: packets first, first + step, ..., and edge element `first` if there is one.
 /// `unroll` loads are issued before the first is used.
 template <class Operation, class T, int unroll, class Source>
-__device__ result_type<Operation, T> accumulate(const Source& x, std::int64_t first, int step) {
-    using result = result_type<Operation, T>;
+__device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t first, int step) {
+    using state = state_type<Operation, T>;
     const std::int64_t packets = x.packets();
-    result total = Operation::template identity<result>();
-    if (first < x.edges()) total = static_cast<result>(x.edge(first));
+    state total = Operation::template identity<state>();
+    if (first < x.edges()) {
+        const decltype(x.edge(first)) edge[] = {x.edge(first)};
+        total = Operation::of(edge, x.edge_place(first), 0);
+    }
 
     std::int64_t i = first;
     for (; i + (unroll - 1) * step < packets; i += unroll * step) {
         typename Source::packet loaded[unroll];
 #pragma unroll
         for (int u = 0; u < unroll; ++u) loaded[u] = x.load(i + u * step);
-        result values[unroll];
-#pragma unroll
-        for (int u = 0; u < unroll; ++u) values[u] = combine<Operation>(loaded[u]);
-        total = Operation{}(total, combine_tree<Operation>(values));
+        total = Operation{}(total, Operation::of(loaded, x.place(i), std::int64_t{step} * Source::width));
     }
 
+    // The last packet stands in for those that are not there: loads behind conditions would wait for each other.
+    if (i >= packets) return total;
     typename Source::packet loaded[unroll - 1];
 #pragma unroll
-    for (int u = 0; u < unroll - 1; ++u)
-        if (i + u * step < packets) loaded[u] = x.load(i + u * step);
+    for (int u = 0; u < unroll - 1; ++u) {
+        const std::int64_t wanted = i + u * step;
+        loaded[u] = x.load(wanted < packets ? wanted : packets - 1);
+    }
+    asm volatile("" ::: "memory");  // no load is moved to its use
 #pragma unroll
     for (int u = 0; u < unroll - 1; ++u)
-        if (i + u * step < packets) total = Operation{}(total, combine<Operation>(loaded[u]));
+        if (i + u * step < packets) {
+            const typename Source::packet one[] = {loaded[u]};
+            total = Operation{}(total, Operation::of(one, x.place(i + u * step), 0));
+        }
     return total;
 }
 

@@ -59,10 +59,11 @@ void launch_vectorized(const arguments<Operation, T>& arguments, const device_tr
                        cudaStream_t stream) {
     using result = result_type<Operation, T>;
     const std::int64_t blocks = grid_of(arguments.x.size, contiguous<T>::width, device);
+    auto* output = static_cast<result*>(arguments.partials);
     vectorized<Operation, T><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(
-        contiguous(arguments.x), blocks == 1 ? arguments.result : arguments.partials);
+        contiguous(arguments.x), blocks == 1 ? arguments.result : output);
     if (blocks > 1) {
-        const contiguous partials(vector_view<const result>{arguments.partials, blocks});
+        const contiguous partials(vector_view<const result>{output, blocks});
         vectorized<Operation, result><<<1, tile::threads, 0, stream>>>(partials, arguments.result);
     }
     check(cudaGetLastError());

@@ -13,7 +13,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/reduce/levels.hpp"
-#include "kernels/reduce/operations.cuh"
+#include "kernels/reduce/source.cuh"
 #include <heddle/error.hpp>
 
 namespace heddle::kernels::reduce {
@@ -22,20 +22,40 @@ namespace {
 struct tile {
     static constexpr int threads = 256;
     static constexpr int blocks_per_sm = 8;
+    static constexpr int registers_per_sm = 65536;
 };
 
-template <class Operation, class T, class Result>
-__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
-    warp_shuffle(vector_view<const T> x, Result* partials) {
+/// A lone block writes the result, others their states.
+template <class Operation, class T, class Source, class State, class Result>
+__global__ void __launch_bounds__(tile::threads,
+                                  tile::registers_per_sm / (tile::threads * Operation::registers))
+    warp_shuffle(Source x, State* partials, Result* result) {
     const std::int64_t first = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
 
-    Result value = Operation::template identity<Result>();
-    for (std::int64_t i = first; i < x.size; i += step)
-        value = Operation{}(value, static_cast<Result>(x.data[i * x.stride]));
+    State value = Operation::template identity<State>();
+    for (std::int64_t i = first; i < x.packets(); i += step) {
+        const typename Source::packet element[] = {x.load(i)};
+        value = Operation{}(value, Operation::of(element, i, 0));
+    }
 
     value = block_reduce(value, Operation{});
-    if (threadIdx.x == 0) partials[blockIdx.x] = value;
+    if (threadIdx.x > 0) return;
+    if (gridDim.x > 1)
+        partials[blockIdx.x] = value;
+    else
+        *result = Operation::template finish<T>(value, x.size());
+}
+
+template <class Operation, class T, class State, class Result>
+__global__ void __launch_bounds__(tile::threads)
+    combine_partials(const State* partials, int count, std::int64_t size, Result* result) {
+    State value = Operation::template identity<State>();
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += tile::threads)
+        value = Operation{}(value, partials[i]);
+
+    value = block_reduce(value, Operation{});
+    if (threadIdx.x == 0) *result = Operation::template finish<T>(value, size);
 }
 
 std::int64_t grid_of(std::int64_t size, const device_traits& device) {
@@ -58,13 +78,17 @@ plan plan_warp_shuffle(const reduce_problem& problem, const device_traits& devic
 template <class Operation, class T>
 void launch_warp_shuffle(const arguments<Operation, T>& arguments, const device_traits& device,
                          cudaStream_t stream) {
-    const std::int64_t blocks = grid_of(arguments.x.size, device);
-    result_type<Operation, T>* output = blocks == 1 ? arguments.result : arguments.partials;
-    warp_shuffle<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, output);
-    if (blocks > 1) {
-        const vector_view<const result_type<Operation, T>> partials{arguments.partials, blocks};
-        warp_shuffle<Operation><<<1, tile::threads, 0, stream>>>(partials, arguments.result);
-    }
+    using state = state_type<Operation, T>;
+    const std::int64_t size = arguments.x.size;
+    const std::int64_t blocks = grid_of(size, device);
+    auto* partials = static_cast<state*>(arguments.partials);
+    with_elements(arguments, [&](const auto& x) {
+        warp_shuffle<Operation, T>
+            <<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(x, partials, arguments.result);
+    });
+    if (blocks > 1)
+        combine_partials<Operation, T>
+            <<<1, tile::threads, 0, stream>>>(partials, static_cast<int>(blocks), size, arguments.result);
     check(cudaGetLastError());
 }
 
@@ -74,6 +98,12 @@ template void launch_warp_shuffle(const arguments<sum, half>&, const device_trai
 template void launch_warp_shuffle(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
 template void launch_warp_shuffle(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
 template void launch_warp_shuffle(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<mean, double>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<mean, float>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<mean, half>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<mean, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<mean, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<mean, std::int64_t>&, const device_traits&, cudaStream_t);
 template void launch_warp_shuffle(const arguments<min, double>&, const device_traits&, cudaStream_t);
 template void launch_warp_shuffle(const arguments<min, float>&, const device_traits&, cudaStream_t);
 template void launch_warp_shuffle(const arguments<min, half>&, const device_traits&, cudaStream_t);
@@ -86,5 +116,43 @@ template void launch_warp_shuffle(const arguments<max, half>&, const device_trai
 template void launch_warp_shuffle(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
 template void launch_warp_shuffle(const arguments<max, std::int32_t>&, const device_traits&, cudaStream_t);
 template void launch_warp_shuffle(const arguments<max, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmin, double>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmin, float>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmin, half>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmin, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmin, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmin, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmax, double>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmax, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmax, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<argmax, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<dot, double>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<dot, float>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<dot, half>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<dot, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<dot, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<dot, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm1, double>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm1, float>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm1, half>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm1, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm1, std::int32_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm1, std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm2, double>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm2, float>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm2, half>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<norm2, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<count_nonzero, double>&, const device_traits&,
+                                  cudaStream_t);
+template void launch_warp_shuffle(const arguments<count_nonzero, float>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<count_nonzero, half>&, const device_traits&, cudaStream_t);
+template void launch_warp_shuffle(const arguments<count_nonzero, bfloat16>&, const device_traits&,
+                                  cudaStream_t);
+template void launch_warp_shuffle(const arguments<count_nonzero, std::int32_t>&, const device_traits&,
+                                  cudaStream_t);
+template void launch_warp_shuffle(const arguments<count_nonzero, std::int64_t>&, const device_traits&,
+                                  cudaStream_t);
 
 }  // namespace heddle::kernels::reduce

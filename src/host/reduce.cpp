@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -41,6 +43,14 @@ Result widen(const T& x) {
         return static_cast<Result>(x);
     }
 }
+
+template <class Result>
+struct widened {
+    template <class T>
+    Result operator()(const T& x) const {
+        return widen<Result>(x);
+    }
+};
 
 /// What elements are compared as.
 template <class T>
@@ -98,73 +108,232 @@ void combine_pairwise(T* values, std::int64_t count, Operation operation) {
     }
 }
 
-template <class Result, class T, class Operation>
-Result reduce_chunk(const T* x, std::int64_t size, std::int64_t stride, Operation operation) {
+/// Reduces element(0) to element(size - 1).
+template <class Result, class Element, class Operation>
+Result reduce_chunk(std::int64_t size, Element element, Operation operation) {
     Result accumulators[lanes];
     std::fill_n(accumulators, lanes, Operation::template identity<Result>);
     std::int64_t i = 0;
-    if (stride == 1) {
-        for (; i + lanes <= size; i += lanes)
-            for (std::int64_t lane = 0; lane < lanes; ++lane)
-                accumulators[lane] = operation(accumulators[lane], widen<Result>(x[i + lane]));
-    }
-    for (; i < size; ++i)
-        accumulators[i % lanes] = operation(accumulators[i % lanes], widen<Result>(x[i * stride]));
+    for (; i + lanes <= size; i += lanes)
+        for (std::int64_t lane = 0; lane < lanes; ++lane)
+            accumulators[lane] = operation(accumulators[lane], element(i + lane));
+    for (; i < size; ++i) accumulators[i % lanes] = operation(accumulators[i % lanes], element(i));
     combine_pairwise(accumulators, lanes, operation);
     return accumulators[0];
 }
 
-template <class Result, class T, class Operation>
-Result reduce(const char* name, const vector_view<const T>& x, Operation operation) {
-    detail::validate(name, "x", x);
-    const std::int64_t chunks = (x.size + chunk - 1) / chunk;
-    if (chunks <= 1) return reduce_chunk<Result>(x.data, x.size, x.stride, operation);
-
-    std::vector<Result> partials(static_cast<std::size_t>(chunks));
+/// One result a chunk; of no elements, one too.
+template <class Result, class Element, class Operation>
+std::vector<Result> reduce_chunks(std::int64_t size, Element element, Operation operation) {
+    const std::int64_t chunks = std::max<std::int64_t>(1, (size + chunk - 1) / chunk);
+    std::vector<Result> results(static_cast<std::size_t>(chunks));
 #pragma omp parallel for schedule(static) if (chunks >= chunks_to_share)
     for (std::int64_t c = 0; c < chunks; ++c) {
         const std::int64_t first = c * chunk;
-        partials[static_cast<std::size_t>(c)] = reduce_chunk<Result>(
-            x.data + first * x.stride, std::min(chunk, x.size - first), x.stride, operation);
+        results[static_cast<std::size_t>(c)] = reduce_chunk<Result>(
+            std::min(chunk, size - first), [=](std::int64_t i) { return element(first + i); }, operation);
     }
-    combine_pairwise(partials.data(), chunks, operation);
+    return results;
+}
+
+template <class Result, class Element, class Operation>
+Result reduce(std::int64_t size, Element element, Operation operation) {
+    std::vector<Result> partials = reduce_chunks<Result>(size, element, operation);
+    combine_pairwise(partials.data(), std::ssize(partials), operation);
     return partials[0];
+}
+
+/// The same of see(x[i]); a stride that is known to be 1 vectorises.
+template <class Result, class T, class See, class Operation>
+Result reduce(const vector_view<const T>& x, See see, Operation operation) {
+    if (x.stride == 1)
+        return reduce<Result>(
+            x.size, [=](std::int64_t i) { return see(x.data[i]); }, operation);
+    return reduce<Result>(
+        x.size, [=](std::int64_t i) { return see(x.data[i * x.stride]); }, operation);
+}
+
+template <class T>
+sum_type<T> magnitude(sum_type<T> x) {
+    if constexpr (std::is_integral_v<T>)  // wraps
+        return x < 0 ? static_cast<sum_type<T>>(-static_cast<std::make_unsigned_t<sum_type<T>>>(x)) : x;
+    else
+        return std::abs(x);
+}
+
+/// The place of the first element that is what `operation` answers of all; NaN is equal to itself here.
+template <class T, class Operation>
+std::int64_t place(const vector_view<const T>& x, Operation operation) {
+    using value = compare_type<T>;
+    if (x.size == 0) return -1;
+    const auto element = [=](std::int64_t i) { return widen<value>(x.data[i * x.stride]); };
+    const std::vector<value> of_chunk = reduce_chunks<value>(x.size, element, operation);
+    std::vector<value> tree = of_chunk;
+    combine_pairwise(tree.data(), std::ssize(tree), operation);
+    const value extremum = tree[0];
+    const auto is_extremum = [=](value one) {
+        return one == extremum || (one != one && extremum != extremum);
+    };
+    std::int64_t i = (std::ranges::find_if(of_chunk, is_extremum) - of_chunk.begin()) * chunk;
+    while (!is_extremum(element(i))) ++i;
+    return i;
 }
 
 }  // namespace
 
 template <class T>
 sum_type<T> sum(vector_view<const T> x) {
-    return reduce<sum_type<T>>("host::sum", x, plus{});
+    detail::validate("host::sum", "x", x);
+    return reduce<sum_type<T>>(x, widened<sum_type<T>>{}, plus{});
+}
+
+template <class T>
+mean_type<T> mean(vector_view<const T> x) {
+    detail::validate("host::mean", "x", x);
+    using state = std::conditional_t<std::is_same_v<T, std::int64_t>, double, sum_type<T>>;
+    const state sum = reduce<state>(x, widened<state>{}, plus{});
+    return static_cast<mean_type<T>>(static_cast<double>(sum) / static_cast<double>(x.size));
 }
 
 template <class T>
 T min(vector_view<const T> x) {
-    return static_cast<T>(reduce<compare_type<T>>("host::min", x, smaller{}));
+    detail::validate("host::min", "x", x);
+    return static_cast<T>(reduce<compare_type<T>>(x, widened<compare_type<T>>{}, smaller{}));
 }
 
 template <class T>
 T max(vector_view<const T> x) {
-    return static_cast<T>(reduce<compare_type<T>>("host::max", x, larger{}));
+    detail::validate("host::max", "x", x);
+    return static_cast<T>(reduce<compare_type<T>>(x, widened<compare_type<T>>{}, larger{}));
+}
+
+template <class T>
+std::int64_t argmin(vector_view<const T> x) {
+    detail::validate("host::argmin", "x", x);
+    return place(x, smaller{});
+}
+
+template <class T>
+std::int64_t argmax(vector_view<const T> x) {
+    detail::validate("host::argmax", "x", x);
+    return place(x, larger{});
+}
+
+template <class T>
+sum_type<T> dot(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y) {
+    detail::validate_pair("host::dot", x, y);
+    using state = sum_type<T>;
+    const auto product = [](const T& a, const T& b) {
+        if constexpr (std::is_integral_v<T>)  // wraps
+            return static_cast<state>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+        else
+            return widen<state>(a) * widen<state>(b);
+    };
+    if (x.stride == 1 && y.stride == 1)
+        return reduce<state>(
+            x.size, [=](std::int64_t i) { return product(x.data[i], y.data[i]); }, plus{});
+    return reduce<state>(
+        x.size, [=](std::int64_t i) { return product(x.data[i * x.stride], y.data[i * y.stride]); }, plus{});
+}
+
+template <class T>
+sum_type<T> norm1(vector_view<const T> x) {
+    detail::validate("host::norm1", "x", x);
+    using state = sum_type<T>;
+    return reduce<state>(
+        x, [](const T& element) { return magnitude<T>(widen<state>(element)); }, plus{});
+}
+
+template <class T>
+sum_type<T> norm2(vector_view<const T> x) {
+    detail::validate("host::norm2", "x", x);
+    const auto squares_over = [&](double unit) {
+        const auto square = [=](const T& element) {
+            const double scaled = static_cast<double>(widen<sum_type<T>>(element)) * unit;
+            return scaled * scaled;
+        };
+        return reduce<double>(x, square, plus{});
+    };
+    const double squares = squares_over(1);
+    // What underflowed is then far below what did not.
+    const bool is_in_range = squares > 0x1p-900 && squares <= std::numeric_limits<double>::max();
+    if (!std::is_same_v<T, double> || is_in_range) return static_cast<sum_type<T>>(std::sqrt(squares));
+
+    const double largest = static_cast<double>(reduce<sum_type<T>>(
+        x, [](const T& element) { return magnitude<T>(widen<sum_type<T>>(element)); }, larger{}));
+    if (x.size == 0 || largest == 0 || !(largest <= std::numeric_limits<double>::max()))
+        return x.size == 0 ? 0 : static_cast<sum_type<T>>(largest);
+    const double unit = largest > 1 ? 0x1p600 : 0x1p-600;
+    return static_cast<sum_type<T>>(std::sqrt(squares_over(1 / unit)) * unit);
+}
+
+template <class T>
+std::int64_t count_nonzero(vector_view<const T> x) {
+    detail::validate("host::count_nonzero", "x", x);
+    using value = compare_type<T>;
+    return reduce<std::int64_t>(
+        x, [](const T& element) { return std::int64_t{widen<value>(element) != value{0}}; }, plus{});
 }
 
 template sum_type<double> sum<double>(vector_view<const double>);
+template mean_type<double> mean<double>(vector_view<const double>);
 template double min<double>(vector_view<const double>);
 template double max<double>(vector_view<const double>);
+template std::int64_t argmin<double>(vector_view<const double>);
+template std::int64_t argmax<double>(vector_view<const double>);
+template sum_type<double> norm1<double>(vector_view<const double>);
+template sum_type<double> norm2<double>(vector_view<const double>);
+template std::int64_t count_nonzero<double>(vector_view<const double>);
+template sum_type<double> dot<double>(vector_view<const double>, vector_view<const double>);
 template sum_type<float> sum<float>(vector_view<const float>);
+template mean_type<float> mean<float>(vector_view<const float>);
 template float min<float>(vector_view<const float>);
 template float max<float>(vector_view<const float>);
+template std::int64_t argmin<float>(vector_view<const float>);
+template std::int64_t argmax<float>(vector_view<const float>);
+template sum_type<float> norm1<float>(vector_view<const float>);
+template sum_type<float> norm2<float>(vector_view<const float>);
+template std::int64_t count_nonzero<float>(vector_view<const float>);
+template sum_type<float> dot<float>(vector_view<const float>, vector_view<const float>);
 template sum_type<half> sum<half>(vector_view<const half>);
+template mean_type<half> mean<half>(vector_view<const half>);
 template half min<half>(vector_view<const half>);
 template half max<half>(vector_view<const half>);
+template std::int64_t argmin<half>(vector_view<const half>);
+template std::int64_t argmax<half>(vector_view<const half>);
+template sum_type<half> norm1<half>(vector_view<const half>);
+template sum_type<half> norm2<half>(vector_view<const half>);
+template std::int64_t count_nonzero<half>(vector_view<const half>);
+template sum_type<half> dot<half>(vector_view<const half>, vector_view<const half>);
 template sum_type<bfloat16> sum<bfloat16>(vector_view<const bfloat16>);
+template mean_type<bfloat16> mean<bfloat16>(vector_view<const bfloat16>);
 template bfloat16 min<bfloat16>(vector_view<const bfloat16>);
 template bfloat16 max<bfloat16>(vector_view<const bfloat16>);
+template std::int64_t argmin<bfloat16>(vector_view<const bfloat16>);
+template std::int64_t argmax<bfloat16>(vector_view<const bfloat16>);
+template sum_type<bfloat16> norm1<bfloat16>(vector_view<const bfloat16>);
+template sum_type<bfloat16> norm2<bfloat16>(vector_view<const bfloat16>);
+template std::int64_t count_nonzero<bfloat16>(vector_view<const bfloat16>);
+template sum_type<bfloat16> dot<bfloat16>(vector_view<const bfloat16>, vector_view<const bfloat16>);
 template sum_type<std::int32_t> sum<std::int32_t>(vector_view<const std::int32_t>);
+template mean_type<std::int32_t> mean<std::int32_t>(vector_view<const std::int32_t>);
 template std::int32_t min<std::int32_t>(vector_view<const std::int32_t>);
 template std::int32_t max<std::int32_t>(vector_view<const std::int32_t>);
+template std::int64_t argmin<std::int32_t>(vector_view<const std::int32_t>);
+template std::int64_t argmax<std::int32_t>(vector_view<const std::int32_t>);
+template sum_type<std::int32_t> norm1<std::int32_t>(vector_view<const std::int32_t>);
+template std::int64_t count_nonzero<std::int32_t>(vector_view<const std::int32_t>);
+template sum_type<std::int32_t> dot<std::int32_t>(vector_view<const std::int32_t>,
+                                                  vector_view<const std::int32_t>);
 template sum_type<std::int64_t> sum<std::int64_t>(vector_view<const std::int64_t>);
+template mean_type<std::int64_t> mean<std::int64_t>(vector_view<const std::int64_t>);
 template std::int64_t min<std::int64_t>(vector_view<const std::int64_t>);
 template std::int64_t max<std::int64_t>(vector_view<const std::int64_t>);
+template std::int64_t argmin<std::int64_t>(vector_view<const std::int64_t>);
+template std::int64_t argmax<std::int64_t>(vector_view<const std::int64_t>);
+template sum_type<std::int64_t> norm1<std::int64_t>(vector_view<const std::int64_t>);
+template std::int64_t count_nonzero<std::int64_t>(vector_view<const std::int64_t>);
+template sum_type<std::int64_t> dot<std::int64_t>(vector_view<const std::int64_t>,
+                                                  vector_view<const std::int64_t>);
 
 }  // namespace heddle::host

@@ -33,6 +33,15 @@ __device__ inline unsigned cluster_id() {
     return id;
 }
 
+/// The clusters of the grid, along x.
+__device__ inline unsigned cluster_count() {
+    unsigned count = gridDim.x;
+#if __CUDA_ARCH__ >= 900
+    asm("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
+#endif
+    return count;
+}
+
 /// Tells the cluster's other blocks that this thread runs, and nothing of what it wrote: no fence.
 __device__ inline void cluster_arrive_relaxed() {
 #if __CUDA_ARCH__ >= 900

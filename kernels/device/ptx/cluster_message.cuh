@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+/// Messages between the blocks of a cluster (compute capability 9.0) that are data and signal at once: a store to
+/// another block's shared memory that counts its bytes at a barrier there. No fence is needed on either side.
+namespace heddle::kernels::ptx {
+
+__device__ inline unsigned shared_address(const void* shared) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+}
+
+/// By one thread of the block that receives, before its cluster_arrive_relaxed(): the barrier is for once.
+__device__ inline void expect_messages([[maybe_unused]] std::uint64_t* barrier,
+                                       [[maybe_unused]] unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+                 "r"(bytes)
+                 : "memory");
+#endif
+}
+
+/// Writes 16 bytes to the place in block `rank` of the cluster that `shared` has in this one, and counts them at the
+/// barrier that is there.
+__device__ inline void send_message([[maybe_unused]] void* shared, [[maybe_unused]] unsigned rank,
+                                    [[maybe_unused]] std::uint64_t low, [[maybe_unused]] std::uint64_t high,
+                                    [[maybe_unused]] std::uint64_t* barrier) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n"
+        ".reg .b32 place, signal;\n"
+        "mapa.shared::cluster.u32 place, %0, %2;\n"
+        "mapa.shared::cluster.u32 signal, %1, %2;\n"
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [place], {%3, %4}, [signal];\n"
+        "}" ::"r"(shared_address(shared)),
+        "r"(shared_address(barrier)), "r"(rank), "l"(low), "l"(high)
+        : "memory");
+#endif
+}
+
+/// Waits until all messages are there to be read by this thread.
+__device__ inline void wait_for_messages([[maybe_unused]] std::uint64_t* barrier) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], 0;\n"
+        "@!done bra again;\n"
+        "}" ::"r"(shared_address(barrier))
+        : "memory");
+#endif
+}
+
+}  // namespace heddle::kernels::ptx
