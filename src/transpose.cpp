@@ -76,13 +76,12 @@ std::string_view to_string(transpose_algorithm algorithm) {
     return "unknown";
 }
 
-/// A tile that is mostly empty costs more than what it saves: narrow matrices go without one.
+/// Of views with gaps, those of few rows or columns go without a tile: it would be mostly empty.
 transpose_algorithm select(const transpose_problem& problem, const device_traits&) {
     constexpr std::int64_t narrow_bytes = 64;
-    if (problem.is_copy) return transpose_algorithm::vectorized;
-    if (std::min(problem.rows, problem.cols) * problem.element_bytes < narrow_bytes)
-        return transpose_algorithm::naive;
-    return problem.unit_stride ? transpose_algorithm::vectorized : transpose_algorithm::shared_memory;
+    if (problem.is_copy || problem.unit_stride) return transpose_algorithm::vectorized;
+    const bool is_narrow = std::min(problem.rows, problem.cols) * problem.element_bytes < narrow_bytes;
+    return is_narrow ? transpose_algorithm::naive : transpose_algorithm::shared_memory;
 }
 
 template <class Word>
