@@ -192,6 +192,16 @@ struct place_of {
         return {Extremum::template identity<decltype(State::value)>(), none};
     }
 
+    /// Whether packets have what is better than the best before them: they seldom do, and then no one asks where.
+    template <class State, class T, int width, int count>
+    static __device__ bool may_change(const State& best, const vector<T, width> (&packets)[count]) {
+        decltype(State::value) values[count * width];
+#pragma unroll
+        for (int i = 0; i < count * width; ++i)
+            values[i] = static_cast<decltype(State::value)>(packets[i / width][i % width]);
+        return Extremum{}(best.value, combine_tree<Extremum>(values)) != best.value;
+    }
+
     /// The extremum first, then where it is: few comparisons an element, and none that waits for the last.
     template <class T, int width, int count>
     static __device__ state<T> of(const vector<T, width> (&packets)[count], std::int64_t first,
@@ -230,8 +240,12 @@ struct place_of {
     }
 };
 
-struct argmin : place_of<min> {};
-struct argmax : place_of<max> {};
+struct argmin : place_of<min> {
+    using extremum = min;
+};
+struct argmax : place_of<max> {
+    using extremum = max;
+};
 
 /// Products of 16-bit elements are exact in float, those of int32 in int64.
 struct dot : addition {
@@ -392,6 +406,38 @@ struct count_nonzero : addition {
         return all;
     }
 };
+
+/// A number that is larger for what is nearer to the extremum, and largest for NaN.
+template <class Extremum>
+__device__ unsigned rank_of(float value) {
+    if (value != value) return ~0U;
+    const unsigned bits = __float_as_uint(value + 0.0f);  // zeros are equal
+    const unsigned ascending = bits ^ ((bits >> 31) != 0 ? ~0U : 1U << 31);
+    return std::is_same_v<Extremum, max> ? ascending : ~ascending;
+}
+template <class Extremum>
+__device__ unsigned rank_of(std::int32_t value) {
+    const unsigned ascending = static_cast<unsigned>(value) ^ (1U << 31);
+    return std::is_same_v<Extremum, max> ? ascending : ~ascending;
+}
+
+using kernels::warp_reduce;
+
+/// By the instructions that reduce 32 bits in a warp: the best rank, then the first place that has it.
+template <class Value, class Operation>
+requires(sizeof(Value) == 4) __device__ candidate<Value> warp_reduce(candidate<Value> best, Operation) {
+    constexpr unsigned all = 0xffffffffU;
+    const unsigned rank = rank_of<typename Operation::extremum>(best.value);
+    const bool is_best = rank == __reduce_max_sync(all, rank);
+    const auto place = static_cast<std::uint64_t>(best.index);
+    const unsigned high = is_best ? static_cast<unsigned>(place >> 32) : all;
+    const unsigned first_high = __reduce_min_sync(all, high);
+    const unsigned low = high == first_high ? static_cast<unsigned>(place) : all;
+    const unsigned first_low = __reduce_min_sync(all, low);
+    const int winner = __ffs(static_cast<int>(__ballot_sync(all, is_best))) - 1;
+    return {__shfl_sync(all, best.value, winner),
+            static_cast<std::int64_t>(std::uint64_t{first_high} << 32 | first_low)};
+}
 
 template <class Value>
 __device__ candidate<Value> shuffle_down(candidate<Value> best, int distance) {

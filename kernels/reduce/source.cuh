@@ -162,6 +162,14 @@ void with_packets(const arguments<Operation, T>& arguments, Launch launch) {
     }
 }
 
+/// Packets join the total of those before them.
+template <class Operation, class State, class Packet, int count>
+__device__ void join(State& total, const Packet (&packets)[count], std::int64_t first, std::int64_t step) {
+    if constexpr (requires { Operation::may_change(total, packets); })
+        if (!Operation::may_change(total, packets)) return;
+    total = Operation{}(total, Operation::of(packets, first, step));
+}
+
 /// One thread's share of x: packets first, first + step, ..., and edge element `first` if there is one.
 /// `unroll` loads are issued before the first is used.
 template <class Operation, class T, int unroll, class Source>
@@ -179,7 +187,7 @@ __device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t fir
         typename Source::packet loaded[unroll];
 #pragma unroll
         for (int u = 0; u < unroll; ++u) loaded[u] = x.load(i + u * step);
-        total = Operation{}(total, Operation::of(loaded, x.place(i), std::int64_t{step} * Source::width));
+        join<Operation>(total, loaded, x.place(i), std::int64_t{step} * Source::width);
     }
 
     // The last packet stands in for those that are not there: loads behind conditions would wait for each other.
@@ -195,7 +203,7 @@ __device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t fir
     for (int u = 0; u < unroll - 1; ++u)
         if (i + u * step < packets) {
             const typename Source::packet one[] = {loaded[u]};
-            total = Operation{}(total, Operation::of(one, x.place(i + u * step), 0));
+            join<Operation>(total, one, x.place(i + u * step), 0);
         }
     return total;
 }
