@@ -98,9 +98,9 @@ inline expectation expect(elementwise_operation operation, const operation_accur
         case elementwise_operation::scale:
             return relative(p * x, u);
         case elementwise_operation::axpy:
-            return relative(p * x + y, u);
+            return relative(std::fma(p, x, y), u);  // a product of doubles has more digits than long double
         case elementwise_operation::fused_multiply_add:
-            return relative(x * y + z, u);
+            return relative(std::fma(x, y, z), u);
         case elementwise_operation::clamp:
             return exactly(x < p ? p : x > q ? q : x);
         case elementwise_operation::abs:
