@@ -98,9 +98,10 @@ std::int64_t depth_of_sum(std::int64_t size) {
     return 133 + static_cast<std::int64_t>(std::ceil(std::log2(static_cast<double>(size) / 4096)));
 }
 
-/// The same in heddle::host::inclusive_scan: through a chunk of 1024 twice, and one for each chunk.
+/// The same in heddle::host::inclusive_scan: through a chunk twice, and one for each chunk.
 constexpr std::int64_t depth_of_scan(std::int64_t size) {
-    return 2 * 1024 + size / 1024;
+    constexpr std::int64_t chunk = 1024;
+    return 2 * chunk + size / chunk;
 }
 
 /// The sums of rows and columns are kept in double: their last rounding is all that shows, and none is brought
