@@ -9,7 +9,7 @@
 
 namespace demo {
 
-// Each runs every operation beside the vendor's, prints its row, and returns the blurred photograph.
+// Each runs operations of every kind beside the vendor's, prints its row, and returns the blurred photograph.
 
 image run_on_gpu(const work& work, table& table);
 image run_on_cpu(const work& work, table& table);
