@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #if HEDDLE_HAS_OPENBLAS
@@ -45,6 +47,20 @@ struct openblas {
     static call max(const std::vector<float>& x, float& result) {
         return [&] { result = x[cblas_ismax(narrow(x.size()), x.data(), 1)]; };
     }
+    /// The sums of each row or column of X, square, as its product with ones.
+    static call sgemv(along direction, const std::vector<float>& x, const std::vector<float>& ones,
+                      std::vector<float>& sums) {
+        const CBLAS_TRANSPOSE transpose = direction == along::rows ? CblasNoTrans : CblasTrans;
+        return [&, transpose, size = narrow(ones.size())] {
+            cblas_sgemv(CblasRowMajor, transpose, size, size, 1, x.data(), size, ones.data(), 1, 0,
+                        sums.data(), 1);
+        };
+    }
+    static call transpose(const std::vector<float>& x, std::vector<float>& y, int size) {
+        return [&, size] {
+            cblas_somatcopy(CblasRowMajor, CblasTrans, size, size, 1, x.data(), size, y.data(), size);
+        };
+    }
     static call matmul(const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c,
                        int size) {
         return [&, size] {
@@ -65,6 +81,12 @@ struct openblas {
     static call max(const std::vector<float>&, float&) {
         return {};
     }
+    static call sgemv(along, const std::vector<float>&, const std::vector<float>&, std::vector<float>&) {
+        return {};
+    }
+    static call transpose(const std::vector<float>&, std::vector<float>&, int) {
+        return {};
+    }
     static call matmul(const std::vector<float>&, const std::vector<float>&, std::vector<float>&, int) {
         return {};
     }
@@ -75,6 +97,16 @@ struct openblas {
 std::int64_t depth_of_sum(std::int64_t size) {
     return 133 + static_cast<std::int64_t>(std::ceil(std::log2(static_cast<double>(size) / 4096)));
 }
+
+/// The same in heddle::host::inclusive_scan: through a chunk twice, and one for each chunk.
+constexpr std::int64_t depth_of_scan(std::int64_t size) {
+    constexpr std::int64_t chunk = 1024;
+    return 2 * chunk + size / chunk;
+}
+
+/// The sums of rows and columns are kept in double: their last rounding is all that shows, and none is brought
+/// up to a larger element.
+constexpr bounds::row_steps steps_in_double{2, 0};
 
 void vectors(const work& work, table& table) {
     const auto size = work.vector;
@@ -96,6 +128,9 @@ void vectors(const work& work, table& table) {
     seconds = race(seconds_of, [&] { heddle::host::sigmoid<float>(in3, out); }, {});
     table.print({"sigmoid", shape, seconds, "", sigmoid_error(w, z), bounds::sigmoid});
 
+    seconds = race(seconds_of, [&] { heddle::host::gelu<float>(in3, out); }, {});
+    table.print({"gelu", shape, seconds, "", gelu_error(w, z), bounds::gelu});
+
     float result = 0, their_result = 0;
     seconds = race(
         seconds_of, [&] { result = heddle::host::sum<float>(in); }, openblas::sum(x, their_result));
@@ -104,11 +139,14 @@ void vectors(const work& work, table& table) {
 
     seconds = race(
         seconds_of, [&] { result = heddle::host::min<float>(in); }, openblas::min(x, their_result));
-    table.print({"min", shape, seconds, "OpenBLAS ismin", min_error(x, result), bounds::extremum});
+    table.print({"min", shape, seconds, "OpenBLAS ismin", min_error(x, result), bounds::exact});
 
     seconds = race(
         seconds_of, [&] { result = heddle::host::max<float>(in); }, openblas::max(x, their_result));
-    table.print({"max", shape, seconds, "OpenBLAS ismax", max_error(x, result), bounds::extremum});
+    table.print({"max", shape, seconds, "OpenBLAS ismax", max_error(x, result), bounds::exact});
+
+    seconds = race(seconds_of, [&] { heddle::host::inclusive_scan<float>(in, out); }, {});
+    table.print({"inclusive_scan", shape, seconds, "", scan_error(x, z), bounds::sum(depth_of_scan(size))});
 }
 
 void padded_matrices(const work& work, table& table) {
@@ -123,6 +161,41 @@ void padded_matrices(const work& work, table& table) {
                  padded_add_error(work, x, y, z), bounds::add});
 }
 
+void matrices(const work& work, table& table) {
+    const auto size = work.matrix;
+    const auto x = random_numbers(size * size, 0, 1), w = random_numbers(size * size, -8, 8);
+    const std::vector<float> ones(static_cast<std::size_t>(size), 1);
+    std::vector<float> y(x.size()), theirs(x.size()), sums(ones.size()), their_sums(ones.size());
+    const auto view = [&](auto& storage) { return matrix_view{storage.data(), size, size}; };
+    const vector_view out{sums.data(), size};
+    const std::string shape = fmt::format("{0} x {0} f32", size);
+
+    times seconds = race(
+        seconds_of, [&] { heddle::host::row_sum<float>(view(x), out); },
+        openblas::sgemv(along::rows, x, ones, their_sums));
+    table.print({"row_sum", shape, seconds, "OpenBLAS sgemv, ones", row_sum_error(x, sums), bounds::sum(1)});
+
+    seconds = race(
+        seconds_of, [&] { heddle::host::column_sum<float>(view(x), out); },
+        openblas::sgemv(along::columns, x, ones, their_sums));
+    table.print(
+        {"column_sum", shape, seconds, "OpenBLAS sgemv, ones", column_sum_error(x, sums), bounds::sum(1)});
+
+    seconds = race(seconds_of, [&] { heddle::host::softmax<float>(view(w), view(y)); }, {});
+    table.print(
+        {"softmax", shape, seconds, "", softmax_error(w, y, size), bounds::softmax(size, steps_in_double)});
+
+    seconds = race(seconds_of, [&] { heddle::host::layer_norm<float>(view(w), {}, {}, view(y)); }, {});
+    table.print({"layer_norm", shape, seconds, "", layer_norm_error(w, y, size),
+                 bounds::layer_norm(steps_in_double)});
+
+    seconds = race(
+        seconds_of, [&] { heddle::host::transpose<float>(view(w), view(y)); },
+        openblas::transpose(w, theirs, static_cast<int>(size)));
+    table.print(
+        {"transpose", shape, seconds, "OpenBLAS somatcopy", transpose_error(w, y, size), bounds::exact});
+}
+
 void product(const work& work, table& table) {
     const auto size = work.product;
     const auto a = random_numbers(size * size, 0, 1), b = random_numbers(size * size, 1, 2);
@@ -133,6 +206,16 @@ void product(const work& work, table& table) {
         openblas::matmul(a, b, theirs, static_cast<int>(size)));
     table.print({"matmul", fmt::format("{0} x {0} x {0} f32", size), seconds, "OpenBLAS sgemm",
                  matmul_error(a, b, c, size), bounds::matmul(size)});
+}
+
+void histogram(const work& work, table& table) {
+    const auto& pixels = work.photo.pixels;
+    std::vector<std::int64_t> counts(work::byte_values);
+    const vector_view in{pixels.data(), std::ssize(pixels)};
+    const vector_view out{counts.data(), work::byte_values};
+    const times seconds = race(seconds_of, [&] { heddle::host::histogram(in, out); }, {});
+    table.print({"histogram", fmt::format("{} u8", pixels.size()), seconds, "",
+                 histogram_error(pixels, counts), bounds::exact});
 }
 
 image blur(const work& work, table& table) {
@@ -152,7 +235,9 @@ image blur(const work& work, table& table) {
 image run_on_cpu(const work& work, table& table) {
     vectors(work, table);
     padded_matrices(work, table);
+    matrices(work, table);
     product(work, table);
+    histogram(work, table);
     return blur(work, table);
 }
 

@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <span>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace demo {
@@ -22,7 +25,9 @@ class gpu {
 
     void vectors(const work& work);
     void padded_matrices(const work& work);
+    void matrices(const work& work);
     void product(const work& work);
+    void histogram(const work& work);
     image blur(const work& work);
 
   private:
@@ -76,7 +81,13 @@ void gpu::vectors(const work& work) {
     table_.print({"sigmoid", shape, seconds, "CUB Transform, fast exp", sigmoid_error(ws, download(z)),
                   bounds::sigmoid});
 
-    heddle::workspace workspace(heddle::reduce_workspace_bytes({.size = size}, device_), stream_);
+    seconds = run([&] { heddle::gelu<float>(w, z, stream_); },
+                  [&] { check(cub::gelu(w.data(), theirs.data(), count, stream_.get())); });
+    table_.print({"gelu", shape, seconds, "CUB Transform", gelu_error(ws, download(z)), bounds::gelu});
+
+    heddle::workspace workspace(std::max(heddle::reduce_workspace_bytes({.size = size}, device_),
+                                         heddle::scan_workspace_bytes({.size = size}, device_)),
+                                stream_);
     const heddle::reduce_options options{.workspace = workspace};
     device_buffer<std::byte> scratch(cub::scratch_bytes, stream_);
     device_buffer<float> result(1, stream_), their_result(1, stream_);
@@ -90,12 +101,18 @@ void gpu::vectors(const work& work) {
     seconds =
         run([&] { heddle::min<float>(x, result.data(), stream_, options); },
             [&] { check(cub::min(x.data(), count, their_result.data(), scratch.data(), stream_.get())); });
-    table_.print({"min", shape, seconds, "CUB Min", min_error(xs, download(result)[0]), bounds::extremum});
+    table_.print({"min", shape, seconds, "CUB Min", min_error(xs, download(result)[0]), bounds::exact});
 
     seconds =
         run([&] { heddle::max<float>(x, result.data(), stream_, options); },
             [&] { check(cub::max(x.data(), count, their_result.data(), scratch.data(), stream_.get())); });
-    table_.print({"max", shape, seconds, "CUB Max", max_error(xs, download(result)[0]), bounds::extremum});
+    table_.print({"max", shape, seconds, "CUB Max", max_error(xs, download(result)[0]), bounds::exact});
+
+    seconds = run(
+        [&] { heddle::inclusive_scan<float>(x, z, stream_, {.workspace = workspace}); },
+        [&] { check(cub::inclusive_scan(x.data(), theirs.data(), count, scratch.data(), stream_.get())); });
+    table_.print({"inclusive_scan", shape, seconds, "CUB InclusiveSum", scan_error(xs, download(z)),
+                  bounds::sum(heddle::scan_depth({.size = size}, device_))});
 }
 
 void gpu::padded_matrices(const work& work) {
@@ -113,6 +130,53 @@ void gpu::padded_matrices(const work& work) {
                   padded_add_error(work, xs, ys, download(z)), bounds::add});
 }
 
+void gpu::matrices(const work& work) {
+    const auto size = work.matrix;
+    const int count = static_cast<int>(size);
+    const auto xs = random_numbers(size * size, 0, 1), ws = random_numbers(size * size, -8, 8);
+    const auto x = upload(xs), w = upload(ws),
+               ones = upload(std::vector<float>(static_cast<std::size_t>(size), 1));
+    device_buffer<float> y(size * size, stream_), theirs(size * size, stream_);
+    device_buffer<float> sums(size, stream_), their_sums(size, stream_);
+    const auto view = [&](auto& buffer) { return heddle::matrix_view{buffer.data(), size, size}; };
+    const std::string shape = fmt::format("{0} x {0} f32", size);
+
+    const auto rows = heddle::row_problem(view(x)), columns = heddle::column_problem(view(x));
+    heddle::workspace workspace(std::max(heddle::matrix_reduce_workspace_bytes(rows, device_),
+                                         heddle::matrix_reduce_workspace_bytes(columns, device_)),
+                                stream_);
+    const heddle::matrix_reduce_options options{.workspace = workspace};
+    const auto product_with_ones = [&](along direction) {
+        return vendor::sgemv(direction, x.data(), ones.data(), their_sums.data(), count, stream_);
+    };
+
+    times seconds =
+        run([&] { heddle::row_sum<float>(view(x), sums, stream_, options); }, product_with_ones(along::rows));
+    table_.print({"row_sum", shape, seconds, "cuBLAS sgemv, ones", row_sum_error(xs, download(sums)),
+                  bounds::sum(heddle::matrix_reduce_depth(rows, device_))});
+
+    seconds = run([&] { heddle::column_sum<float>(view(x), sums, stream_, options); },
+                  product_with_ones(along::columns));
+    table_.print({"column_sum", shape, seconds, "cuBLAS sgemv, ones", column_sum_error(xs, download(sums)),
+                  bounds::sum(heddle::matrix_reduce_depth(columns, device_))});
+
+    const auto n = static_cast<double>(size);
+    const bounds::row_steps steps{64 + n / 512, 4 + n / 8192};  // of `vectorized`
+    seconds = run([&] { heddle::softmax<float>(view(w), view(y), stream_); },
+                  vendor::softmax(w.data(), theirs.data(), count, stream_));
+    table_.print({"softmax", shape, seconds, "cuDNN softmax", softmax_error(ws, download(y), size),
+                  bounds::softmax(size, steps)});
+
+    seconds = run([&] { heddle::layer_norm<float>(view(w), {}, {}, view(y), stream_); }, {});
+    table_.print({"layer_norm", shape, seconds, "", layer_norm_error(ws, download(y), size),
+                  bounds::layer_norm(steps)});
+
+    seconds = run([&] { heddle::transpose<float>(view(w), view(y), stream_); },
+                  vendor::transposing_sgeam(w.data(), theirs.data(), count, stream_));
+    table_.print(
+        {"transpose", shape, seconds, "cuBLAS sgeam", transpose_error(ws, download(y), size), bounds::exact});
+}
+
 void gpu::product(const work& work) {
     const auto size = work.product;
     const auto as = random_numbers(size * size, 0, 1), bs = random_numbers(size * size, 1, 2);
@@ -126,6 +190,20 @@ void gpu::product(const work& work) {
             vendor::sgemm(a.data(), b.data(), theirs.data(), static_cast<int>(size), stream_));
     table_.print({"matmul", fmt::format("{0} x {0} x {0} f32", size), seconds, "cuBLAS sgemm",
                   matmul_error(as, bs, download(c), size), bounds::matmul(size)});
+}
+
+void gpu::histogram(const work& work) {
+    const auto& pixels = work.photo.pixels;
+    const int size = static_cast<int>(pixels.size());
+    const auto x = upload(pixels);
+    device_buffer<std::int64_t> counts(work::byte_values, stream_);
+    device_buffer<std::int32_t> theirs(work::byte_values, stream_);
+    device_buffer<std::byte> scratch(cub::scratch_bytes, stream_);
+    const times seconds =
+        run([&] { heddle::histogram(x, counts, stream_); },
+            [&] { check(cub::histogram(x.data(), size, theirs.data(), scratch.data(), stream_.get())); });
+    table_.print({"histogram", fmt::format("{} u8", size), seconds, "CUB HistogramEven",
+                  histogram_error(pixels, download(counts)), bounds::exact});
 }
 
 /// The same taps as heddle's, for NPP.
@@ -175,7 +253,9 @@ image run_on_gpu(const work& work, table& table) {
     gpu gpu(table);
     gpu.vectors(work);
     gpu.padded_matrices(work);
+    gpu.matrices(work);
     gpu.product(work);
+    gpu.histogram(work);
     return gpu.blur(work);
 }
 

@@ -1,4 +1,4 @@
-// Every operation once, on real data, beside the vendor's: on the GPU, or on the CPU where there is none.
+// Operations of every kind, on real data, beside the vendor's: on the GPU, or on the CPU where there is none.
 #include "examples/demo/run.hpp"
 #include "examples/support/png.hpp"
 #include <heddle/device.hpp>
@@ -54,7 +54,7 @@ int run(int argc, char** argv) {
     std::filesystem::path photo = HEDDLE_DEMO_PHOTO;
     std::filesystem::path output = HEDDLE_DEMO_OUTPUT;
     bool on_cpu = false;
-    CLI::App app("Every operation of heddle once, each beside the vendor's.");
+    CLI::App app("Operations of every kind that heddle has, beside the vendor's.");
     app.add_option("photo", photo, "the PNG file to blur")->capture_default_str();
     app.add_option("-o,--output", output, "where the blurred one goes")->capture_default_str();
     app.add_flag("--cpu", on_cpu, "use the CPU implementations, even where there is a GPU");

@@ -3,9 +3,13 @@
 #include "examples/demo/table.hpp"
 #include "examples/demo/work.hpp"
 
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
 namespace demo {
 
-// Each runs every operation beside the vendor's, prints its row, and returns the blurred photograph.
+// Each runs operations of every kind beside the vendor's, prints its row, and returns the blurred photograph.
 
 image run_on_gpu(const work& work, table& table);
 image run_on_cpu(const work& work, table& table);
@@ -16,12 +20,38 @@ namespace bounds {
 constexpr double unit_roundoff = 0x1p-24;  // of float
 constexpr double add = unit_roundoff;
 constexpr double sigmoid = 5 * unit_roundoff;
-constexpr double extremum = 0;
+/// The condition of erfc is at most a half where gelu is large.
+constexpr double gelu = 13 * unit_roundoff;
+constexpr double exact = 0;
 
 /// Positive numbers, none of which goes through more than `depth` additions.
 constexpr double sum(std::int64_t depth) {
     const double share = static_cast<double>(depth) * unit_roundoff;
     return share / (1 - share);
+}
+
+/// How the sums of a row are computed on the way to softmax and layer_norm.
+struct row_steps {
+    double additions;
+    double rescalings;
+};
+
+/// Of a row's largest value, where the distance to the row's largest element is 0.
+inline double softmax(std::int64_t cols, const row_steps& steps) {
+    constexpr double exponential = 3;
+    const double sum = std::log(static_cast<double>(cols)) + 3 * exponential + steps.additions +
+                       steps.rescalings * (exponential + 2);
+    const double share = (sum + 2 * exponential + 4) * unit_roundoff;
+    return share / (1 - share);
+}
+
+/// Numbers about 0, whose mean is less than their deviation: mean |x| is at most sqrt(2) deviations, and the
+/// largest result at least 1.
+constexpr double layer_norm(const row_steps& steps) {
+    const double depth = (steps.additions + 8) * unit_roundoff;
+    const double shift = std::numbers::sqrt2 * depth;
+    const double scale = (depth + 2 * shift + shift * shift) / 2 + 4 * unit_roundoff;
+    return shift * (1 + scale) + scale + (3 + 2) * unit_roundoff;
 }
 
 /// Positive factors: the largest result is the largest sum of absolute products.

@@ -10,11 +10,19 @@
 #if HEDDLE_HAS_CUBLAS
 #include <cublas_v2.h>
 #endif
+#if HEDDLE_HAS_CUDNN
+#include <cudnn.h>
+
+#include <memory>
+#include <type_traits>
+#endif
 #if HEDDLE_HAS_NPP
 #include <nppi_filtering_functions.h>
 #endif
 
 namespace demo::vendor {
+
+[[maybe_unused]] constexpr float one = 1, zero = 0;
 
 #if HEDDLE_HAS_CUBLAS
 namespace {
@@ -34,8 +42,6 @@ cublasHandle_t cublas_on(cuda::stream_ref stream) {
     return handle;
 }
 
-constexpr float one = 1, zero = 0;
-
 }  // namespace
 
 call sgemm(const float* a, const float* b, float* c, int size, cuda::stream_ref stream) {
@@ -52,11 +58,70 @@ call sgeam(const float* x, const float* y, float* z, int size, int row_stride, c
                             row_stride, z, row_stride));
     };
 }
+
+call transposing_sgeam(const float* x, float* y, int size, cuda::stream_ref stream) {
+    return [=, handle = cublas_on(stream)] {
+        require(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, size, size, &one, x, size, &zero, y, size, y,
+                            size));
+    };
+}
+
+call sgemv(along direction, const float* x, const float* ones, float* sums, int size,
+           cuda::stream_ref stream) {
+    // What cuBLAS reads is X'.
+    const cublasOperation_t operation = direction == along::rows ? CUBLAS_OP_T : CUBLAS_OP_N;
+    return [=, handle = cublas_on(stream)] {
+        require(cublasSgemv(handle, operation, size, size, &one, x, size, ones, 1, &zero, sums, 1));
+    };
+}
 #else
 call sgemm(const float*, const float*, float*, int, cuda::stream_ref) {
     return {};
 }
 call sgeam(const float*, const float*, float*, int, int, cuda::stream_ref) {
+    return {};
+}
+call transposing_sgeam(const float*, float*, int, cuda::stream_ref) {
+    return {};
+}
+call sgemv(along, const float*, const float*, float*, int, cuda::stream_ref) {
+    return {};
+}
+#endif
+
+#if HEDDLE_HAS_CUDNN
+namespace {
+
+void require(cudnnStatus_t status) {
+    if (status != CUDNN_STATUS_SUCCESS)
+        throw std::runtime_error(fmt::format("cuDNN: {}", cudnnGetErrorString(status)));
+}
+
+cudnnHandle_t cudnn_on(cuda::stream_ref stream) {
+    static const cudnnHandle_t handle = [] {
+        cudnnHandle_t created = nullptr;
+        require(cudnnCreate(&created));
+        return created;
+    }();
+    require(cudnnSetStream(handle, stream.get()));
+    return handle;
+}
+
+}  // namespace
+
+call softmax(const float* x, float* y, int size, cuda::stream_ref stream) {
+    cudnnTensorDescriptor_t created = nullptr;
+    require(cudnnCreateTensorDescriptor(&created));
+    const std::shared_ptr<std::remove_pointer_t<cudnnTensorDescriptor_t>> matrix(
+        created, cudnnDestroyTensorDescriptor);
+    require(cudnnSetTensor4dDescriptor(created, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, size, size, 1, 1));
+    return [=, handle = cudnn_on(stream)] {
+        require(cudnnSoftmaxForward(handle, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_INSTANCE, &one,
+                                    matrix.get(), x, &zero, matrix.get(), y));
+    };
+}
+#else
+call softmax(const float*, float*, int, cuda::stream_ref) {
     return {};
 }
 #endif

@@ -14,15 +14,19 @@ using examples::image;
 /// What is computed, on either device. The CPU's share is smaller, to end as soon.
 struct work {
     std::int64_t vector;   ///< elements of a vector
-    std::int64_t matrix;   ///< rows and columns of the matrices that are added
+    std::int64_t matrix;   ///< rows and columns of the matrices that are not multiplied
     std::int64_t product;  ///< rows and columns of the matrices that are multiplied
     image photo;
 
     static constexpr std::int64_t padding = 8;  ///< elements between two rows of the matrices that are added
     static constexpr double sigma = 3;          ///< of the blur
+    static constexpr std::int64_t byte_values = 256;  ///< bins of the histogram
 
     [[nodiscard]] std::int64_t row_stride() const { return matrix + padding; }
 };
+
+/// Along what a matrix is summed.
+enum class along { rows, columns };
 
 /// Uniform in [low, high), the same in every run.
 std::vector<float> random_numbers(std::int64_t size, float low, float high);
@@ -48,13 +52,23 @@ double add_error(std::span<const float> x, std::span<const float> y, std::span<c
 double padded_add_error(const work& work, std::span<const float> x, std::span<const float> y,
                         std::span<const float> z);
 double sigmoid_error(std::span<const float> x, std::span<const float> y);
+double gelu_error(std::span<const float> x, std::span<const float> y);
 double sum_error(std::span<const float> x, float sum);
 double min_error(std::span<const float> x, float min);
 double max_error(std::span<const float> x, float max);
+/// Of an inclusive scan.
+double scan_error(std::span<const float> x, std::span<const float> y);
+double row_sum_error(std::span<const float> x, std::span<const float> sums);
+double column_sum_error(std::span<const float> x, std::span<const float> sums);
+/// As shares of each row's largest exact value. layer_norm is without gamma and beta.
+double softmax_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
+double layer_norm_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
+double transpose_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
 /// Of some rows only: all of them would take longer than the demonstration.
 double matmul_error(std::span<const float> a, std::span<const float> b, std::span<const float> c,
                     std::int64_t size);
 /// As a share of 255.
 double blur_error(const image& source, const image& result, double sigma);
+double histogram_error(std::span<const std::uint8_t> x, std::span<const std::int64_t> counts);
 
 }  // namespace demo

@@ -1,6 +1,7 @@
 #pragma once
 
-/// All of heddle. The conversions of heddle/interop are included by those who want them.
+/// All of heddle for C++ files. Included by those who want them: the conversions of heddle/interop, and
+/// heddle/elementwise.cuh, which .cu files need for functors of their own.
 
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
