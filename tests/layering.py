@@ -40,7 +40,7 @@ LAYERS = [
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/device/.+"]),
     Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
-    Layer(r"examples/.+", [PUBLIC, r"examples/.+"]),
+    Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),
 ]
 FREE_LAYERS = ("tests/", "benchmarks/", "examples/")
 OURS = re.compile(r"(heddle|kernels|src|tests|benchmarks|examples)/")
