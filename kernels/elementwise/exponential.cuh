@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/exponential2.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include <heddle/types.hpp>
 
@@ -31,12 +32,16 @@ __device__ inline float exponential_of_negative(float x) {
     return power * scale * 0x1p-64f;
 }
 
+/// What 16 bits add to the exponent of e^x, against results that would be denormal.
+constexpr int small_scale_exponent = 16;
+constexpr float small_inverse_scale = 0x1p-16f;
+
 /// e^x for x <= 0, as exactly as T's result needs it: the hardware's exponential is far inside half a unit of
 /// 16 bits.
 template <class T>
 __device__ compute_type<T> exponential(compute_type<T> x) {
     if constexpr (sizeof(T) == 2)
-        return __expf(x);
+        return ptx::exponential2(fmaf(log2_e, x, small_scale_exponent)) * small_inverse_scale;
     else if constexpr (sizeof(T) == 4)
         return exponential_of_negative(x);
     else

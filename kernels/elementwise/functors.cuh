@@ -37,9 +37,8 @@ __device__ compute_type<T> quotient(compute_type<T> n, compute_type<T> d) {
 template <class T>
 __device__ compute_type<T> logistic(compute_type<T> x) {
     if constexpr (sizeof(T) == 2) {
-        constexpr int scale_exponent = -16;
-        constexpr float scale = 0x1p-16f;
-        const float scaled = ptx::exponential2(fmaf(-log2_e, x, scale_exponent));
+        constexpr float scale = small_inverse_scale;
+        const float scaled = ptx::exponential2(fmaf(-log2_e, x, -small_scale_exponent));
         return ptx::reciprocal(scale + scaled) * scale;
     } else {
         const compute_type<T> e = exponential<T>(-::fabs(x));
