@@ -1,8 +1,10 @@
 #pragma once
 
-#include "kernels/device/ptx/min_max.cuh"
+#include "kernels/device/ptx/exponential2.cuh"
 #include "kernels/device/ptx/reciprocal.cuh"
+#include "kernels/elementwise/exponential.cuh"
 #include "kernels/elementwise/launch.hpp"
+#include "kernels/elementwise/normal.cuh"
 #include <heddle/types.hpp>
 
 namespace heddle::kernels::elementwise {
@@ -10,41 +12,6 @@ namespace heddle::kernels::elementwise {
 template <class T>
 __device__ compute_type<T> widen(T x) {
     return static_cast<compute_type<T>>(x);
-}
-
-/// e^x for x <= 0, within 0.9 ulp, denormal results included (tests/every_float.cu; docs/accuracy.md). expf is
-/// within one ulp of the correctly rounded result, which is too much for a sigmoid within two.
-///
-/// x = k ln(2) + r, and e^r is a polynomial: 1 + r + r^2 / 2 and on, its coefficients fitted to a relative error
-/// of 2^-28 for |r| <= ln(2) / 2. Below -104 every result rounds to 0.
-__device__ inline float exponential_of_negative(float x) {
-    constexpr float log2_e = 1.44269504f;
-    constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;  // k * ln2_high is exact
-    constexpr float rounding = 0x1.8p23f;  // a sum with it has no fraction; k stands in its low bits
-    constexpr int scale_exponent = 64;     // keeps 2^k among the normal numbers until the last product
-    constexpr float bias = rounding + 127 + scale_exponent;
-
-    x = ptx::max_nan(x, -104.0f);
-    const float biased = fmaf(x, log2_e, bias);
-    const float k = biased - bias;
-    const float r = fmaf(k, -ln2_low, fmaf(k, -ln2_high, x));
-    float power = 0x1.6b6d78p-10f;
-    for (const float coefficient : {0x1.123098p-7f, 0x1.55568ap-5f, 0x1.5554a2p-3f, 0.5f, 1.0f, 1.0f})
-        power = fmaf(power, r, coefficient);
-    const float scale = __uint_as_float(__float_as_uint(biased) << 23);
-    return power * scale * 0x1p-64f;
-}
-
-/// e^x for x <= 0, as exactly as T's result needs it: the hardware's exponential is far inside half a unit of
-/// 16 bits.
-template <class T>
-__device__ compute_type<T> exponential(compute_type<T> x) {
-    if constexpr (sizeof(T) == 2)
-        return __expf(x);
-    else if constexpr (sizeof(T) == 4)
-        return exponential_of_negative(x);
-    else
-        return ::exp(x);
 }
 
 /// n / d for d from 1 to 4. In float to little more than half an ulp, as the remainder is exact: a division
@@ -64,17 +31,26 @@ __device__ compute_type<T> quotient(compute_type<T> n, compute_type<T> d) {
 /// 1 / (1 + exp(-x)). exp of -|x| never overflows, and for x < 0 the form e / (1 + e) keeps the small results'
 /// relative accuracy. In float the rounding of 1 + e does not reach the result: the remainder is taken of
 /// q + q e, where n - q is exact as q is n / 2 to n.
+///
+/// For 16 bits the hardware's reciprocal of 2^-16 + 2^-16 exp(-x) is far inside half a unit, and large enough to be
+/// a normal number wherever x times the result rounds to more than 0.
 template <class T>
 __device__ compute_type<T> logistic(compute_type<T> x) {
-    const compute_type<T> e = exponential<T>(-::fabs(x));
-    const compute_type<T> n = x < 0 ? e : 1;
-    if constexpr (sizeof(T) == 4) {
-        const float reciprocal = ptx::reciprocal(1 + e);
-        const float q = n * reciprocal;
-        const float remainder = fmaf(-q, e, __fsub_rn(n, q));  // not to be fused with the product q
-        return fmaf(remainder, reciprocal, q);
+    if constexpr (sizeof(T) == 2) {
+        constexpr float scale = small_inverse_scale;
+        const float scaled = ptx::exponential2(fmaf(-log2_e, x, -small_scale_exponent));
+        return ptx::reciprocal(scale + scaled) * scale;
     } else {
-        return quotient<T>(n, 1 + e);
+        const compute_type<T> e = exponential<T>(-::fabs(x));
+        const compute_type<T> n = x < 0 ? e : 1;
+        if constexpr (sizeof(T) == 4) {
+            const float reciprocal = ptx::reciprocal(1 + e);
+            const float q = n * reciprocal;
+            const float remainder = fmaf(-q, e, __fsub_rn(n, q));  // not to be fused with the product q
+            return fmaf(remainder, reciprocal, q);
+        } else {
+            return n / (1 + e);
+        }
     }
 }
 
@@ -85,43 +61,33 @@ __device__ compute_type<T> logistic_slope(compute_type<T> x) {
     return quotient<T>(e, (1 + e) * (1 + e));
 }
 
+template <class C>
+struct value_and_slope {
+    C value, slope;
+};
+
+/// Both of the above, with one division.
+template <class T>
+__device__ value_and_slope<compute_type<T>> logistic_with_slope(compute_type<T> x) {
+    using compute = compute_type<T>;
+    const compute e = exponential<T>(-::fabs(x));
+    const compute larger = quotient<T>(1, 1 + e);
+    const compute smaller = e * larger;
+    return {x < 0 ? smaller : larger, smaller * larger};
+}
+
+/// tanh as exactly as 16 bits need it, within 2^-16: 1 - 2 / (1 + exp(2 x)), but near 0, where that cancels, the
+/// first terms of its series.
+__device__ inline float hyperbolic_tangent(float x) {
+    constexpr float series_end = 0x1p-4f;
+    if (::fabs(x) < series_end) return fmaf(x * x * (-1.0f / 3), x, x);
+    return fmaf(-2, ptx::reciprocal(1 + ptx::exponential2(2 * log2_e * x)), 1);
+}
+
 /// x * weight, where a weight of 0 wins over an infinite x.
 template <class C>
 __device__ C weighted(C x, C weight) {
     return weight == 0 ? weight : x * weight;
-}
-
-/// The normal distribution's density at x.
-template <class T>
-__device__ compute_type<T> normal_density(compute_type<T> x) {
-    using compute = compute_type<T>;
-    constexpr auto at_zero = static_cast<compute>(0.39894228040143267794);
-    const compute exponent = static_cast<compute>(-0.5) * x * x;
-    return at_zero * (sizeof(T) == 2 ? exponential<T>(exponent) : ::exp(exponent));
-}
-
-/// P(-a) / exp(-a^2 / 2) for a >= 0, P being the normal distribution function: a polynomial in 1 / (a + 3.25) that
-/// was fitted to within a relative 2^-17.7 up to 14.6, where P is less than any float. With rounding, within
-/// 2^-17.
-__device__ inline float normal_tail_ratio(float a) {
-    const float t = ptx::reciprocal(a + 3.25f);
-    float ratio = -0x1.622f96p+6f;
-    for (const float coefficient :
-         {0x1.12f04ep+6f, 0x1.ae7a26p-1f, 0x1.2b445ep+2f, 0x1.4150f0p+0f, 0x1.9951a6p-2f})
-        ratio = fmaf(ratio, t, coefficient);
-    return ratio * t;
-}
-
-/// The normal distribution function. erfc costs more than twice as much as 16 bits have time for.
-template <class T>
-__device__ compute_type<T> normal_cdf(compute_type<T> x) {
-    if constexpr (sizeof(T) == 2) {
-        const float below = normal_tail_ratio(::fabs(x)) * exponential<T>(-0.5f * x * x);
-        return x < 0 ? below : 1 - below;
-    } else {
-        using compute = compute_type<T>;
-        return static_cast<compute>(0.5) * ::erfc(x * static_cast<compute>(-0.70710678118654752440));
-    }
 }
 
 /// gelu_tanh is x * logistic(u(x)).
@@ -224,8 +190,12 @@ struct sigmoid {
 struct tanh {
     static constexpr int inputs = 1;
     template <class T>
-    __device__ T operator()(T x) const {
-        return static_cast<T>(::tanh(widen(x)));
+    __device__ T operator()(T value) const {
+        const auto x = widen(value);
+        if constexpr (sizeof(T) == 2)
+            return static_cast<T>(hyperbolic_tangent(x));
+        else
+            return static_cast<T>(::tanh(x));
     }
 };
 
@@ -242,7 +212,10 @@ struct gelu {
     template <class T>
     __device__ T operator()(T value) const {
         const auto x = widen(value);
-        return static_cast<T>(weighted(x, normal_cdf<T>(x)));
+        if constexpr (sizeof(T) == 8)
+            return weighted(x, normal_cdf(x));
+        else
+            return static_cast<T>(normal_tail_at<T>(x).x_times_cdf(x));
     }
 };
 
@@ -295,7 +268,12 @@ struct gelu_derivative {
     template <class T>
     __device__ T operator()(T value) const {
         const auto x = widen(value);
-        return static_cast<T>(normal_cdf<T>(x) + weighted(x, normal_density<T>(x)));
+        if constexpr (sizeof(T) == 8) {
+            return normal_cdf(x) + weighted(x, normal_density(x));
+        } else {
+            const float slope = normal_tail_at<T>(x).slope();
+            return static_cast<T>(x < 0 ? slope : 1 - slope);
+        }
     }
 };
 
@@ -305,8 +283,8 @@ struct gelu_tanh_derivative {
     __device__ T operator()(T value) const {
         using argument = gelu_argument<compute_type<T>>;
         const auto x = widen(value);
-        const auto u = argument::value(x);
-        return static_cast<T>(logistic<T>(u) + weighted(x * argument::slope(x), logistic_slope<T>(u)));
+        const auto [value_at_u, slope_at_u] = logistic_with_slope<T>(argument::value(x));
+        return static_cast<T>(value_at_u + weighted(x * argument::slope(x), slope_at_u));
     }
 };
 
@@ -315,7 +293,8 @@ struct silu_derivative {
     template <class T>
     __device__ T operator()(T value) const {
         const auto x = widen(value);
-        return static_cast<T>(logistic<T>(x) + weighted(x, logistic_slope<T>(x)));
+        const auto [s, slope] = logistic_with_slope<T>(x);
+        return static_cast<T>(s + weighted(x, slope));
     }
 };
 
