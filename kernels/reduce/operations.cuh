@@ -192,26 +192,22 @@ struct place_of {
         return {Extremum::template identity<decltype(State::value)>(), none};
     }
 
-    /// Whether packets have what is better than the best before them: they seldom do, and then no one asks where.
+    /// Whether packets have what is better than the best, all of which lies before them: they seldom do, and then
+    /// no one asks where.
     template <class State, class T, int width, int count>
     static __device__ bool may_change(const State& best, const vector<T, width> (&packets)[count]) {
-        decltype(State::value) values[count * width];
-#pragma unroll
-        for (int i = 0; i < count * width; ++i)
-            values[i] = static_cast<decltype(State::value)>(packets[i / width][i % width]);
-        return Extremum{}(best.value, combine_tree<Extremum>(values)) != best.value;
+        return best.index == none || Extremum{}(best.value, extremum_of(packets)) != best.value;
     }
 
-    /// The extremum first, then where it is: few comparisons an element, and none that waits for the last.
+    /// The extremum first, then where it is: few comparisons an element.
     template <class T, int width, int count>
     static __device__ state<T> of(const vector<T, width> (&packets)[count], std::int64_t first,
                                   std::int64_t step) {
         using value = value_type<T>;
-        value values[count * width], tree[count * width];
+        value values[count * width];
 #pragma unroll
-        for (int i = 0; i < count * width; ++i)
-            values[i] = tree[i] = static_cast<value>(packets[i / width][i % width]);
-        const value extremum = combine_tree<Extremum>(tree);
+        for (int i = 0; i < count * width; ++i) values[i] = static_cast<value>(packets[i / width][i % width]);
+        const value extremum = extremum_of(packets);
         int place = 0;
         if (extremum == extremum) {
 #pragma unroll
@@ -237,6 +233,16 @@ struct place_of {
     template <class T>
     static __device__ std::int64_t finish(const state<T>& best, std::int64_t) {
         return best.index == none ? -1 : best.index;
+    }
+
+  private:
+    template <class T, int width, int count>
+    static __device__ value_type<T> extremum_of(const vector<T, width> (&packets)[count]) {
+        auto extremum = static_cast<value_type<T>>(packets[0][0]);
+#pragma unroll
+        for (int i = 1; i < count * width; ++i)
+            extremum = Extremum{}(extremum, static_cast<value_type<T>>(packets[i / width][i % width]));
+        return extremum;
     }
 };
 

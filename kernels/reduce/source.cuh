@@ -162,7 +162,7 @@ void with_packets(const arguments<Operation, T>& arguments, Launch launch) {
     }
 }
 
-/// Packets join the total of those before them.
+/// Packets join the total of those before them: a thread's come in the order of their places.
 template <class Operation, class State, class Packet, int count>
 __device__ void join(State& total, const Packet (&packets)[count], std::int64_t first, std::int64_t step) {
     if constexpr (requires { Operation::may_change(total, packets); })
@@ -177,10 +177,9 @@ __device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t fir
     using state = state_type<Operation, T>;
     const std::int64_t packets = x.packets();
     state total = Operation::template identity<state>();
-    if (first < x.edges()) {
-        const decltype(x.edge(first)) edge[] = {x.edge(first)};
-        total = Operation::of(edge, x.edge_place(first), 0);
-    }
+    const bool has_edge = first < x.edges();
+    decltype(x.edge(first)) edge[1];
+    if (has_edge) edge[0] = x.edge(first);
 
     std::int64_t i = first;
     for (; i + (unroll - 1) * step < packets; i += unroll * step) {
@@ -191,20 +190,22 @@ __device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t fir
     }
 
     // The last packet stands in for those that are not there: loads behind conditions would wait for each other.
-    if (i >= packets) return total;
-    typename Source::packet loaded[unroll - 1];
+    if (i < packets) {
+        typename Source::packet loaded[unroll - 1];
 #pragma unroll
-    for (int u = 0; u < unroll - 1; ++u) {
-        const std::int64_t wanted = i + u * step;
-        loaded[u] = x.load(wanted < packets ? wanted : packets - 1);
-    }
-    asm volatile("" ::: "memory");  // no load is moved to its use
-#pragma unroll
-    for (int u = 0; u < unroll - 1; ++u)
-        if (i + u * step < packets) {
-            const typename Source::packet one[] = {loaded[u]};
-            join<Operation>(total, one, x.place(i + u * step), 0);
+        for (int u = 0; u < unroll - 1; ++u) {
+            const std::int64_t wanted = i + u * step;
+            loaded[u] = x.load(wanted < packets ? wanted : packets - 1);
         }
+        asm volatile("" ::: "memory");  // no load is moved to its use
+#pragma unroll
+        for (int u = 0; u < unroll - 1; ++u)
+            if (i + u * step < packets) {
+                const typename Source::packet one[] = {loaded[u]};
+                join<Operation>(total, one, x.place(i + u * step), 0);
+            }
+    }
+    if (has_edge) total = Operation{}(total, Operation::of(edge, x.edge_place(first), 0));
     return total;
 }
 
