@@ -182,7 +182,7 @@ void on_host::run(const elementwise_call& call) {
     validate_scalars(operation, call);
 
     // A vector is a column; here its elements are a row.
-    std::array<operand, 4> operands;
+    std::array<operand, 4> operands{};
     std::ranges::copy(call.operands, operands.begin());
     for (operand& o : operands)
         if (o.is_vector) o.view = {o.view.data, 1, o.view.rows, o.view.rows, o.view.row_stride};
