@@ -119,54 +119,53 @@ void run_typed(const detail::elementwise_call& call) {
                 function(static_cast<compute>(x), static_cast<compute>(y), static_cast<compute>(z)));
         });
     };
-    using C = compute;
-    using argument = gelu_argument<C>;
+    using argument = gelu_argument<compute>;
     switch (call.operation) {
         case elementwise_operation::add:
-            return binary([](C x, C y) { return x + y; });
+            return binary([](compute x, compute y) { return x + y; });
         case elementwise_operation::subtract:
-            return binary([](C x, C y) { return x - y; });
+            return binary([](compute x, compute y) { return x - y; });
         case elementwise_operation::multiply:
-            return binary([](C x, C y) { return x * y; });
+            return binary([](compute x, compute y) { return x * y; });
         case elementwise_operation::scale:
-            return unary([p](C x) { return p * x; });
+            return unary([p](compute x) { return p * x; });
         case elementwise_operation::axpy:
-            return binary([p](C x, C y) { return std::fma(p, x, y); });
+            return binary([p](compute x, compute y) { return std::fma(p, x, y); });
         case elementwise_operation::fused_multiply_add:
-            return ternary([](C x, C y, C z) { return std::fma(x, y, z); });
+            return ternary([](compute x, compute y, compute z) { return std::fma(x, y, z); });
         case elementwise_operation::clamp:
-            return unary([p, q](C x) { return x < p ? p : x > q ? q : x; });
+            return unary([p, q](compute x) { return x < p ? p : x > q ? q : x; });
         case elementwise_operation::abs:
-            return unary([](C x) { return std::abs(x); });
+            return unary([](compute x) { return std::abs(x); });
         case elementwise_operation::exp:
-            return unary([](C x) { return std::exp(x); });
+            return unary([](compute x) { return std::exp(x); });
         case elementwise_operation::sigmoid:
-            return unary([](C x) { return logistic(x); });
+            return unary([](compute x) { return logistic(x); });
         case elementwise_operation::tanh:
-            return unary([](C x) { return std::tanh(x); });
+            return unary([](compute x) { return std::tanh(x); });
         case elementwise_operation::relu:
-            return unary([](C x) { return x < 0 ? C{0} : x; });
+            return unary([](compute x) { return x < 0 ? compute{0} : x; });
         case elementwise_operation::gelu:
-            return unary([](C x) { return weighted(x, normal_cdf(x)); });
+            return unary([](compute x) { return weighted(x, normal_cdf(x)); });
         case elementwise_operation::gelu_tanh:
-            return unary([](C x) { return weighted(x, logistic(argument::value(x))); });
+            return unary([](compute x) { return weighted(x, logistic(argument::value(x))); });
         case elementwise_operation::silu:
-            return unary([](C x) { return weighted(x, logistic(x)); });
+            return unary([](compute x) { return weighted(x, logistic(x)); });
         case elementwise_operation::sigmoid_derivative:
-            return unary([](C x) { return logistic_slope(x); });
+            return unary([](compute x) { return logistic_slope(x); });
         case elementwise_operation::tanh_derivative:
-            return unary([](C x) { return 4 * logistic_slope(2 * x); });
+            return unary([](compute x) { return 4 * logistic_slope(2 * x); });
         case elementwise_operation::relu_derivative:
-            return unary([](C x) { return x > 0 ? C{1} : x <= 0 ? C{0} : x; });
+            return unary([](compute x) { return x > 0 ? compute{1} : x <= 0 ? compute{0} : x; });
         case elementwise_operation::gelu_derivative:
-            return unary([](C x) { return normal_cdf(x) + weighted(x, normal_density(x)); });
+            return unary([](compute x) { return normal_cdf(x) + weighted(x, normal_density(x)); });
         case elementwise_operation::gelu_tanh_derivative:
-            return unary([](C x) {
-                const C u = argument::value(x);
+            return unary([](compute x) {
+                const compute u = argument::value(x);
                 return logistic(u) + weighted(x * argument::slope(x), logistic_slope(u));
             });
         case elementwise_operation::silu_derivative:
-            return unary([](C x) { return logistic(x) + weighted(x, logistic_slope(x)); });
+            return unary([](compute x) { return logistic(x) + weighted(x, logistic_slope(x)); });
     }
 }
 
