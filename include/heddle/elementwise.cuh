@@ -192,8 +192,8 @@ struct transformed {
 /// transform<T>(function, x[, y[, z]], output, stream): output = function(x[, y[, z]]), element by element.
 ///
 /// `function` is copied to the device; its operator() is a const __device__ member that takes one to three T
-/// and returns one, or an extended __device__ lambda. T is any trivially copyable type of 1, 2, 4, 8 or 16
-/// bytes that is aligned to its size. Shapes, aliasing, stream behaviour and errors are those of heddle::add.
+/// and returns one, or an extended __device__ lambda. T is any trivially copyable and default-constructible type
+/// of 1, 2, 4, 8 or 16 bytes that is aligned to its size. Shapes, aliasing, stream behaviour and errors are those of heddle::add.
 template <class T>
 inline constexpr detail::overloaded<detail::transformed<T, vector_view>, detail::transformed<T, matrix_view>>
     transform{};

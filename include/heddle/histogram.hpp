@@ -40,7 +40,7 @@ histogram_algorithm select(const histogram_problem& problem, const device_traits
 ///
 /// x is a vector of any stride in device memory; counts has stride 1 and is apart from x. Counts are exact, up
 /// to 2^63. Enqueued on `stream`, after a memset; never synchronises, never allocates; safe under stream
-/// capture. Data of one value takes no longer than random data.
+/// capture. Up to 256 bins, data of one value takes no longer than random data.
 ///
 /// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, counts of a stride
 ///                           other than 1 or another size, an overlap, an unknown algorithm (nothing is enqueued)

@@ -46,7 +46,8 @@ norm_algorithm select(const norm_problem& problem, const device_traits& device);
 /// of any stride, or empty: no factor, nothing added. Computed in float, whatever T is: float, half or
 /// bfloat16; rounded once. The variance is that of the deviations from the mean, never a difference of
 /// squares. Errors in docs/accuracy.md. A NaN or an infinity makes its whole row NaN, and no other, as does a
-/// row whose sum or squared deviations overflow float; so does a row of equal elements where epsilon is 0.
+/// row whose sum overflows float; where only the squared deviations do, the row is beta (or 0). A row of equal
+/// elements where epsilon is 0 has no scale: NaN where the mean is exact, else what its rounding makes of it.
 /// The same call gives the same bits each time. Enqueued on `stream`; never synchronises, never allocates;
 /// safe under stream capture. Empty matrices do nothing.
 ///

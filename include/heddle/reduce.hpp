@@ -104,8 +104,8 @@ void max(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_r
          const reduce_options& options = {});
 
 /// *result = the sum of x over its size; NaN where x is empty. Of floating-point elements, the sum is as sum()'s,
-/// and infinite where that is; of int32 it is exact, of int64 one of doubles: neither wraps. All else is as for
-/// sum().
+/// and infinite where that is; of int32 it is exact up to 2^32 elements, of int64 one of doubles. All else is as
+/// for sum().
 template <class T>
 void mean(vector_view<const T> x, std::type_identity_t<mean_type<T>>* result, cuda::stream_ref stream,
           const reduce_options& options = {});

@@ -118,6 +118,7 @@ class row_exchange {
             __syncthreads();
             return;
         }
+        __syncwarp();  // lanes that took branches meet before a barrier that warps come to as one
         ptx::cluster_wait();
         const unsigned place = ptx::cluster_rank() * warps_ + warp;
         if (lane < blocks_)

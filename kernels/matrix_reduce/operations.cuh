@@ -126,7 +126,12 @@ struct variance {
 
     template <int count>
     static __device__ moments of(const float (&values)[count], std::int64_t, std::int64_t) {
-        const float mean = sum::of(values, 0, 0) * (1.0f / count);
+        // Scaled by a power of two first: a sum of large elements would overflow where their mean does not.
+        static_assert((count & (count - 1)) == 0);
+        float shares[count];
+#pragma unroll
+        for (int e = 0; e < count; ++e) shares[e] = values[e] * (1.0f / count);
+        const float mean = sum::of(shares, 0, 0);
         float squares[count];
 #pragma unroll
         for (int e = 0; e < count; ++e) squares[e] = (values[e] - mean) * (values[e] - mean);

@@ -14,6 +14,7 @@
 // need compute capability 9.0; elsewhere rows beyond 16384 are read twice. Needs the elements of a row side by
 // side. What limits it now is DRAM.
 
+#include "kernels/device/clusters.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
@@ -226,8 +227,9 @@ template <bool centred, class T>
 void launch_vectorized(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream) {
     constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
     const int width = takes_packets(arguments) ? packet : 1;
-    const row_plan plan = plan_rows(arguments.x.rows, arguments.x.cols, width, device.sm_count,
-                                    device.has_compute_capability(9, 0));
+    const row_plan plan =
+        plan_rows(arguments.x.rows, arguments.x.cols, width, device.sm_count,
+                  has_clusters(device.compute_capability_major, device.compute_capability_minor));
     const auto kernel = width == 1 ? kernel_of<centred, T, 1>(plan) : kernel_of<centred, T, packet>(plan);
     check(launch_rows(kernel, plan, arguments, stream));
 }

@@ -42,6 +42,7 @@ template <class Operation, class State>
 __device__ State combine_in_cluster(State value, ptx::wide_word* of_warp, std::uint64_t* barrier) {
     const unsigned warps = blockDim.x / warp_size;
     value = warp_reduce(value, Operation{});
+    __syncwarp();         // lanes that took branches meet before a barrier that warps come to as one
     ptx::cluster_wait();  // the first block runs, and has its barrier
     if (threadIdx.x % warp_size == 0) {
         const unsigned place = ptx::cluster_rank() * warps + threadIdx.x / warp_size;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/clusters.hpp"
 #include "kernels/reduce/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 
@@ -43,13 +44,13 @@ inline single_pass_grid plan_single_pass_grid(std::int64_t packets, const device
         return std::min<std::int64_t>(blocks_for(shared, tile::warp) * tile::warp, tile::lone_threads);
     };
     if (packets <= tile::lone_packets) return {1, threads_for(packets), 1};
-    const bool has_clusters = device.has_compute_capability(9, 0);
-    if (packets <= tile::cluster_packets && has_clusters)
+    const bool clusters_run = has_clusters(device.compute_capability_major, device.compute_capability_minor);
+    if (packets <= tile::cluster_packets && clusters_run)
         return {tile::cluster, threads_for(blocks_for(packets, tile::cluster)), tile::cluster};
 
     // They run at once, so that the last waits for none that waits for it.
     const std::int64_t clusters = std::min(device.sm_count / tile::cluster, tile::clusters);
-    if (packets <= clusters * tile::cluster_packets && has_clusters) {
+    if (packets <= clusters * tile::cluster_packets && clusters_run) {
         const std::int64_t blocks = clusters * tile::cluster;
         return {blocks, threads_for(blocks_for(packets, blocks)), tile::cluster};
     }
