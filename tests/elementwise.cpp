@@ -441,6 +441,23 @@ TEST_F(large_elementwise, takes_more_rows_than_a_grid_is_high) {
     }
 }
 
+TEST_F(large_elementwise, takes_wide_blocks) {
+    const heddle::stream stream;
+    // Of 2^22 packets and more, `vectorized` has blocks of 1024 threads: whole ones, a cut packet, several rows each.
+    constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {
+        {1, (1 << 24) + 5}, {(1 << 14) + 1, 1032}, {(1 << 19) + 3, 36}};
+    for (const auto& [rows, cols] : shapes) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        const auto xs = random_elements<float>(rows * cols);
+        guarded<float> x(rows, cols, cols + 4);
+        x.upload(xs);
+        guarded<float> z(rows, cols, cols + 8);
+        add<float>(x.matrix(), x.matrix(), z.matrix(), stream);
+        EXPECT_TRUE(test::are_same(z.download(), sums(xs, xs)));
+        EXPECT_TRUE(z.canaries_alive());
+    }
+}
+
 TEST_F(large_elementwise, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
     std::size_t free = 0, total = 0;

@@ -66,6 +66,9 @@ using result_type = typename result_of<Operation, T>::type;
 /// Partials are at most this large.
 inline constexpr std::int64_t max_state_bytes = 16;
 
+/// What `ticket` points at.
+inline constexpr std::int64_t ticket_bytes = 512;
+
 /// x may be empty; its stride is 1 where it has one element or none. y is as large as x, and dot's alone.
 template <class Operation, class T>
 struct arguments {

@@ -14,6 +14,7 @@
 /// An operation on elements of type T keeps a state<T> of those that it has seen: identity(), of none; of(), of
 /// some packets, whose element e of packet p is at first + p * step + e of x; the call operator, of what two
 /// states have seen; finish(), the result. `registers` is what a thread may have: large states need more.
+/// `takes_repeats` says that an element seen twice makes no difference; to those where it does, zeros make none.
 namespace heddle::kernels::reduce {
 
 template <class T>
@@ -80,6 +81,8 @@ struct one_by_one {
 
 /// Operations that add something up. Integers wrap, where signed overflow would be undefined.
 struct addition {
+    static constexpr bool takes_repeats = false;
+
     template <class T>
     static __device__ T identity() {
         return T{0};
@@ -119,6 +122,8 @@ struct mean : addition, one_by_one<mean> {
 
 /// A NaN in `b` is taken, and one in `a` stays, for no comparison with it holds.
 struct min : one_by_one<min> {
+    static constexpr bool takes_repeats = true;
+
     template <class T>
     using state = T;
 
@@ -145,6 +150,8 @@ struct min : one_by_one<min> {
 };
 
 struct max : one_by_one<max> {
+    static constexpr bool takes_repeats = true;
+
     template <class T>
     using state = T;
 
@@ -171,71 +178,53 @@ struct max : one_by_one<max> {
 };
 
 template <class Value>
+using rank_type = std::conditional_t<sizeof(Value) == sizeof(unsigned), unsigned, std::uint64_t>;
+
+/// A number that is larger for what is nearer to the extremum, and largest for NaN. Zeros are equal.
+template <class Extremum, class Value>
+__device__ rank_type<Value> rank_of(Value value) {
+    using rank = rank_type<Value>;
+    constexpr rank sign = rank{1} << (8 * sizeof(rank) - 1);
+    rank ascending;
+    if constexpr (std::is_integral_v<Value>) {
+        ascending = static_cast<rank>(value) ^ sign;
+    } else {
+        if (value != value) return ~rank{0};
+        const auto bits = __builtin_bit_cast(rank, value + Value{0});
+        ascending = (bits & sign) != 0 ? ~bits : bits | sign;
+    }
+    return std::is_same_v<Extremum, max> ? ascending : ~ascending;
+}
+
+/// An element's rank and index. Of nothing, both are the worst there is.
+template <class Rank>
 struct alignas(16) candidate {
-    Value value;
+    Rank rank;
     std::int64_t index;
 };
 
 /// The place of the first element that is the extremum (min or max), or NaN where that is.
 template <class Extremum>
 struct place_of {
-    static constexpr int registers = 64;
+    static constexpr int registers = 32;
     static constexpr std::int64_t none = largest_integer<std::int64_t>;
 
     template <class T>
     using value_type = std::conditional_t<is_16_bit_float<T>, float, T>;
     template <class T>
-    using state = candidate<value_type<T>>;
+    using state = candidate<rank_type<value_type<T>>>;
 
     template <class State>
     static __device__ State identity() {
-        return {Extremum::template identity<decltype(State::value)>(), none};
+        return {0, none};
     }
 
-    /// Whether packets have what is better than the best, all of which lies before them: they seldom do, and then
-    /// no one asks where.
-    template <class State, class T, int width, int count>
-    static __device__ bool may_change(const State& best, const vector<T, width> (&packets)[count]) {
-        return best.index == none || Extremum{}(best.value, extremum_of(packets)) != best.value;
-    }
-
-    /// The extremum first, then where it is: few comparisons an element.
-    template <class T, int width, int count>
-    static __device__ state<T> of(const vector<T, width> (&packets)[count], std::int64_t first,
-                                  std::int64_t step) {
-        using value = value_type<T>;
-        value values[count * width];
-#pragma unroll
-        for (int i = 0; i < count * width; ++i) values[i] = static_cast<value>(packets[i / width][i % width]);
-        const value extremum = extremum_of(packets);
-        int place = 0;
-        if (extremum == extremum) {
-#pragma unroll
-            for (int i = count * width - 1; i >= 0; --i)
-                if (values[i] == extremum) place = i;
-        } else {
-#pragma unroll
-            for (int i = count * width - 1; i >= 0; --i)
-                if (values[i] != values[i]) place = i;
-        }
-        return {extremum, first + place / width * step + place % width};
-    }
-
+    /// Whether b, after a, takes its place: what is equal does not.
     template <class Value>
-    __device__ candidate<Value> operator()(const candidate<Value>& a, const candidate<Value>& b) const {
-        const Value extremum = Extremum{}(a.value, b.value);
-        const auto has_it = [&](const candidate<Value>& one) {
-            return one.value == extremum || (one.value != one.value && extremum != extremum);
-        };
-        return has_it(b) && (!has_it(a) || b.index < a.index) ? b : a;
+    static __device__ bool is_better(Value b, Value a) {
+        return a == a && Extremum{}(a, b) != a;
     }
 
-    template <class T>
-    static __device__ std::int64_t finish(const state<T>& best, std::int64_t) {
-        return best.index == none ? -1 : best.index;
-    }
-
-  private:
     template <class T, int width, int count>
     static __device__ value_type<T> extremum_of(const vector<T, width> (&packets)[count]) {
         auto extremum = static_cast<value_type<T>>(packets[0][0]);
@@ -243,6 +232,31 @@ struct place_of {
         for (int i = 1; i < count * width; ++i)
             extremum = Extremum{}(extremum, static_cast<value_type<T>>(packets[i / width][i % width]));
         return extremum;
+    }
+
+    /// The first element of a packet that is the extremum of packets it is among; `width` where none is.
+    template <class T, int width>
+    static __device__ int first_in(const vector<T, width>& packet, value_type<T> extremum) {
+        int first = width;
+#pragma unroll
+        for (int e = width - 1; e >= 0; --e)
+            if (!is_better(extremum, static_cast<value_type<T>>(packet[e]))) first = e;
+        return first;
+    }
+
+    template <class T>
+    static __device__ state<T> of(const vector<T, 1> (&element)[1], std::int64_t place, std::int64_t) {
+        return {rank_of<Extremum>(static_cast<value_type<T>>(element[0][0])), place};
+    }
+
+    template <class Rank>
+    __device__ candidate<Rank> operator()(const candidate<Rank>& a, const candidate<Rank>& b) const {
+        return b.rank > a.rank || (b.rank == a.rank && b.index < a.index) ? b : a;
+    }
+
+    template <class T>
+    static __device__ std::int64_t finish(const state<T>& best, std::int64_t) {
+        return best.index == none ? -1 : best.index;
     }
 };
 
@@ -403,7 +417,14 @@ struct count_nonzero : addition {
     static __device__ std::int64_t of(const vector<T, width> (&packets)[count], std::int64_t, std::int64_t) {
         int nonzero = 0;
 #pragma unroll
-        for (int i = 0; i < count * width; ++i) nonzero += packets[i / width][i % width] != T(0) ? 1 : 0;
+        for (int i = 0; i < count * width; ++i) {
+            const T element = packets[i / width][i % width];
+            // Compared two at a time, they would be at hand twice.
+            if constexpr (is_16_bit_float<T>)
+                nonzero += static_cast<float>(element) != 0 ? 1 : 0;
+            else
+                nonzero += element != T(0) ? 1 : 0;
+        }
         return nonzero;
     }
 
@@ -413,41 +434,78 @@ struct count_nonzero : addition {
     }
 };
 
-/// A number that is larger for what is nearer to the extremum, and largest for NaN.
-template <class Extremum>
-__device__ unsigned rank_of(float value) {
-    if (value != value) return ~0U;
-    const unsigned bits = __float_as_uint(value + 0.0f);  // zeros are equal
-    const unsigned ascending = bits ^ ((bits >> 31) != 0 ? ~0U : 1U << 31);
-    return std::is_same_v<Extremum, max> ? ascending : ~ascending;
-}
-template <class Extremum>
-__device__ unsigned rank_of(std::int32_t value) {
-    const unsigned ascending = static_cast<unsigned>(value) ^ (1U << 31);
-    return std::is_same_v<Extremum, max> ? ascending : ~ascending;
-}
+/// An operation on states as blocks of a cluster send them: as they are.
+template <class Operation, class T>
+struct sent : Operation {
+    using state = state_type<Operation, T>;
+    static __device__ state packed(state value) { return value; }
+    static __device__ state unpacked(state value) { return value; }
+};
+
+/// A candidate of 32 bits as one number, the best as the largest: clusters never have 2^32 elements. Nothing is 0.
+template <class Operation, class T>
+requires std::is_same_v<state_type<Operation, T>, candidate<unsigned>>
+struct sent<Operation, T> {
+    using state = std::uint64_t;
+    using unpacked_state = state_type<Operation, T>;
+
+    static __device__ state packed(unpacked_state best) {
+        if (best.index == Operation::none) return 0;
+        return std::uint64_t{best.rank} << 32 | ~static_cast<unsigned>(best.index);
+    }
+    static __device__ unpacked_state unpacked(state best) {
+        auto result = Operation::template identity<unpacked_state>();
+        if (best != 0) result.index = static_cast<std::int64_t>(~static_cast<unsigned>(best));
+        return result;
+    }
+    template <class State>
+    static __device__ State identity() {
+        return 0;
+    }
+    __device__ state operator()(state a, state b) const { return b > a ? b : a; }
+};
 
 using kernels::warp_reduce;
 
 /// By the instructions that reduce 32 bits in a warp: the best rank, then the first place that has it.
-template <class Value, class Operation>
-requires(sizeof(Value) == 4) __device__ candidate<Value> warp_reduce(candidate<Value> best, Operation) {
+template <class Operation>
+__device__ candidate<unsigned> warp_reduce(candidate<unsigned> best, Operation) {
     constexpr unsigned all = 0xffffffffU;
-    const unsigned rank = rank_of<typename Operation::extremum>(best.value);
-    const bool is_best = rank == __reduce_max_sync(all, rank);
-    const auto place = static_cast<std::uint64_t>(best.index);
-    const unsigned high = is_best ? static_cast<unsigned>(place >> 32) : all;
+    const unsigned rank = __reduce_max_sync(all, best.rank);
+    const auto place = static_cast<std::uint64_t>(best.rank == rank ? best.index : Operation::none);
+    const auto high = static_cast<unsigned>(place >> 32);
     const unsigned first_high = __reduce_min_sync(all, high);
     const unsigned low = high == first_high ? static_cast<unsigned>(place) : all;
     const unsigned first_low = __reduce_min_sync(all, low);
-    const int winner = __ffs(static_cast<int>(__ballot_sync(all, is_best))) - 1;
-    return {__shfl_sync(all, best.value, winner),
-            static_cast<std::int64_t>(std::uint64_t{first_high} << 32 | first_low)};
+    return {rank, static_cast<std::int64_t>(std::uint64_t{first_high} << 32 | first_low)};
 }
 
-template <class Value>
-__device__ candidate<Value> shuffle_down(candidate<Value> best, int distance) {
-    return {kernels::shuffle_down(best.value, distance), kernels::shuffle_down(best.index, distance)};
+/// Of the values of all threads of the block, for all of them. Once in a kernel.
+template <class Operation, class Value>
+__device__ Value block_extremum(Value value) {
+    __shared__ Value of_warp[warp_size];
+    const auto of_lanes = [](Value of_lane) {
+        return __shfl_sync(0xffffffffU, kernels::warp_reduce(of_lane, typename Operation::extremum{}), 0);
+    };
+    const unsigned lane = threadIdx.x % warp_size;
+    value = of_lanes(value);
+    if (lane == 0) of_warp[threadIdx.x / warp_size] = value;
+    __syncthreads();
+    return of_lanes(of_warp[lane < blockDim.x / warp_size ? lane : 0]);
+}
+
+template <class Operation, class T>
+__device__ std::uint64_t warp_reduce(std::uint64_t best, sent<Operation, T>) {
+    constexpr unsigned all = 0xffffffffU;
+    const auto high = static_cast<unsigned>(best >> 32);
+    const unsigned best_high = __reduce_max_sync(all, high);
+    const unsigned best_low = __reduce_max_sync(all, high == best_high ? static_cast<unsigned>(best) : 0);
+    return std::uint64_t{best_high} << 32 | best_low;
+}
+
+template <class Rank>
+__device__ candidate<Rank> shuffle_down(candidate<Rank> best, int distance) {
+    return {kernels::shuffle_down(best.rank, distance), kernels::shuffle_down(best.index, distance)};
 }
 __device__ inline scaled_squares shuffle_down(scaled_squares squares, int distance) {
     return {kernels::shuffle_down(squares.sum, distance), kernels::shuffle_down(squares.level, distance)};
@@ -458,9 +516,9 @@ template <class State>
 __device__ State load_partial(const State* partial) {
     return __ldcg(partial);
 }
-template <class Value>
-__device__ candidate<Value> load_partial(const candidate<Value>* partial) {
-    return {__ldcg(&partial->value), __ldcg(&partial->index)};
+template <class Rank>
+__device__ candidate<Rank> load_partial(const candidate<Rank>* partial) {
+    return {__ldcg(&partial->rank), __ldcg(&partial->index)};
 }
 __device__ inline scaled_squares load_partial(const scaled_squares* partial) {
     return {__ldcg(&partial->sum), __ldcg(&partial->level)};
@@ -474,9 +532,9 @@ __device__ ptx::wide_word message_of(State state) {
     memcpy(&bits, &state, sizeof(state));
     return {bits, 1};
 }
-template <class Value>
-__device__ ptx::wide_word message_of(candidate<Value> best) {
-    return {message_of(best.value).low, static_cast<std::uint64_t>(best.index) + 1};
+template <class Rank>
+__device__ ptx::wide_word message_of(candidate<Rank> best) {
+    return {best.rank, static_cast<std::uint64_t>(best.index) + 1};
 }
 __device__ inline ptx::wide_word message_of(scaled_squares squares) {
     return {message_of(squares.sum).low, static_cast<std::uint64_t>(squares.level + 2)};
@@ -486,9 +544,9 @@ template <class State>
 __device__ void read_message(const ptx::wide_word& message, State& state) {
     memcpy(&state, &message.low, sizeof(state));
 }
-template <class Value>
-__device__ void read_message(const ptx::wide_word& message, candidate<Value>& best) {
-    read_message(message, best.value);
+template <class Rank>
+__device__ void read_message(const ptx::wide_word& message, candidate<Rank>& best) {
+    best.rank = static_cast<Rank>(message.low);
     best.index = static_cast<std::int64_t>(message.high - 1);
 }
 __device__ inline void read_message(const ptx::wide_word& message, scaled_squares& squares) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/reduce/levels.hpp"
@@ -12,19 +13,27 @@ namespace heddle::kernels::reduce {
 
 using tile = single_pass_tile;
 
-/// Thread 0 gets the combination of `count` states, `most` at most, that load() knows, always in the same order.
-/// All loads are issued before the first is used.
-template <class Operation, class State, int most, class Load>
-__device__ State combine_in_warp(unsigned count, Load load) {
+/// The states first, first + step, ... of `count` that load() knows. `batch` loads are issued before the first is used.
+template <class Operation, class State, int batch, class Load>
+__device__ State combine_share(unsigned first, unsigned count, unsigned step, Load load) {
     const State nothing = Operation::template identity<State>();
-    if (threadIdx.x >= warp_size) return nothing;
-    State loaded[most / warp_size];
+    State value = nothing;
+#pragma unroll 1
+    for (unsigned i = first; i < count; i += batch * step) {
+        State loaded[batch];
 #pragma unroll
-    for (unsigned u = 0; u < most / warp_size; ++u) {
-        const unsigned i = threadIdx.x + u * warp_size;
-        loaded[u] = i < count ? load(i) : nothing;
+        for (unsigned u = 0; u < batch; ++u) loaded[u] = i + u * step < count ? load(i + u * step) : nothing;
+        value = Operation{}(value, combine_tree<Operation>(loaded));
     }
-    return warp_reduce(combine_tree<Operation>(loaded), Operation{});
+    return value;
+}
+
+/// Thread 0 gets the combination of `count` states that load() knows, always in the same order.
+template <class Operation, class State, int batch, class Load>
+__device__ State combine_in_warp(unsigned count, Load load) {
+    if (threadIdx.x >= warp_size) return Operation::template identity<State>();
+    return warp_reduce(combine_share<Operation, State, batch>(threadIdx.x, count, warp_size, load),
+                       Operation{});
 }
 
 /// The combination of the block's values, for thread 0. A barrier must come between two calls.
@@ -33,8 +42,8 @@ __device__ State combine_in_block(State value, State* of_warp) {
     value = warp_reduce(value, Operation{});
     if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = value;
     __syncthreads();
-    return combine_in_warp<Operation, State, tile::lone_threads / warp_size>(
-        blockDim.x / warp_size, [&](unsigned i) { return of_warp[i]; });
+    return combine_in_warp<Operation, State, 1>(blockDim.x / warp_size,
+                                                [&](unsigned i) { return of_warp[i]; });
 }
 
 /// The combination of the cluster's values, for thread 0 of its first block.
@@ -51,86 +60,80 @@ __device__ State combine_in_cluster(State value, ptx::wide_word* of_warp, std::u
     }
     if (ptx::cluster_rank() > 0 || threadIdx.x >= warp_size) return value;
     ptx::wait_for_messages(barrier);
-    return combine_in_warp<Operation, State, tile::most_warps>(ptx::cluster_blocks() * warps,
-                                                               [&](unsigned i) {
-                                                                   State other;
-                                                                   read_message(of_warp[i], other);
-                                                                   return other;
-                                                               });
-}
-
-/// What the thread's share of the partials comes to. All loads are issued before the first is used.
-template <class Operation, class State>
-__device__ State combine_partials(const State* partials, int count) {
-    State value = Operation::template identity<State>();
-    const int step = static_cast<int>(blockDim.x);
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += tile::unroll * step) {
-        State loaded[tile::unroll];
-#pragma unroll
-        for (int u = 0; u < tile::unroll; ++u)
-            loaded[u] = i + u * step < count ? load_partial(partials + i + u * step)
-                                             : Operation::template identity<State>();
-        value = Operation{}(value, combine_tree<Operation>(loaded));
-    }
-    return value;
-}
-
-/// The combination of the states of all clusters, for thread 0 of the last one's first block; the others send theirs.
-/// The last is the one to wait, for the others have begun before it. Mailboxes are zero before and after.
-template <class Operation, class State>
-__device__ State exchange_mail(ptx::wide_word* mailboxes, unsigned cluster, unsigned last, State own) {
-    if (cluster != last) {
-        if (threadIdx.x == 0) ptx::store_relaxed(&mailboxes[cluster], message_of(own));
-        return own;
-    }
-    const State others = combine_in_warp<Operation, State, warp_size>(last, [&](unsigned i) {
-        ptx::wide_word message;
-        do message = ptx::load_relaxed(&mailboxes[i]);
-        while (message.high == 0);
-        ptx::store_relaxed(&mailboxes[i], {0, 0});
+    return combine_in_warp<Operation, State, tile::cluster>(ptx::cluster_blocks() * warps, [&](unsigned i) {
         State other;
-        read_message(message, other);
+        read_message(of_warp[i], other);
         return other;
     });
-    return Operation{}(others, own);
 }
 
-/// Of one cluster, or as many as run at once.
+/// Where clusters leave their states for the last of them to begin, zero before and after.
+struct mail {
+    ptx::wide_word boxes[tile::clusters];
+    unsigned ticket;
+};
+static_assert(sizeof(mail) <= ticket_bytes);
+
+/// The combination of the states of all clusters, in their order, for thread 0 of the last one's first block; the
+/// others send theirs. The last, which drew the highest number, is the one to wait, for the others run.
+template <class Operation, class State>
+__device__ State exchange_mail(mail* mail, bool is_last, State own) {
+    const unsigned cluster = ptx::cluster_id();
+    ptx::wide_word message = message_of(own);
+    if (!is_last) {
+        if (threadIdx.x == 0) ptx::store_relaxed(&mail->boxes[cluster], message);
+        return own;
+    }
+    message = {__shfl_sync(0xffffffffU, message.low, 0), __shfl_sync(0xffffffffU, message.high, 0)};
+    return combine_in_warp<Operation, State, 1>(ptx::cluster_count(), [&](unsigned i) {
+        if (i != cluster) {
+            do message = ptx::load_relaxed(&mail->boxes[i]);
+            while (message.high == 0);
+            ptx::store_relaxed(&mail->boxes[i], {0, 0});
+        }
+        State state;
+        read_message(message, state);
+        return state;
+    });
+}
+
+/// Of one cluster, or a few.
 template <class Operation, class T, class Source, class Result>
-__global__ void __launch_bounds__(tile::lone_threads)
-    single_pass_clusters(Source x, Result* result, ptx::wide_word* mailboxes) {
+__global__ void __launch_bounds__(tile::lone_threads, 1)
+    single_pass_clusters(Source x, Result* result, mail* mail) {
     __shared__ ptx::wide_word of_warp[tile::most_warps];
     __shared__ std::uint64_t barrier;
     const unsigned warps = ptx::cluster_blocks() * (blockDim.x / warp_size);
-    if (threadIdx.x == 0 && ptx::cluster_rank() == 0)
+    const bool is_first_thread = threadIdx.x == 0 && ptx::cluster_rank() == 0;
+    if (is_first_thread)
         ptx::expect_messages(&barrier, warps * static_cast<unsigned>(sizeof(ptx::wide_word)));
     __syncwarp();
     ptx::cluster_arrive_relaxed();
 
     const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const int step = static_cast<int>(gridDim.x * blockDim.x);
-    auto value = accumulate<Operation, T, tile::unroll>(x, first, step);
-    value = combine_in_cluster<Operation>(value, of_warp, &barrier);
+    using sent = sent<Operation, T>;
+    auto value = sent::packed(accumulate<Operation, T, tile::unroll>(x, first, step));
+    const unsigned last = ptx::cluster_count() - 1;
+    unsigned number = 0;
+    if (is_first_thread && last > 0) number = ptx::increment_relaxed(&mail->ticket, last);
+    value = combine_in_cluster<sent>(value, of_warp, &barrier);
     if (ptx::cluster_rank() > 0) return;
 
-    const unsigned cluster = ptx::cluster_id(), last = ptx::cluster_count() - 1;
     if (last > 0) {
-        value = exchange_mail<Operation>(mailboxes, cluster, last, value);
-        if (cluster != last) return;
+        if (threadIdx.x >= warp_size) return;
+        const bool is_last = __shfl_sync(0xffffffffU, number, 0) == last;
+        value = exchange_mail<sent>(mail, is_last, value);
+        if (!is_last) return;
     }
-    if (threadIdx.x == 0) *result = Operation::template finish<T>(value, x.size());
+    if (threadIdx.x == 0) *result = Operation::template finish<T>(sent::unpacked(value), x.size());
 }
 
-/// Of one block, or of any number. `ticket` is zero before and after.
-template <class Operation, class T, class Source, class State, class Result>
-__global__ void __launch_bounds__(tile::lone_threads,
-                                  tile::registers_per_sm / (tile::lone_threads * Operation::registers))
-    single_pass(Source x, Result* result, State* partials, unsigned* ticket) {
+/// The combination of what all threads of the grid have becomes the result. `ticket` is zero before and after.
+template <class Operation, class T, class State, class Result>
+__device__ void combine_in_grid(State value, std::int64_t size, Result* result, State* partials,
+                                unsigned* ticket) {
     __shared__ State of_warp[tile::lone_threads / warp_size];
-    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const int step = static_cast<int>(gridDim.x * blockDim.x);
-
-    State value = accumulate<Operation, T, tile::unroll>(x, first, step);
     value = combine_in_block<Operation>(value, of_warp);
     if (gridDim.x > 1) {
         __shared__ bool is_last;
@@ -141,11 +144,83 @@ __global__ void __launch_bounds__(tile::lone_threads,
         __syncthreads();
         if (!is_last) return;
 
-        value = combine_partials<Operation>(partials, static_cast<int>(gridDim.x));
+        value = combine_share<Operation, State, tile::unroll>(
+            threadIdx.x, gridDim.x, blockDim.x, [&](unsigned i) { return load_partial(partials + i); });
         value = combine_in_block<Operation>(value, of_warp);
     }
+    if (threadIdx.x == 0) *result = Operation::template finish<T>(value, size);
+}
 
-    if (threadIdx.x == 0) *result = Operation::template finish<T>(value, x.size());
+/// Of one block, or of any number.
+template <class Operation, class T, class Source, class State, class Result>
+__global__ void __launch_bounds__(tile::lone_threads,
+                                  tile::registers_per_sm / (tile::lone_threads * Operation::registers))
+    single_pass(Source x, Result* result, State* partials, unsigned* ticket) {
+    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const int step = static_cast<int>(gridDim.x * blockDim.x);
+    const State value = accumulate<Operation, T, tile::unroll>(x, first, step);
+    combine_in_grid<Operation, T>(value, x.size(), result, partials, ticket);
+}
+
+/// Of as many blocks as run at once, each of which reads its tiles from a ring in shared memory that bulk copies fill
+/// ahead of it.
+template <class Operation, class T, class State, class Result>
+__global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
+    single_pass_ring(contiguous<T> x, Result* result, State* partials, unsigned* ticket) {
+    using packet = typename contiguous<T>::packet;
+    extern __shared__ __align__(128) unsigned char ring_bytes[];
+    auto* const ring = reinterpret_cast<packet*>(ring_bytes);
+    __shared__ std::uint64_t filled[ring_tile::stages];
+
+    // Packets that do not fill a tile are left to the last block.
+    const std::int64_t tiles = x.packets() / ring_tile::packets;
+    const auto fill = [&](std::int64_t t, int stage) {
+        if (t >= tiles) return;
+        ptx::start_bulk_copy(ring + stage * ring_tile::packets, x.packet_at(t * ring_tile::packets),
+                             ring_tile::packets * max_vector_bytes, &filled[stage]);
+    };
+    if (threadIdx.x == 0)
+#pragma unroll 1
+        for (int stage = 0; stage < ring_tile::stages; ++stage) {
+            ptx::init_barrier(&filled[stage]);
+            fill(blockIdx.x + std::int64_t{stage} * gridDim.x, stage);
+        }
+    const early_edge<contiguous<T>> edge(x, std::int64_t{blockIdx.x} * tile::threads + threadIdx.x);
+    running<Operation, T, ring_tile::unroll, contiguous<T>> seen(x, tile::threads);
+    const std::int64_t rest = tiles * ring_tile::packets + threadIdx.x;
+    const bool has_rest = blockIdx.x == gridDim.x - 1 && rest < x.packets();
+    const int valid = has_rest ? valid_in_round<ring_tile::unroll>(x, rest, tile::threads) : 0;
+    packet of_rest[ring_tile::unroll];
+    if (has_rest)
+        load_round(of_rest, tile::threads, valid, [&](int offset) { return x.load(rest + offset); });
+    __syncthreads();
+
+    int round = 0;
+    for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x, ++round) {
+        const int stage = round % ring_tile::stages;
+        ptx::wait_barrier(&filled[stage], static_cast<unsigned>(round / ring_tile::stages % 2));
+        packet loaded[ring_tile::unroll];
+        const packet* const of_thread = ring + stage * ring_tile::packets + threadIdx.x;
+#pragma unroll
+        for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
+        __syncthreads();
+        if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
+        seen.join(loaded, t * ring_tile::packets + threadIdx.x);
+        if (round % ring_tile::rounds_to_cut == ring_tile::rounds_to_cut - 1) seen.cut();
+    }
+    if (has_rest) seen.join(of_rest, rest, valid);
+    const State value = edge.template joined_to<Operation>(seen.total());
+    combine_in_grid<Operation, T>(value, x.size(), result, partials, ticket);
+}
+
+template <class Operation, class T>
+void launch_ring(const arguments<Operation, T>& arguments, std::int64_t blocks, cudaStream_t stream) {
+    using state = state_type<Operation, T>;
+    auto* const kernel = single_pass_ring<Operation, T, state, result_type<Operation, T>>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring_tile::bytes));
+    kernel<<<static_cast<unsigned>(blocks), tile::threads, ring_tile::bytes, stream>>>(
+        contiguous(arguments.x), arguments.result, static_cast<state*>(arguments.partials), arguments.ticket);
+    check(cudaGetLastError());
 }
 
 template <class Operation, class T>
@@ -154,8 +229,11 @@ void launch_single_pass(const arguments<Operation, T>& arguments, const device_t
     using state = state_type<Operation, T>;
     static_assert(sizeof(state) <= max_state_bytes);
     with_packets(arguments, [&]<class Source>(const Source& x) {
-        const auto [blocks, threads, cluster] =
-            plan_single_pass_grid(arguments.x.size / Source::width, device);
+        constexpr bool may_ring = std::is_same_v<Source, contiguous<T>>;
+        const auto [blocks, threads, cluster, is_ring] =
+            plan_single_pass_grid(arguments.x.size / Source::width, device, may_ring);
+        if constexpr (may_ring)
+            if (is_ring) return launch_ring(arguments, blocks, stream);
         cudaLaunchAttribute attribute{};
         attribute.id = cudaLaunchAttributeClusterDimension;
         attribute.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
@@ -168,7 +246,7 @@ void launch_single_pass(const arguments<Operation, T>& arguments, const device_t
         if (cluster > 1)
             check(cudaLaunchKernelEx(&config,
                                      single_pass_clusters<Operation, T, Source, result_type<Operation, T>>, x,
-                                     arguments.result, reinterpret_cast<ptx::wide_word*>(arguments.ticket)));
+                                     arguments.result, reinterpret_cast<mail*>(arguments.ticket)));
         else
             check(cudaLaunchKernelEx(
                 &config, single_pass<Operation, T, Source, state, result_type<Operation, T>>, x,

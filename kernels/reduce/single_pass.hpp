@@ -17,8 +17,7 @@ struct single_pass_tile {
     static constexpr int lone_packets = lone_threads * unroll;
     static constexpr int cluster = 8;  ///< blocks, on any device that has clusters
     static constexpr int cluster_packets = cluster * lone_packets;
-    /// Clusters that exchange mail, at most; all but the last have a mailbox of 16 bytes in the ticket's 256.
-    static constexpr int clusters = 16;
+    static constexpr int clusters = 16;  ///< that exchange mail, at most
     static constexpr int packets = threads * unroll;
     /// Blocks for each place on the device, and the tiles that each must have for more than one to pay.
     static constexpr int waves = 4;
@@ -29,26 +28,41 @@ struct single_pass_tile {
     static constexpr int registers_per_sm = 65536;
 };
 
+/// Of a ring in shared memory that feeds a block. As much is under way as in loads of a full SM, at no cost in
+/// registers, threads or instructions.
+struct ring_tile {
+    static constexpr int unroll = 4;
+    static constexpr int packets = single_pass_tile::threads * unroll;
+    static constexpr int stages = 3;
+    static constexpr int bytes = stages * packets * 16;
+    static constexpr int blocks_per_sm = 2;
+    /// So few threads have long chains of rounds: they are cut after so many.
+    static constexpr int rounds_to_cut = 16;
+};
+
 /// Each `cluster` blocks, a divisor of `blocks`, are a cluster; of 1, there are none.
 struct single_pass_grid {
     std::int64_t blocks;
     std::int64_t threads;  ///< of a block
     std::int64_t cluster;
+    bool is_ring = false;
 };
 
-/// The grid, from the packets (elements, where they are strided) that there are. Pure.
-inline single_pass_grid plan_single_pass_grid(std::int64_t packets, const device_traits& device) {
+/// The grid, from the packets (elements, where they are strided) that there are, and whether bulk copies can fetch
+/// them. Pure.
+inline single_pass_grid plan_single_pass_grid(std::int64_t packets, const device_traits& device,
+                                              bool may_ring) {
     using tile = single_pass_tile;
-    // One packet a thread as far as there are threads.
+    // A round of packets a thread as far as there are threads.
     const auto threads_for = [](std::int64_t shared) {
-        return std::min<std::int64_t>(blocks_for(shared, tile::warp) * tile::warp, tile::lone_threads);
+        const std::int64_t warps = blocks_for(shared, tile::unroll * tile::warp);
+        return std::min<std::int64_t>(warps * tile::warp, tile::lone_threads);
     };
     if (packets <= tile::lone_packets) return {1, threads_for(packets), 1};
     const bool clusters_run = has_clusters(device.compute_capability_major, device.compute_capability_minor);
     if (packets <= tile::cluster_packets && clusters_run)
         return {tile::cluster, threads_for(blocks_for(packets, tile::cluster)), tile::cluster};
 
-    // They run at once, so that the last waits for none that waits for it.
     const std::int64_t clusters = std::min(device.sm_count / tile::cluster, tile::clusters);
     if (packets <= clusters * tile::cluster_packets && clusters_run) {
         const std::int64_t blocks = clusters * tile::cluster;
@@ -57,6 +71,8 @@ inline single_pass_grid plan_single_pass_grid(std::int64_t packets, const device
 
     const std::int64_t tiles = blocks_for(packets, tile::packets);
     const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
+    if (tiles > places && may_ring && clusters_run)
+        return {std::int64_t{device.sm_count} * ring_tile::blocks_per_sm, tile::threads, 1, true};
     if (tiles > places)
         return {std::clamp(tiles / tile::tiles_to_share, places, places * tile::waves), tile::threads, 1};
     const std::int64_t one_per_sm =

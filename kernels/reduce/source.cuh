@@ -32,9 +32,10 @@ class contiguous {
 
     __device__ std::int64_t size() const { return size_; }
     __device__ std::int64_t packets() const { return packets_; }
-    __device__ packet load(std::int64_t i) const {
-        return *reinterpret_cast<const packet*>(data_ + place(i));
+    __device__ const packet* packet_at(std::int64_t i) const {
+        return reinterpret_cast<const packet*>(data_ + place(i));
     }
+    __device__ packet load(std::int64_t i) const { return *packet_at(i); }
     /// Where packet i begins.
     __device__ std::int64_t place(std::int64_t i) const { return head_ + i * width; }
     /// Elements outside the packets: fewer than a warp has lanes.
@@ -162,62 +163,163 @@ void with_packets(const arguments<Operation, T>& arguments, Launch launch) {
     }
 }
 
-/// Packets join the total of those before them: a thread's come in the order of their places.
-template <class Operation, class State, class Packet, int count>
-__device__ void join(State& total, const Packet (&packets)[count], std::int64_t first, std::int64_t step) {
-    if constexpr (requires { Operation::may_change(total, packets); })
-        if (!Operation::may_change(total, packets)) return;
-    total = Operation{}(total, Operation::of(packets, first, step));
+/// How far x goes from packet i on, and no further than a round of `unroll` packets, `step` apart, does.
+template <int unroll, class Source>
+__device__ int valid_in_round(const Source& x, std::int64_t i, int step) {
+    return static_cast<int>(::min(x.packets() - i, std::int64_t{unroll} * step));
 }
 
-/// One thread's share of x: packets first, first + step, ..., and edge element `first` if there is one.
-/// `unroll` loads are issued before the first is used.
+/// A round: load(0), load(step), ..., of which those below `valid` are there; all are issued before the first is used.
+/// The first stands in for those that are not there: loads behind conditions would wait for each other.
+template <class Packet, int unroll, class Load>
+__device__ void load_round(Packet (&loaded)[unroll], int step, int valid, Load load) {
+#pragma unroll
+    for (int u = 0; u < unroll; ++u) loaded[u] = load(u * step < valid ? u * step : 0);
+    asm volatile("" ::: "memory");  // no load is moved to its use
+}
+
+/// What one thread has seen of x, in rounds of `unroll` packets that are `step` apart.
+template <class Operation, class T, int unroll, class Source>
+class running {
+  public:
+    using packet = typename Source::packet;
+    using state = state_type<Operation, T>;
+
+    __device__ running(const Source& x, int step) : x_(x), step_(step) {}
+
+    /// The round that begins with packet i, and what load_round() put there for packets that are not.
+    __device__ void join(packet (&loaded)[unroll], std::int64_t i, int valid) {
+        if constexpr (!Operation::takes_repeats)
+#pragma unroll
+            for (int u = 1; u < unroll; ++u)
+                if (u * step_ >= valid) loaded[u] = {};
+        join(loaded, i);
+    }
+
+    /// The round that begins with packet i.
+    __device__ void join(const packet (&loaded)[unroll], std::int64_t i) {
+        recent_ =
+            Operation{}(recent_, Operation::of(loaded, x_.place(i), std::int64_t{step_} * Source::width));
+    }
+
+    /// Chains of rounds that are cut from time to time keep rounding errors small.
+    __device__ void cut() {
+        total_ = Operation{}(total_, recent_);
+        recent_ = Operation::template identity<state>();
+    }
+
+    /// All of it. By all threads of the block.
+    __device__ state total() {
+        cut();
+        return total_;
+    }
+
+  private:
+    const Source& x_;
+    int step_;
+    state recent_ = Operation::template identity<state>();
+    state total_ = Operation::template identity<state>();
+};
+
+/// Of argmin and argmax a thread keeps no more than the extremum and the round that has it. Whose extremum is the
+/// block's, mostly one thread, loads that round again to find the place; the others have seen nothing.
+template <class Operation, class T, int unroll, class Source>
+requires is_any_of<Operation, argmin, argmax>
+class running<Operation, T, unroll, Source> {
+  public:
+    using packet = typename Source::packet;
+    using state = state_type<Operation, T>;
+
+    __device__ running(const Source& x, int step) : x_(x), step_(step) {}
+
+    __device__ void join(const packet (&loaded)[unroll], std::int64_t i, int) { join(loaded, i); }
+
+    __device__ void join(const packet (&loaded)[unroll], std::int64_t i) {
+        const auto of_round = Operation::extremum_of(loaded);
+        if (round_ == none || Operation::is_better(of_round, best_)) {
+            best_ = of_round;
+            round_ = i;
+        }
+    }
+
+    __device__ void cut() {}
+
+    __device__ state total() {
+        const auto of_block = block_extremum<Operation>(best_);
+        if (round_ == none || Operation::is_better(of_block, best_))
+            return Operation::template identity<state>();
+        packet loaded[unroll];
+        load_round(loaded, step_, valid_in_round<unroll>(x_, round_, step_),
+                   [&](int offset) { return x_.load(round_ + offset); });
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) {
+            const int first = Operation::first_in(loaded[u], best_);
+            if (first < Source::width)
+                return {rank_of<extremum>(best_), x_.place(round_ + u * step_) + first};
+        }
+        return Operation::template identity<state>();
+    }
+
+  private:
+    using extremum = typename Operation::extremum;
+    using value = typename Operation::template value_type<T>;
+    static constexpr std::int64_t none = -1;
+
+    const Source& x_;
+    int step_;
+    std::int64_t round_ = none;
+    value best_ = extremum::template identity<value>();
+};
+
+/// Edge element `i` of x, if there is one, loaded before it is needed.
+template <class Source>
+class early_edge {
+  public:
+    __device__ early_edge(const Source& x, std::int64_t i) : x_(x), i_(i) {
+        if (i < x.edges()) element_[0] = x.edge(i);
+    }
+
+    template <class Operation, class State>
+    __device__ State joined_to(State total) const {
+        return i_ < x_.edges() ? Operation{}(total, Operation::of(element_, x_.edge_place(i_), 0)) : total;
+    }
+
+  private:
+    const Source& x_;
+    std::int64_t i_;
+    decltype(x_.edge(0)) element_[1];
+};
+
+/// One thread's share of x: packets first, first + step, ..., in rounds of `unroll`, and edge element `first` if there
+/// is one. Full rounds and the last go the same way: of small data, the code takes longer to come than the elements.
+/// By all threads of the block.
 template <class Operation, class T, int unroll, class Source>
 __device__ state_type<Operation, T> accumulate(const Source& x, std::int64_t first, int step) {
-    using state = state_type<Operation, T>;
-    const std::int64_t packets = x.packets();
-    state total = Operation::template identity<state>();
-    const bool has_edge = first < x.edges();
-    decltype(x.edge(first)) edge[1];
-    if (has_edge) edge[0] = x.edge(first);
-
-    std::int64_t i = first;
-    for (; i + (unroll - 1) * step < packets; i += unroll * step) {
+    const early_edge<Source> edge(x, first);
+    running<Operation, T, unroll, Source> seen(x, step);
+    for (std::int64_t i = first; i < x.packets(); i += unroll * step) {
+        const int valid = valid_in_round<unroll>(x, i, step);
         typename Source::packet loaded[unroll];
-#pragma unroll
-        for (int u = 0; u < unroll; ++u) loaded[u] = x.load(i + u * step);
-        join<Operation>(total, loaded, x.place(i), std::int64_t{step} * Source::width);
+        load_round(loaded, step, valid, [&](int offset) { return x.load(i + offset); });
+        seen.join(loaded, i, valid);
     }
+    return edge.template joined_to<Operation>(seen.total());
+}
 
-    // The last packet stands in for those that are not there: loads behind conditions would wait for each other.
-    if (i < packets) {
-        typename Source::packet loaded[unroll - 1];
-#pragma unroll
-        for (int u = 0; u < unroll - 1; ++u) {
-            const std::int64_t wanted = i + u * step;
-            loaded[u] = x.load(wanted < packets ? wanted : packets - 1);
-        }
-        asm volatile("" ::: "memory");  // no load is moved to its use
-#pragma unroll
-        for (int u = 0; u < unroll - 1; ++u)
-            if (i + u * step < packets) {
-                const typename Source::packet one[] = {loaded[u]};
-                join<Operation>(total, one, x.place(i + u * step), 0);
-            }
-    }
-    if (has_edge) total = Operation{}(total, Operation::of(edge, x.edge_place(first), 0));
-    return total;
+/// Combinations on the way of one element through a round of `unroll` packets of `width` elements.
+inline std::int64_t round_depth(std::int64_t width, int unroll) {
+    const auto log2 = [](std::int64_t power) {
+        return std::bit_width(static_cast<std::uint64_t>(power)) - 1;
+    };
+    return log2(width) + log2(unroll);
 }
 
 /// Combinations on the way of one element through accumulate(), at most, where `threads` threads share
 /// `packets` packets of `width` elements.
 inline std::int64_t accumulate_depth(std::int64_t packets, std::int64_t width, int unroll,
                                      std::int64_t threads) {
-    const auto log2 = [](std::int64_t power) {
-        return std::bit_width(static_cast<std::uint64_t>(power)) - 1;
-    };
-    const std::int64_t full_rounds = packets / (threads * unroll);
-    return log2(width) + log2(unroll) + full_rounds + (unroll - 1);
+    const std::int64_t rounds = (packets + threads * unroll - 1) / (threads * unroll);
+    return round_depth(width, unroll) + rounds + 1;
 }
 
 }  // namespace heddle::kernels::reduce

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+/// Copies of many bytes from global to shared memory that one thread starts and the hardware carries out (compute
+/// capability 9.0). A barrier counts the bytes of each; it may be used again and again, its phases alternate.
+namespace heddle::kernels::ptx {
+
+/// By one thread, before a __syncthreads().
+__device__ inline void init_barrier([[maybe_unused]] std::uint64_t* barrier) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(barrier)))
+                 : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+/// Addresses and bytes are multiples of 16.
+__device__ inline void start_bulk_copy([[maybe_unused]] void* shared, [[maybe_unused]] const void* global,
+                                       [[maybe_unused]] unsigned bytes,
+                                       [[maybe_unused]] std::uint64_t* barrier) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
+                 "r"(bytes)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+            static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+        "l"(__cvta_generic_to_global(global)), "r"(bytes),
+        "r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier)))
+        : "memory");
+#endif
+}
+
+/// Waits for the end of a phase of this parity: 0 of the first, 1 of the second, ...
+__device__ inline void wait_barrier([[maybe_unused]] std::uint64_t* barrier,
+                                    [[maybe_unused]] unsigned parity) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra again;\n"
+        "}" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
+        "r"(parity)
+        : "memory");
+#endif
+}
+
+}  // namespace heddle::kernels::ptx
