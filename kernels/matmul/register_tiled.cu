@@ -3,8 +3,8 @@
 //   A tile, stored transposed: 8 (k) x 128 (m)      B tile: 8 (k) x 128 (n)
 //   16 x 16 threads; thread (x, y) -> rows y, y+16, .., y+112; columns x, x+16, .., x+112
 //
-// For each k a thread reads 16 values from shared memory and does 64 multiply-adds with them: sixteen times
-// less shared-memory traffic for the work than the rung below. Each element is fetched from global memory
+// For each k a thread reads 16 values from shared memory and does 64 multiply-adds with them: a fifth
+// of the shared-memory traffic of the rung below. Each element is fetched from global memory
 // once for 128 uses. What limits it: loading and computing take turns, at a barrier each, and every access is
 // four bytes. Any shape, any strides.
 //

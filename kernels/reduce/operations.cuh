@@ -12,8 +12,9 @@
 #include <type_traits>
 
 /// An operation on elements of type T keeps a state<T> of those that it has seen: identity(), of none; of(), of
-/// some packets, whose element e of packet p is at first + p * step + e of x; the call operator, of what two
-/// states have seen; finish(), the result. `registers` is what a thread may have: large states need more.
+/// some packets, whose element e of packet p is at first + p * step + e of x (argmin and argmax: of one element); the
+/// call operator, of what two states have seen; finish(), the result. `registers` is what a thread may have: large
+/// states need more.
 /// `takes_repeats` says that an element seen twice makes no difference; to those where it does, zeros make none.
 namespace heddle::kernels::reduce {
 
