@@ -8,7 +8,7 @@ namespace heddle::kernels::reduce {
 
 /// Blocks that cover `size` elements, `elements` each; one for an empty problem, to write the identity.
 inline std::int64_t blocks_for(std::int64_t size, std::int64_t elements) {
-    return std::max<std::int64_t>(1, (size + elements - 1) / elements);
+    return std::max<std::int64_t>(1, size / elements + (size % elements != 0 ? 1 : 0));
 }
 
 /// Of a rung that is launched until one value is left, each block turning `elements` values into one through

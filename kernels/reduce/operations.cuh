@@ -12,9 +12,8 @@
 #include <type_traits>
 
 /// An operation on elements of type T keeps a state<T> of those that it has seen: identity(), of none; of(), of
-/// some packets, whose element e of packet p is at first + p * step + e of x (argmin and argmax: of one element); the
-/// call operator, of what two states have seen; finish(), the result. `registers` is what a thread may have: large
-/// states need more.
+/// some packets (of argmin and argmax: of one element, which is at `place` of x); the call operator, of what two states
+/// have seen; finish(), the result. `registers` is what a thread may have: large states need more.
 /// `takes_repeats` says that an element seen twice makes no difference; to those where it does, zeros make none.
 namespace heddle::kernels::reduce {
 
@@ -61,7 +60,7 @@ struct one_by_one {
     static constexpr int registers = 32;
 
     template <class T, int width, int count>
-    static __device__ auto of(const vector<T, width> (&packets)[count], std::int64_t, std::int64_t) {
+    static __device__ auto of(const vector<T, width> (&packets)[count], std::int64_t) {
         using state = state_type<Operation, T>;
         state values[count];
 #pragma unroll
@@ -246,7 +245,7 @@ struct place_of {
     }
 
     template <class T>
-    static __device__ state<T> of(const vector<T, 1> (&element)[1], std::int64_t place, std::int64_t) {
+    static __device__ state<T> of(const vector<T, 1> (&element)[1], std::int64_t place) {
         return {rank_of<Extremum>(static_cast<value_type<T>>(element[0][0])), place};
     }
 
@@ -276,7 +275,7 @@ struct dot : addition {
     using state = sum_type<T>;
 
     template <class T, int width, int count>
-    static __device__ state<T> of(const packet_pair<T, width> (&packets)[count], std::int64_t, std::int64_t) {
+    static __device__ state<T> of(const packet_pair<T, width> (&packets)[count], std::int64_t) {
         state<T> values[count];
 #pragma unroll
         for (int p = 0; p < count; ++p) values[p] = of_packet(packets[p]);
@@ -360,15 +359,14 @@ struct norm2 : addition, one_by_one<norm2> {
             return static_cast<float>(sqrt(all));
     }
 
-    /// Squares of elements of a level, over the square of its unit, lie between 2^-800 and 2^960.
+    /// Squares of elements of a level, over the square of its unit, lie between 2^-948 and 2^960.
     static __device__ double unit(int level) {
         if (level == 0) return 1;
         return level > 0 ? 0x1p600 : 0x1p-600;
     }
 
     template <int width, int count>
-    static __device__ scaled_squares of(const vector<double, width> (&packets)[count], std::int64_t,
-                                        std::int64_t) {
+    static __device__ scaled_squares of(const vector<double, width> (&packets)[count], std::int64_t) {
         constexpr int large = (1023 + 480) << 20, small = (1023 - 400) << 20;
         int largest = 0;  // the high words, without signs, are ordered as the magnitudes are; NaN comes last
 #pragma unroll
@@ -415,7 +413,7 @@ struct count_nonzero : addition {
     using state = std::int64_t;
 
     template <class T, int width, int count>
-    static __device__ std::int64_t of(const vector<T, width> (&packets)[count], std::int64_t, std::int64_t) {
+    static __device__ std::int64_t of(const vector<T, width> (&packets)[count], std::int64_t) {
         int nonzero = 0;
 #pragma unroll
         for (int i = 0; i < count * width; ++i) {

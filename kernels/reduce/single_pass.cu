@@ -2,7 +2,7 @@
 //
 //   up to 64 KB:   one block             packets -> registers -> shuffles -> shared memory -> result
 //   up to 512 KB:  a cluster of 8        every warp sends its share into the first block's shared memory
-//   up to 8 MB:    16 clusters           then 15 send theirs to the one that began last, which waits for them
+//   up to 8 MB:    16 clusters           then 15 send theirs to the one that read its share last, which waits
 //   more:          many blocks           partials[block], then a ticket: whoever draws the last combines the
 //                                        partials in the order of their blocks
 //   over 17 MB:    two blocks an SM      the same; x comes through rings in shared memory
@@ -12,10 +12,11 @@
 // it can: of small data the SMs are busy with instructions, and fewer threads have fewer of them.
 //
 // A ring is filled by bulk copies, which one thread starts and the hardware carries out: 192 KB are under way in an
-// SM, at no cost in registers or instructions, and DRAM is read in long runs. Without bulk copies (before compute
-// capability 9.0, for strided x, for dot) large data gets several blocks for each place on the device, so that an SM
-// that runs ahead takes more of them; and without clusters smaller data is spread over the SMs, one block each, until
-// every block has a whole tile, then over more blocks, until the device is full. Loads are those of `vectorized`.
+// SM, at no cost in registers or instructions, and DRAM is read in long runs. Without bulk copies (on devices other
+// than those of compute capability 9.0, for strided x, for dot) large data gets several blocks for each place on the
+// device, so that an SM that runs ahead takes more of them; and without clusters smaller data is spread over the
+// SMs, one block each, until every block has a whole tile, then over more blocks, until the device is full. Loads
+// are those of `vectorized`.
 //
 // Who is last to come varies, what it computes does not: the same call gives the same bits. Tickets and messages are
 // zero again after the call. Any stride; 16-byte loads for stride 1. What limits it is the launch up to about 1 MB,

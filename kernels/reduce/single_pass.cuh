@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(tile::lone_threads, 1)
     auto value = sent::packed(accumulate<Operation, T, tile::unroll>(x, first, step));
     const unsigned last = ptx::cluster_count() - 1;
     unsigned number = 0;
-    if (is_first_thread && last > 0) number = ptx::increment_relaxed(&mail->ticket, last);
+    if (is_first_thread && last > 0) number = ptx::atomic_increment_relaxed(&mail->ticket, last);
     value = combine_in_cluster<sent>(value, of_warp, &barrier);
     if (ptx::cluster_rank() > 0) return;
 
@@ -203,6 +203,7 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
         const packet* const of_thread = ring + stage * ring_tile::packets + threadIdx.x;
 #pragma unroll
         for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
+        ptx::fence_before_bulk_copies();
         __syncthreads();
         if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
         seen.join(loaded, t * ring_tile::packets + threadIdx.x);

@@ -198,8 +198,7 @@ class running {
 
     /// The round that begins with packet i.
     __device__ void join(const packet (&loaded)[unroll], std::int64_t i) {
-        recent_ =
-            Operation{}(recent_, Operation::of(loaded, x_.place(i), std::int64_t{step_} * Source::width));
+        recent_ = Operation{}(recent_, Operation::of(loaded, x_.place(i)));
     }
 
     /// Chains of rounds that are cut from time to time keep rounding errors small.
@@ -281,7 +280,7 @@ class early_edge {
 
     template <class Operation, class State>
     __device__ State joined_to(State total) const {
-        return i_ < x_.edges() ? Operation{}(total, Operation::of(element_, x_.edge_place(i_), 0)) : total;
+        return i_ < x_.edges() ? Operation{}(total, Operation::of(element_, x_.edge_place(i_))) : total;
     }
 
   private:

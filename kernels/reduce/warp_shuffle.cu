@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(tile::threads,
     State value = Operation::template identity<State>();
     for (std::int64_t i = first; i < x.packets(); i += step) {
         const typename Source::packet element[] = {x.load(i)};
-        value = Operation{}(value, Operation::of(element, i, 0));
+        value = Operation{}(value, Operation::of(element, i));
     }
 
     value = block_reduce(value, Operation{});

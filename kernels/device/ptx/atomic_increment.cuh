@@ -15,14 +15,4 @@ __device__ inline unsigned atomic_increment(unsigned* counter, unsigned last) {
     return before;
 }
 
-/// The same where only the number matters: it orders nothing, and is not waited for until it is used.
-__device__ inline unsigned increment_relaxed(unsigned* counter, unsigned last) {
-    unsigned before;
-    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(__cvta_generic_to_global(counter)), "r"(last)
-                 : "memory");
-    return before;
-}
-
 }  // namespace heddle::kernels::ptx

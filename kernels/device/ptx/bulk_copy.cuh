@@ -36,6 +36,14 @@ __device__ inline void start_bulk_copy([[maybe_unused]] void* shared, [[maybe_un
 #endif
 }
 
+/// What this thread read or wrote of shared memory comes before copies to it that are started behind a barrier that
+/// follows: they go another way than loads and stores do, and a barrier alone does not order the two.
+__device__ inline void fence_before_bulk_copies() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
 /// Waits for the end of a phase of this parity: 0 of the first, 1 of the second, ...
 __device__ inline void wait_barrier([[maybe_unused]] std::uint64_t* barrier,
                                     [[maybe_unused]] unsigned parity) {
