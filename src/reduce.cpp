@@ -144,12 +144,13 @@ void run(reduce_operation which, vector_view<const T> x, vector_view<const T> y,
     rungs::arguments<Operation, T> arguments{.x = x, .y = y, .result = result};
     if (bytes > 0) {
         std::byte* data = given.empty() ? own.data() : given.data();
-        static_assert(rungs::ticket_bytes == detail::workspace_ticket_bytes);
         arguments.ticket = reinterpret_cast<unsigned*>(data);
         arguments.partials = data + detail::workspace_ticket_bytes;
     }
     launch(arguments, device, stream.get(), algorithm);
 }
+
+static_assert(rungs::ticket_bytes == detail::workspace_ticket_bytes);
 
 }  // namespace
 

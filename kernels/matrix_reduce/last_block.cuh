@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/last_block.cuh"
 #include "kernels/matrix_reduce/launch.hpp"
 
 #include <cstdint>
@@ -12,16 +12,10 @@ namespace heddle::kernels::matrix_reduce {
 /// the partials of all of them. The ticket is zero again after the last. All threads of the block call this,
 /// after they have stored their partials.
 __device__ inline bool is_last_block(unsigned* tickets, unsigned number, unsigned count, unsigned sharers) {
-    __shared__ bool is_last;
+    const unsigned ticket = number % max_tickets;
+    const unsigned of_ticket = (count - ticket + max_tickets - 1) / max_tickets;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        const unsigned ticket = number % max_tickets;
-        const unsigned of_ticket = (count - ticket + max_tickets - 1) / max_tickets;
-        const unsigned last = of_ticket * sharers - 1;
-        is_last = ptx::atomic_increment(tickets + ticket, last) == last;
-    }
-    __syncthreads();
-    return is_last;
+    return kernels::is_last_block(tickets + ticket, of_ticket * sharers - 1);
 }
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/combine_tree.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/matrix_reduce/launch.hpp"
@@ -13,17 +14,6 @@
 namespace heddle::kernels::matrix_reduce {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
-
-/// Combines the values of an array, neighbours first.
-template <class Operation, class State, int size>
-__device__ State combine_tree(State (&values)[size], Operation operation) {
-    static_assert((size & (size - 1)) == 0);
-#pragma unroll
-    for (int count = size / 2; count > 0; count /= 2)
-#pragma unroll
-        for (int i = 0; i < count; ++i) values[i] = operation(values[2 * i], values[2 * i + 1]);
-    return values[0];
-}
 
 /// Operations whose state is one float.
 template <class Operation>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/combine_tree.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/relaxed.cuh"
 #include "kernels/device/vector.cuh"
@@ -36,17 +37,6 @@ struct packet_pair {
     vector<T, width> y;
 };
 
-/// Combines the values of an array, neighbours first: those of one register, where they are 16 bits wide.
-template <class Operation, class State, int size>
-__device__ State combine_tree(State (&values)[size]) {
-    static_assert((size & (size - 1)) == 0);
-#pragma unroll
-    for (int count = size / 2; count > 0; count /= 2)
-#pragma unroll
-        for (int i = 0; i < count; ++i) values[i] = Operation{}(values[2 * i], values[2 * i + 1]);
-    return values[0];
-}
-
 __device__ inline std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
@@ -68,9 +58,9 @@ struct one_by_one {
             state elements[width];
 #pragma unroll
             for (int e = 0; e < width; ++e) elements[e] = Operation::template seen<T>(packets[p][e]);
-            values[p] = combine_tree<Operation>(elements);
+            values[p] = combine_tree(elements, Operation{});
         }
-        return combine_tree<Operation>(values);
+        return combine_tree(values, Operation{});
     }
 
     template <class T, class State>
@@ -279,7 +269,7 @@ struct dot : addition {
         state<T> values[count];
 #pragma unroll
         for (int p = 0; p < count; ++p) values[p] = of_packet(packets[p]);
-        return combine_tree<dot>(values);
+        return combine_tree(values, dot{});
     }
 
     template <class T>
@@ -307,7 +297,7 @@ struct dot : addition {
             state<T> products[width];
 #pragma unroll
             for (int e = 0; e < width; ++e) products[e] = product(e);
-            return combine_tree<dot>(products);
+            return combine_tree(products, dot{});
         }
     }
 };
@@ -383,7 +373,7 @@ struct norm2 : addition, one_by_one<norm2> {
             const double x = packets[i / width][i % width] * scale;
             squares[i] = x * x;
         }
-        return {combine_tree<addition>(squares), level};
+        return {combine_tree(squares, addition{}), level};
     }
 
     __device__ scaled_squares operator()(const scaled_squares& a, const scaled_squares& b) const {

@@ -30,7 +30,6 @@
 #include <algorithm>
 
 namespace heddle::kernels::reduce {
-
 namespace {
 
 plan plan_of(std::int64_t packets, std::int64_t width, const device_traits& device, bool may_ring) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/last_block.cuh"
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
@@ -23,7 +23,7 @@ __device__ State combine_share(unsigned first, unsigned count, unsigned step, Lo
         State loaded[batch];
 #pragma unroll
         for (unsigned u = 0; u < batch; ++u) loaded[u] = i + u * step < count ? load(i + u * step) : nothing;
-        value = Operation{}(value, combine_tree<Operation>(loaded));
+        value = Operation{}(value, combine_tree(loaded, Operation{}));
     }
     return value;
 }
@@ -136,14 +136,8 @@ __device__ void combine_in_grid(State value, std::int64_t size, Result* result, 
     __shared__ State of_warp[tile::lone_threads / warp_size];
     value = combine_in_block<Operation>(value, of_warp);
     if (gridDim.x > 1) {
-        __shared__ bool is_last;
-        if (threadIdx.x == 0) {
-            partials[blockIdx.x] = value;
-            is_last = ptx::atomic_increment(ticket, gridDim.x - 1) == gridDim.x - 1;
-        }
-        __syncthreads();
-        if (!is_last) return;
-
+        if (threadIdx.x == 0) partials[blockIdx.x] = value;
+        if (!is_last_block(ticket, gridDim.x - 1)) return;
         value = combine_share<Operation, State, tile::unroll>(
             threadIdx.x, gridDim.x, blockDim.x, [&](unsigned i) { return load_partial(partials + i); });
         value = combine_in_block<Operation>(value, of_warp);
@@ -217,9 +211,10 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
 template <class Operation, class T>
 void launch_ring(const arguments<Operation, T>& arguments, std::int64_t blocks, cudaStream_t stream) {
     using state = state_type<Operation, T>;
+    constexpr int bytes = ring_tile::stages * ring_tile::packets * max_vector_bytes;
     auto* const kernel = single_pass_ring<Operation, T, state, result_type<Operation, T>>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring_tile::bytes));
-    kernel<<<static_cast<unsigned>(blocks), tile::threads, ring_tile::bytes, stream>>>(
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<static_cast<unsigned>(blocks), tile::threads, bytes, stream>>>(
         contiguous(arguments.x), arguments.result, static_cast<state*>(arguments.partials), arguments.ticket);
     check(cudaGetLastError());
 }

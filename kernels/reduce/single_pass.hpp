@@ -34,7 +34,6 @@ struct ring_tile {
     static constexpr int unroll = 4;
     static constexpr int packets = single_pass_tile::threads * unroll;
     static constexpr int stages = 3;
-    static constexpr int bytes = stages * packets * 16;
     static constexpr int blocks_per_sm = 2;
     /// So few threads have long chains of rounds: they are cut after so many.
     static constexpr int rounds_to_cut = 16;
