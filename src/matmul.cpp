@@ -3,20 +3,27 @@
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/types.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <type_traits>
 
 namespace heddle {
 namespace {
 
 namespace rungs = kernels::matmul;
 
-constexpr std::array algorithms = {matmul_algorithm::naive,          matmul_algorithm::coalesced,
-                                   matmul_algorithm::tiled,          matmul_algorithm::shared_memory,
-                                   matmul_algorithm::register_tiled, matmul_algorithm::pipelined};
+using enum matmul_algorithm;
 
-bool has_unit_stride(const matrix_view<const float>& m) {
+constexpr std::array float_algorithms = {naive, coalesced, tiled, shared_memory, register_tiled, pipelined};
+constexpr std::array half_algorithms = {naive, wmma, wgmma_tma, warp_specialized, persistent, cluster_multicast};
+
+template <class T>
+bool has_unit_stride(const matrix_view<const T>& m) {
     return m.col_stride == 1 || m.row_stride == 1 || m.cols <= 1 || m.rows <= 1;
 }
 
@@ -33,43 +40,114 @@ void require_pipelined_can_run(const matmul_problem& problem, const device_trait
             "matmul: pipelined needs the rows or the columns of a and of b side by side (a stride of 1)");
 }
 
+/// The instructions of these rungs exist on compute capability 9.0 alone.
+bool has_warpgroups(const device_traits& device) {
+    return HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 && device.compute_capability_minor == 0;
+}
+
+void require_warpgroups_can_run(std::string_view name, const matmul_problem& problem, const device_traits& device) {
+    if (!has_warpgroups(device))
+        throw unsupported(fmt::format("matmul: {} needs a device of compute capability 9.0, and heddle built for it", name));
+    if (!problem.tensor_maps)
+        throw unsupported(fmt::format("matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
+                                      "multiples of 16 bytes, and extents below 2^31",
+                                      name));
+}
+
+template <class In, class Out>
+void launch(matmul_algorithm algorithm, const matmul_problem& problem, const rungs::product<In, Out>& arguments,
+            const device_traits& device, cudaStream_t stream) {
+    if (algorithm == naive) return rungs::launch_naive(arguments, device, stream);
+    if constexpr (std::is_same_v<In, float>) {
+        switch (algorithm) {
+            case coalesced:
+                return rungs::launch_coalesced(arguments, device, stream);
+            case tiled:
+                return rungs::launch_tiled(arguments, device, stream);
+            case shared_memory:
+                return rungs::launch_shared_memory(arguments, device, stream);
+            case register_tiled:
+                return rungs::launch_register_tiled(arguments, device, stream);
+            default:
+                require_pipelined_can_run(problem, device);
+                return rungs::launch_pipelined(arguments, device, stream);
+        }
+    } else {
+        if (algorithm == wmma) return rungs::launch_wmma(arguments, device, stream);
+        require_warpgroups_can_run(to_string(algorithm), problem, device);
+        if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);  // no operands to describe
+        if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
+            switch (algorithm) {
+                case wgmma_tma:
+                    return rungs::launch_wgmma_tma(arguments, device, stream);
+                case warp_specialized:
+                    return rungs::launch_warp_specialized(arguments, device, stream);
+                case persistent:
+                    return rungs::launch_persistent(arguments, device, stream);
+                default:
+                    return rungs::launch_cluster_multicast(arguments, device, stream);
+            }
+        }
+    }
+}
+
 }  // namespace
 
-std::span<const matmul_algorithm> matmul_algorithms() {
-    return algorithms;
+std::span<const matmul_algorithm> matmul_algorithms(element_type operands) {
+    if (operands == element_type::f32) return float_algorithms;
+    return half_algorithms;
 }
 
 std::string_view to_string(matmul_algorithm algorithm) {
     switch (algorithm) {
-        case matmul_algorithm::automatic:
+        case automatic:
             return "automatic";
-        case matmul_algorithm::naive:
+        case naive:
             return "naive";
-        case matmul_algorithm::coalesced:
+        case coalesced:
             return "coalesced";
-        case matmul_algorithm::tiled:
+        case tiled:
             return "tiled";
-        case matmul_algorithm::shared_memory:
+        case shared_memory:
             return "shared_memory";
-        case matmul_algorithm::register_tiled:
+        case register_tiled:
             return "register_tiled";
-        case matmul_algorithm::pipelined:
+        case pipelined:
             return "pipelined";
+        case wmma:
+            return "wmma";
+        case wgmma_tma:
+            return "wgmma_tma";
+        case warp_specialized:
+            return "warp_specialized";
+        case persistent:
+            return "persistent";
+        case cluster_multicast:
+            return "cluster_multicast";
     }
     return "unknown";
 }
 
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device) {
-    if (problem.unit_stride && can_copy_async(device)) return matmul_algorithm::pipelined;
-    return matmul_algorithm::register_tiled;
+    if (problem.operands == element_type::f32)
+        return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
+    if (problem.k == 0) return naive;
+    if (!problem.tensor_maps || !has_warpgroups(device)) return wmma;
+    const auto cost = [&](std::span<const rungs::tile_plan> tiles) {
+        return rungs::cheapest(tiles, problem.m, problem.n, problem.k, device.sm_count).us;
+    };
+    return cost(rungs::multicast_tiles) < cost(rungs::persistent_tiles) ? cluster_multicast : persistent;
 }
 
-template <class T>
-void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
-            matrix_view<T> c, cuda::stream_ref stream, const matmul_options& options) {
-    detail::validate_matmul("matmul", a, b, c);
-    const bool is_known = options.algorithm == matmul_algorithm::automatic ||
-                          std::ranges::find(algorithms, options.algorithm) != algorithms.end();
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options) {
+    detail::validate_matmul<In, Out>("matmul", a, b, c);
+    const auto algorithms = matmul_algorithms(element_type_of<In>);
+    const bool is_known =
+        options.algorithm == automatic || std::ranges::find(algorithms, options.algorithm) != algorithms.end();
+    if (!is_known && to_string(options.algorithm) != "unknown")
+        throw unsupported(fmt::format("matmul: {} has no kernel for operands of this type", to_string(options.algorithm)));
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
     if (c.rows == 0 || c.cols == 0) return;
@@ -80,38 +158,32 @@ void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std:
     }
     const float alpha = a.cols == 0 ? 0 : options.alpha;
 
-    rungs::arguments arguments{a, b, c, alpha, options.beta};
+    rungs::product<In, Out> arguments{a, b, c, alpha, options.beta};
     // A column-major C is the row-major C^T = B^T A^T.
     if (!detail::is_row_major(c)) {
         arguments.a = transposed(b);
         arguments.b = transposed(a);
         arguments.c = transposed(c);
     }
-    const matmul_problem problem{arguments.c.rows, arguments.c.cols, arguments.a.cols,
-                                 has_unit_stride(a) && has_unit_stride(b)};
+    const bool tensor_maps = rungs::has_tensor_rows_or_columns(arguments.a) &&
+                             rungs::has_tensor_rows_or_columns(arguments.b) && rungs::has_tensor_extents(arguments.c);
+    const matmul_problem problem{arguments.c.rows,    arguments.c.cols,
+                                 arguments.a.cols,    element_type_of<In>,
+                                 has_unit_stride(a) && has_unit_stride(b), tensor_maps};
     const device_traits& device = traits_of(current_device());
-    const matmul_algorithm algorithm =
-        options.algorithm == matmul_algorithm::automatic ? select(problem, device) : options.algorithm;
-    switch (algorithm) {
-        case matmul_algorithm::automatic:
-            break;  // select() never answers it
-        case matmul_algorithm::naive:
-            return rungs::launch_naive(arguments, device, stream.get());
-        case matmul_algorithm::coalesced:
-            return rungs::launch_coalesced(arguments, device, stream.get());
-        case matmul_algorithm::tiled:
-            return rungs::launch_tiled(arguments, device, stream.get());
-        case matmul_algorithm::shared_memory:
-            return rungs::launch_shared_memory(arguments, device, stream.get());
-        case matmul_algorithm::register_tiled:
-            return rungs::launch_register_tiled(arguments, device, stream.get());
-        case matmul_algorithm::pipelined:
-            require_pipelined_can_run(problem, device);
-            return rungs::launch_pipelined(arguments, device, stream.get());
-    }
+    launch(options.algorithm == automatic ? select(problem, device) : options.algorithm, problem, arguments, device,
+           stream.get());
 }
 
-template void matmul<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
-                            cuda::stream_ref, const matmul_options&);
+template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
+                                   cuda::stream_ref, const matmul_options&);
+template void matmul<half, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>,
+                                 cuda::stream_ref, const matmul_options&);
+template void matmul<float, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<float>,
+                                  cuda::stream_ref, const matmul_options&);
+template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                         matrix_view<bfloat16>, cuda::stream_ref, const matmul_options&);
+template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<float>,
+                                      cuda::stream_ref, const matmul_options&);
 
 }  // namespace heddle

@@ -5,9 +5,9 @@
 namespace heddle::detail {
 
 /// What heddle::matmul and its CPU sibling ask of their arguments.
-template <class T>
-void validate_matmul(const char* operation, const matrix_view<const T>& a, const matrix_view<const T>& b,
-                     const matrix_view<T>& c) {
+template <class In, class Out>
+void validate_matmul(const char* operation, const matrix_view<const In>& a, const matrix_view<const In>& b,
+                     const matrix_view<Out>& c) {
     validate(operation, "a", a);
     validate(operation, "b", b);
     validate(operation, "c", c);

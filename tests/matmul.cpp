@@ -313,7 +313,8 @@ std::string algorithm_name(const testing::TestParamInfo<matmul_algorithm>& info)
 }
 
 INSTANTIATE_TEST_SUITE_P(all, matmul_rung,
-                         testing::ValuesIn(matmul_algorithms().begin(), matmul_algorithms().end()),
+                         testing::ValuesIn(matmul_algorithms(element_type::f32).begin(),
+                                           matmul_algorithms(element_type::f32).end()),
                          algorithm_name);
 INSTANTIATE_TEST_SUITE_P(chosen, matmul_rung, testing::Values(matmul_algorithm::automatic), algorithm_name);
 
@@ -392,13 +393,13 @@ device_traits hopper() {
 
 TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     for (const std::int64_t size : {1, 16, 512, 4096, 100000}) {
-        EXPECT_EQ(select(matmul_problem{size, size, size, true}, hopper()), matmul_algorithm::pipelined);
-        EXPECT_NE(select(matmul_problem{size, size, size, false}, hopper()), matmul_algorithm::pipelined);
+        EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), matmul_algorithm::pipelined);
+        EXPECT_NE(select(matmul_problem{size, size, size, element_type::f32, false}, hopper()), matmul_algorithm::pipelined);
     }
     device_traits turing = hopper();
     turing.compute_capability_major = 7;
     turing.compute_capability_minor = 5;
-    EXPECT_NE(select(matmul_problem{512, 512, 512, true}, turing), matmul_algorithm::pipelined);
+    EXPECT_NE(select(matmul_problem{512, 512, 512}, turing), matmul_algorithm::pipelined);
 }
 
 template <class Call>

@@ -14,10 +14,25 @@
 namespace heddle {
 
 /// The rungs of the matrix product; kernels/matmul/README.md is their ladder.
-enum class matmul_algorithm { automatic, naive, coalesced, tiled, shared_memory, register_tiled, pipelined };
+enum class matmul_algorithm {
+    automatic,
+    naive,
+    // float
+    coalesced,
+    tiled,
+    shared_memory,
+    register_tiled,
+    pipelined,
+    // half and bfloat16
+    wmma,
+    wgmma_tma,
+    warp_specialized,
+    persistent,
+    cluster_multicast
+};
 
-/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
-std::span<const matmul_algorithm> matmul_algorithms();
+/// The rungs for operands of a type, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const matmul_algorithm> matmul_algorithms(element_type operands);
 std::string_view to_string(matmul_algorithm algorithm);
 
 struct matmul_options {
@@ -32,8 +47,12 @@ struct matmul_problem {
     std::int64_t m = 0;
     std::int64_t n = 0;
     std::int64_t k = 0;
+    element_type operands = element_type::f32;
     /// A and B each have their elements side by side along a row or along a column.
     bool unit_stride = true;
+    /// And these begin at multiples of 16 bytes, and no extent reaches 2^31: then the tensor memory accelerator can
+    /// fetch them.
+    bool tensor_maps = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
@@ -44,16 +63,19 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
 /// Matrices in device memory with any row and column strides; transposed(v) swaps the roles at no cost, and a
 /// column-major BLAS matrix is the transposed view of a row-major one. C must not overlap A or B. As in BLAS,
 /// A and B are not read where alpha is 0. Enqueued on `stream`; never synchronises, never allocates; safe
-/// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C. float: every product
-/// and sum in float32; the error bound is in docs/accuracy.md. T is float.
+/// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C.
+///
+/// Out is float, and In too: every product and sum in float32. Or In is half or bfloat16 and Out the same or float, as
+/// in matmul<float, half>: exact products, summed in float32, and one rounding to Out. The error bounds are in
+/// docs/accuracy.md.
 ///
 /// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride
 ///                           smaller than a row, an overlap, an unknown algorithm (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why
 /// @throws cuda_error        the launch failed
-template <class T>
-void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
-            matrix_view<T> c, cuda::stream_ref stream, const matmul_options& options = {});
+template <class Out, class In = Out>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});
 
 }  // namespace heddle

@@ -20,10 +20,11 @@ __device__ inline float element_or_zero(const matrix_view<const float>& m, std::
 }
 
 /// C = alpha * sum + beta * C for one element. C is not read where beta is 0.
-__device__ inline void store(const arguments& p, std::int64_t row, std::int64_t col, float sum) {
+template <class In, class Out>
+__device__ void store(const product<In, Out>& p, std::int64_t row, std::int64_t col, float sum) {
     if (row >= p.c.rows || col >= p.c.cols) return;
-    float& c = element(p.c, row, col);
-    c = p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * c;
+    Out& c = element(p.c, row, col);
+    c = static_cast<Out>(p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * static_cast<float>(c));
 }
 
 /// Blocks of a grid over tiles of C are numbered along `x` alone: y is limited to 65535.
@@ -33,12 +34,14 @@ struct tile_position {
 };
 
 /// The tile of this block, in tiles, row by row.
-__device__ inline tile_position row_by_row(const arguments& p, int tile_cols) {
+template <class In, class Out>
+__device__ tile_position row_by_row(const product<In, Out>& p, int tile_cols) {
     const std::int64_t across = (p.c.cols + tile_cols - 1) / tile_cols;
     return {blockIdx.x / across, blockIdx.x % across};
 }
 
-inline unsigned tile_count(const arguments& p, int tile_rows, int tile_cols) {
+template <class In, class Out>
+unsigned tile_count(const product<In, Out>& p, int tile_rows, int tile_cols) {
     const std::int64_t tiles =
         (p.c.rows + tile_rows - 1) / tile_rows * ((p.c.cols + tile_cols - 1) / tile_cols);
     if (tiles > std::numeric_limits<int>::max())

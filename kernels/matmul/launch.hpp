@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/matmul/tensor_layout.hpp"
+#include "kernels/matmul/tile_plan.hpp"
 #include <heddle/device.hpp>
 #include <heddle/view.hpp>
 
@@ -11,20 +13,40 @@ namespace heddle::kernels::matmul {
 
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
-struct arguments {
-    matrix_view<const float> a;
-    matrix_view<const float> b;
-    matrix_view<float> c;
+template <class In, class Out>
+struct product {
+    matrix_view<const In> a;
+    matrix_view<const In> b;
+    matrix_view<Out> c;
     float alpha = 1;
     float beta = 0;
 };
 
-void launch_naive(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+using arguments = product<float, float>;
+
+/// In is float, and Out then too; or half or bfloat16, and Out the same or float.
+template <class In, class Out>
+void launch_naive(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+
+// float
 void launch_coalesced(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 void launch_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 void launch_shared_memory(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 void launch_register_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 /// Needs a unit stride along one dimension of A and of B, and cp.async (compute capability 8.0).
 void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+
+// half and bfloat16
+template <class In, class Out>
+void launch_wmma(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+// These need has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0.
+template <class In, class Out>
+void launch_wgmma_tma(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+template <class In, class Out>
+void launch_warp_specialized(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+template <class In, class Out>
+void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+template <class In, class Out>
+void launch_cluster_multicast(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
 
 }  // namespace heddle::kernels::matmul

@@ -9,6 +9,7 @@
 
 #include "kernels/matmul/element.cuh"
 #include <heddle/error.hpp>
+#include <heddle/types.hpp>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -18,22 +19,31 @@ struct tile {
     static constexpr int n = 16;
 };
 
-__global__ void __launch_bounds__(tile::m* tile::n) naive(arguments p) {
+template <class In, class Out>
+__global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
     const tile_position position = row_by_row(p, tile::n);
     const std::int64_t row = position.row * tile::m + threadIdx.x;
     const std::int64_t col = position.col * tile::n + threadIdx.y;
     if (row >= p.c.rows || col >= p.c.cols) return;
 
     float sum = 0;
-    for (std::int64_t k = 0; k < p.a.cols; ++k) sum += element(p.a, row, k) * element(p.b, k, col);
+    for (std::int64_t k = 0; k < p.a.cols; ++k)
+        sum += static_cast<float>(element(p.a, row, k)) * static_cast<float>(element(p.b, k, col));
     store(p, row, col, sum);
 }
 
 }  // namespace
 
-void launch_naive(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+template <class In, class Out>
+void launch_naive(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
     naive<<<tile_count(arguments, tile::m, tile::n), dim3(tile::m, tile::n), 0, stream>>>(arguments);
     check(cudaGetLastError());
 }
+
+template void launch_naive(const product<float, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const product<half, half>&, const device_traits&, cudaStream_t);
+template void launch_naive(const product<half, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_naive(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+/// Kernels of a stream that overlap (programmatic dependent launch, compute capability 9.0).
+namespace heddle::kernels::ptx {
+
+/// Waits until the grids before have ended and what they wrote is seen. At once where this one was not launched early.
+__device__ inline void wait_for_grids_before() {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+/// Once all blocks have called this or ended, the next grid may begin, up to its wait.
+__device__ inline void let_next_grid_begin() {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+}  // namespace heddle::kernels::ptx

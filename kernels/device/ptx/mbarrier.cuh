@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+/// Barriers in shared memory that count arrivals and bytes (compute capability 9.0). A phase ends when as many arrivals
+/// as the barrier was set up for have come and no expected byte is missing; the next begins at once.
+namespace heddle::kernels::ptx {
+
+using mbarrier = std::uint64_t;
+
+__device__ inline unsigned shared_address(const void* shared) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+}
+
+/// By one thread, before fence_mbarrier_init() and a barrier of all that use it.
+__device__ inline void init(mbarrier* barrier, unsigned arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+/// What was set up is seen by the cluster's blocks and by bulk copies.
+__device__ inline void fence_mbarrier_init() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ inline void arrive(mbarrier* barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+/// At the barrier that has this one's place in block `rank` of the cluster. What this thread wrote is not published: a
+/// release to the cluster costs a fence of the whole device.
+__device__ inline void arrive_at_block(mbarrier* barrier, unsigned rank) {
+    asm volatile(
+        "{\n"
+        ".reg .b32 remote;\n"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n"
+        "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n"
+        "}" ::"r"(shared_address(barrier)),
+        "r"(rank)
+        : "memory");
+}
+
+/// An arrival that adds `bytes` to those that the phase waits for.
+__device__ inline void arrive_and_expect(mbarrier* barrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+}
+
+/// Waits for the end of a phase of this parity: 0 of the first, 1 of the second, ... Before the first phase, parity 1
+/// does not wait.
+__device__ inline void wait(mbarrier* barrier, unsigned parity) {
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@done bra.uni ready;\n"
+        "bra.uni again;\n"
+        "ready:\n"
+        "}" ::"r"(shared_address(barrier)),
+        "r"(parity)
+        : "memory");
+}
+
+}  // namespace heddle::kernels::ptx

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "kernels/device/ptx/mbarrier.cuh"
+
+#include <cuda.h>
+
+/// Copies of boxes between a tensor in global memory and shared memory, by the tensor memory accelerator (compute
+/// capability 9.0). One thread starts a copy. A coordinate is of the box's first element, innermost first; what lies
+/// outside of the tensor is read as zeros and not written.
+namespace heddle::kernels::ptx {
+
+__device__ inline void prefetch(const CUtensorMap& map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+/// All bytes of the box, outside ones too, are counted at `barrier`.
+__device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int y, mbarrier* barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
+            shared_address(shared)),
+        "l"(&map), "r"(x), "r"(y), "r"(shared_address(barrier))
+        : "memory");
+}
+
+/// To the same place in each block of the cluster whose bit is set in `blocks`, and counted at its barrier.
+__device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, int x, int y, mbarrier* barrier,
+                                          std::uint16_t blocks) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+        "{%2, %3}], [%4], %5;" ::"r"(shared_address(shared)),
+        "l"(&map), "r"(x), "r"(y), "r"(shared_address(barrier)), "h"(blocks)
+        : "memory");
+}
+
+__device__ inline void store_box(const CUtensorMap& map, const void* shared, int x, int y) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
+                 "r"(y), "r"(shared_address(shared))
+                 : "memory");
+}
+
+/// The stores that this thread started since the last call are a group.
+__device__ inline void commit_stores() {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/// Waits until all but the last `pending` groups of this thread have read their shared memory.
+template <int pending>
+__device__ inline void wait_for_reads_of_stores() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+
+/// What this thread read or wrote of shared memory comes before copies that are started behind a barrier that follows.
+__device__ inline void fence_before_copies() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+}  // namespace heddle::kernels::ptx

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+/// What the warps of a block do apart from one another (compute capability 9.0a).
+namespace heddle::kernels::ptx {
+
+/// Gives registers of this warpgroup back to the block, or takes from what others gave: to `registers` a thread.
+template <int registers>
+__device__ inline void release_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+template <int registers>
+__device__ inline void claim_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+/// A barrier of `threads` threads of the block. Barrier 0 is __syncthreads()'s.
+__device__ inline void sync_threads(int barrier, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/// Stores four 8 x 8 matrices of 16-bit elements: thread t gives the address of row t % 8 of matrix t / 8, and in
+/// register i the elements 2 (t % 4) and the next of row t / 4 of matrix i.
+__device__ inline void store_matrices(void* row, unsigned a, unsigned b, unsigned c, unsigned d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(row))),
+                 "r"(a), "r"(b), "r"(c), "r"(d)
+                 : "memory");
+}
+
+}  // namespace heddle::kernels::ptx

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <type_traits>
+
+/// Products of a warpgroup (128 threads) of operands in shared memory (compute capability 9.0a): m64nNk16, half or bfloat16
+/// in, float32 sums in registers. The tensor cores work while the threads go on: from wgmma_fence() to the wait nobody else
+/// touches the sums.
+namespace heddle::kernels::ptx {
+
+/// Before the first product, and after registers of the sums were touched.
+__device__ inline void wgmma_fence() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+/// The products since the last call are a group.
+__device__ inline void wgmma_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/// Waits until all but the last `pending` groups are done.
+template <int pending>
+__device__ inline void wgmma_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+
+// The instruction names each of its registers; these macros do not leave the file.
+// clang-format off
+#define REGISTERS_0 "%0, %1, %2, %3"
+#define REGISTERS_4 ", %4, %5, %6, %7"
+#define REGISTERS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define REGISTERS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define REGISTERS_32 \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, " \
+    "%52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define REGISTERS_64 \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, " \
+    "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define REGISTERS_96 \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, " \
+    "%113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define SUMS_4(i) "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3])
+#define SUMS_16(i) SUMS_4(i), SUMS_4(i + 4), SUMS_4(i + 8), SUMS_4(i + 12)
+#define SUMS_32(i) SUMS_16(i), SUMS_16(i + 16)
+#define WGMMA(n, type, a_at, b_at, accumulate_at, a_order_at, b_order_at, registers, ...)                            \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" accumulate_at ", 0;\n"                                         \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" registers "}, %" a_at ", %" b_at \
+                 ", p, 1, 1, %" a_order_at ", %" b_order_at ";\n}"                                                    \
+                 : __VA_ARGS__                                                                                        \
+                 : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)), "n"(a_k_major ? 0 : 1), "n"(b_k_major ? 0 : 1))
+#define WGMMA_OF_BOTH(n, ...)                                                                                        \
+    if constexpr (std::is_same_v<T, __half>) WGMMA(n, "f16", __VA_ARGS__); else WGMMA(n, "bf16", __VA_ARGS__)
+// clang-format on
+
+/// sums = a b + (accumulate ? sums : 0). a and b are descriptors (warpgroup_tile.cuh). Thread t has of the columns
+/// 8j + 2 (t % 4) and the next one sums[4j] and [4j + 1] in row 16 (t / 32) + t % 32 / 4, [4j + 2] and [4j + 3] eight
+/// rows below.
+template <class T, int n, bool a_k_major, bool b_k_major>
+__device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
+    static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>);
+    // clang-format off
+    if constexpr (n == 8) {
+        WGMMA_OF_BOTH("8", "4", "5", "6", "7", "8", REGISTERS_0,
+                      SUMS_4(0));
+    } else if constexpr (n == 16) {
+        WGMMA_OF_BOTH("16", "8", "9", "10", "11", "12", REGISTERS_0 REGISTERS_4,
+                      SUMS_4(0), SUMS_4(4));
+    } else if constexpr (n == 32) {
+        WGMMA_OF_BOTH("32", "16", "17", "18", "19", "20", REGISTERS_0 REGISTERS_4 REGISTERS_8,
+                      SUMS_16(0));
+    } else if constexpr (n == 64) {
+        WGMMA_OF_BOTH("64", "32", "33", "34", "35", "36", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16,
+                      SUMS_32(0));
+    } else if constexpr (n == 128) {
+        WGMMA_OF_BOTH("128", "64", "65", "66", "67", "68", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32,
+                      SUMS_32(0), SUMS_32(32));
+    } else if constexpr (n == 192) {
+        WGMMA_OF_BOTH("192", "96", "97", "98", "99", "100", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64,
+                      SUMS_32(0), SUMS_32(32), SUMS_32(64));
+    } else if constexpr (n == 256) {
+        WGMMA_OF_BOTH("256", "128", "129", "130", "131", "132", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64 REGISTERS_96,
+                      SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96));
+    } else {
+        static_assert(n == 0, "no instruction of this width here");
+    }
+    // clang-format on
+}
+
+#undef WGMMA_OF_BOTH
+#undef WGMMA
+#undef SUMS_32
+#undef SUMS_16
+#undef SUMS_4
+#undef REGISTERS_96
+#undef REGISTERS_64
+#undef REGISTERS_32
+#undef REGISTERS_16
+#undef REGISTERS_8
+#undef REGISTERS_4
+#undef REGISTERS_0
+
+}  // namespace heddle::kernels::ptx

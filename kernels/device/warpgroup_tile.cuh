@@ -1,0 +1,60 @@
+#pragma once
+
+#include "kernels/device/ptx/tensor_copy.cuh"
+#include "kernels/device/ptx/wgmma.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels {
+
+/// The span of a swizzled row in shared memory: 16-byte packet p of row r lies at p ^ r % 8, so that the packets of eight
+/// rows below one another are in different banks. Tiles begin at multiples of eight rows.
+constexpr int swizzle_bytes = 128;
+
+/// A tile of an operand of wgmma in shared memory: `extent` along m (of A) or n (of B) by 64 along k. k-major: its rows run
+/// along k. Otherwise its rows are 64 elements along m or n, for each k; further elements lie in further boxes.
+template <class T, int extent, bool k_major>
+struct warpgroup_tile {
+    static constexpr int row = swizzle_bytes / sizeof(T);
+    static constexpr int depth = row;
+    static constexpr int bytes = extent * depth * static_cast<int>(sizeof(T));
+    static constexpr int box_rows = k_major ? extent : depth;
+    static constexpr int box_bytes = box_rows * swizzle_bytes;
+    static constexpr int step = 16;  ///< of one instruction along k
+    static_assert(extent % row == 0 || k_major);
+
+    /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several.
+    template <int parts>
+    static __device__ void load(unsigned char* tile, const CUtensorMap& map, int position, int k, int part,
+                                ptx::mbarrier* barrier) {
+        const auto copy = [&](unsigned char* to, int x, int y) {
+            if constexpr (parts == 1)
+                ptx::load_box(to, map, x, y, barrier);
+            else
+                ptx::load_box_multicast(to, map, x, y, barrier, (1 << parts) - 1);
+        };
+        if constexpr (k_major) {
+            constexpr int part_rows = extent / parts;
+            static_assert(part_rows * parts == extent && part_rows % 8 == 0);
+            copy(tile + part * part_rows * swizzle_bytes, k, position + part * part_rows);
+        } else {
+#pragma unroll
+            for (int box = 0; box < extent / row; ++box)
+                if (box % parts == part) copy(tile + box * box_bytes, position + box * row, k);
+        }
+    }
+
+    /// For wgmma: what begins at element `first` along m or n.
+    static __device__ std::uint64_t descriptor(const unsigned char* tile, int first) {
+        const unsigned start = ptx::shared_address(tile) + (k_major ? first * swizzle_bytes : first / row * box_bytes);
+        constexpr std::uint64_t eight_rows = 8 * swizzle_bytes;
+        constexpr std::uint64_t swizzled_128 = 1;
+        constexpr unsigned within_block = 0x3ffff;  // in a cluster, an address has the block's rank above
+        return (start & within_block) >> 4 | std::uint64_t{box_bytes >> 4} << 16 | eight_rows >> 4 << 32 | swizzled_128 << 62;
+    }
+
+    /// What a descriptor grows by along k, from one instruction to the next.
+    static constexpr std::uint64_t advance = (k_major ? step * static_cast<int>(sizeof(T)) : step * swizzle_bytes) >> 4;
+};
+
+}  // namespace heddle::kernels

@@ -1,0 +1,27 @@
+// persistent: one block a multiprocessor goes from tile to tile.
+//
+//   block b: tiles b, b + blocks, b + 2 blocks, ... in groups of 8 rows, column by column
+//   producer   | load tile 0 | load tile 1 ...      |
+//   consumers        | multiply 0 | store 0 | multiply 1 ...
+//
+// In warp_specialized every tile starts with an empty ring and ends with stores that nothing hides. Here the producer
+// fills the ring with the next tile while the last one is stored, through shared memory and in whole rows, by the
+// tensor memory accelerator. The order of tiles keeps what runs together near-square, so that A and B are read from L2.
+// A kernel before it in the stream may still run while it sets up (programmatic dependent launch).
+
+#include "kernels/matmul/persistent.cuh"
+
+namespace heddle::kernels::matmul {
+
+template <class In, class Out>
+void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream) {
+    launch_cheapest<persistent_tile<2, 256, 4, 1>, persistent_tile<2, 128, 6, 1>, persistent_tile<1, 128, 8, 1>,
+                    persistent_tile<1, 64, 8, 1>>(persistent_tiles, arguments, device, stream);
+}
+
+template void launch_persistent(const product<half, half>&, const device_traits&, cudaStream_t);
+template void launch_persistent(const product<half, float>&, const device_traits&, cudaStream_t);
+template void launch_persistent(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_persistent(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::matmul

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <heddle/view.hpp>
+
+#include <cstdint>
+#include <limits>
+
+/// Which matrices the tensor memory accelerator can address. Pure.
+namespace heddle::kernels::matmul {
+
+inline constexpr std::int64_t tensor_alignment = 16;  ///< of addresses and of strides, in bytes
+/// Coordinates are 32-bit integers, also where a tile ends.
+inline constexpr std::int64_t max_tensor_extent = std::numeric_limits<std::int32_t>::max() - 1024;
+
+/// Whether the rows are contiguous and lie at addresses that it takes. A dimension of one element has no stride.
+template <class T>
+bool has_tensor_rows(const matrix_view<T>& m) {
+    const bool is_contiguous = m.cols <= 1 || m.col_stride == 1;
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(m.data) % tensor_alignment == 0 &&
+                            (m.rows <= 1 || m.row_stride * std::int64_t{sizeof(T)} % tensor_alignment == 0);
+    constexpr std::int64_t max_stride_bytes = std::int64_t{1} << 40;
+    return is_contiguous && is_aligned && m.rows <= max_tensor_extent && m.cols <= max_tensor_extent &&
+           m.row_stride < max_stride_bytes / std::int64_t{sizeof(T)};
+}
+
+/// C may have gaps: then it is stored from registers.
+template <class T>
+bool has_tensor_extents(const matrix_view<T>& m) {
+    return m.rows <= max_tensor_extent && m.cols <= max_tensor_extent && (m.cols <= 1 || m.col_stride == 1);
+}
+
+template <class T>
+bool has_tensor_rows_or_columns(const matrix_view<T>& m) {
+    return has_tensor_rows(m) || has_tensor_rows(transposed(m));
+}
+
+}  // namespace heddle::kernels::matmul

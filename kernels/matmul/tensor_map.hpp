@@ -1,0 +1,45 @@
+#pragma once
+
+#include "kernels/matmul/tensor_layout.hpp"
+#include <heddle/error.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace heddle::kernels::matmul {
+
+/// Describes a matrix of which has_tensor_rows() holds to the tensor memory accelerator, which moves boxes of box_rows x
+/// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes. The driver's function comes through
+/// the runtime: heddle does not link the driver.
+template <class T>
+CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols) {
+    using element = std::remove_const_t<T>;
+    constexpr CUtensorMapDataType type = std::is_same_v<element, float>  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                                         : std::is_same_v<element, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                                         : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    static const auto encode = [] {
+        void* function = nullptr;
+        cudaDriverEntryPointQueryResult result{};
+        check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result));
+        return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
+    }();
+    const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
+    const std::int64_t stride = m.rows > 1 ? m.row_stride * std::int64_t{sizeof(T)} : tensor_alignment;
+    const cuuint64_t extents[] = {unsigned_of(m.cols), unsigned_of(m.rows)};
+    const cuuint64_t strides[] = {unsigned_of(stride)};
+    const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
+    const cuuint32_t steps[] = {1, 1};
+    CUtensorMap map{};
+    const CUresult status = encode(
+        &map, type, 2, const_cast<element*>(m.data), extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    check(status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+    return map;
+}
+
+}  // namespace heddle::kernels::matmul

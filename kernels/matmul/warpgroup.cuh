@@ -1,0 +1,122 @@
+#pragma once
+
+#include "kernels/device/ptx/tensor_copy.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/matmul/launch.hpp"
+#include "kernels/matmul/tensor_map.hpp"
+
+#include <cstdint>
+
+/// What the rungs share that multiply with wgmma.
+namespace heddle::kernels::matmul {
+
+inline constexpr int warpgroup_threads = 128;
+inline constexpr int warpgroup_m = 64;  ///< rows of an instruction
+
+/// A product as its kernel takes it: by value, maps too.
+template <class Out>
+struct tensor_product {
+    CUtensorMap a;
+    CUtensorMap b;
+    CUtensorMap c;  ///< where c_has_map
+    Out* c_data;
+    std::int64_t c_stride;
+    int m;
+    int n;
+    int k;
+    float alpha;
+    float beta;
+    bool c_has_map;
+};
+
+/// In two elements of Out, side by side.
+template <class Out>
+__device__ auto pair_of(float low, float high) {
+    if constexpr (std::is_same_v<Out, half>)
+        return __floats2half2_rn(low, high);
+    else if constexpr (std::is_same_v<Out, bfloat16>)
+        return __floats2bfloat162_rn(low, high);
+    else
+        return make_float2(low, high);
+}
+
+/// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
+/// neighbours of a row.
+template <class Out, int n>
+__device__ void store_from_registers(const tensor_product<Out>& p, int row, int col, const float (&sums)[n / 2]) {
+    using pair = decltype(pair_of<Out>(0, 0));
+    const int thread = threadIdx.x % warpgroup_threads;
+    row += thread / 32 * 16 + thread % 32 / 4;
+    col += thread % 4 * 2;
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(p.c_data) % sizeof(pair) == 0 && p.c_stride % 2 == 0;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if (row + 8 * half >= p.m) continue;
+        Out* const line = p.c_data + (row + 8 * half) * p.c_stride;
+#pragma unroll
+        for (int j = 0; j < n / 8; ++j) {
+            const int at = col + 8 * j;
+            float low = p.alpha * sums[4 * j + 2 * half], high = p.alpha * sums[4 * j + 2 * half + 1];
+            if (p.beta != 0.0f) {
+                if (at < p.n) low += p.beta * static_cast<float>(line[at]);
+                if (at + 1 < p.n) high += p.beta * static_cast<float>(line[at + 1]);
+            }
+            if (is_aligned && at + 1 < p.n) {
+                *reinterpret_cast<pair*>(line + at) = pair_of<Out>(low, high);
+            } else {
+                if (at < p.n) line[at] = static_cast<Out>(low);
+                if (at + 1 < p.n) line[at + 1] = static_cast<Out>(high);
+            }
+        }
+    }
+}
+
+template <class In, class Out, class Function>
+void with_orders(const product<In, Out>& p, Function function) {
+    const bool a_k_major = has_tensor_rows(p.a);
+    const bool b_k_major = !has_tensor_rows(p.b);
+    if (a_k_major)
+        b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
+    else
+        b_k_major ? function.template operator()<false, true>() : function.template operator()<false, false>();
+}
+
+/// `b_parts` blocks load a part of each tile of B.
+template <class A, class B, bool a_k_major, bool b_k_major, class In, class Out>
+tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts = 1) {
+    tensor_product<Out> result{};
+    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row);
+    result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b, b_k_major ? B::box_rows / b_parts : B::box_rows, B::row);
+    result.c_has_map = p.beta == 0 && has_tensor_rows(p.c);
+    if (result.c_has_map) result.c = make_tensor_map(p.c, warpgroup_m, swizzle_bytes / sizeof(Out));
+    result.c_data = p.c.data;
+    result.c_stride = p.c.row_stride;
+    result.m = static_cast<int>(p.c.rows);
+    result.n = static_cast<int>(p.c.cols);
+    result.k = static_cast<int>(p.a.cols);
+    result.alpha = p.alpha;
+    result.beta = p.beta;
+    return result;
+}
+
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster, unsigned threads, std::size_t bytes,
+            bool may_begin_early, cudaStream_t stream, const Parameters&... parameters) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+    cudaLaunchAttribute attributes[2]{};
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim = {cluster, 1, 1};
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = may_begin_early;
+    cudaLaunchConfig_t config{};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    check(cudaLaunchKernelEx(&config, kernel, parameters...));
+}
+
+}  // namespace heddle::kernels::matmul

@@ -1,0 +1,98 @@
+// wgmma_tma: a warpgroup multiplies straight from shared memory, which one thread has filled.
+//
+//   | load 128 x 64 of A, 64 x 128 of B | multiply 128 x 128 x 64 | load | multiply ...
+//
+// mma_sync spends most of its instructions on moving fragments: addresses, copies, ldmatrix. Here a single instruction
+// copies a box of the matrix, swizzled (the tensor memory accelerator), and a single one multiplies 64 x 128 x 16, with
+// both operands read from shared memory and only the sums in registers (wgmma). Loading and multiplying still take
+// turns: only the other blocks of the multiprocessor, up to three, fill the gaps.
+
+#include "kernels/matmul/element.cuh"
+#include "kernels/matmul/warpgroup.cuh"
+
+namespace heddle::kernels::matmul {
+namespace {
+
+struct tile {
+    static constexpr int parts = 2;
+    static constexpr int m = parts * warpgroup_m;
+    static constexpr int n = 128;
+    static constexpr int k = 64;
+};
+
+template <class A, class B>
+struct shared_storage {
+    unsigned char a[A::bytes];
+    unsigned char b[B::bytes];
+    ptx::mbarrier full;
+};
+
+template <class In, class Out, bool a_k_major, bool b_k_major>
+__global__ void __launch_bounds__(warpgroup_threads) wgmma_tma(const __grid_constant__ tensor_product<Out> p) {
+    using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
+    using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
+    extern __shared__ __align__(1024) unsigned char storage[];
+    auto& shared = *reinterpret_cast<shared_storage<a_tile, b_tile>*>(storage);
+    if (threadIdx.x == 0) {
+        ptx::init(&shared.full, 1);
+        ptx::fence_mbarrier_init();
+    }
+    __syncthreads();
+
+    // locate
+    const unsigned across = (p.n - 1) / tile::n + 1;
+    const int row = static_cast<int>(blockIdx.x / across) * tile::m;
+    const int col = static_cast<int>(blockIdx.x % across) * tile::n;
+
+    float sums[tile::parts][tile::n / 2];
+    const int steps = (p.k + tile::k - 1) / tile::k;
+    for (int step = 0; step < steps; ++step) {
+        // load
+        if (threadIdx.x == 0) {
+            ptx::arrive_and_expect(&shared.full, a_tile::bytes + b_tile::bytes);
+            a_tile::template load<1>(shared.a, p.a, row, step * tile::k, 0, &shared.full);
+            b_tile::template load<1>(shared.b, p.b, col, step * tile::k, 0, &shared.full);
+        }
+        ptx::wait(&shared.full, step % 2);
+
+        // compute
+        const std::uint64_t b = b_tile::descriptor(shared.b, 0);
+        ptx::wgmma_fence();
+#pragma unroll
+        for (int part = 0; part < tile::parts; ++part) {
+            const std::uint64_t a = a_tile::descriptor(shared.a, part * warpgroup_m);
+#pragma unroll
+            for (int i = 0; i < tile::k / a_tile::step; ++i)
+                ptx::wgmma<In, tile::n, a_k_major, b_k_major>(sums[part], a + i * a_tile::advance,
+                                                              b + i * b_tile::advance, step > 0 || i > 0);
+        }
+        ptx::wgmma_commit();
+        ptx::wgmma_wait<0>();
+        __syncthreads();  // all have multiplied before the tiles are overwritten
+    }
+
+    // store
+#pragma unroll
+    for (int part = 0; part < tile::parts; ++part)
+        store_from_registers<Out, tile::n>(p, row + part * warpgroup_m, col, sums[part]);
+}
+
+}  // namespace
+
+template <class In, class Out>
+void launch_wgmma_tma(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
+    with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
+        using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
+        using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
+        const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
+        launch(wgmma_tma<In, Out, a_k_major, b_k_major>, tile_count(arguments, tile::m, tile::n), 1,
+               warpgroup_threads, sizeof(shared_storage<a_tile, b_tile>), false, stream, p);
+    });
+}
+
+template void launch_wgmma_tma(const product<half, half>&, const device_traits&, cudaStream_t);
+template void launch_wgmma_tma(const product<half, float>&, const device_traits&, cudaStream_t);
+template void launch_wgmma_tma(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_wgmma_tma(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::matmul
