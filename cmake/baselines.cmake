@@ -19,7 +19,7 @@ function(heddle_baseline name)
   endif()
 endfunction()
 
-heddle_baseline(CUBLAS LIBRARIES CUDA::cublas)
+heddle_baseline(CUBLAS LIBRARIES CUDA::cublas CUDA::cublasLt)
 
 find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR})

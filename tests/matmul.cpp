@@ -1,5 +1,6 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
+#include "tests/support/matmul.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/error.hpp>
@@ -33,57 +34,11 @@ namespace {
 
 using test::guarded;
 
-struct shape {
-    std::int64_t m, n, k;
-};
-
-std::string text(const shape& s) {
-    return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
-}
-
-/// How an operand lies in memory.
-struct layout {
-    bool is_transposed = false;
-    std::int64_t padding = 0;
-    std::int64_t offset = 0;
-    std::int64_t step = 1;  ///< between neighbours along the contiguous dimension
-};
-
-guarded<float> make(std::int64_t rows, std::int64_t cols, const layout& how,
-                    guarded<float>::memory where = guarded<float>::memory::device) {
-    const std::int64_t line = (how.is_transposed ? rows : cols) * how.step + how.padding;
-    return how.is_transposed ? guarded<float>(rows, cols, how.step, how.offset, line, where)
-                             : guarded<float>(rows, cols, line, how.offset, how.step, where);
-}
-
-/// float64 products, and for each the sum of magnitudes that error bounds are relative to.
-struct reference {
-    std::vector<double> value, magnitude;
-
-    reference(const shape& s, const std::vector<float>& a, const std::vector<float>& b,
-              const std::vector<float>& c, double alpha, double beta)
-        : value(c.size()), magnitude(c.size()) {
-        const auto at = [](std::int64_t row, std::int64_t cols, std::int64_t col) {
-            return static_cast<std::size_t>(row * cols + col);
-        };
-        std::vector<double> sums(static_cast<std::size_t>(s.n)), sizes(static_cast<std::size_t>(s.n));
-        for (std::int64_t i = 0; i < s.m; ++i) {
-            std::fill(sums.begin(), sums.end(), 0);
-            std::fill(sizes.begin(), sizes.end(), 0);
-            for (std::int64_t k = 0; k < s.k; ++k)
-                for (std::int64_t j = 0; j < s.n; ++j) {
-                    const double product = double{a[at(i, s.k, k)]} * double{b[at(k, s.n, j)]};
-                    sums[at(0, 0, j)] += product;
-                    sizes[at(0, 0, j)] += std::abs(product);
-                }
-            for (std::int64_t j = 0; j < s.n; ++j) {
-                const double old = beta == 0 ? 0 : beta * double{c[at(i, s.n, j)]};
-                value[at(i, s.n, j)] = alpha * sums[at(0, 0, j)] + old;
-                magnitude[at(i, s.n, j)] = std::abs(alpha) * sizes[at(0, 0, j)] + std::abs(old);
-            }
-        }
-    }
-};
+using test::layout;
+using test::make;
+using test::reference;
+using test::shape;
+using test::text;
 
 /// k products added in float in any order are within k u of their sum of magnitudes (Higham, Accuracy and
 /// Stability of Numerical Algorithms, 3.1); scaling by alpha and adding beta * C are three roundings more.
@@ -117,8 +72,8 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
         const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
         const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
         const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
-        guarded<float> a = make(s.m, s.k, a_layout), b = make(s.k, s.n, b_layout),
-                       c = make(s.m, s.n, c_layout);
+        guarded<float> a = make<float>(s.m, s.k, a_layout), b = make<float>(s.k, s.n, b_layout),
+                       c = make<float>(s.m, s.n, c_layout);
         a.upload(a_elements);
         b.upload(b_elements);
         if (beta != 0) c.upload(c_elements);  // else it stays NaN, which must not get into the result
@@ -179,7 +134,7 @@ TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
     const shape s{37, 29, 23};
     const layout apart{false, 3, 1, 2};
     if (GetParam() == matmul_algorithm::pipelined) {
-        guarded<float> a = make(s.m, s.k, apart), b = make(s.k, s.n, {}), c = make(s.m, s.n, {});
+        guarded<float> a = make<float>(s.m, s.k, apart), b = make<float>(s.k, s.n, {}), c = make<float>(s.m, s.n, {});
         EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
         EXPECT_TRUE(c.untouched());
     } else {
@@ -328,8 +283,8 @@ void check_every_transposition(const shape& s, float alpha, float beta) {
     const reference expected(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
     for (int bits = 0; bits < 8; ++bits) {
         SCOPED_TRACE(text(s) + ", transposed A, B, C: " + std::to_string(bits));
-        guarded<float> a = make(s.m, s.k, {(bits & 1) != 0, 4}), b = make(s.k, s.n, {(bits & 2) != 0, 4}),
-                       c = make(s.m, s.n, {(bits & 4) != 0, 4});
+        guarded<float> a = make<float>(s.m, s.k, {(bits & 1) != 0, 4}), b = make<float>(s.k, s.n, {(bits & 2) != 0, 4}),
+                       c = make<float>(s.m, s.n, {(bits & 4) != 0, 4});
         a.upload(a_elements);
         b.upload(b_elements);
         if (beta != 0) c.upload(c_elements);
@@ -453,9 +408,9 @@ TEST(host_matmul, is_right_for_every_layout) {
                 const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
                 const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
                 const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
-                guarded<float> a = make(s.m, s.k, {(bits & 1) != 0, 3, 1}, host);
-                guarded<float> b = make(s.k, s.n, {(bits & 2) != 0, 2, 0, 2}, host);
-                guarded<float> c = make(s.m, s.n, {(bits & 4) != 0, 1, 3}, host);
+                guarded<float> a = make<float>(s.m, s.k, {(bits & 1) != 0, 3, 1}, host);
+                guarded<float> b = make<float>(s.k, s.n, {(bits & 2) != 0, 2, 0, 2}, host);
+                guarded<float> c = make<float>(s.m, s.n, {(bits & 4) != 0, 1, 3}, host);
                 a.upload(a_elements);
                 b.upload(b_elements);
                 if (beta != 0) c.upload(c_elements);

@@ -1,0 +1,102 @@
+#include "benchmarks/support/ceilings.hpp"
+#include "benchmarks/support/cublas.hpp"
+#include "benchmarks/support/cublas_lt.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/matmul.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace heddle::bench {
+namespace {
+
+struct shape {
+    std::int64_t m;
+    std::int64_t n;
+    std::int64_t k;
+    bool b_transposed = false;
+};
+
+constexpr shape cube(std::int64_t size, bool b_transposed = false) {
+    return {size, size, size, b_transposed};
+}
+
+template <class T>
+problem product(const shape& s) {
+    return {fmt::format("matmul/{}/{}x{}x{}{}", dtype<T>, s.m, s.n, s.k, s.b_transposed ? "-bt" : ""),
+            sizeof(T) * static_cast<double>(s.m * s.k + s.k * s.n + s.m * s.n),
+            2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k)};
+}
+
+/// `prepare` takes the matrices a, b and c and gives the call.
+template <class T, class Prepare>
+void row(const shape& s, std::string_view library, temperature temperature, Prepare prepare) {
+    device_row(product<T>(s), library, temperature, [s, prepare] {
+        auto a = random_on_device<T>(s.m * s.k);
+        auto b = random_on_device<T>(s.k * s.n);
+        device_buffer<T> c(s.m * s.n, stream());
+        const matrix_view<const T> b_rows{b.data(), s.b_transposed ? s.n : s.k, s.b_transposed ? s.k : s.n};
+        auto call = prepare(matrix_view<const T>{a.data(), s.m, s.k}, s.b_transposed ? transposed(b_rows) : b_rows,
+                            matrix_view<T>{c.data(), s.m, s.n});
+        return [a = std::move(a), b = std::move(b), c = std::move(c), call = std::move(call)] { call(); };
+    });
+}
+
+template <class T>
+void heddle_row(const shape& s, temperature temperature, matmul_algorithm algorithm = matmul_algorithm::automatic) {
+    row<T>(s, implementation(algorithm), temperature, [algorithm](auto a, auto b, auto c) {
+        return [=] { matmul<T>(a, b, c, stream(), {.algorithm = algorithm}); };
+    });
+}
+
+template <class T>
+void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
+#if HEDDLE_HAS_CUBLAS
+    row<T>(s, "cublas", temperature, [](auto a, auto b, auto c) {
+        return [=] {
+            constexpr auto type = std::is_same_v<T, half> ? CUDA_R_16F : CUDA_R_16BF;
+            const float one = 1;
+            const float zero = 0;
+            const bool is_transposed = b.col_stride != 1;
+            // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
+            check(cublasGemmEx_64(cublas_handle(), is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows,
+                                  a.cols, &one, b.data, type, is_transposed ? b.col_stride : b.row_stride, a.data, type,
+                                  a.row_stride, &zero, c.data, type, c.row_stride, CUBLAS_COMPUTE_32F,
+                                  CUBLAS_GEMM_DEFAULT));
+        };
+    });
+    row<T>(s, "cublaslt", temperature,
+           [](auto a, auto b, auto c) { return best_cublas_lt_matmul<T, T>(a, b, c); });
+#endif
+}
+
+constexpr shape shapes[] = {
+    cube(256),        cube(512),          cube(1024),        cube(1536),      cube(2048),         cube(3072),
+    cube(4096),       cube(6144),         cube(8192),        cube(16384),     cube(512, true),    cube(1024, true),
+    cube(2048, true), cube(4096, true),   cube(8192, true),  cube(1000),      {16384, 1024, 4096}, {8192, 128, 8192},
+    {4096, 4096, 64}, {128, 8192, 4096},  {64, 4096, 11008},
+};
+
+}  // namespace
+
+void register_rows() {
+    copy_ceiling();
+    for (const auto temperature : {temperature::cold, temperature::hot})
+        for (const shape& s : shapes) {
+            heddle_row<bfloat16>(s, temperature);
+            vendor_rows<bfloat16>(s, temperature);
+        }
+    for (const shape& s : {cube(1024), cube(4096)}) {
+        heddle_row<half>(s, temperature::cold);
+        vendor_rows<half>(s, temperature::cold);
+    }
+    for (const shape& s : {cube(512), cube(4096)})
+        for (const auto algorithm : matmul_algorithms(element_type::bf16))
+            heddle_row<bfloat16>(s, temperature::cold, algorithm);
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,20 @@
+#pragma once
+
+#if HEDDLE_HAS_CUBLAS
+
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <cstdint>
+#include <functional>
+
+namespace heddle::bench {
+
+/// C = A B on stream(), by the fastest of cublasLt's heuristic candidates with 64 MiB of workspace: they are timed when
+/// a problem is first met. In and Out are half or bfloat16, or Out is float.
+template <class In, class Out>
+std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c);
+
+}  // namespace heddle::bench
+
+#endif

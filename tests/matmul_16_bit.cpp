@@ -1,0 +1,399 @@
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matmul.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/watchdog.hpp"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+#include <heddle/graph.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#if HEDDLE_HAS_CUBLAS
+#include <cublas_v2.h>
+#endif
+
+namespace heddle {
+
+void PrintTo(matmul_algorithm algorithm, std::ostream* out) {
+    *out << to_string(algorithm);
+}
+
+namespace {
+
+using test::guarded;
+using test::layout;
+using test::make;
+using test::reference;
+using test::shape;
+using test::text;
+
+/// The products of two 16-bit numbers are exact in float32. The tensor cores add them to a sum by cutting what float32
+/// would round, so each of the k additions is within 2 u of the sum of magnitudes; groups of 16 add once more. Scaling
+/// by alpha and adding beta * C are three roundings, all in float32; then one to Out.
+template <class Out>
+double bound(const shape& s, double value, double magnitude) {
+    const double of_sum = 2.0 * static_cast<double>(s.k + s.k / 16 + 20) * test::unit_roundoff<float>() * magnitude;
+    return of_sum + test::unit_roundoff<Out>() * (std::abs(value) + of_sum) + test::smallest<Out>();
+}
+
+template <class Out>
+void expect_close(const shape& s, const std::vector<Out>& actual, const reference& expected) {
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        ASSERT_TRUE(test::is_within(test::to_double(actual[i]), expected.value[i],
+                                    bound<Out>(s, expected.value[i], expected.magnitude[i])))
+            << "element " << i;
+}
+
+/// What the rungs of wgmma ask of a view beside contiguous rows or columns.
+constexpr std::int64_t aligned = 8;  // elements
+
+class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<matmul_algorithm> {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!is_set_up()) return;
+        const device_traits& device = traits_of(current_device());
+        const bool needs_hopper = GetParam() == matmul_algorithm::wgmma_tma ||
+                                  GetParam() == matmul_algorithm::warp_specialized ||
+                                  GetParam() == matmul_algorithm::persistent ||
+                                  GetParam() == matmul_algorithm::cluster_multicast;
+        is_aligned_only_ = needs_hopper;
+        if (needs_hopper && (device.compute_capability_major != 9 || device.compute_capability_minor != 0))
+            GTEST_SKIP() << "needs compute capability 9.0";
+        stream_.emplace();
+    }
+
+    matmul_options options(float alpha = 1, float beta = 0) const { return {alpha, beta, GetParam()}; }
+
+    template <class In, class Out>
+    void run_and_check(const shape& s, const layout& a_layout = {}, const layout& b_layout = {},
+                       const layout& c_layout = {}, float alpha = 1, float beta = 0) {
+        SCOPED_TRACE(text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
+        const std::vector<In> a_elements = test::random_elements<In>(s.m * s.k);
+        const std::vector<In> b_elements = test::random_elements<In>(s.k * s.n);
+        const std::vector<Out> c_elements = test::random_elements<Out>(s.m * s.n);
+        guarded<In> a = make<In>(s.m, s.k, a_layout), b = make<In>(s.k, s.n, b_layout);
+        guarded<Out> c = make<Out>(s.m, s.n, c_layout);
+        a.upload(a_elements);
+        b.upload(b_elements);
+        if (beta != 0) c.upload(c_elements);  // else it stays NaN, which must not get into the result
+        matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta));
+        test::synchronize(*stream_, std::string(to_string(GetParam())) + " " + text(s));
+        expect_close(s, c.download(),
+                     reference(s, a_elements, b_elements, c_elements, double{alpha}, double{beta}));
+        EXPECT_TRUE(c.canaries_alive());
+        EXPECT_TRUE(a.untouched());
+        EXPECT_TRUE(b.untouched());
+    }
+
+    void run_all_types(const shape& s, const layout& a = {}, const layout& b = {}, const layout& c = {},
+                       float alpha = 1, float beta = 0) {
+        run_and_check<half, half>(s, a, b, c, alpha, beta);
+        run_and_check<half, float>(s, a, b, c, alpha, beta);
+        run_and_check<bfloat16, bfloat16>(s, a, b, c, alpha, beta);
+        run_and_check<bfloat16, float>(s, a, b, c, alpha, beta);
+    }
+
+    /// Rows of `cols` elements at multiples of 16 bytes.
+    static layout padded(std::int64_t cols, bool is_transposed = false) {
+        return {is_transposed, (aligned - cols % aligned) % aligned};
+    }
+    static layout layout_of(std::int64_t rows, std::int64_t cols, bool is_transposed) {
+        return padded(is_transposed ? rows : cols, is_transposed);
+    }
+
+    bool is_aligned_only_ = false;
+    std::optional<stream> stream_;
+};
+
+TEST_P(matmul_16_bit, is_right_around_every_tile_edge) {
+    for (const shape& s : {shape{1, 1, 1},
+                           {2, 3, 5},
+                           {15, 17, 7},
+                           {63, 65, 63},
+                           {64, 64, 64},
+                           {65, 63, 65},
+                           {127, 129, 33},
+                           {128, 128, 128},
+                           {129, 191, 129},
+                           {130, 193, 255},
+                           {255, 255, 257},
+                           {256, 256, 320},
+                           {257, 257, 100},
+                           {385, 513, 40}})
+        run_all_types(s, padded(s.k), padded(s.n), padded(s.n));
+}
+
+TEST_P(matmul_16_bit, is_right_when_thin_or_deep) {
+    for (const shape& s :
+         {shape{1, 1000, 70}, {1000, 1, 70}, {1, 1, 4099}, {3, 500, 1}, {500, 2, 3}, {17, 19, 2051}})
+        run_all_types(s, padded(s.k), padded(s.n), padded(s.n));
+}
+
+TEST_P(matmul_16_bit, takes_every_transposition) {
+    for (const shape& s : {shape{67, 45, 39}, {200, 136, 152}})
+        for (int bits = 0; bits < 8; ++bits) {
+            SCOPED_TRACE("transposed A, B, C: " + std::to_string(bits));
+            run_all_types(s, layout_of(s.m, s.k, (bits & 1) != 0), layout_of(s.k, s.n, (bits & 2) != 0),
+                          layout_of(s.m, s.n, (bits & 4) != 0));
+        }
+}
+
+TEST_P(matmul_16_bit, takes_more_tiles_than_multiprocessors) {
+    run_and_check<bfloat16, bfloat16>({2200, 2100, 72}, padded(72), padded(2100), padded(2100));
+    run_and_check<half, float>({4500, 700, 136}, padded(136), padded(700), padded(700));
+}
+
+TEST_P(matmul_16_bit, stores_to_any_row_of_c) {
+    const shape s{130, 150, 72};
+    for (std::int64_t offset = 0; offset < 3; ++offset)
+        for (std::int64_t padding : {0, 1, 2, 7})
+            run_all_types(s, padded(s.k), padded(s.n), {false, padding, offset}, 1, offset == 1 ? 0.5f : 0.0f);
+}
+
+TEST_P(matmul_16_bit, takes_operands_of_any_alignment_or_says_so) {
+    const shape s{130, 70, 51};
+    for (std::int64_t offset = 0; offset < 3; ++offset) {
+        const layout odd{false, 14, offset};
+        if (is_aligned_only_) {
+            guarded<half> a = make<half>(s.m, s.k, odd), b = make<half>(s.k, s.n, padded(s.n));
+            guarded<half> c = make<half>(s.m, s.n, {});
+            EXPECT_THROW(matmul<half>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
+            EXPECT_TRUE(c.untouched());
+        } else {
+            run_all_types(s, odd, {true, 3, offset}, odd);
+            run_all_types(s, {false, 3, 1, 2}, {false, 1, 0, 3}, {false, 1, offset, 2}, 1, 2);
+        }
+    }
+}
+
+TEST_P(matmul_16_bit, scales_by_alpha_and_beta) {
+    for (const float alpha : {-1.5f, 1.0f})
+        for (const float beta : {0.0f, 1.0f, 0.25f})
+            run_all_types({150, 200, 104}, padded(104), padded(200), padded(200), alpha, beta);
+}
+
+TEST_P(matmul_16_bit, does_not_read_a_and_b_where_alpha_is_zero) {
+    guarded<half> a(24, 32, 32), b(32, 16, 16), c(24, 16, 16);  // A and B stay NaN
+    const std::vector<half> before = test::random_elements<half>(24 * 16);
+    c.upload(before);
+    matmul<half>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(0, 2));
+    test::synchronize(*stream_, "scaling");
+    const std::vector<half> after = c.download();
+    for (std::size_t i = 0; i < after.size(); ++i)
+        ASSERT_EQ(test::to_double(after[i]), 2 * test::to_double(before[i]));
+}
+
+TEST_P(matmul_16_bit, handles_empty_extents) {
+    guarded<bfloat16> a(8, 0, 8), b(0, 16, 16), c(8, 16, 16);
+    c.upload(std::vector<bfloat16>(8 * 16, bfloat16(3.0f)));
+    matmul<bfloat16>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(1, 2));
+    test::synchronize(*stream_, "scaling");
+    for (const bfloat16 each : c.download()) ASSERT_EQ(test::to_double(each), 6);
+    matmul<bfloat16>(matrix_view<const bfloat16>{nullptr, 0, 8}, matrix_view<const bfloat16>{c.data(), 8, 16},
+                     matrix_view<bfloat16>{nullptr, 0, 16}, *stream_, options());
+    test::synchronize(*stream_, "nothing");
+}
+
+TEST_P(matmul_16_bit, is_exact_on_small_integers) {
+    const shape s{264, 272, 304};
+    const auto integers = [](std::int64_t size) {
+        std::vector<half> elements = test::random_elements<half>(size, -4, 4);
+        for (half& e : elements) e = half(std::round(static_cast<float>(e)));
+        return elements;
+    };
+    const std::vector<half> a_elements = integers(s.m * s.k), b_elements = integers(s.k * s.n);
+    guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n);
+    guarded<float> c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    matmul<float, half>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+    test::synchronize(*stream_, "integers");
+    const std::vector<float> actual = c.download();
+    const reference expected(s, a_elements, b_elements, actual, 1, 0);
+    for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_EQ(double{actual[i]}, expected.value[i]) << i;
+}
+
+// What fills a tile up past an edge must never meet an infinity: 0 * Inf is NaN.
+TEST_P(matmul_16_bit, keeps_infinities_and_nans_where_they_belong) {
+    const shape s{72, 40, 24};
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    guarded<bfloat16> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    std::vector<bfloat16> a_elements(static_cast<std::size_t>(s.m * s.k), bfloat16(infinity));
+    a_elements[0] = bfloat16(std::numeric_limits<float>::quiet_NaN());
+    a.upload(a_elements);
+    b.upload(std::vector<bfloat16>(static_cast<std::size_t>(s.k * s.n), bfloat16(1.0f)));
+    matmul<bfloat16>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+    test::synchronize(*stream_, "infinities");
+    const std::vector<bfloat16> actual = c.download();
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        if (i < static_cast<std::size_t>(s.n))
+            ASSERT_TRUE(std::isnan(test::to_double(actual[i]))) << i;
+        else
+            ASSERT_EQ(test::to_double(actual[i]), double{infinity}) << i;
+    }
+}
+
+/// Products that follow one another in a stream may overlap: each must find what the one before has written.
+TEST_P(matmul_16_bit, sees_what_the_product_before_wrote) {
+    const shape s{264, 264, 264};
+    const std::vector<bfloat16> a_elements = test::random_elements<bfloat16>(s.m * s.k, -0.1, 0.1);
+    std::vector<bfloat16> expected = test::random_elements<bfloat16>(s.k * s.n);
+    guarded<bfloat16> a(s.m, s.k, s.k), x(s.k, s.n, s.n), y(s.m, s.n, s.n);
+    a.upload(a_elements);
+    x.upload(expected);
+    constexpr int times = 6;  // even: the last result is in x
+    for (int i = 0; i < times; ++i)
+        matmul<bfloat16>(a.matrix(), (i % 2 == 0 ? x : y).matrix(), (i % 2 == 0 ? y : x).matrix(), *stream_,
+                         options());
+    test::synchronize(*stream_, "a chain");
+    const std::vector<bfloat16> chained = x.download();
+
+    for (int i = 0; i < times; ++i) {
+        guarded<bfloat16> in(s.k, s.n, s.n), out(s.m, s.n, s.n);
+        in.upload(expected);
+        matmul<bfloat16>(a.matrix(), in.matrix(), out.matrix(), *stream_, options());
+        test::synchronize(*stream_, "a link");
+        expected = out.download();
+    }
+    for (std::size_t i = 0; i < chained.size(); ++i)
+        ASSERT_EQ(test::to_double(chained[i]), test::to_double(expected[i])) << i;
+}
+
+TEST_P(matmul_16_bit, replays_from_a_graph) {
+    const shape s{72, 136, 200};
+    const std::vector<half> a_elements = test::random_elements<half>(s.m * s.k);
+    const std::vector<half> b_elements = test::random_elements<half>(s.k * s.n);
+    guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    graph captured = graph::capture(
+        *stream_, [&] { matmul<half>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()); });
+    EXPECT_TRUE(c.untouched());
+    captured.launch(*stream_);
+    test::synchronize(*stream_, "a graph");
+    expect_close(s, c.download(), reference(s, a_elements, b_elements, c.download(), 1, 0));
+}
+
+TEST_P(matmul_16_bit, is_right_at_random_shapes) {
+    (void)test::random_elements<float>(1);  // prints the seed, which this generator starts from too
+    std::mt19937_64 generator(test::seed());
+    const auto up_to = [&](std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(0, most)(generator);
+    };
+    for (int i = 0; i < 100; ++i) {
+        const shape s{1 + up_to(299), 1 + up_to(299), 1 + up_to(299)};
+        const auto bits = up_to(7);
+        const float beta = up_to(1) == 0 ? 0.0f : 0.75f;
+        const layout a = layout_of(s.m, s.k, (bits & 1) != 0), b = layout_of(s.k, s.n, (bits & 2) != 0),
+                     c = layout_of(s.m, s.n, (bits & 4) != 0);
+        if (i % 2 == 0)
+            run_and_check<half, half>(s, a, b, c, 1, beta);
+        else
+            run_and_check<bfloat16, float>(s, a, b, c, 1, beta);
+    }
+}
+
+#if HEDDLE_HAS_CUBLAS
+TEST_P(matmul_16_bit, agrees_with_cublas) {
+    cublasHandle_t handle = nullptr;
+    ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cublasSetStream(handle, stream_->get()), CUBLAS_STATUS_SUCCESS);
+    for (const shape& s : {shape{1032, 776, 1504}, {1920, 2056, 304}, {3000, 3000, 96}}) {
+        SCOPED_TRACE(text(s));
+        guarded<bfloat16> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
+        a.upload(test::random_elements<bfloat16>(s.m * s.k, 0, 1));
+        b.upload(test::random_elements<bfloat16>(s.k * s.n, 0, 1));
+        matmul<bfloat16>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+
+        const float one = 1, zero = 0;
+        const auto extent = [](std::int64_t n) { return static_cast<int>(n); };
+        // Row-major C = A B is column-major C^T = B^T A^T.
+        ASSERT_EQ(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
+                               b.data(), CUDA_R_16BF, extent(s.n), a.data(), CUDA_R_16BF, extent(s.k), &zero,
+                               vendor.data(), CUDA_R_16BF, extent(s.n), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                  CUBLAS_STATUS_SUCCESS);
+        test::synchronize(*stream_, text(s));
+        const std::vector<bfloat16> ours = c.download(), theirs = vendor.download();
+        // All terms are positive, so the result is the sum of magnitudes; each side may be off by the bound.
+        for (std::size_t i = 0; i < ours.size(); ++i) {
+            const double value = test::to_double(theirs[i]) * 1.01;
+            ASSERT_TRUE(test::is_within(test::to_double(ours[i]), test::to_double(theirs[i]),
+                                        2 * bound<bfloat16>(s, value, value)))
+                << i;
+        }
+    }
+    ASSERT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
+}
+#else
+TEST(matmul_16_bit_beside_cublas, agrees) {
+    GTEST_SKIP() << "cuBLAS is not installed";
+}
+#endif
+
+std::string algorithm_name(const testing::TestParamInfo<matmul_algorithm>& info) {
+    return std::string(to_string(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit,
+                         testing::ValuesIn(matmul_algorithms(element_type::f16).begin(),
+                                           matmul_algorithms(element_type::f16).end()),
+                         algorithm_name);
+INSTANTIATE_TEST_SUITE_P(chosen, matmul_16_bit, testing::Values(matmul_algorithm::automatic), algorithm_name);
+
+// The rest needs no device.
+
+device_traits hopper() {
+    device_traits device;
+    device.compute_capability_major = 9;
+    device.compute_capability_minor = 0;
+    device.sm_count = 132;
+    return device;
+}
+
+TEST(matmul_16_bit_select, fills_the_device) {
+    const auto choice = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        return select({m, n, k, element_type::bf16}, hopper());
+    };
+    EXPECT_EQ(choice(512, 512, 512), matmul_algorithm::persistent);  // small tiles
+    EXPECT_EQ(choice(8192, 8192, 8192), matmul_algorithm::cluster_multicast);
+    EXPECT_EQ(choice(4096, 4096, 0), matmul_algorithm::naive);
+    for (const std::int64_t size : {1, 16, 1000, 100000}) EXPECT_NE(choice(size, size, size), matmul_algorithm::wmma);
+}
+
+TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
+    matmul_problem problem{512, 512, 512, element_type::f16};
+    device_traits ampere = hopper();
+    ampere.compute_capability_major = 8;
+    EXPECT_EQ(select(problem, ampere), matmul_algorithm::wmma);
+    problem.tensor_maps = false;
+    EXPECT_EQ(select(problem, hopper()), matmul_algorithm::wmma);
+}
+
+TEST(matmul_16_bit_arguments, name_a_rung_of_another_type) {
+    std::vector<half> memory(100);
+    half* const p = memory.data();
+    const matrix_view<const half> a{p, 3, 4}, b{p, 4, 5};
+    EXPECT_THROW(matmul<half>(a, b, matrix_view<half>{p + 50, 3, 5}, cuda::stream_ref{cudaStream_t{}},
+                              {1, 0, matmul_algorithm::pipelined}),
+                 unsupported);
+    EXPECT_THROW(matmul<half>(a, b, matrix_view<half>{p + 50, 3, 5}, cuda::stream_ref{cudaStream_t{}},
+                              {1, 0, static_cast<matmul_algorithm>(99)}),
+                 invalid_argument);
+}
+
+}  // namespace
+}  // namespace heddle
