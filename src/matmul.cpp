@@ -2,6 +2,7 @@
 
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
+#include "src/workspace.hpp"
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
 
@@ -9,7 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <limits>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 namespace heddle {
@@ -20,7 +24,8 @@ namespace rungs = kernels::matmul;
 using enum matmul_algorithm;
 
 constexpr std::array float_algorithms = {naive, coalesced, tiled, shared_memory, register_tiled, pipelined};
-constexpr std::array half_algorithms = {naive, wmma, wgmma_tma, warp_specialized, persistent, cluster_multicast};
+constexpr std::array half_algorithms = {naive,      wmma,              wgmma_tma, warp_specialized,
+                                        persistent, cluster_multicast, stream_k,  skinny};
 
 template <class T>
 bool has_unit_stride(const matrix_view<const T>& m) {
@@ -54,9 +59,13 @@ void require_warpgroups_can_run(std::string_view name, const matmul_problem& pro
                                       name));
 }
 
+bool is_skinny(const matmul_problem& problem) {
+    return std::min(problem.m, problem.n) <= rungs::max_skinny_side;
+}
+
 template <class In, class Out>
 void launch(matmul_algorithm algorithm, const matmul_problem& problem, const rungs::product<In, Out>& arguments,
-            const device_traits& device, cudaStream_t stream) {
+            [[maybe_unused]] std::byte* workspace, const device_traits& device, cudaStream_t stream) {
     if (algorithm == naive) return rungs::launch_naive(arguments, device, stream);
     if constexpr (std::is_same_v<In, float>) {
         switch (algorithm) {
@@ -84,8 +93,14 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
                     return rungs::launch_warp_specialized(arguments, device, stream);
                 case persistent:
                     return rungs::launch_persistent(arguments, device, stream);
-                default:
+                case cluster_multicast:
                     return rungs::launch_cluster_multicast(arguments, device, stream);
+                case stream_k:
+                    return rungs::launch_stream_k(arguments, workspace, device, stream);
+                default:
+                    if (!is_skinny(problem))
+                        throw unsupported(fmt::format("matmul: skinny needs m or n of at most {}", rungs::max_skinny_side));
+                    return rungs::launch_skinny(arguments, workspace, device, stream);
             }
         }
     }
@@ -124,6 +139,10 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "persistent";
         case cluster_multicast:
             return "cluster_multicast";
+        case stream_k:
+            return "stream_k";
+        case skinny:
+            return "skinny";
     }
     return "unknown";
 }
@@ -133,11 +152,43 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
         return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
     if (problem.k == 0) return naive;
     if (!problem.tensor_maps || !has_warpgroups(device)) return wmma;
-    const auto cost = [&](std::span<const rungs::tile_plan> tiles) {
-        return rungs::cheapest(tiles, problem.m, problem.n, problem.k, device.sm_count).us;
+    const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
+    matmul_algorithm best = persistent;
+    double best_us = std::numeric_limits<double>::infinity();
+    const auto consider = [&](matmul_algorithm algorithm, const rungs::tile_layout& layout) {
+        if (layout.us >= best_us) return;
+        best = algorithm;
+        best_us = layout.us;
     };
-    return cost(rungs::multicast_tiles) < cost(rungs::persistent_tiles) ? cluster_multicast : persistent;
+    consider(persistent, rungs::cheapest_whole(rungs::persistent_tiles, m, n, k, device.sm_count));
+    consider(cluster_multicast, rungs::cheapest_whole(rungs::multicast_tiles, m, n, k, device.sm_count));
+    if (problem.has_workspace)
+        consider(stream_k, rungs::cheapest_streamed(rungs::persistent_tiles, m, n, k, device.sm_count, true));
+    if (is_skinny(problem))
+        consider(skinny, rungs::lay_out_skinny(m, n, k, device.sm_count, problem.has_workspace, true));
+    return best;
 }
+
+std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
+                                    matmul_algorithm algorithm) {
+    matmul_problem with = problem;
+    with.has_workspace = true;
+    if (algorithm == automatic) algorithm = select(with, device);
+    const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
+    std::int64_t sums = 0;
+    if (algorithm == stream_k) {
+        const auto layout = rungs::cheapest_streamed(rungs::persistent_tiles, m, n, k, device.sm_count, true);
+        sums = rungs::shared_sums_bytes(rungs::persistent_tiles[layout.tile], layout);
+    } else if (algorithm == skinny && is_skinny(problem)) {
+        for (const bool short_operand_along_k : {false, true}) {
+            const auto layout = rungs::lay_out_skinny(m, n, k, device.sm_count, true, short_operand_along_k);
+            sums = std::max(sums, rungs::shared_sums_bytes(rungs::skinny_tiles[layout.tile], layout));
+        }
+    }
+    return sums == 0 ? 0 : detail::workspace_ticket_bytes + sums;
+}
+
+static_assert(rungs::workspace_ticket_bytes == detail::workspace_ticket_bytes);
 
 template <class Out, class In>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
@@ -150,6 +201,8 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
         throw unsupported(fmt::format("matmul: {} has no kernel for operands of this type", to_string(options.algorithm)));
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
+    detail::validate_workspace("matmul", options.workspace,
+                               {{"a", detail::footprint_of(a)}, {"b", detail::footprint_of(b)}, {"c", detail::footprint_of(c)}});
     if (c.rows == 0 || c.cols == 0) return;
     // Either nothing is multiplied or nothing counts: then neither A and B nor an infinite alpha are read.
     if (options.alpha == 0) {
@@ -169,10 +222,13 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
                              rungs::has_tensor_rows_or_columns(arguments.b) && rungs::has_tensor_extents(arguments.c);
     const matmul_problem problem{arguments.c.rows,    arguments.c.cols,
                                  arguments.a.cols,    element_type_of<In>,
-                                 has_unit_stride(a) && has_unit_stride(b), tensor_maps};
+                                 has_unit_stride(a) && has_unit_stride(b), tensor_maps,
+                                 !options.workspace.empty()};
     const device_traits& device = traits_of(current_device());
-    launch(options.algorithm == automatic ? select(problem, device) : options.algorithm, problem, arguments, device,
-           stream.get());
+    detail::validate_workspace_size("matmul", options.workspace,
+                                    matmul_workspace_bytes(problem, device, options.algorithm));
+    launch(options.algorithm == automatic ? select(problem, device) : options.algorithm, problem, arguments,
+           options.workspace.empty() ? nullptr : options.workspace.data(), device, stream.get());
 }
 
 template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,

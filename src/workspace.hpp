@@ -13,7 +13,7 @@ namespace heddle::detail {
 
 /// The first bytes are the reductions' ticket: they are zero between calls, whatever a call leaves in the
 /// others.
-inline constexpr std::int64_t workspace_ticket_bytes = 512;
+inline constexpr std::int64_t workspace_ticket_bytes = 4096;
 
 /// What is kept in a workspace then lies the same way in every one.
 inline constexpr std::int64_t workspace_alignment = 16;

@@ -9,15 +9,18 @@
 #include <heddle/graph.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/workspace.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <ostream>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,17 +69,22 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
         gpu_test::SetUp();
         if (!is_set_up()) return;
         const device_traits& device = traits_of(current_device());
-        const bool needs_hopper = GetParam() == matmul_algorithm::wgmma_tma ||
-                                  GetParam() == matmul_algorithm::warp_specialized ||
-                                  GetParam() == matmul_algorithm::persistent ||
-                                  GetParam() == matmul_algorithm::cluster_multicast;
+        const bool needs_hopper = GetParam() != matmul_algorithm::automatic && GetParam() != matmul_algorithm::naive &&
+                                  GetParam() != matmul_algorithm::wmma;
         is_aligned_only_ = needs_hopper;
         if (needs_hopper && (device.compute_capability_major != 9 || device.compute_capability_minor != 0))
             GTEST_SKIP() << "needs compute capability 9.0";
         stream_.emplace();
+        workspace_.emplace(std::int64_t{64} << 20, *stream_);
     }
 
-    matmul_options options(float alpha = 1, float beta = 0) const { return {alpha, beta, GetParam()}; }
+    /// With a workspace, for those that take one.
+    matmul_options options(float alpha = 1, float beta = 0) {
+        return {alpha, beta, GetParam(), *workspace_};
+    }
+    bool cannot_run(const shape& s) const {
+        return GetParam() == matmul_algorithm::skinny && std::min(s.m, s.n) > 64;
+    }
 
     template <class In, class Out>
     void run_and_check(const shape& s, const layout& a_layout = {}, const layout& b_layout = {},
@@ -90,6 +98,11 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
         a.upload(a_elements);
         b.upload(b_elements);
         if (beta != 0) c.upload(c_elements);  // else it stays NaN, which must not get into the result
+        if (cannot_run(s)) {
+            EXPECT_THROW((matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta))),
+                         unsupported);
+            return;
+        }
         matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta));
         test::synchronize(*stream_, std::string(to_string(GetParam())) + " " + text(s));
         expect_close(s, c.download(),
@@ -117,6 +130,7 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
 
     bool is_aligned_only_ = false;
     std::optional<stream> stream_;
+    std::optional<workspace> workspace_;
 };
 
 TEST_P(matmul_16_bit, is_right_around_every_tile_edge) {
@@ -152,7 +166,63 @@ TEST_P(matmul_16_bit, takes_every_transposition) {
         }
 }
 
+TEST_P(matmul_16_bit, is_right_when_skinny) {
+    for (const std::int64_t side : {1, 7, 8, 9, 16, 31, 33, 64})
+        for (int bits = 0; bits < 4; ++bits) {
+            SCOPED_TRACE("transposed A, B: " + std::to_string(bits));
+            const shape flat{side, 520, 1160}, tall{520, side, 1160};
+            for (const shape& s : {flat, tall})
+                run_and_check<bfloat16, bfloat16>(s, layout_of(s.m, s.k, (bits & 1) != 0),
+                                                  layout_of(s.k, s.n, (bits & 2) != 0), padded(s.n), 1,
+                                                  bits == 3 ? 0.5f : 0.0f);
+        }
+    run_all_types({64, 72, 30000}, padded(30000), padded(72), padded(72));
+}
+
+/// Workers share tiles here; who comes last differs from run to run.
+TEST_P(matmul_16_bit, gives_the_same_bits_every_time) {
+    for (const shape& s : {shape{64, 64, 20000}, {60, 4096, 2048}, {700, 1000, 4096}}) {
+        if (cannot_run(s)) continue;
+        SCOPED_TRACE(text(s));
+        guarded<half> a = make<half>(s.m, s.k, padded(s.k)), b = make<half>(s.k, s.n, padded(s.n));
+        guarded<float> c = make<float>(s.m, s.n, padded(s.n));
+        a.upload(test::random_elements<half>(s.m * s.k));
+        b.upload(test::random_elements<half>(s.k * s.n));
+        std::vector<float> first;
+        for (int i = 0; i < 5; ++i) {
+            matmul<float, half>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+            test::synchronize(*stream_, text(s));
+            const std::vector<float> now = c.download();
+            if (i == 0) first = now;
+            ASSERT_EQ(now, first) << "run " << i;
+        }
+    }
+}
+
+TEST_P(matmul_16_bit, leaves_the_workspace_ready) {
+    constexpr std::size_t ticket_bytes = 4096;
+    const shape s{48, 1000, 4000};
+    run_and_check<half, half>(s, padded(s.k), padded(s.n), padded(s.n));
+    std::vector<std::byte> tickets(ticket_bytes, std::byte{1});
+    const std::span<std::byte> memory = *workspace_;
+    check(cudaMemcpy(tickets.data(), memory.data(), ticket_bytes, cudaMemcpyDefault));
+    EXPECT_TRUE(std::ranges::all_of(tickets, [](std::byte each) { return each == std::byte{0}; }));
+}
+
+TEST_P(matmul_16_bit, needs_no_workspace) {
+    const shape s{40, 1000, 3000};
+    const std::vector<half> a_elements = test::random_elements<half>(s.m * s.k);
+    const std::vector<half> b_elements = test::random_elements<half>(s.k * s.n);
+    guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    matmul<half>(a.matrix(), b.matrix(), c.matrix(), *stream_, {1, 0, GetParam()});
+    test::synchronize(*stream_, text(s));
+    expect_close(s, c.download(), reference(s, a_elements, b_elements, c.download(), 1, 0));
+}
+
 TEST_P(matmul_16_bit, takes_more_tiles_than_multiprocessors) {
+    if (GetParam() == matmul_algorithm::skinny) GTEST_SKIP() << "not a skinny product";
     run_and_check<bfloat16, bfloat16>({2200, 2100, 72}, padded(72), padded(2100), padded(2100));
     run_and_check<half, float>({4500, 700, 136}, padded(136), padded(700), padded(700));
 }
@@ -209,6 +279,7 @@ TEST_P(matmul_16_bit, handles_empty_extents) {
 }
 
 TEST_P(matmul_16_bit, is_exact_on_small_integers) {
+    if (GetParam() == matmul_algorithm::skinny) GTEST_SKIP() << "not a skinny product";
     const shape s{264, 272, 304};
     const auto integers = [](std::int64_t size) {
         std::vector<half> elements = test::random_elements<half>(size, -4, 4);
@@ -249,6 +320,7 @@ TEST_P(matmul_16_bit, keeps_infinities_and_nans_where_they_belong) {
 
 /// Products that follow one another in a stream may overlap: each must find what the one before has written.
 TEST_P(matmul_16_bit, sees_what_the_product_before_wrote) {
+    if (GetParam() == matmul_algorithm::skinny) GTEST_SKIP() << "not a skinny product";
     const shape s{264, 264, 264};
     const std::vector<bfloat16> a_elements = test::random_elements<bfloat16>(s.m * s.k, -0.1, 0.1);
     std::vector<bfloat16> expected = test::random_elements<bfloat16>(s.k * s.n);
@@ -309,6 +381,7 @@ TEST_P(matmul_16_bit, is_right_at_random_shapes) {
 
 #if HEDDLE_HAS_CUBLAS
 TEST_P(matmul_16_bit, agrees_with_cublas) {
+    if (GetParam() == matmul_algorithm::skinny) GTEST_SKIP() << "not a skinny product";
     cublasHandle_t handle = nullptr;
     ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
     ASSERT_EQ(cublasSetStream(handle, stream_->get()), CUBLAS_STATUS_SUCCESS);
@@ -372,6 +445,24 @@ TEST(matmul_16_bit_select, fills_the_device) {
     EXPECT_EQ(choice(8192, 8192, 8192), matmul_algorithm::cluster_multicast);
     EXPECT_EQ(choice(4096, 4096, 0), matmul_algorithm::naive);
     for (const std::int64_t size : {1, 16, 1000, 100000}) EXPECT_NE(choice(size, size, size), matmul_algorithm::wmma);
+}
+
+TEST(matmul_16_bit_select, shares_tiles_where_there_is_a_workspace) {
+    matmul_problem deep{640, 640, 16384, element_type::bf16};
+    EXPECT_NE(select(deep, hopper()), matmul_algorithm::stream_k);
+    EXPECT_GT(matmul_workspace_bytes(deep, hopper()), 0);
+    deep.has_workspace = true;
+    EXPECT_EQ(select(deep, hopper()), matmul_algorithm::stream_k);
+    const matmul_problem even{8448, 4096, 4096, element_type::bf16};  // whole rounds
+    EXPECT_EQ(matmul_workspace_bytes(even, hopper()), 0);
+}
+
+TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
+    for (const std::int64_t side : {1, 8, 16, 64}) {
+        EXPECT_EQ(select({side, 4096, 4096, element_type::bf16}, hopper()), matmul_algorithm::skinny);
+        EXPECT_EQ(select({4096, side, 4096, element_type::bf16}, hopper()), matmul_algorithm::skinny);
+    }
+    EXPECT_NE(select({65, 4096, 4096, element_type::bf16}, hopper()), matmul_algorithm::skinny);
 }
 
 TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {

@@ -169,7 +169,7 @@ class guarded_workspace {
     testing::AssertionResult is_intact() {
         if (!words_.canaries_alive()) return testing::AssertionFailure() << "written outside the workspace";
         const auto words = words_.download();
-        const auto tickets = words.begin() + std::min<std::ptrdiff_t>(std::ssize(words), 512 / word_bytes);
+        const auto tickets = words.begin() + std::min<std::ptrdiff_t>(std::ssize(words), 4096 / word_bytes);
         if (std::any_of(words.begin(), tickets, [](std::int64_t word) { return word != 0; }))
             return testing::AssertionFailure() << "the workspace's first bytes were not left zero";
         return testing::AssertionSuccess();
@@ -641,9 +641,9 @@ TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
     EXPECT_EQ(bytes(0, 0), 0);
     EXPECT_EQ(bytes(4096, 4096), 0);
     EXPECT_EQ(bytes(1 << 20, 8), 0);
-    EXPECT_EQ(bytes(64, 1 << 20), 512 + 64 * 16 * 16);  // 16 blocks a row, 16 bytes each
+    EXPECT_EQ(bytes(64, 1 << 20), 4096 + 64 * 16 * 16);  // 16 blocks a row, 16 bytes each
     const matrix_view<const float> tall{nullptr, 65536, 1024};
-    EXPECT_GT(matrix_reduce_workspace_bytes(column_problem(tall), h200_like), 512);
+    EXPECT_GT(matrix_reduce_workspace_bytes(column_problem(tall), h200_like), 4096);
     for (const auto algorithm : {matrix_reduce_algorithm::naive, matrix_reduce_algorithm::coalesced})
         EXPECT_EQ(matrix_reduce_workspace_bytes({.rows = 1, .cols = 1 << 20}, h200_like, algorithm), 0);
 }

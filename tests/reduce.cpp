@@ -192,7 +192,7 @@ class guarded_workspace {
     testing::AssertionResult is_intact() {
         if (!words_.canaries_alive()) return testing::AssertionFailure() << "written outside the workspace";
         const auto words = words_.download();
-        const auto ticket = words.begin() + std::min<std::ptrdiff_t>(std::ssize(words), 512 / word_bytes);
+        const auto ticket = words.begin() + std::min<std::ptrdiff_t>(std::ssize(words), 4096 / word_bytes);
         if (std::any_of(words.begin(), ticket, [](std::int64_t word) { return word != 0; }))
             return testing::AssertionFailure() << "the workspace's first bytes were not left zero";
         return testing::AssertionSuccess();
@@ -1400,12 +1400,12 @@ TEST(reduce_workspace, is_needed_by_several_blocks_only) {
             EXPECT_EQ(reduce_workspace_bytes({.size = size}, h200_like, algorithm), 0);
         EXPECT_GT(reduce_workspace_bytes({.size = 1 << 20}, h200_like, algorithm), 0);
     }
-    // Partials of 16 bytes after 512 for the ticket; the second launch turns 257 of them into 2.
-    EXPECT_EQ(reduce_workspace_bytes({.size = 257}, h200_like, reduce_algorithm::interleaved), 512 + 2 * 16);
+    // Partials of 16 bytes after 4096 for the ticket; the second launch turns 257 of them into 2.
+    EXPECT_EQ(reduce_workspace_bytes({.size = 257}, h200_like, reduce_algorithm::interleaved), 4096 + 2 * 16);
     EXPECT_EQ(reduce_workspace_bytes({.size = 65537}, h200_like, reduce_algorithm::sequential),
-              512 + (257 + 2) * 16);
+              4096 + (257 + 2) * 16);
     EXPECT_EQ(reduce_workspace_bytes({.size = 65537}, h200_like, reduce_algorithm::first_add_on_load),
-              512 + 129 * 16);
+              4096 + 129 * 16);
 }
 
 TEST(reduce_workspace, is_not_needed_by_a_lone_cluster) {

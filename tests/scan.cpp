@@ -142,7 +142,7 @@ class guarded_workspace {
 
   private:
     static constexpr std::int64_t word_bytes = 8;
-    static constexpr std::size_t counter_words = 512 / word_bytes;
+    static constexpr std::size_t counter_words = 4096 / word_bytes;
     guarded<std::int64_t> words_;
 };
 
@@ -615,9 +615,9 @@ TEST(scan_workspace, is_needed_by_several_blocks_only) {
                 EXPECT_EQ(scan_workspace_bytes({size, element_bytes}, h200_like, algorithm), 0);
     EXPECT_EQ(scan_workspace_bytes({std::int64_t{1} << 40}, h200_like, scan_algorithm::naive), 0);
     // Two tiles of 2048 elements, a group, a supergroup.
-    EXPECT_EQ(scan_workspace_bytes({2049}, h200_like, scan_algorithm::look_back), 512 + 4 * 8);
-    EXPECT_EQ(scan_workspace_bytes({2049, 8}, h200_like, scan_algorithm::look_back), 512 + 4 * 16);
-    EXPECT_EQ(scan_workspace_bytes({2049}, h200_like, scan_algorithm::reduce_then_scan), 512 + 16);
+    EXPECT_EQ(scan_workspace_bytes({2049}, h200_like, scan_algorithm::look_back), 4096 + 4 * 8);
+    EXPECT_EQ(scan_workspace_bytes({2049, 8}, h200_like, scan_algorithm::look_back), 4096 + 4 * 16);
+    EXPECT_EQ(scan_workspace_bytes({2049}, h200_like, scan_algorithm::reduce_then_scan), 4096 + 16);
     EXPECT_EQ(invalid_argument_of([] { (void)scan_workspace_bytes({-1}, h200_like); }),
               "scan_workspace_bytes: problem.size is -1, expected zero or more");
     EXPECT_EQ(invalid_argument_of([] {

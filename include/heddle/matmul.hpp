@@ -6,6 +6,7 @@
 
 #include <cuda/stream_ref>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -28,7 +29,9 @@ enum class matmul_algorithm {
     wgmma_tma,
     warp_specialized,
     persistent,
-    cluster_multicast
+    cluster_multicast,
+    stream_k,
+    skinny
 };
 
 /// The rungs for operands of a type, without `automatic`: what tests, benchmarks and pages go through.
@@ -40,6 +43,11 @@ struct matmul_options {
     /// Where it is 0, C is not read: it may hold anything, NaN too.
     float beta = 0;
     matmul_algorithm algorithm = matmul_algorithm::automatic;
+    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
+    /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
+    /// With it, products of half and bfloat16 that have too few tiles for the device are shared out along k as well.
+    /// Empty: they are not.
+    std::span<std::byte> workspace{};
 };
 
 /// What the choice of a rung depends on.
@@ -53,10 +61,15 @@ struct matmul_problem {
     /// And these begin at multiples of 16 bytes, and no extent reaches 2^31: then the tensor memory accelerator can
     /// fetch them.
     bool tensor_maps = true;
+    bool has_workspace = false;
 };
 
 /// The rung that `automatic` stands for. Pure.
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device);
+
+/// The workspace, in bytes, with which this product is fastest; 0 where it makes no difference. Pure.
+std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
+                                    matmul_algorithm algorithm = matmul_algorithm::automatic);
 
 /// C (m x n) = alpha * A (m x k) * B (k x n) + beta * C.
 ///
@@ -70,7 +83,8 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
 /// docs/accuracy.md.
 ///
 /// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride
-///                           smaller than a row, an overlap, an unknown algorithm (nothing is enqueued)
+///                           smaller than a row, an overlap, a workspace that is too small, an unknown algorithm
+///                           (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why
 /// @throws cuda_error        the launch failed

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::matmul {
@@ -48,5 +49,19 @@ template <class In, class Out>
 void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
 template <class In, class Out>
 void launch_cluster_multicast(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+/// With one of persistent_tiles. `workspace` is needed where the layout streams.
+template <class In, class Out>
+void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments, std::byte* workspace,
+                              cudaStream_t stream);
+/// Without a workspace, all tiles are whole.
+template <class In, class Out>
+void launch_stream_k(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
+                     cudaStream_t stream);
+template <class In, class Out>
+void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
+                   cudaStream_t stream);
+
+/// Of a workspace: zero between calls. The sums that are shared come behind them.
+inline constexpr std::int64_t workspace_ticket_bytes = 4096;
 
 }  // namespace heddle::kernels::matmul

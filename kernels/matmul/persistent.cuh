@@ -1,18 +1,23 @@
 #pragma once
 
 #include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/atomic_increment.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/tile_scheduler.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
 
-/// The kernel of the rungs `persistent` and `cluster_multicast`.
+/// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k` and `skinny`.
 namespace heddle::kernels::matmul {
 
 /// `consumers` warpgroups multiply 64 x n each. Blocks of a cluster lie one below the other and share their tiles of B.
-template <int consumers_, int n_, int stages_, int cluster_>
+/// `streams`: workers may share a tile.
+template <int consumers_, int n_, int stages_, int cluster_, bool streams_ = false>
 struct persistent_tile {
     static constexpr int consumers = consumers_;
     static constexpr int m = consumers * warpgroup_m;
@@ -20,24 +25,24 @@ struct persistent_tile {
     static constexpr int k = 64;
     static constexpr int stages = stages_;
     static constexpr int cluster = cluster_;
+    static constexpr bool streams = streams_;
     static constexpr int threads = (consumers + 1) * warpgroup_threads;
     static constexpr int producer_registers = 40;
     static constexpr int consumer_registers = 232;
-    static constexpr int group = 8;  ///< rows of clusters that are worked on together, to share A and B in L2
+    static constexpr int sums = n / 2;  ///< of a thread
 };
 
-struct tile_at {
-    int row;
-    int col;
-};
+/// Where workers that share a tile leave their sums.
+struct shared_sums {
+    float4* slots;
+    unsigned* tickets;  ///< zero between calls
 
-/// In groups of rows, column by column.
-__device__ inline tile_at grouped(unsigned index, unsigned down, unsigned across, unsigned group) {
-    const unsigned first = index / (group * across) * group;
-    const unsigned height = min(group, down - first);
-    const unsigned within = index % (group * across);
-    return {static_cast<int>(first + within % height), static_cast<int>(within / height)};
-}
+    /// A warpgroup's, n x 64 of them, in the order of its registers.
+    template <int n>
+    __device__ float4* slot(int index) const {
+        return slots + std::int64_t{index} * (warpgroup_m * n / 4) + threadIdx.x % warpgroup_threads;
+    }
+};
 
 template <class In, class Out, class Tile, bool a_k_major, bool b_k_major>
 struct persistent_kernel {
@@ -45,48 +50,46 @@ struct persistent_kernel {
     using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
     static_assert(a_tile::depth == Tile::k);
     static constexpr int out_cols = swizzle_bytes / sizeof(Out);
-    static constexpr int out_buffers = 2;
+    static constexpr bool stores_boxes = Tile::n % out_cols == 0;
+    static constexpr int out_buffers = stores_boxes ? 2 : 0;
 
     struct shared_storage {
         unsigned char a[Tile::stages][a_tile::bytes];
         unsigned char b[Tile::stages][b_tile::bytes];
-        unsigned char out[Tile::consumers][out_buffers][warpgroup_m * swizzle_bytes];
+        unsigned char out[stores_boxes ? Tile::consumers * out_buffers : 1][stores_boxes ? warpgroup_m * swizzle_bytes : 16];
         stage_barriers<Tile::stages> barriers;
+        bool is_last[Tile::consumers];
     };
 
     const tensor_product<Out>& p;
+    const tile_schedule& schedule;
+    const shared_sums& partial;
     shared_storage& shared;
-    unsigned rank = Tile::cluster == 1 ? 0 : ptx::cluster_rank();
-    int steps = (p.k + Tile::k - 1) / Tile::k;
+    int worker = static_cast<int>(blockIdx.x) / Tile::cluster;
+    int rank = Tile::cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
+    int group = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;  ///< of the consumers
+    int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     stage_position<Tile::stages> at{};
 
-    /// Calls function(row, col) for each tile of this block.
-    template <class Function>
-    __device__ void for_each_tile(Function function) {
-        const unsigned down = (p.m - 1) / (Tile::m * Tile::cluster) + 1;
-        const unsigned across = (p.n - 1) / Tile::n + 1;
-        for (unsigned i = blockIdx.x / Tile::cluster; i < down * across; i += gridDim.x / Tile::cluster) {
-            const tile_at tile = grouped(i, down, across, Tile::group);
-            function((tile.row * Tile::cluster + static_cast<int>(rank)) * Tile::m, tile.col * Tile::n);
-        }
-    }
+    __device__ int row_of(const tile_work& work) const { return (work.row * Tile::cluster + rank) * Tile::m; }
+    __device__ int col_of(const tile_work& work) const { return work.col * Tile::n; }
+    __device__ void sync_group() const { ptx::sync_threads(1 + group, warpgroup_threads); }
 
     /// By one thread.
     __device__ void produce() {
-        for_each_tile([&](int row, int col) {
-            for (int step = 0; step < steps; ++step, at.advance()) {
+        tile_worker tiles(schedule, worker);
+        for (tile_work work{}; tiles.next(work);)
+            for (int step = work.first; step < work.last; ++step, at.advance()) {
                 ptx::mbarrier* const full = &shared.barriers.full[at.stage];
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
                 ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-                a_tile::template load<1>(shared.a[at.stage], p.a, row, step * Tile::k, 0, full);
-                b_tile::template load<Tile::cluster>(shared.b[at.stage], p.b, col, step * Tile::k, rank, full);
+                a_tile::template load<1>(shared.a[at.stage], p.a, row_of(work), step * Tile::k, 0, full);
+                b_tile::template load<Tile::cluster>(shared.b[at.stage], p.b, col_of(work), step * Tile::k, rank, full);
             }
-        });
     }
 
     /// Every block that fills the stage here must know.
     __device__ void release(int stage) {
-        const unsigned thread = threadIdx.x % warpgroup_threads;
         if constexpr (Tile::cluster == 1) {
             if (thread == 0) ptx::arrive(&shared.barriers.empty[stage]);
         } else {
@@ -94,7 +97,7 @@ struct persistent_kernel {
         }
     }
 
-    __device__ void multiply(int group, float (&sums)[Tile::n / 2]) {
+    __device__ void multiply(int steps, float (&sums)[Tile::sums]) {
         int stage_before = 0;
         for (int step = 0; step < steps; ++step) {
             ptx::wait(&shared.barriers.full[at.stage], at.parity);
@@ -117,16 +120,78 @@ struct persistent_kernel {
         release(stage_before);
     }
 
+    /// The place of this warpgroup's share of what a worker, or all that share a tile, has one of.
+    __device__ int share(int index) const { return (index * Tile::cluster + rank) * Tile::consumers + group; }
+
+    __device__ void leave(int slot, const float (&sums)[Tile::sums]) const {
+        float4* const to = partial.slot<Tile::n>(share(slot));
+#pragma unroll
+        for (int i = 0; i < Tile::sums / 4; ++i)
+            to[i * warpgroup_threads] = make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
+        __threadfence();
+        sync_group();
+    }
+
+    __device__ void add(int slot, float (&sums)[Tile::sums]) const {
+        const float4* const from = partial.slot<Tile::n>(share(slot));
+#pragma unroll
+        for (int i = 0; i < Tile::sums / 4; ++i) {
+            const float4 read = __ldcg(from + i * warpgroup_threads);
+            sums[4 * i] += read.x;
+            sums[4 * i + 1] += read.y;
+            sums[4 * i + 2] += read.z;
+            sums[4 * i + 3] += read.w;
+        }
+    }
+
+    /// Whether this warpgroup is the last of `count` to come here: then it sees what the others left.
+    __device__ bool is_last(int ticket, int count) {
+        if (thread == 0)
+            shared.is_last[group] =
+                ptx::atomic_increment(partial.tickets + share(ticket), count - 1) == static_cast<unsigned>(count - 1);
+        sync_group();
+        const bool result = shared.is_last[group];
+        __threadfence();
+        sync_group();  // read by all before it is written again
+        return result;
+    }
+
+    /// Adds up what the workers have that share a tile: always in one order, by whoever comes last. Many are added in
+    /// groups first. Whether this warpgroup has the tile's sums now.
+    __device__ bool combine(int tile, float (&sums)[Tile::sums]) {
+        constexpr int most_at_once = 12;
+        const int first = schedule.first_worker(tile);
+        const int count = schedule.last_worker(tile) - first + 1;
+        const int size = count <= most_at_once * 3 / 2 ? count : most_at_once;
+        const auto slot_of = [&](int index) { return schedule.slot(first + index, tile); };
+        const int begin = (worker - first) / size * size;
+        const int end = min(begin + size, count);
+        leave(slot_of(worker - first), sums);
+        if (!is_last(slot_of(begin), end - begin)) return false;
+        clear(sums);
+        for (int i = begin; i < end; ++i) add(slot_of(i), sums);
+        if (size == count) return true;
+
+        leave(slot_of(begin), sums);
+        if (!is_last(2 * schedule.streams + tile, (count + size - 1) / size)) return false;
+        clear(sums);
+        for (int i = 0; i < count; i += size) add(slot_of(i), sums);
+        return true;
+    }
+
+    static __device__ void clear(float (&sums)[Tile::sums]) {
+#pragma unroll
+        for (float& sum : sums) sum = 0;
+    }
+
     /// Through shared memory, in boxes of 64 rows of 128 bytes: one is filled while the other is stored.
-    __device__ void store(int group, int row, int col, const float (&sums)[Tile::n / 2], int& buffer) {
-        const int thread = threadIdx.x % warpgroup_threads;
+    __device__ void store_boxes(int row, int col, const float (&sums)[Tile::sums], int& buffer) {
         const int lane = thread % 32;
-        const int barrier = 1 + group;
 #pragma unroll
         for (int first = 0; first < Tile::n; first += out_cols) {
-            unsigned char* const out = shared.out[group][buffer];
+            unsigned char* const out = shared.out[group * out_buffers + buffer];
             if (thread == 0) ptx::wait_for_reads_of_stores<out_buffers - 1>();
-            ptx::sync_threads(barrier, warpgroup_threads);
+            sync_group();
 #pragma unroll
             for (int j = 0; j < out_cols / 8; ++j) {
                 const float* const of_columns = sums + (first / 8 + j) * 4;
@@ -151,7 +216,7 @@ struct persistent_kernel {
                 }
             }
             ptx::fence_before_copies();
-            ptx::sync_threads(barrier, warpgroup_threads);
+            sync_group();
             if (thread == 0) {
                 if (row < p.m && col + first < p.n) ptx::store_box(p.c, out, col + first, row);
                 ptx::commit_stores();
@@ -161,22 +226,34 @@ struct persistent_kernel {
     }
 
     __device__ void consume() {
-        const int group = threadIdx.x / warpgroup_threads - 1;
         int buffer = 0;
-        for_each_tile([&](int row, int col) {
-            float sums[Tile::n / 2];
-            multiply(group, sums);
-            if (p.c_has_map)
-                store(group, row + group * warpgroup_m, col, sums, buffer);
-            else
-                store_from_registers<Out, Tile::n>(p, row + group * warpgroup_m, col, sums);
-        });
-        if (threadIdx.x % warpgroup_threads == 0) ptx::wait_for_reads_of_stores<0>();
+        tile_worker tiles(schedule, worker);
+        for (tile_work work{}; tiles.next(work);) {
+            float sums[Tile::sums];
+            multiply(work.last - work.first, sums);
+            if constexpr (Tile::streams) {
+                if (work.tile >= 0 && !combine(work.tile, sums)) continue;
+            }
+            const int row = row_of(work) + group * warpgroup_m;
+            const int col = col_of(work);
+            if constexpr (stores_boxes) {
+                if (col + Tile::n <= p.c_map_cols) {
+                    store_boxes(row, col, sums, buffer);
+                    continue;
+                }
+            }
+            store_from_registers<Out, Tile::n>(p, row, col, sums);
+        }
+        if constexpr (stores_boxes) {
+            if (thread == 0) ptx::wait_for_reads_of_stores<0>();
+        }
     }
 };
 
 template <class In, class Out, class Tile, bool a_k_major, bool b_k_major>
-__global__ void __launch_bounds__(Tile::threads, 1) persistent(const __grid_constant__ tensor_product<Out> p) {
+__global__ void __launch_bounds__(Tile::threads, 1)
+    persistent(const __grid_constant__ tensor_product<Out> p, const __grid_constant__ tile_schedule schedule,
+               const __grid_constant__ shared_sums partial) {
     using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<typename kernel::shared_storage*>(storage);
@@ -185,7 +262,7 @@ __global__ void __launch_bounds__(Tile::threads, 1) persistent(const __grid_cons
         ptx::fence_mbarrier_init();
         ptx::prefetch(p.a);
         ptx::prefetch(p.b);
-        if (p.c_has_map) ptx::prefetch(p.c);
+        if (p.c_map_cols > 0) ptx::prefetch(p.c);
     }
     if constexpr (Tile::cluster == 1) {
         __syncthreads();
@@ -196,7 +273,7 @@ __global__ void __launch_bounds__(Tile::threads, 1) persistent(const __grid_cons
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 
-    kernel self{p, shared};
+    kernel self{p, schedule, partial, shared};
     if (threadIdx.x < warpgroup_threads) {
         ptx::release_registers<Tile::producer_registers>();
         if (threadIdx.x == 0) self.produce();
@@ -211,30 +288,51 @@ __global__ void __launch_bounds__(Tile::threads, 1) persistent(const __grid_cons
     }
 }
 
+inline tile_schedule schedule_of(const tile_layout& layout) {
+    constexpr int group = 8;  // rows of tiles: 16 x 8 tiles of 128 x 256 that run together are 2048 x 2048
+    if (layout.down * layout.across > std::numeric_limits<int>::max())
+        throw unsupported("matmul: C has more tiles of this algorithm than an int counts");
+    const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
+    return {narrow(layout.down), narrow(layout.across), group,         narrow(layout.steps), layout.workers,
+            narrow(layout.whole), layout.streams};
+}
+
 template <class Tile, class In, class Out>
-void launch_persistent_tile(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream) {
+void launch_persistent_tile(const product<In, Out>& arguments, const tile_layout& layout, shared_sums partial,
+                            cudaStream_t stream) {
+    const tile_schedule schedule = schedule_of(layout);
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-        using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
-        const auto p = make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
-            arguments, Tile::cluster);
-        const std::int64_t down = (p.m - 1) / (Tile::m * Tile::cluster) + 1;
-        const std::int64_t clusters = down * ((p.n - 1) / Tile::n + 1);
-        const auto resident = std::max(1, device.sm_count / Tile::cluster);
-        const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(clusters, resident)) * Tile::cluster;
-        launch(persistent<In, Out, Tile, a_k_major, b_k_major>, blocks, Tile::cluster, Tile::threads,
-               sizeof(typename kernel::shared_storage), true, stream, p);
+        // Boxes of B are 64 wide where its rows lie along n.
+        if constexpr (b_k_major || Tile::n % warpgroup_m == 0) {
+            using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
+            const auto p = make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
+                arguments, Tile::cluster);
+            launch(persistent<In, Out, Tile, a_k_major, b_k_major>,
+                   static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
+                   sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
+        }
     });
 }
 
-/// The tile that the plan finds cheapest for this problem.
+/// With the tile that the layout says, of as many as there are plans.
 template <class... Tiles, std::size_t count, class In, class Out>
-void launch_cheapest(const std::array<tile_plan, count>& plans, const product<In, Out>& arguments,
-                     const device_traits& device, cudaStream_t stream) {
+void launch_layout(const std::array<tile_plan, count>& plans, const tile_layout& layout,
+                   const product<In, Out>& arguments, shared_sums partial, cudaStream_t stream) {
     static_assert(sizeof...(Tiles) == count);
-    const auto& c = arguments.c;
-    const std::size_t chosen = cheapest(plans, c.rows, c.cols, arguments.a.cols, device.sm_count).index;
     std::size_t index = 0;
-    ((index++ == chosen ? launch_persistent_tile<Tiles>(arguments, device, stream) : void()), ...);
+    const auto launch_if_chosen = [&]<class Tile>() {
+        const tile_plan& plan = plans[index];
+        if (index++ != layout.tile) return;
+        if (plan.m != Tile::m || plan.n != Tile::n || plan.cluster != Tile::cluster)
+            throw std::logic_error("matmul: a kernel is not of its plan's tile");
+        launch_persistent_tile<Tile>(arguments, layout, partial, stream);
+    };
+    (launch_if_chosen.template operator()<Tiles>(), ...);
+}
+
+/// A workspace begins with the tickets.
+inline shared_sums shared_sums_in(std::byte* workspace) {
+    return {reinterpret_cast<float4*>(workspace + workspace_ticket_bytes), reinterpret_cast<unsigned*>(workspace)};
 }
 
 }  // namespace heddle::kernels::matmul

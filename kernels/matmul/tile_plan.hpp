@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 
-/// The tiles of C that the rungs `persistent` and `cluster_multicast` are built for, and what each costs. Pure.
+/// The tiles of C that the persistent rungs are built for, and what a product costs with each. Pure.
 namespace heddle::kernels::matmul {
 
 struct tile_plan {
@@ -28,26 +29,126 @@ inline constexpr std::array multicast_tiles = {
     tile_plan{128, 256, 2, 0.65, 2.0},
     tile_plan{128, 192, 2, 0.50, 1.5},
 };
-
-/// How long the busiest multiprocessor works, in us.
-inline double cost_us(const tile_plan& tile, std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
-    const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    const std::int64_t clusters = up(m, std::int64_t{tile.m} * tile.cluster) * up(n, tile.n);
-    const std::int64_t rounds = up(clusters, std::max(1, sm_count / tile.cluster));
-    return static_cast<double>(rounds) * (tile.around_us + static_cast<double>(up(k, 64)) * tile.step_us);
-}
-
-struct planned_tile {
-    std::size_t index = 0;
-    double us = std::numeric_limits<double>::infinity();
+/// n is the short side. Estimates.
+inline constexpr std::array skinny_tiles = {
+    tile_plan{64, 8, 1, 0.16, 0.5},
+    tile_plan{64, 16, 1, 0.16, 0.5},
+    tile_plan{64, 32, 1, 0.17, 0.5},
+    tile_plan{64, 64, 1, 0.18, 0.5},
 };
 
-inline planned_tile cheapest(std::span<const tile_plan> tiles, std::int64_t m, std::int64_t n, std::int64_t k,
-                             int sm_count) {
-    planned_tile best;
-    for (std::size_t i = 0; i < tiles.size(); ++i)
-        if (const double us = cost_us(tiles[i], m, n, k, sm_count); us < best.us) best = {i, us};
+inline constexpr int step_k = 64;
+/// Fewer steps than these do not pay for a worker's share of a tile.
+inline constexpr int min_streamed_steps = 8;
+/// Adding up what was left in L2, by one multiprocessor.
+inline constexpr double combined_bytes_per_us = 150e3;
+
+/// A and B, of 16-bit elements, are read once at least, at the rate of the memory.
+inline constexpr double memory_bytes_per_us = 4.4e6;
+inline double read_us(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return static_cast<double>(k) * static_cast<double>(m + n) * 2 / memory_bytes_per_us;
+}
+
+/// How a product is laid out: in tiles, and who does them (kernels/device/tile_scheduler.cuh).
+struct tile_layout {
+    std::size_t tile = 0;  ///< of the list of plans
+    std::int64_t down = 0;
+    std::int64_t across = 0;
+    std::int64_t steps = 0;
+    int workers = 0;
+    std::int64_t whole = 0;
+    int streams = 0;
+    double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
+};
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/// All tiles whole.
+inline tile_layout lay_out(const tile_plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    tile_layout result;
+    result.down = divide_up(m, std::int64_t{plan.m} * plan.cluster);
+    result.across = divide_up(n, plan.n);
+    result.steps = divide_up(k, step_k);
+    result.whole = result.down * result.across;
+    result.workers = static_cast<int>(std::min<std::int64_t>(result.whole, std::max(1, sm_count / plan.cluster)));
+    const auto rounds = static_cast<double>(divide_up(result.whole, result.workers));
+    result.us = std::max(rounds * (plan.around_us + static_cast<double>(result.steps) * plan.step_us),
+                         plan.around_us + read_us(m, n, k));
+    return result;
+}
+
+/// Whole rounds of tiles, and the rest streamed.
+inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::int64_t n, std::int64_t k,
+                                    int sm_count) {
+    tile_layout result = lay_out(plan, m, n, k, sm_count);
+    const std::int64_t tiles = result.whole;
+    const int workers = std::max(1, sm_count / plan.cluster);
+    const std::int64_t rest = tiles % workers;
+    const auto streams = static_cast<int>(std::min<std::int64_t>(workers, rest * result.steps / min_streamed_steps));
+    if (streams <= rest) return result;
+    const auto rounds = static_cast<double>(tiles / workers);
+    const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
+    const auto sharers = static_cast<double>(divide_up(streams, rest) + 1);
+    const double combine_us = (1 + sharers) * plan.m * plan.n * sizeof(float) / combined_bytes_per_us;
+    const double us = rounds * (plan.around_us + static_cast<double>(result.steps) * plan.step_us) +
+                      plan.around_us + share * plan.step_us + combine_us;
+    if (us >= result.us) return result;
+    result.us = std::max(us, plan.around_us + combine_us + read_us(m, n, k));
+    result.workers = rounds > 0 ? workers : streams;
+    result.whole = tiles - rest;
+    result.streams = streams;
+    return result;
+}
+
+/// The short side of C, which is n, up to the longest that a tile takes.
+inline constexpr std::int64_t max_skinny_side = skinny_tiles.back().n;
+
+/// Of C or its transpose: that which is no wider than high. Where the operand of the short side does not lie along k,
+/// its boxes are as wide as the widest tile.
+inline tile_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool may_stream,
+                                  bool short_operand_along_k) {
+    const auto [short_side, long_side] = std::minmax(m, n);
+    std::size_t tile = skinny_tiles.size() - 1;
+    if (short_operand_along_k) {
+        tile = 0;
+        while (tile + 1 < skinny_tiles.size() && skinny_tiles[tile].n < short_side) ++tile;
+    }
+    const tile_plan& plan = skinny_tiles[tile];
+    tile_layout result = may_stream ? lay_out_streamed(plan, long_side, short_side, k, sm_count)
+                                    : lay_out(plan, long_side, short_side, k, sm_count);
+    result.tile = tile;
+    return result;
+}
+
+/// What the workers that share tiles leave for one another: two tiles each.
+constexpr std::int64_t shared_sums_bytes(const tile_plan& plan, const tile_layout& layout) {
+    return std::int64_t{2} * layout.streams * plan.cluster * plan.m * plan.n * std::int64_t{sizeof(float)};
+}
+
+template <class LayOut>
+tile_layout cheapest(std::span<const tile_plan> plans, LayOut lay_out_one) {
+    tile_layout best;
+    for (std::size_t i = 0; i < plans.size(); ++i)
+        if (tile_layout layout = lay_out_one(plans[i]); layout.us < best.us) {
+            best = layout;
+            best.tile = i;
+        }
     return best;
+}
+
+inline tile_layout cheapest_whole(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n, std::int64_t k,
+                                  int sm_count) {
+    return cheapest(plans, [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count); });
+}
+
+/// `may_stream`: there is a workspace.
+inline tile_layout cheapest_streamed(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n, std::int64_t k,
+                                     int sm_count, bool may_stream) {
+    return cheapest(plans, [=](const tile_plan& plan) {
+        return may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
+    });
 }
 
 }  // namespace heddle::kernels::matmul

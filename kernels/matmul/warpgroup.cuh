@@ -7,6 +7,8 @@
 #include "kernels/matmul/tensor_map.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 /// What the rungs share that multiply with wgmma.
 namespace heddle::kernels::matmul {
@@ -19,15 +21,16 @@ template <class Out>
 struct tensor_product {
     CUtensorMap a;
     CUtensorMap b;
-    CUtensorMap c;  ///< where c_has_map
+    CUtensorMap c;
+    int c_map_cols;  ///< tiles that end here at the latest are stored with the map
     Out* c_data;
-    std::int64_t c_stride;
+    std::int64_t c_row_stride;
+    std::int64_t c_col_stride;
     int m;
     int n;
     int k;
     float alpha;
     float beta;
-    bool c_has_map;
 };
 
 /// In two elements of Out, side by side.
@@ -42,31 +45,34 @@ __device__ auto pair_of(float low, float high) {
 }
 
 /// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
-/// neighbours of a row.
+/// neighbours of a row, eight lanes have neighbours of a column.
 template <class Out, int n>
 __device__ void store_from_registers(const tensor_product<Out>& p, int row, int col, const float (&sums)[n / 2]) {
     using pair = decltype(pair_of<Out>(0, 0));
     const int thread = threadIdx.x % warpgroup_threads;
     row += thread / 32 * 16 + thread % 32 / 4;
     col += thread % 4 * 2;
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(p.c_data) % sizeof(pair) == 0 && p.c_stride % 2 == 0;
+    const bool in_pairs = p.c_col_stride == 1 && reinterpret_cast<std::uintptr_t>(p.c_data) % sizeof(pair) == 0 &&
+                          (p.c_row_stride % 2 == 0 || p.m == 1);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         if (row + 8 * half >= p.m) continue;
-        Out* const line = p.c_data + (row + 8 * half) * p.c_stride;
+        Out* const line = p.c_data + (row + 8 * half) * p.c_row_stride;
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
             const int at = col + 8 * j;
+            Out* const first = line + at * p.c_col_stride;
+            Out* const second = first + p.c_col_stride;
             float low = p.alpha * sums[4 * j + 2 * half], high = p.alpha * sums[4 * j + 2 * half + 1];
             if (p.beta != 0.0f) {
-                if (at < p.n) low += p.beta * static_cast<float>(line[at]);
-                if (at + 1 < p.n) high += p.beta * static_cast<float>(line[at + 1]);
+                if (at < p.n) low += p.beta * static_cast<float>(*first);
+                if (at + 1 < p.n) high += p.beta * static_cast<float>(*second);
             }
-            if (is_aligned && at + 1 < p.n) {
-                *reinterpret_cast<pair*>(line + at) = pair_of<Out>(low, high);
+            if (in_pairs && at + 1 < p.n) {
+                *reinterpret_cast<pair*>(first) = pair_of<Out>(low, high);
             } else {
-                if (at < p.n) line[at] = static_cast<Out>(low);
-                if (at + 1 < p.n) line[at + 1] = static_cast<Out>(high);
+                if (at < p.n) *first = static_cast<Out>(low);
+                if (at + 1 < p.n) *second = static_cast<Out>(high);
             }
         }
     }
@@ -88,10 +94,15 @@ tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts =
     tensor_product<Out> result{};
     result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row);
     result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b, b_k_major ? B::box_rows / b_parts : B::box_rows, B::row);
-    result.c_has_map = p.beta == 0 && has_tensor_rows(p.c);
-    if (result.c_has_map) result.c = make_tensor_map(p.c, warpgroup_m, swizzle_bytes / sizeof(Out));
+    if (p.beta == 0 && has_tensor_rows(p.c)) {
+        result.c = make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)));
+        // Stores are of 16 bytes, also where the matrix ends within them.
+        const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
+        result.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);
+    }
     result.c_data = p.c.data;
-    result.c_stride = p.c.row_stride;
+    result.c_row_stride = p.c.row_stride;
+    result.c_col_stride = p.c.col_stride;
     result.m = static_cast<int>(p.c.rows);
     result.n = static_cast<int>(p.c.cols);
     result.k = static_cast<int>(p.a.cols);

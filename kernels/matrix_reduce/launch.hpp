@@ -29,7 +29,7 @@ using result_type = std::conditional_t<
 inline constexpr std::int64_t max_state_bytes = 16;
 /// Where blocks share rows, the last of those that share a ticket combines their partials. Row i has ticket
 /// i % max_tickets.
-inline constexpr int max_tickets = 128;
+inline constexpr int max_tickets = 1024;
 
 /// The rows of x are reduced; there is at least one. col_stride is 1 where x has one column or none;
 /// row_stride is 1 where it has one row and col_stride is not 1.

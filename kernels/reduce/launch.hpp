@@ -67,7 +67,7 @@ using result_type = typename result_of<Operation, T>::type;
 inline constexpr std::int64_t max_state_bytes = 16;
 
 /// What `ticket` points at.
-inline constexpr std::int64_t ticket_bytes = 512;
+inline constexpr std::int64_t ticket_bytes = 4096;
 
 /// x may be empty; its stride is 1 where it has one element or none. y is as large as x, and dot's alone.
 template <class Operation, class T>

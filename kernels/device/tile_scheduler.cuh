@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::kernels {
+
+/// A tile of C, in tiles, and the steps along k [first, last) of it that a worker multiplies.
+struct tile_work {
+    int row;
+    int col;
+    int first;
+    int last;
+    int tile;  ///< of those that several workers share; else -1
+};
+
+/// Who does which tiles of C. `workers` work side by side, each a block or a cluster of blocks. The first `whole` tiles go
+/// round among them, one after another. The steps of the others are one long row that is cut into equal lengths for the
+/// first `streams` workers (stream-K): such a worker has the end of one tile, whole tiles, the beginning of another.
+struct tile_schedule {
+    int down;
+    int across;
+    int group;  ///< rows of tiles that are gone through column by column, so that what runs together shares A and B
+    int steps;  ///< of a tile
+    int workers;
+    int whole;
+    int streams;
+
+    __host__ __device__ int tiles() const { return down * across; }
+    __host__ __device__ std::int64_t streamed_steps() const { return std::int64_t{tiles() - whole} * steps; }
+    __host__ __device__ std::int64_t stream_begin(int worker) const { return streamed_steps() * worker / streams; }
+    /// Who has this of the streamed steps.
+    __host__ __device__ int worker_of(std::int64_t step) const {
+        return static_cast<int>(((step + 1) * streams - 1) / streamed_steps());
+    }
+    __host__ __device__ int first_worker(int shared_tile) const { return worker_of(std::int64_t{shared_tile} * steps); }
+    __host__ __device__ int last_worker(int shared_tile) const {
+        return worker_of(std::int64_t{shared_tile} * steps + steps - 1);
+    }
+    /// A worker shares two tiles at most: the one in which it begins, and another in which it ends.
+    __host__ __device__ int slot(int worker, int shared_tile) const {
+        return 2 * worker + (stream_begin(worker) < std::int64_t{shared_tile} * steps ? 1 : 0);
+    }
+
+    __host__ __device__ tile_work place(int index) const {
+        const int of_group = group * across;
+        const int first = index / of_group * group;
+        const int height = down - first < group ? down - first : group;
+        const int within = index % of_group;
+        return {first + within % height, within / height, 0, steps, -1};
+    }
+};
+
+/// The work of one worker, piece by piece.
+class tile_worker {
+  public:
+    __host__ __device__ tile_worker(const tile_schedule& schedule, int worker)
+        : schedule_(schedule),
+          index_(worker),
+          at_(worker < schedule.streams ? schedule.stream_begin(worker) : 0),
+          end_(worker < schedule.streams ? schedule.stream_begin(worker + 1) : 0) {}
+
+    /// Whether there is more.
+    __host__ __device__ bool next(tile_work& work) {
+        if (index_ < schedule_.whole) {
+            work = schedule_.place(index_);
+            index_ += schedule_.workers;
+            return true;
+        }
+        if (at_ >= end_) return false;
+        const int shared_tile = static_cast<int>(at_ / schedule_.steps);
+        work = schedule_.place(schedule_.whole + shared_tile);
+        work.first = static_cast<int>(at_ % schedule_.steps);
+        if (end_ - at_ < schedule_.steps - work.first) work.last = work.first + static_cast<int>(end_ - at_);
+        if (work.last - work.first < schedule_.steps) work.tile = shared_tile;
+        at_ += work.last - work.first;
+        return true;
+    }
+
+  private:
+    const tile_schedule& schedule_;
+    int index_;
+    std::int64_t at_;
+    std::int64_t end_;
+};
+
+}  // namespace heddle::kernels

@@ -1,0 +1,83 @@
+#include "kernels/device/tile_scheduler.cuh"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace heddle::kernels {
+namespace {
+
+/// Calls check(schedule) for schedules of many shapes: all tiles whole, whole rounds and a streamed rest, all streamed.
+template <class Check>
+void for_many_schedules(Check check) {
+    for (const int down : {1, 2, 5, 17, 33})
+        for (const int across : {1, 3, 8, 20})
+            for (const int steps : {1, 2, 7, 64, 1000})
+                for (const int workers : {1, 2, 7, 66, 132})
+                    for (const int whole : {down * across, down * across / workers * workers, 0}) {
+                        const int streams = whole == down * across ? 0 : (workers + steps % 2) / (1 + steps % 2);
+                        const tile_schedule schedule{down, across, 8, steps, workers, whole, streams};
+                        if (streams > workers || schedule.streamed_steps() < streams) continue;
+                        SCOPED_TRACE(std::to_string(down) + " x " + std::to_string(across) + " tiles of " +
+                                     std::to_string(steps) + " steps, " + std::to_string(whole) + " whole, " +
+                                     std::to_string(workers) + " workers");
+                        check(schedule);
+                        if (testing::Test::HasFailure()) return;
+                    }
+}
+
+TEST(tile_scheduler, gives_every_step_of_every_tile_to_one_worker) {
+    for_many_schedules([](const tile_schedule& schedule) {
+        std::vector<int> times(static_cast<std::size_t>(schedule.tiles() * schedule.steps));
+        for (int worker = 0; worker < schedule.workers; ++worker) {
+            tile_worker tiles(schedule, worker);
+            for (tile_work work{}; tiles.next(work);) {
+                ASSERT_TRUE(work.row >= 0 && work.row < schedule.down && work.col >= 0 && work.col < schedule.across);
+                ASSERT_TRUE(work.first >= 0 && work.first < work.last && work.last <= schedule.steps);
+                for (int step = work.first; step < work.last; ++step)
+                    ++times[static_cast<std::size_t>((work.row * schedule.across + work.col) * schedule.steps + step)];
+            }
+        }
+        for (const int count : times) ASSERT_EQ(count, 1);
+    });
+}
+
+TEST(tile_scheduler, knows_who_shares_a_tile) {
+    for_many_schedules([](const tile_schedule& schedule) {
+        std::map<int, std::vector<int>> workers_of;
+        std::set<int> slots;
+        for (int worker = 0; worker < schedule.workers; ++worker) {
+            tile_worker tiles(schedule, worker);
+            for (tile_work work{}; tiles.next(work);) {
+                const bool is_whole = work.first == 0 && work.last == schedule.steps;
+                ASSERT_EQ(work.tile < 0, is_whole);
+                if (is_whole) continue;
+                workers_of[work.tile].push_back(worker);
+                const int slot = schedule.slot(worker, work.tile);
+                ASSERT_TRUE(slot >= 0 && slot < 2 * schedule.streams && slots.insert(slot).second);
+            }
+        }
+        for (const auto& [tile, workers] : workers_of) {
+            ASSERT_EQ(workers.front(), schedule.first_worker(tile));
+            ASSERT_EQ(workers.back(), schedule.last_worker(tile));
+            for (std::size_t i = 0; i < workers.size(); ++i) ASSERT_EQ(workers[i], workers[0] + static_cast<int>(i));
+        }
+    });
+}
+
+TEST(tile_scheduler, cuts_the_streamed_steps_evenly) {
+    for_many_schedules([](const tile_schedule& schedule) {
+        if (schedule.whole == schedule.tiles()) return;
+        const std::int64_t share = schedule.streamed_steps() / schedule.streams;
+        for (int worker = 0; worker < schedule.streams; ++worker) {
+            const std::int64_t length = schedule.stream_begin(worker + 1) - schedule.stream_begin(worker);
+            ASSERT_TRUE(length == share || length == share + 1);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace heddle::kernels
