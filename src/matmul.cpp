@@ -25,7 +25,8 @@ using enum matmul_algorithm;
 
 constexpr std::array float_algorithms = {naive, coalesced, tiled, shared_memory, register_tiled, pipelined};
 constexpr std::array half_algorithms = {naive,      wmma,              wgmma_tma, warp_specialized,
-                                        persistent, cluster_multicast, stream_k,  skinny};
+                                        persistent, cluster_multicast, stream_k,  skinny,
+                                        fused};
 
 template <class T>
 bool has_unit_stride(const matrix_view<const T>& m) {
@@ -83,6 +84,10 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
         }
     } else {
         if (algorithm == wmma) return rungs::launch_wmma(arguments, device, stream);
+        if (problem.has_epilogue && algorithm != fused)
+            throw unsupported(fmt::format("matmul: {} has no epilogue: naive, wmma and fused have", to_string(algorithm)));
+        if (algorithm == fused && !std::is_same_v<In, Out>)
+            throw unsupported("matmul: fused stores the type of its operands");
         require_warpgroups_can_run(to_string(algorithm), problem, device);
         if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);  // no operands to describe
         if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
@@ -97,6 +102,9 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
                     return rungs::launch_cluster_multicast(arguments, device, stream);
                 case stream_k:
                     return rungs::launch_stream_k(arguments, workspace, device, stream);
+                case fused:
+                    if constexpr (std::is_same_v<In, Out>) return rungs::launch_fused(arguments, device, stream);
+                    return;
                 default:
                     if (!is_skinny(problem))
                         throw unsupported(fmt::format("matmul: skinny needs m or n of at most {}", rungs::max_skinny_side));
@@ -143,6 +151,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "stream_k";
         case skinny:
             return "skinny";
+        case fused:
+            return "fused";
     }
     return "unknown";
 }
@@ -152,6 +162,7 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
         return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
     if (problem.k == 0) return naive;
     if (!problem.tensor_maps || !has_warpgroups(device)) return wmma;
+    if (problem.has_epilogue) return problem.stores_operand_type ? fused : wmma;
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     matmul_algorithm best = persistent;
     double best_us = std::numeric_limits<double>::infinity();
@@ -190,9 +201,52 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
 
 static_assert(rungs::workspace_ticket_bytes == detail::workspace_ticket_bytes);
 
+namespace {
+
+/// A bias that is not given is empty.
+template <class T>
+void validate_bias(const char* name, const vector_view<const T>& bias, std::int64_t size,
+                   const detail::footprint& c) {
+    if (bias.size == 0) return;
+    detail::validate("matmul", name, bias);
+    detail::require(bias.size == size, "matmul", {name, "size"}, bias.size, "{}, or 0", size);
+    const detail::footprint memory = detail::footprint_of(matrix_view<const T>{bias.data, bias.size, 1, bias.stride});
+    detail::require(!detail::overlap(memory, c), "matmul", name, "a view that overlaps c", "one apart from it");
+}
+
+template <class Out>
+rungs::epilogue<Out> validated(const matmul_epilogue<Out>& e, const matrix_view<Out>& c) {
+    const detail::footprint of_c = detail::footprint_of(c);
+    validate_bias("epilogue.row_bias", e.row_bias, c.cols, of_c);
+    validate_bias("epilogue.column_bias", e.column_bias, c.rows, of_c);
+    detail::require(matmul_activation::none <= e.activation && e.activation <= matmul_activation::tanh, "matmul",
+                    {"epilogue", "activation"}, static_cast<int>(e.activation), "an enumerator of matmul_activation");
+    rungs::epilogue<Out> result{e.activation, e.scale};
+    if (e.row_bias.size > 0) {
+        result.row_bias = e.row_bias.data;
+        result.row_bias_stride = e.row_bias.stride;
+    }
+    if (e.column_bias.size > 0) {
+        result.column_bias = e.column_bias.data;
+        result.column_bias_stride = e.column_bias.stride;
+    }
+    if (const matrix_view<const Out>& r = e.residual; r.rows != 0 || r.cols != 0) {
+        detail::validate("matmul", "epilogue.residual", r);
+        detail::require(r.rows == c.rows, "matmul", {"epilogue.residual", "rows"}, r.rows, "{} (c.rows)", c.rows);
+        detail::require(r.cols == c.cols, "matmul", {"epilogue.residual", "cols"}, r.cols, "{} (c.cols)", c.cols);
+        const bool is_c = r.data == c.data && r.row_stride == c.row_stride && r.col_stride == c.col_stride;
+        detail::require(is_c || !detail::overlap(detail::footprint_of(r), of_c), "matmul", "epilogue.residual",
+                        "a view that overlaps c", "c itself, or one apart from it");
+        result.residual = r.data;
+        result.residual_row_stride = r.row_stride;
+        result.residual_col_stride = r.col_stride;
+    }
+    return result;
+}
+
 template <class Out, class In>
-void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
-            matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options) {
+void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+         [[maybe_unused]] const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options) {
     detail::validate_matmul<In, Out>("matmul", a, b, c);
     const auto algorithms = matmul_algorithms(element_type_of<In>);
     const bool is_known =
@@ -212,23 +266,35 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
     const float alpha = a.cols == 0 ? 0 : options.alpha;
 
     rungs::product<In, Out> arguments{a, b, c, alpha, options.beta};
-    // A column-major C is the row-major C^T = B^T A^T.
-    if (!detail::is_row_major(c)) {
-        arguments.a = transposed(b);
-        arguments.b = transposed(a);
-        arguments.c = transposed(c);
-    }
+    if constexpr (!std::is_same_v<In, float>) arguments.epilogue = validated(epilogue, c);
+    if (!detail::is_row_major(c)) arguments = transposed(arguments);
     const bool tensor_maps = rungs::has_tensor_rows_or_columns(arguments.a) &&
                              rungs::has_tensor_rows_or_columns(arguments.b) && rungs::has_tensor_extents(arguments.c);
     const matmul_problem problem{arguments.c.rows,    arguments.c.cols,
                                  arguments.a.cols,    element_type_of<In>,
                                  has_unit_stride(a) && has_unit_stride(b), tensor_maps,
-                                 !options.workspace.empty()};
+                                 !options.workspace.empty(), !arguments.epilogue.is_identity(),
+                                 std::is_same_v<In, Out>};
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size("matmul", options.workspace,
                                     matmul_workspace_bytes(problem, device, options.algorithm));
     launch(options.algorithm == automatic ? select(problem, device) : options.algorithm, problem, arguments,
            options.workspace.empty() ? nullptr : options.workspace.data(), device, stream.get());
+}
+
+}  // namespace
+
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options) {
+    run<Out, In>(a, b, c, {}, stream, options);
+}
+
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, cuda::stream_ref stream,
+            const matmul_options& options) {
+    run<Out, In>(a, b, c, epilogue, stream, options);
 }
 
 template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
@@ -241,5 +307,14 @@ template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_vie
                                          matrix_view<bfloat16>, cuda::stream_ref, const matmul_options&);
 template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<float>,
                                       cuda::stream_ref, const matmul_options&);
+
+template void matmul<half, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>,
+                     const matmul_epilogue<half>&, cuda::stream_ref, const matmul_options&);
+template void matmul<float, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<float>,
+                     const matmul_epilogue<float>&, cuda::stream_ref, const matmul_options&);
+template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<bfloat16>,
+                     const matmul_epilogue<bfloat16>&, cuda::stream_ref, const matmul_options&);
+template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<float>,
+                     const matmul_epilogue<float>&, cuda::stream_ref, const matmul_options&);
 
 }  // namespace heddle

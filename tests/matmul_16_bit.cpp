@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -22,6 +23,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #if HEDDLE_HAS_CUBLAS
@@ -82,7 +84,11 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
     matmul_options options(float alpha = 1, float beta = 0) {
         return {alpha, beta, GetParam(), *workspace_};
     }
+    template <class In, class Out>
     bool cannot_run(const shape& s) const {
+        return (GetParam() == matmul_algorithm::fused && !std::is_same_v<In, Out>) || is_too_wide(s);
+    }
+    bool is_too_wide(const shape& s) const {
         return GetParam() == matmul_algorithm::skinny && std::min(s.m, s.n) > 64;
     }
 
@@ -98,7 +104,7 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
         a.upload(a_elements);
         b.upload(b_elements);
         if (beta != 0) c.upload(c_elements);  // else it stays NaN, which must not get into the result
-        if (cannot_run(s)) {
+        if (cannot_run<In, Out>(s)) {
             EXPECT_THROW((matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta))),
                          unsupported);
             return;
@@ -182,7 +188,7 @@ TEST_P(matmul_16_bit, is_right_when_skinny) {
 /// Workers share tiles here; who comes last differs from run to run.
 TEST_P(matmul_16_bit, gives_the_same_bits_every_time) {
     for (const shape& s : {shape{64, 64, 20000}, {60, 4096, 2048}, {700, 1000, 4096}}) {
-        if (cannot_run(s)) continue;
+        if (cannot_run<half, float>(s)) continue;
         SCOPED_TRACE(text(s));
         guarded<half> a = make<half>(s.m, s.k, padded(s.k)), b = make<half>(s.k, s.n, padded(s.n));
         guarded<float> c = make<float>(s.m, s.n, padded(s.n));
@@ -279,6 +285,7 @@ TEST_P(matmul_16_bit, handles_empty_extents) {
 }
 
 TEST_P(matmul_16_bit, is_exact_on_small_integers) {
+    if (GetParam() == matmul_algorithm::fused) GTEST_SKIP() << "stores the type of its operands";
     if (GetParam() == matmul_algorithm::skinny) GTEST_SKIP() << "not a skinny product";
     const shape s{264, 272, 304};
     const auto integers = [](std::int64_t size) {
@@ -417,6 +424,118 @@ TEST(matmul_16_bit_beside_cublas, agrees) {
 }
 #endif
 
+double activated(matmul_activation activation, double x) {
+    switch (activation) {
+        case matmul_activation::none:
+            return x;
+        case matmul_activation::relu:
+            return x < 0 ? 0 : x;
+        case matmul_activation::gelu:
+            return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
+        case matmul_activation::gelu_tanh:
+            return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+        case matmul_activation::silu:
+            return x / (1 + std::exp(-x));
+        case matmul_activation::sigmoid:
+            return 1 / (1 + std::exp(-x));
+        case matmul_activation::tanh:
+            return std::tanh(x);
+    }
+    return x;
+}
+
+constexpr std::array activations = {matmul_activation::none,      matmul_activation::relu, matmul_activation::gelu,
+                                    matmul_activation::gelu_tanh, matmul_activation::silu, matmul_activation::sigmoid,
+                                    matmul_activation::tanh};
+
+class matmul_epilogues : public matmul_16_bit {
+  protected:
+    /// No activation here is steeper than 1.13, and each adds at most 10 roundings of its own to its result, or of 1 where
+    /// that is larger (docs/accuracy.md).
+    template <class In, class Out>
+    void run_and_check_epilogue(const shape& s, matmul_activation activation, const layout& c_layout = {},
+                                float beta = 0) {
+        SCOPED_TRACE(text(s) + ", activation " + std::to_string(static_cast<int>(activation)));
+        const std::vector<In> a_elements = test::random_elements<In>(s.m * s.k);
+        const std::vector<In> b_elements = test::random_elements<In>(s.k * s.n);
+        const std::vector<Out> c_elements = test::random_elements<Out>(s.m * s.n);
+        const std::vector<Out> across = test::random_elements<Out>(s.n), down = test::random_elements<Out>(s.m);
+        const std::vector<Out> added = test::random_elements<Out>(s.m * s.n);
+        guarded<In> a = make<In>(s.m, s.k, padded(s.k)), b = make<In>(s.k, s.n, padded(s.n));
+        guarded<Out> c = make<Out>(s.m, s.n, c_layout), row_bias(s.n, 1), column_bias(1, s.m, 2 * s.m, 0, 2),
+                     residual = make<Out>(s.m, s.n, {true, 3, 1});
+        a.upload(a_elements);
+        b.upload(b_elements);
+        if (beta != 0) c.upload(c_elements);
+        row_bias.upload(across);
+        column_bias.upload(down);
+        residual.upload(added);
+        const float alpha = 0.5f, scale = 1.5f;
+        matmul_epilogue<Out> epilogue{activation, row_bias.vector(), column_bias.vector(), scale, residual.matrix()};
+        matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, *stream_, options(alpha, beta));
+        test::synchronize(*stream_, text(s));
+        const reference product(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
+        const std::vector<Out> actual = c.download();
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            const std::size_t row = i / static_cast<std::size_t>(s.n), col = i % static_cast<std::size_t>(s.n);
+            const double bias = test::to_double(across[col]) + test::to_double(down[row]);
+            const double u = test::unit_roundoff<float>();
+            const double of_sum = bound<float>(s, product.value[i], product.magnitude[i]) +
+                                  4 * u * (std::abs(product.value[i]) + 2);
+            const double value = activated(activation, product.value[i] + bias);
+            const double of_activation =
+                1.13 * of_sum + 10 * std::max(u, 0x1p-16) * std::max(std::abs(value), 1.0);
+            const double expected = double{scale} * value + test::to_double(added[i]);
+            const double of_result = double{scale} * of_activation + 4 * u * (std::abs(expected) + 2);
+            ASSERT_TRUE(test::is_within(test::to_double(actual[i]), expected,
+                                        of_result + test::unit_roundoff<Out>() * (std::abs(expected) + of_result)))
+                << "element " << i;
+        }
+        EXPECT_TRUE(c.canaries_alive());
+        EXPECT_TRUE(residual.untouched());
+    }
+
+    bool has_epilogue() const {
+        return GetParam() == matmul_algorithm::automatic || GetParam() == matmul_algorithm::naive ||
+               GetParam() == matmul_algorithm::wmma || GetParam() == matmul_algorithm::fused;
+    }
+};
+
+TEST_P(matmul_epilogues, are_applied_or_refused) {
+    if (!has_epilogue()) {
+        guarded<half> a = make<half>(16, 16, {}), b = make<half>(16, 16, {}), c = make<half>(16, 16, {});
+        EXPECT_THROW(matmul<half>(a.matrix(), b.matrix(), c.matrix(),
+                                  matmul_epilogue<half>{matmul_activation::relu}, *stream_, options()),
+                     unsupported);
+        EXPECT_TRUE(c.untouched());
+        return;
+    }
+    for (const matmul_activation activation : activations) {
+        run_and_check_epilogue<half, half>({150, 200, 104}, activation);
+        run_and_check_epilogue<bfloat16, bfloat16>({257, 129, 72}, activation, {false, 3, 1}, 0.5f);
+        run_and_check_epilogue<bfloat16, bfloat16>({64, 300, 40}, activation, {true, 5, 0});
+        if (GetParam() != matmul_algorithm::fused)
+            run_and_check_epilogue<half, float>({70, 90, 64}, activation, {false, 1, 1}, 0.5f);
+    }
+}
+
+TEST_P(matmul_epilogues, may_add_c_itself) {
+    if (!has_epilogue()) return;
+    const shape s{200, 160, 72};
+    const std::vector<half> a_elements = test::random_elements<half>(s.m * s.k);
+    const std::vector<half> b_elements = test::random_elements<half>(s.k * s.n);
+    const std::vector<half> c_elements = test::random_elements<half>(s.m * s.n);
+    guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    c.upload(c_elements);
+    matmul_epilogue<half> epilogue;
+    epilogue.residual = c.matrix();
+    matmul<half>(a.matrix(), b.matrix(), c.matrix(), epilogue, *stream_, options());
+    test::synchronize(*stream_, text(s));
+    expect_close(s, c.download(), reference(s, a_elements, b_elements, c_elements, 1, 1));
+}
+
 std::string algorithm_name(const testing::TestParamInfo<matmul_algorithm>& info) {
     return std::string(to_string(info.param));
 }
@@ -425,6 +544,11 @@ INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit,
                          testing::ValuesIn(matmul_algorithms(element_type::f16).begin(),
                                            matmul_algorithms(element_type::f16).end()),
                          algorithm_name);
+INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues,
+                         testing::ValuesIn(matmul_algorithms(element_type::f16).begin(),
+                                           matmul_algorithms(element_type::f16).end()),
+                         algorithm_name);
+INSTANTIATE_TEST_SUITE_P(chosen, matmul_epilogues, testing::Values(matmul_algorithm::automatic), algorithm_name);
 INSTANTIATE_TEST_SUITE_P(chosen, matmul_16_bit, testing::Values(matmul_algorithm::automatic), algorithm_name);
 
 // The rest needs no device.
@@ -472,6 +596,31 @@ TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
     EXPECT_EQ(select(problem, ampere), matmul_algorithm::wmma);
     problem.tensor_maps = false;
     EXPECT_EQ(select(problem, hopper()), matmul_algorithm::wmma);
+}
+
+TEST(matmul_16_bit_arguments, of_an_epilogue_fit_c) {
+    std::vector<half> memory(200);
+    half* const p = memory.data();
+    const matrix_view<const half> a{p, 3, 4}, b{p, 4, 5};
+    const matrix_view<half> c{p + 50, 3, 5};
+    const auto expect_invalid = [&](const std::string& argument, const matmul_epilogue<half>& epilogue) {
+        try {
+            matmul<half>(a, b, c, epilogue, cuda::stream_ref{cudaStream_t{}});
+            FAIL() << "nothing was thrown for " << argument;
+        } catch (const invalid_argument& error) {
+            EXPECT_EQ(error.argument(), argument);
+        }
+    };
+    using vector = vector_view<const half>;
+    using matrix = matrix_view<const half>;
+    const auto none = matmul_activation::none;
+    expect_invalid("epilogue.row_bias.size", {none, vector{p + 100, 4}});
+    expect_invalid("epilogue.column_bias.size", {none, {}, vector{p + 100, 5}});
+    expect_invalid("epilogue.row_bias", {none, vector{p + 60, 5}});
+    expect_invalid("epilogue.residual.rows", {none, {}, {}, 1, matrix{p + 100, 4, 5}});
+    expect_invalid("epilogue.residual.cols", {none, {}, {}, 1, matrix{p + 100, 3, 4}});
+    expect_invalid("epilogue.residual", {none, {}, {}, 1, matrix{p + 51, 3, 5}});
+    expect_invalid("epilogue.activation", {static_cast<matmul_activation>(7)});
 }
 
 TEST(matmul_16_bit_arguments, name_a_rung_of_another_type) {

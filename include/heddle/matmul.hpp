@@ -31,7 +31,8 @@ enum class matmul_algorithm {
     persistent,
     cluster_multicast,
     stream_k,
-    skinny
+    skinny,
+    fused
 };
 
 /// The rungs for operands of a type, without `automatic`: what tests, benchmarks and pages go through.
@@ -50,6 +51,22 @@ struct matmul_options {
     std::span<std::byte> workspace{};
 };
 
+enum class matmul_activation { none, relu, gelu, gelu_tanh, silu, sigmoid, tanh };
+
+/// What becomes of a product before it is stored, all of it in float32:
+/// C = scale * activation(alpha * A * B + beta * C + bias) + residual.
+template <class Out>
+struct matmul_epilogue {
+    matmul_activation activation = matmul_activation::none;
+    /// Added to every row: as long as a row, or empty.
+    vector_view<const Out> row_bias{};
+    /// Added to every column: as long as a column, or empty.
+    vector_view<const Out> column_bias{};
+    float scale = 1;
+    /// Of C's shape, or empty. C itself may be given: it is read before it is written.
+    matrix_view<const Out> residual{};
+};
+
 /// What the choice of a rung depends on.
 struct matmul_problem {
     std::int64_t m = 0;
@@ -62,6 +79,9 @@ struct matmul_problem {
     /// fetch them.
     bool tensor_maps = true;
     bool has_workspace = false;
+    bool has_epilogue = false;
+    /// C is of the operands' type.
+    bool stores_operand_type = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
@@ -91,5 +111,14 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
 template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});
+
+/// The same with an epilogue, which `fused`, and for any layout `wmma` and `naive`, apply before they store. In is half or
+/// bfloat16. A residual may be C itself; otherwise residual and biases do not overlap C.
+///
+/// @throws as above, and where a bias is not as long as its side of C, or the residual is not of C's shape
+template <class Out, class In = Out>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, cuda::stream_ref stream,
+            const matmul_options& options = {});
 
 }  // namespace heddle

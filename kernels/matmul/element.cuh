@@ -1,10 +1,12 @@
 #pragma once
 
+#include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace heddle::kernels::matmul {
 
@@ -19,12 +21,14 @@ __device__ inline float element_or_zero(const matrix_view<const float>& m, std::
     return row < m.rows && col < m.cols ? element(m, row, col) : 0.0f;
 }
 
-/// C = alpha * sum + beta * C for one element. C is not read where beta is 0.
+/// C = alpha * sum + beta * C for one element, and what the epilogue makes of it. C is not read where beta is 0.
 template <class In, class Out>
 __device__ void store(const product<In, Out>& p, std::int64_t row, std::int64_t col, float sum) {
     if (row >= p.c.rows || col >= p.c.cols) return;
     Out& c = element(p.c, row, col);
-    c = static_cast<Out>(p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * static_cast<float>(c));
+    float result = p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * static_cast<float>(c);
+    if constexpr (!std::is_same_v<In, float>) result = applied(p.epilogue, result, row, col);
+    c = static_cast<Out>(result);
 }
 
 /// Blocks of a grid over tiles of C are numbered along `x` alone: y is limited to 65535.

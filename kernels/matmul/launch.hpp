@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/matmul/epilogue.hpp"
 #include "kernels/matmul/tensor_layout.hpp"
 #include "kernels/matmul/tile_plan.hpp"
 #include <heddle/device.hpp>
@@ -21,7 +22,14 @@ struct product {
     matrix_view<Out> c;
     float alpha = 1;
     float beta = 0;
+    [[no_unique_address]] epilogue_of<In, Out> epilogue{};
 };
+
+/// C^T = B^T A^T.
+template <class In, class Out>
+product<In, Out> transposed(const product<In, Out>& p) {
+    return {transposed(p.b), transposed(p.a), transposed(p.c), p.alpha, p.beta, transposed(p.epilogue)};
+}
 
 using arguments = product<float, float>;
 
@@ -60,6 +68,10 @@ void launch_stream_k(const product<In, Out>& arguments, std::byte* workspace, co
 template <class In, class Out>
 void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
                    cudaStream_t stream);
+
+/// The only one that heeds the epilogue.
+template <class T>
+void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream);
 
 /// Of a workspace: zero between calls. The sums that are shared come behind them.
 inline constexpr std::int64_t workspace_ticket_bytes = 4096;

@@ -16,8 +16,8 @@ namespace heddle::kernels::matmul {
 template <class In, class Out>
 void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments, std::byte* workspace,
                               cudaStream_t stream) {
-    launch_layout<persistent_tile<2, 256, 4, 1, true>, persistent_tile<2, 128, 6, 1, true>,
-                  persistent_tile<1, 128, 8, 1, true>, persistent_tile<1, 64, 8, 1, true>>(
+    launch_layout<persistent_tile<2, 256, 4, 1, extra::streams>, persistent_tile<2, 128, 6, 1, extra::streams>,
+                  persistent_tile<1, 128, 8, 1, extra::streams>, persistent_tile<1, 64, 8, 1, extra::streams>>(
         persistent_tiles, layout, arguments, shared_sums_in(workspace), stream);
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/tile_scheduler.cuh"
+#include "kernels/matmul/store.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
 #include <array>
@@ -16,8 +17,10 @@
 namespace heddle::kernels::matmul {
 
 /// `consumers` warpgroups multiply 64 x n each. Blocks of a cluster lie one below the other and share their tiles of B.
-/// `streams`: workers may share a tile.
-template <int consumers_, int n_, int stages_, int cluster_, bool streams_ = false>
+/// What kernels can do beside whole products that are stored as they are: each costs code.
+enum class extra { nothing, streams, epilogue };
+
+template <int consumers_, int n_, int stages_, int cluster_, extra extra_ = extra::nothing>
 struct persistent_tile {
     static constexpr int consumers = consumers_;
     static constexpr int m = consumers * warpgroup_m;
@@ -25,7 +28,8 @@ struct persistent_tile {
     static constexpr int k = 64;
     static constexpr int stages = stages_;
     static constexpr int cluster = cluster_;
-    static constexpr bool streams = streams_;
+    static constexpr bool streams = extra_ == extra::streams;    ///< workers may share a tile
+    static constexpr bool has_epilogue = extra_ == extra::epilogue;
     static constexpr int threads = (consumers + 1) * warpgroup_threads;
     static constexpr int producer_registers = 40;
     static constexpr int consumer_registers = 232;
@@ -50,13 +54,13 @@ struct persistent_kernel {
     using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
     static_assert(a_tile::depth == Tile::k);
     static constexpr int out_cols = swizzle_bytes / sizeof(Out);
-    static constexpr bool stores_boxes = Tile::n % out_cols == 0;
-    static constexpr int out_buffers = stores_boxes ? 2 : 0;
+    static constexpr bool stores_boxes = Tile::n % out_cols == 0 && !Tile::has_epilogue;
+    static constexpr int out_buffers = stores_boxes ? 2 : 1;
 
     struct shared_storage {
         unsigned char a[Tile::stages][a_tile::bytes];
         unsigned char b[Tile::stages][b_tile::bytes];
-        unsigned char out[stores_boxes ? Tile::consumers * out_buffers : 1][stores_boxes ? warpgroup_m * swizzle_bytes : 16];
+        unsigned char out[Tile::consumers][out_buffers][warpgroup_m * swizzle_bytes];
         stage_barriers<Tile::stages> barriers;
         bool is_last[Tile::consumers];
     };
@@ -189,7 +193,7 @@ struct persistent_kernel {
         const int lane = thread % 32;
 #pragma unroll
         for (int first = 0; first < Tile::n; first += out_cols) {
-            unsigned char* const out = shared.out[group * out_buffers + buffer];
+            unsigned char* const out = shared.out[group][buffer];
             if (thread == 0) ptx::wait_for_reads_of_stores<out_buffers - 1>();
             sync_group();
 #pragma unroll
@@ -242,7 +246,10 @@ struct persistent_kernel {
                     continue;
                 }
             }
-            store_from_registers<Out, Tile::n>(p, row, col, sums);
+            if constexpr (Tile::has_epilogue)
+                store_through_shared<Tile::n>(p, row, col, sums, shared.out[group][0], [this] { sync_group(); });
+            else
+                store_from_registers<Out, Tile::n>(p, row, col, sums);
         }
         if constexpr (stores_boxes) {
             if (thread == 0) ptx::wait_for_reads_of_stores<0>();

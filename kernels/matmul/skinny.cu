@@ -14,14 +14,11 @@ namespace heddle::kernels::matmul {
 template <class In, class Out>
 void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
                    cudaStream_t stream) {
-    product<In, Out> turned = arguments;
-    if (arguments.c.rows < arguments.c.cols)
-        turned = {transposed(arguments.b), transposed(arguments.a), transposed(arguments.c), arguments.alpha,
-                  arguments.beta};
+    const product<In, Out> turned = arguments.c.rows < arguments.c.cols ? transposed(arguments) : arguments;
     const tile_layout layout = lay_out_skinny(turned.c.rows, turned.c.cols, turned.a.cols, device.sm_count,
                                               workspace != nullptr, !has_tensor_rows(turned.b));
-    launch_layout<persistent_tile<1, 8, 20, 1, true>, persistent_tile<1, 16, 18, 1, true>,
-                  persistent_tile<1, 32, 16, 1, true>, persistent_tile<1, 64, 12, 1, true>>(
+    launch_layout<persistent_tile<1, 8, 20, 1, extra::streams>, persistent_tile<1, 16, 18, 1, extra::streams>,
+                  persistent_tile<1, 32, 16, 1, extra::streams>, persistent_tile<1, 64, 12, 1, extra::streams>>(
         skinny_tiles, layout, turned, shared_sums_in(workspace), stream);
 }
 

@@ -29,6 +29,11 @@ inline constexpr std::array multicast_tiles = {
     tile_plan{128, 256, 2, 0.65, 2.0},
     tile_plan{128, 192, 2, 0.50, 1.5},
 };
+inline constexpr std::array fused_tiles = {
+    tile_plan{128, 256, 2, 0.65, 3.0},
+    tile_plan{128, 128, 1, 0.36, 1.5},
+    tile_plan{64, 128, 1, 0.25, 1.0},
+};
 /// n is the short side. Estimates.
 inline constexpr std::array skinny_tiles = {
     tile_plan{64, 8, 1, 0.16, 0.5},

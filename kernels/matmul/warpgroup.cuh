@@ -3,6 +3,7 @@
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/matmul/epilogue.hpp"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/tensor_map.hpp"
 
@@ -31,6 +32,7 @@ struct tensor_product {
     int k;
     float alpha;
     float beta;
+    matmul::epilogue<Out> epilogue;
 };
 
 /// In two elements of Out, side by side.
@@ -94,7 +96,7 @@ tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts =
     tensor_product<Out> result{};
     result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row);
     result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b, b_k_major ? B::box_rows / b_parts : B::box_rows, B::row);
-    if (p.beta == 0 && has_tensor_rows(p.c)) {
+    if (p.beta == 0 && p.epilogue.is_identity() && has_tensor_rows(p.c)) {
         result.c = make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)));
         // Stores are of 16 bytes, also where the matrix ends within them.
         const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
@@ -108,6 +110,7 @@ tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts =
     result.k = static_cast<int>(p.a.cols);
     result.alpha = p.alpha;
     result.beta = p.beta;
+    result.epilogue = p.epilogue;
     return result;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/ptx/shared_address.cuh"
+
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -12,7 +14,7 @@ namespace heddle::kernels::ptx {
 __device__ inline void init_barrier([[maybe_unused]] std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(barrier)))
+                     shared_address(barrier))
                  : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
@@ -24,14 +26,14 @@ __device__ inline void start_bulk_copy([[maybe_unused]] void* shared, [[maybe_un
                                        [[maybe_unused]] std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
+                     shared_address(barrier)),
                  "r"(bytes)
                  : "memory");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+            shared_address(shared)),
         "l"(__cvta_generic_to_global(global)), "r"(bytes),
-        "r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier)))
+        "r"(shared_address(barrier))
         : "memory");
 #endif
 }
@@ -54,7 +56,7 @@ __device__ inline void wait_barrier([[maybe_unused]] std::uint64_t* barrier,
         "again:\n"
         "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
         "@!done bra again;\n"
-        "}" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(barrier))),
+        "}" ::"r"(shared_address(barrier)),
         "r"(parity)
         : "memory");
 #endif

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/ptx/shared_address.cuh"
+
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -7,10 +9,6 @@
 /// Messages between the blocks of a cluster (compute capability 9.0) that are data and signal at once: a store to
 /// another block's shared memory that counts its bytes at a barrier there. No fence is needed on either side.
 namespace heddle::kernels::ptx {
-
-__device__ inline unsigned shared_address(const void* shared) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-}
 
 /// By one thread of the block that receives, before its cluster_arrive_relaxed(): the barrier is for once.
 __device__ inline void expect_messages([[maybe_unused]] std::uint64_t* barrier,

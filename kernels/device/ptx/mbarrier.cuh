@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/ptx/shared_address.cuh"
+
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -9,10 +11,6 @@
 namespace heddle::kernels::ptx {
 
 using mbarrier = std::uint64_t;
-
-__device__ inline unsigned shared_address(const void* shared) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-}
 
 /// By one thread, before fence_mbarrier_init() and a barrier of all that use it.
 __device__ inline void init(mbarrier* barrier, unsigned arrivals) {

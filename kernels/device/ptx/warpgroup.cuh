@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/ptx/shared_address.cuh"
+
 #include <cuda_runtime_api.h>
 
 /// What the warps of a block do apart from one another (compute capability 9.0a).
@@ -25,7 +27,7 @@ __device__ inline void sync_threads(int barrier, int threads) {
 /// register i the elements 2 (t % 4) and the next of row t / 4 of matrix i.
 __device__ inline void store_matrices(void* row, unsigned a, unsigned b, unsigned c, unsigned d) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(row))),
+                     shared_address(row)),
                  "r"(a), "r"(b), "r"(c), "r"(d)
                  : "memory");
 }

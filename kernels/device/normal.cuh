@@ -1,12 +1,12 @@
 #pragma once
 
+#include "kernels/device/exponential.cuh"
 #include "kernels/device/ptx/exponential2.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/reciprocal.cuh"
-#include "kernels/elementwise/exponential.cuh"
 
 /// The normal distribution function P. docs/accuracy.md derives what is off.
-namespace heddle::kernels::elementwise {
+namespace heddle::kernels {
 
 __device__ inline double normal_cdf(double x) {
     return 0.5 * ::erfc(x * -0.70710678118654752440);
@@ -75,4 +75,4 @@ __device__ normal_tail normal_tail_at(float x) {
     return tail;
 }
 
-}  // namespace heddle::kernels::elementwise
+}  // namespace heddle::kernels

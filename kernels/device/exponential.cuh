@@ -4,7 +4,7 @@
 #include "kernels/device/ptx/min_max.cuh"
 #include <heddle/types.hpp>
 
-namespace heddle::kernels::elementwise {
+namespace heddle::kernels {
 
 /// For k = x / ln(2), rounded to an integer.
 constexpr float log2_e = 1.44269504f;
@@ -48,4 +48,4 @@ __device__ compute_type<T> exponential(compute_type<T> x) {
         return ::exp(x);
 }
 
-}  // namespace heddle::kernels::elementwise
+}  // namespace heddle::kernels

@@ -1,0 +1,124 @@
+#pragma once
+
+#include "kernels/device/exponential.cuh"
+#include "kernels/device/normal.cuh"
+#include "kernels/device/ptx/exponential2.cuh"
+#include "kernels/device/ptx/reciprocal.cuh"
+#include <heddle/types.hpp>
+
+/// Activations, computed as exactly as a result of type T needs them. docs/accuracy.md derives what is off.
+namespace heddle::kernels {
+
+/// n / d for d from 1 to 4. In float to little more than half an ulp, as the remainder is exact: a division
+/// without its branch for operands that are very large or small.
+template <class T>
+__device__ compute_type<T> quotient(compute_type<T> n, compute_type<T> d) {
+    if constexpr (sizeof(T) == 8) {
+        return n / d;
+    } else {
+        const float reciprocal = ptx::reciprocal(d);
+        const float q = n * reciprocal;
+        if constexpr (sizeof(T) == 2) return q;
+        return fmaf(fmaf(-q, d, n), reciprocal, q);
+    }
+}
+
+/// 1 / (1 + exp(-x)). exp of -|x| never overflows, and for x < 0 the form e / (1 + e) keeps the small results'
+/// relative accuracy. In float the rounding of 1 + e does not reach the result: the remainder is taken of
+/// q + q e, where n - q is exact as q is n / 2 to n.
+///
+/// For 16 bits the hardware's reciprocal of 2^-16 + 2^-16 exp(-x) is far inside half a unit, and large enough to be
+/// a normal number wherever x times the result rounds to more than 0.
+template <class T>
+__device__ compute_type<T> logistic(compute_type<T> x) {
+    if constexpr (sizeof(T) == 2) {
+        constexpr float scale = small_inverse_scale;
+        const float scaled = ptx::exponential2(fmaf(-log2_e, x, -small_scale_exponent));
+        return ptx::reciprocal(scale + scaled) * scale;
+    } else {
+        const compute_type<T> e = exponential<T>(-::fabs(x));
+        const compute_type<T> n = x < 0 ? e : 1;
+        if constexpr (sizeof(T) == 4) {
+            const float reciprocal = ptx::reciprocal(1 + e);
+            const float q = n * reciprocal;
+            const float remainder = fmaf(-q, e, __fsub_rn(n, q));  // not to be fused with the product q
+            return fmaf(remainder, reciprocal, q);
+        } else {
+            return n / (1 + e);
+        }
+    }
+}
+
+/// The derivative of logistic(): logistic(x) * logistic(-x), without cancellation.
+template <class T>
+__device__ compute_type<T> logistic_slope(compute_type<T> x) {
+    const compute_type<T> e = exponential<T>(-::fabs(x));
+    return quotient<T>(e, (1 + e) * (1 + e));
+}
+
+template <class C>
+struct value_and_slope {
+    C value, slope;
+};
+
+/// Both of the above, with one division.
+template <class T>
+__device__ value_and_slope<compute_type<T>> logistic_with_slope(compute_type<T> x) {
+    using compute = compute_type<T>;
+    const compute e = exponential<T>(-::fabs(x));
+    const compute larger = quotient<T>(1, 1 + e);
+    const compute smaller = e * larger;
+    return {x < 0 ? smaller : larger, smaller * larger};
+}
+
+/// tanh as exactly as 16 bits need it, within 2^-16: 1 - 2 / (1 + exp(2 x)), but near 0, where that cancels, the
+/// first terms of its series.
+__device__ inline float hyperbolic_tangent(float x) {
+    constexpr float series_end = 0x1p-4f;
+    if (::fabs(x) < series_end) return fmaf(x * x * (-1.0f / 3), x, x);
+    return fmaf(-2, ptx::reciprocal(1 + ptx::exponential2(2 * log2_e * x)), 1);
+}
+
+/// x * weight, where a weight of 0 wins over an infinite x.
+template <class C>
+__device__ C weighted(C x, C weight) {
+    return weight == 0 ? weight : x * weight;
+}
+
+/// gelu_tanh is x * logistic(u(x)).
+template <class C>
+struct gelu_argument {
+    static constexpr C linear = static_cast<C>(1.59576912160573071176);  // 2 sqrt(2 / pi)
+    static constexpr C cubic = static_cast<C>(0.044715);
+
+    __device__ static C value(C x) { return linear * x * (1 + cubic * x * x); }
+    __device__ static C slope(C x) { return linear * (1 + 3 * cubic * x * x); }
+};
+
+template <class T>
+__device__ compute_type<T> tanh_of(compute_type<T> x) {
+    if constexpr (sizeof(T) == 2)
+        return hyperbolic_tangent(x);
+    else
+        return ::tanh(x);
+}
+
+template <class T>
+__device__ compute_type<T> gelu_of(compute_type<T> x) {
+    if constexpr (sizeof(T) == 8)
+        return weighted(x, normal_cdf(x));
+    else
+        return normal_tail_at<T>(x).x_times_cdf(x);
+}
+
+template <class T>
+__device__ compute_type<T> gelu_tanh_of(compute_type<T> x) {
+    return weighted(x, logistic<T>(gelu_argument<compute_type<T>>::value(x)));
+}
+
+template <class T>
+__device__ compute_type<T> silu_of(compute_type<T> x) {
+    return weighted(x, logistic<T>(x));
+}
+
+}  // namespace heddle::kernels
