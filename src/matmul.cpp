@@ -3,6 +3,7 @@
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
 #include "src/workspace.hpp"
+#include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
 
@@ -86,6 +87,9 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
         if (algorithm == wmma) return rungs::launch_wmma(arguments, device, stream);
         if (problem.has_epilogue && algorithm != fused)
             throw unsupported(fmt::format("matmul: {} has no epilogue: naive, wmma and fused have", to_string(algorithm)));
+        if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
+            throw unsupported(fmt::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
+                                          to_string(algorithm)));
         if (algorithm == fused && !std::is_same_v<In, Out>)
             throw unsupported("matmul: fused stores the type of its operands");
         require_warpgroups_can_run(to_string(algorithm), problem, device);
@@ -171,8 +175,10 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
         best = algorithm;
         best_us = layout.us;
     };
-    consider(persistent, rungs::cheapest_whole(rungs::persistent_tiles, m, n, k, device.sm_count));
-    consider(cluster_multicast, rungs::cheapest_whole(rungs::multicast_tiles, m, n, k, device.sm_count));
+    const std::int64_t batches = problem.batches;
+    consider(persistent, rungs::cheapest_whole(rungs::persistent_tiles, m, n, k, device.sm_count, batches));
+    consider(cluster_multicast, rungs::cheapest_whole(rungs::multicast_tiles, m, n, k, device.sm_count, batches));
+    if (batches != 1) return best;
     if (problem.has_workspace)
         consider(stream_k, rungs::cheapest_streamed(rungs::persistent_tiles, m, n, k, device.sm_count, true));
     if (is_skinny(problem))
@@ -244,9 +250,19 @@ rungs::epilogue<Out> validated(const matmul_epilogue<Out>& e, const matrix_view<
     return result;
 }
 
+/// All of a batch, from its first byte to its last.
+template <class T>
+detail::footprint footprint_of_batch(const matrix_view<T>& first, std::int64_t stride, std::int64_t count) {
+    detail::footprint result = detail::footprint_of(first);
+    if (result.empty() || count <= 1) return result;
+    const std::uintptr_t end = result.end() + static_cast<std::uintptr_t>((count - 1) * stride) * sizeof(T);
+    return {result.begin, end - result.begin, 1, end - result.begin};
+}
+
 template <class Out, class In>
 void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
-         [[maybe_unused]] const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options) {
+         [[maybe_unused]] const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch,
+         cuda::stream_ref stream, const matmul_options& options, bool checks_only = false) {
     detail::validate_matmul<In, Out>("matmul", a, b, c);
     const auto algorithms = matmul_algorithms(element_type_of<In>);
     const bool is_known =
@@ -256,8 +272,10 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
     detail::validate_workspace("matmul", options.workspace,
-                               {{"a", detail::footprint_of(a)}, {"b", detail::footprint_of(b)}, {"c", detail::footprint_of(c)}});
-    if (c.rows == 0 || c.cols == 0) return;
+                               {{"a", footprint_of_batch(a, batch.a, batch.count)},
+                                {"b", footprint_of_batch(b, batch.b, batch.count)},
+                                {"c", footprint_of_batch(c, batch.c, batch.count)}});
+    if (c.rows == 0 || c.cols == 0 || batch.count == 0) return;
     // Either nothing is multiplied or nothing counts: then neither A and B nor an infinite alpha are read.
     if (options.alpha == 0) {
         a.cols = 0;
@@ -266,18 +284,25 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
     const float alpha = a.cols == 0 ? 0 : options.alpha;
 
     rungs::product<In, Out> arguments{a, b, c, alpha, options.beta};
-    if constexpr (!std::is_same_v<In, float>) arguments.epilogue = validated(epilogue, c);
+    if constexpr (!std::is_same_v<In, float>) {
+        arguments.epilogue = validated(epilogue, c);
+        arguments.batch = batch;
+    }
     if (!detail::is_row_major(c)) arguments = transposed(arguments);
     const bool tensor_maps = rungs::has_tensor_rows_or_columns(arguments.a) &&
-                             rungs::has_tensor_rows_or_columns(arguments.b) && rungs::has_tensor_extents(arguments.c);
+                             rungs::has_tensor_rows_or_columns(arguments.b) && rungs::has_tensor_extents(arguments.c) &&
+                             batch.a * std::int64_t{sizeof(In)} % rungs::tensor_alignment == 0 &&
+                             batch.b * std::int64_t{sizeof(In)} % rungs::tensor_alignment == 0 &&
+                             batch.count <= rungs::max_tensor_extent;
     const matmul_problem problem{arguments.c.rows,    arguments.c.cols,
                                  arguments.a.cols,    element_type_of<In>,
                                  has_unit_stride(a) && has_unit_stride(b), tensor_maps,
                                  !options.workspace.empty(), !arguments.epilogue.is_identity(),
-                                 std::is_same_v<In, Out>};
+                                 std::is_same_v<In, Out>, batch.count};
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size("matmul", options.workspace,
                                     matmul_workspace_bytes(problem, device, options.algorithm));
+    if (checks_only) return;
     launch(options.algorithm == automatic ? select(problem, device) : options.algorithm, problem, arguments,
            options.workspace.empty() ? nullptr : options.workspace.data(), device, stream.get());
 }
@@ -287,14 +312,48 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
 template <class Out, class In>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options) {
-    run<Out, In>(a, b, c, {}, stream, options);
+    run<Out, In>(a, b, c, {}, {}, stream, options);
 }
 
 template <class Out, class In>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, cuda::stream_ref stream,
             const matmul_options& options) {
-    run<Out, In>(a, b, c, epilogue, stream, options);
+    run<Out, In>(a, b, c, epilogue, {}, stream, options);
+}
+
+template <class Out, class In>
+void batched_matmul(batch_view<const std::type_identity_t<In>> a, batch_view<const std::type_identity_t<In>> b,
+                    batch_view<Out> c, cuda::stream_ref stream, const matmul_options& options) {
+    const auto validate = [&](const char* name, std::int64_t count, std::int64_t stride) {
+        detail::require(count >= 0, "batched_matmul", {name, "count"}, count, "zero or more");
+        detail::require(count == c.count, "batched_matmul", {name, "count"}, count, "{} (c.count)", c.count);
+        detail::require(stride >= 0, "batched_matmul", {name, "stride"}, stride, "zero or more");
+    };
+    validate("c", c.count, c.stride);
+    validate("a", a.count, a.stride);
+    validate("b", b.count, b.stride);
+    detail::validate("batched_matmul", "c", c.first);
+    detail::validate("batched_matmul", "a", a.first);
+    detail::validate("batched_matmul", "b", b.first);
+    const auto& m = c.first;
+    const std::int64_t span =
+        m.rows == 0 || m.cols == 0 ? 0 : (m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + 1;
+    detail::require(c.count <= 1 || c.stride >= span, "batched_matmul", {"c", "stride"}, c.stride,
+                    "at least {}: what one matrix spans", span);
+    const detail::footprint of_c = footprint_of_batch(c.first, c.stride, c.count);
+    detail::require(!detail::overlap(footprint_of_batch(a.first, a.stride, a.count), of_c), "batched_matmul", "c",
+                    "a batch that overlaps a", "one apart from it");
+    detail::require(!detail::overlap(footprint_of_batch(b.first, b.stride, b.count), of_c), "batched_matmul", "c",
+                    "a batch that overlaps b", "one apart from it");
+    run<Out, In>(a.first, b.first, c.first, {}, {c.count, a.stride, b.stride, c.stride}, stream, options);
+}
+
+template <class Out, class In>
+void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
+                    cuda::stream_ref stream, const matmul_options& options) {
+    for (const bool checks_only : {true, false})
+        for (const auto& each : products) run<Out, In>(each.a, each.b, each.c, {}, {}, stream, options, checks_only);
 }
 
 template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
@@ -316,5 +375,22 @@ template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_vie
                      const matmul_epilogue<bfloat16>&, cuda::stream_ref, const matmul_options&);
 template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<float>,
                      const matmul_epilogue<float>&, cuda::stream_ref, const matmul_options&);
+
+template void batched_matmul<half, half>(batch_view<const half>, batch_view<const half>, batch_view<half>,
+                             cuda::stream_ref, const matmul_options&);
+template void batched_matmul<half, half>(std::span<const matmul_operands<half, half>>, cuda::stream_ref,
+                             const matmul_options&);
+template void batched_matmul<float, half>(batch_view<const half>, batch_view<const half>, batch_view<float>,
+                             cuda::stream_ref, const matmul_options&);
+template void batched_matmul<float, half>(std::span<const matmul_operands<float, half>>, cuda::stream_ref,
+                             const matmul_options&);
+template void batched_matmul<bfloat16, bfloat16>(batch_view<const bfloat16>, batch_view<const bfloat16>, batch_view<bfloat16>,
+                             cuda::stream_ref, const matmul_options&);
+template void batched_matmul<bfloat16, bfloat16>(std::span<const matmul_operands<bfloat16, bfloat16>>, cuda::stream_ref,
+                             const matmul_options&);
+template void batched_matmul<float, bfloat16>(batch_view<const bfloat16>, batch_view<const bfloat16>, batch_view<float>,
+                             cuda::stream_ref, const matmul_options&);
+template void batched_matmul<float, bfloat16>(std::span<const matmul_operands<float, bfloat16>>, cuda::stream_ref,
+                             const matmul_options&);
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matmul.hpp"
+#include "tests/support/matmul_16_bit.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/watchdog.hpp"
@@ -38,29 +39,14 @@ void PrintTo(matmul_algorithm algorithm, std::ostream* out) {
 
 namespace {
 
+using test::bound;
+using test::expect_close;
 using test::guarded;
 using test::layout;
 using test::make;
 using test::reference;
 using test::shape;
 using test::text;
-
-/// The products of two 16-bit numbers are exact in float32. The tensor cores add them to a sum by cutting what float32
-/// would round, so each of the k additions is within 2 u of the sum of magnitudes; groups of 16 add once more. Scaling
-/// by alpha and adding beta * C are three roundings, all in float32; then one to Out.
-template <class Out>
-double bound(const shape& s, double value, double magnitude) {
-    const double of_sum = 2.0 * static_cast<double>(s.k + s.k / 16 + 20) * test::unit_roundoff<float>() * magnitude;
-    return of_sum + test::unit_roundoff<Out>() * (std::abs(value) + of_sum) + test::smallest<Out>();
-}
-
-template <class Out>
-void expect_close(const shape& s, const std::vector<Out>& actual, const reference& expected) {
-    for (std::size_t i = 0; i < actual.size(); ++i)
-        ASSERT_TRUE(test::is_within(test::to_double(actual[i]), expected.value[i],
-                                    bound<Out>(s, expected.value[i], expected.magnitude[i])))
-            << "element " << i;
-}
 
 /// What the rungs of wgmma ask of a view beside contiguous rows or columns.
 constexpr std::int64_t aligned = 8;  // elements
@@ -70,11 +56,10 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
     void SetUp() override {
         gpu_test::SetUp();
         if (!is_set_up()) return;
-        const device_traits& device = traits_of(current_device());
         const bool needs_hopper = GetParam() != matmul_algorithm::automatic && GetParam() != matmul_algorithm::naive &&
                                   GetParam() != matmul_algorithm::wmma;
         is_aligned_only_ = needs_hopper;
-        if (needs_hopper && (device.compute_capability_major != 9 || device.compute_capability_minor != 0))
+        if (needs_hopper && !test::has_warpgroups())
             GTEST_SKIP() << "needs compute capability 9.0";
         stream_.emplace();
         workspace_.emplace(std::int64_t{64} << 20, *stream_);

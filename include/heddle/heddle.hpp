@@ -3,6 +3,7 @@
 /// All of heddle for C++ files. Included by those who want them: the conversions of heddle/interop, and
 /// heddle/elementwise.cuh, which .cu files need for functors of their own.
 
+#include <heddle/batched_matmul.hpp>
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/device.hpp>

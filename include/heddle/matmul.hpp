@@ -82,6 +82,7 @@ struct matmul_problem {
     bool has_epilogue = false;
     /// C is of the operands' type.
     bool stores_operand_type = true;
+    std::int64_t batches = 1;
 };
 
 /// The rung that `automatic` stands for. Pure.

@@ -10,6 +10,7 @@ struct tile_work {
     int col;
     int first;
     int last;
+    int batch;
     int tile;  ///< of those that several workers share; else -1
 };
 
@@ -17,6 +18,7 @@ struct tile_work {
 /// round among them, one after another. The steps of the others are one long row that is cut into equal lengths for the
 /// first `streams` workers (stream-K): such a worker has the end of one tile, whole tiles, the beginning of another.
 struct tile_schedule {
+    int batches;  ///< of as many tiles each
     int down;
     int across;
     int group;  ///< rows of tiles that are gone through column by column, so that what runs together shares A and B
@@ -25,7 +27,7 @@ struct tile_schedule {
     int whole;
     int streams;
 
-    __host__ __device__ int tiles() const { return down * across; }
+    __host__ __device__ int tiles() const { return batches * down * across; }
     __host__ __device__ std::int64_t streamed_steps() const { return std::int64_t{tiles() - whole} * steps; }
     __host__ __device__ std::int64_t stream_begin(int worker) const { return streamed_steps() * worker / streams; }
     /// Who has this of the streamed steps.
@@ -42,11 +44,13 @@ struct tile_schedule {
     }
 
     __host__ __device__ tile_work place(int index) const {
+        const int batch = index / (down * across);
+        index -= batch * (down * across);
         const int of_group = group * across;
         const int first = index / of_group * group;
         const int height = down - first < group ? down - first : group;
         const int within = index % of_group;
-        return {first + within % height, within / height, 0, steps, -1};
+        return {first + within % height, within / height, 0, steps, batch, -1};
     }
 };
 

@@ -25,13 +25,13 @@ struct warpgroup_tile {
 
     /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several.
     template <int parts>
-    static __device__ void load(unsigned char* tile, const CUtensorMap& map, int position, int k, int part,
+    static __device__ void load(unsigned char* tile, const CUtensorMap& map, int position, int k, int batch, int part,
                                 ptx::mbarrier* barrier) {
         const auto copy = [&](unsigned char* to, int x, int y) {
             if constexpr (parts == 1)
-                ptx::load_box(to, map, x, y, barrier);
+                ptx::load_box(to, map, x, y, batch, barrier);
             else
-                ptx::load_box_multicast(to, map, x, y, barrier, (1 << parts) - 1);
+                ptx::load_box_multicast(to, map, x, y, batch, barrier, (1 << parts) - 1);
         };
         if constexpr (k_major) {
             constexpr int part_rows = extent / parts;

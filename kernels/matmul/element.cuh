@@ -4,6 +4,7 @@
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -31,6 +32,14 @@ __device__ void store(const product<In, Out>& p, std::int64_t row, std::int64_t 
     c = static_cast<Out>(result);
 }
 
+/// The product that this block works on: a batch lies along z.
+template <class In, class Out>
+__device__ void take_batch(product<In, Out>& p, std::int64_t index) {
+    p.a.data += index * p.batch.a;
+    p.b.data += index * p.batch.b;
+    p.c.data += index * p.batch.c;
+}
+
 /// Blocks of a grid over tiles of C are numbered along `x` alone: y is limited to 65535.
 struct tile_position {
     std::int64_t row;
@@ -51,6 +60,22 @@ unsigned tile_count(const product<In, Out>& p, int tile_rows, int tile_cols) {
     if (tiles > std::numeric_limits<int>::max())
         throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks");
     return static_cast<unsigned>(tiles);
+}
+
+/// Calls launch(grid, product) until the whole batch is done: a grid is at most 65535 high.
+template <class In, class Out, class Launch>
+void for_each_grid(product<In, Out> p, unsigned tiles, Launch launch) {
+    if constexpr (std::is_same_v<In, float>) {
+        launch(dim3(tiles), p);
+    } else {
+        constexpr std::int64_t most = 65535;
+        for (std::int64_t left = p.batch.count; left > 0; left -= most) {
+            launch(dim3(tiles, 1, static_cast<unsigned>(std::min(left, most))), p);
+            p.a.data += most * p.batch.a;
+            p.b.data += most * p.batch.b;
+            p.c.data += most * p.batch.c;
+        }
+    }
 }
 
 }  // namespace heddle::kernels::matmul

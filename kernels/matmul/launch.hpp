@@ -10,11 +10,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace heddle::kernels::matmul {
 
+/// Elements from one matrix to the next. 0: one for all.
+struct batch_strides {
+    std::int64_t count = 1;
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::int64_t c = 0;
+};
+
+/// float products have no batches.
+struct no_batch {};
+
+constexpr batch_strides transposed(const batch_strides& s) {
+    return {s.count, s.b, s.a, s.c};
+}
+constexpr no_batch transposed(no_batch b) {
+    return b;
+}
+
+template <class In>
+using batch_of = std::conditional_t<std::is_same_v<In, float>, no_batch, batch_strides>;
+
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
+/// Of a batch, of its first matrices.
 template <class In, class Out>
 struct product {
     matrix_view<const In> a;
@@ -23,12 +46,13 @@ struct product {
     float alpha = 1;
     float beta = 0;
     [[no_unique_address]] epilogue_of<In, Out> epilogue{};
+    [[no_unique_address]] batch_of<In> batch{};
 };
 
 /// C^T = B^T A^T.
 template <class In, class Out>
 product<In, Out> transposed(const product<In, Out>& p) {
-    return {transposed(p.b), transposed(p.a), transposed(p.c), p.alpha, p.beta, transposed(p.epilogue)};
+    return {transposed(p.b), transposed(p.a), transposed(p.c), p.alpha, p.beta, transposed(p.epilogue), transposed(p.batch)};
 }
 
 using arguments = product<float, float>;

@@ -11,6 +11,8 @@
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
+#include <type_traits>
+
 namespace heddle::kernels::matmul {
 namespace {
 
@@ -21,6 +23,7 @@ struct tile {
 
 template <class In, class Out>
 __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
+    if constexpr (!std::is_same_v<In, float>) take_batch(p, blockIdx.z);
     const tile_position position = row_by_row(p, tile::n);
     const std::int64_t row = position.row * tile::m + threadIdx.x;
     const std::int64_t col = position.col * tile::n + threadIdx.y;
@@ -36,8 +39,10 @@ __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
 
 template <class In, class Out>
 void launch_naive(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
-    naive<<<tile_count(arguments, tile::m, tile::n), dim3(tile::m, tile::n), 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    for_each_grid(arguments, tile_count(arguments, tile::m, tile::n), [&](dim3 grid, const product<In, Out>& p) {
+        naive<<<grid, dim3(tile::m, tile::n), 0, stream>>>(p);
+        check(cudaGetLastError());
+    });
 }
 
 template void launch_naive(const product<float, float>&, const device_traits&, cudaStream_t);

@@ -24,7 +24,7 @@ void launch_persistent_layout(const tile_layout& layout, const product<In, Out>&
 template <class In, class Out>
 void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream) {
     const auto& c = arguments.c;
-    launch_persistent_layout(cheapest_whole(persistent_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count),
+    launch_persistent_layout(cheapest_whole(persistent_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count, arguments.batch.count),
                              arguments, nullptr, stream);
 }
 

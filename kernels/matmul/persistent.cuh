@@ -87,8 +87,10 @@ struct persistent_kernel {
                 ptx::mbarrier* const full = &shared.barriers.full[at.stage];
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
                 ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-                a_tile::template load<1>(shared.a[at.stage], p.a, row_of(work), step * Tile::k, 0, full);
-                b_tile::template load<Tile::cluster>(shared.b[at.stage], p.b, col_of(work), step * Tile::k, rank, full);
+                const int k = step * Tile::k;
+                a_tile::template load<1>(shared.a[at.stage], p.a, row_of(work), k, work.batch * p.a_batch_step, 0, full);
+                b_tile::template load<Tile::cluster>(shared.b[at.stage], p.b, col_of(work), k,
+                                                     work.batch * p.b_batch_step, rank, full);
             }
     }
 
@@ -189,7 +191,7 @@ struct persistent_kernel {
     }
 
     /// Through shared memory, in boxes of 64 rows of 128 bytes: one is filled while the other is stored.
-    __device__ void store_boxes(int row, int col, const float (&sums)[Tile::sums], int& buffer) {
+    __device__ void store_boxes(int row, int col, int batch, const float (&sums)[Tile::sums], int& buffer) {
         const int lane = thread % 32;
 #pragma unroll
         for (int first = 0; first < Tile::n; first += out_cols) {
@@ -222,7 +224,7 @@ struct persistent_kernel {
             ptx::fence_before_copies();
             sync_group();
             if (thread == 0) {
-                if (row < p.m && col + first < p.n) ptx::store_box(p.c, out, col + first, row);
+                if (row < p.m && col + first < p.n) ptx::store_box(p.c, out, col + first, row, batch);
                 ptx::commit_stores();
             }
             buffer ^= 1;
@@ -242,14 +244,14 @@ struct persistent_kernel {
             const int col = col_of(work);
             if constexpr (stores_boxes) {
                 if (col + Tile::n <= p.c_map_cols) {
-                    store_boxes(row, col, sums, buffer);
+                    store_boxes(row, col, work.batch, sums, buffer);
                     continue;
                 }
             }
             if constexpr (Tile::has_epilogue)
                 store_through_shared<Tile::n>(p, row, col, sums, shared.out[group][0], [this] { sync_group(); });
             else
-                store_from_registers<Out, Tile::n>(p, row, col, sums);
+                store_from_registers<Out, Tile::n>(p, row, col, work.batch, sums);
         }
         if constexpr (stores_boxes) {
             if (thread == 0) ptx::wait_for_reads_of_stores<0>();
@@ -297,10 +299,10 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 
 inline tile_schedule schedule_of(const tile_layout& layout) {
     constexpr int group = 8;  // rows of tiles: 16 x 8 tiles of 128 x 256 that run together are 2048 x 2048
-    if (layout.down * layout.across > std::numeric_limits<int>::max())
+    if (layout.batches * layout.down * layout.across > std::numeric_limits<int>::max())
         throw unsupported("matmul: C has more tiles of this algorithm than an int counts");
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
-    return {narrow(layout.down), narrow(layout.across), group,         narrow(layout.steps), layout.workers,
+    return {narrow(layout.batches), narrow(layout.down), narrow(layout.across), group,         narrow(layout.steps), layout.workers,
             narrow(layout.whole), layout.streams};
 }
 

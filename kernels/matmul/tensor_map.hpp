@@ -14,10 +14,11 @@
 namespace heddle::kernels::matmul {
 
 /// Describes a matrix of which has_tensor_rows() holds to the tensor memory accelerator, which moves boxes of box_rows x
-/// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes. The driver's function comes through
-/// the runtime: heddle does not link the driver.
+/// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes. A batch of matrices is batch_stride
+/// elements apart. The driver's function comes through the runtime: heddle does not link the driver.
 template <class T>
-CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols) {
+CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols, std::int64_t batches = 1,
+                            std::int64_t batch_stride = 0) {
     using element = std::remove_const_t<T>;
     constexpr CUtensorMapDataType type = std::is_same_v<element, float>  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                                          : std::is_same_v<element, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
@@ -30,13 +31,14 @@ CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols)
     }();
     const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
     const std::int64_t stride = m.rows > 1 ? m.row_stride * std::int64_t{sizeof(T)} : tensor_alignment;
-    const cuuint64_t extents[] = {unsigned_of(m.cols), unsigned_of(m.rows)};
-    const cuuint64_t strides[] = {unsigned_of(stride)};
-    const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows)};
-    const cuuint32_t steps[] = {1, 1};
+    const std::int64_t step = batch_stride > 0 ? batch_stride * std::int64_t{sizeof(T)} : tensor_alignment;
+    const cuuint64_t extents[] = {unsigned_of(m.cols), unsigned_of(m.rows), unsigned_of(batches)};
+    const cuuint64_t strides[] = {unsigned_of(stride), unsigned_of(step)};
+    const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows), 1};
+    const cuuint32_t steps[] = {1, 1, 1};
     CUtensorMap map{};
     const CUresult status = encode(
-        &map, type, 2, const_cast<element*>(m.data), extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        &map, type, 3, const_cast<element*>(m.data), extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
         CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     check(status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
     return map;

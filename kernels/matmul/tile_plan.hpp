@@ -57,6 +57,7 @@ inline double read_us(std::int64_t m, std::int64_t n, std::int64_t k) {
 /// How a product is laid out: in tiles, and who does them (kernels/device/tile_scheduler.cuh).
 struct tile_layout {
     std::size_t tile = 0;  ///< of the list of plans
+    std::int64_t batches = 1;
     std::int64_t down = 0;
     std::int64_t across = 0;
     std::int64_t steps = 0;
@@ -71,16 +72,18 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 }
 
 /// All tiles whole.
-inline tile_layout lay_out(const tile_plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+inline tile_layout lay_out(const tile_plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                           std::int64_t batches = 1) {
     tile_layout result;
+    result.batches = batches;
     result.down = divide_up(m, std::int64_t{plan.m} * plan.cluster);
     result.across = divide_up(n, plan.n);
     result.steps = divide_up(k, step_k);
-    result.whole = result.down * result.across;
+    result.whole = batches * result.down * result.across;
     result.workers = static_cast<int>(std::min<std::int64_t>(result.whole, std::max(1, sm_count / plan.cluster)));
     const auto rounds = static_cast<double>(divide_up(result.whole, result.workers));
     result.us = std::max(rounds * (plan.around_us + static_cast<double>(result.steps) * plan.step_us),
-                         plan.around_us + read_us(m, n, k));
+                         plan.around_us + static_cast<double>(batches) * read_us(m, n, k));
     return result;
 }
 
@@ -144,8 +147,8 @@ tile_layout cheapest(std::span<const tile_plan> plans, LayOut lay_out_one) {
 }
 
 inline tile_layout cheapest_whole(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n, std::int64_t k,
-                                  int sm_count) {
-    return cheapest(plans, [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count); });
+                                  int sm_count, std::int64_t batches = 1) {
+    return cheapest(plans, [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count, batches); });
 }
 
 /// `may_stream`: there is a workspace.

@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(tile::threads, 1) warp_specialized(const __gri
             ptx::mbarrier* const full = &shared.barriers.full[at.stage];
             ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
             ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-            a_tile::template load<1>(shared.a[at.stage], p.a, row, step * tile::k, 0, full);
-            b_tile::template load<1>(shared.b[at.stage], p.b, col, step * tile::k, 0, full);
+            a_tile::template load<1>(shared.a[at.stage], p.a, row, step * tile::k, 0, 0, full);
+            b_tile::template load<1>(shared.b[at.stage], p.b, col, step * tile::k, 0, 0, full);
         }
         return;
     }
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(tile::threads, 1) warp_specialized(const __gri
     }
 
     // store
-    store_from_registers<Out, tile::n>(p, row + group * warpgroup_m, col, sums);
+    store_from_registers<Out, tile::n>(p, row + group * warpgroup_m, col, 0, sums);
 }
 
 }  // namespace

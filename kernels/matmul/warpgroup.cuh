@@ -27,6 +27,9 @@ struct tensor_product {
     Out* c_data;
     std::int64_t c_row_stride;
     std::int64_t c_col_stride;
+    std::int64_t c_batch_stride;
+    int a_batch_step;  ///< 0 where one A serves all
+    int b_batch_step;
     int m;
     int n;
     int k;
@@ -49,17 +52,19 @@ __device__ auto pair_of(float low, float high) {
 /// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
 /// neighbours of a row, eight lanes have neighbours of a column.
 template <class Out, int n>
-__device__ void store_from_registers(const tensor_product<Out>& p, int row, int col, const float (&sums)[n / 2]) {
+__device__ void store_from_registers(const tensor_product<Out>& p, int row, int col, int batch,
+                                     const float (&sums)[n / 2]) {
     using pair = decltype(pair_of<Out>(0, 0));
     const int thread = threadIdx.x % warpgroup_threads;
     row += thread / 32 * 16 + thread % 32 / 4;
     col += thread % 4 * 2;
-    const bool in_pairs = p.c_col_stride == 1 && reinterpret_cast<std::uintptr_t>(p.c_data) % sizeof(pair) == 0 &&
+    Out* const c = p.c_data + batch * p.c_batch_stride;
+    const bool in_pairs = p.c_col_stride == 1 && reinterpret_cast<std::uintptr_t>(c) % sizeof(pair) == 0 &&
                           (p.c_row_stride % 2 == 0 || p.m == 1);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         if (row + 8 * half >= p.m) continue;
-        Out* const line = p.c_data + (row + 8 * half) * p.c_row_stride;
+        Out* const line = c + (row + 8 * half) * p.c_row_stride;
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
             const int at = col + 8 * j;
@@ -94,10 +99,17 @@ void with_orders(const product<In, Out>& p, Function function) {
 template <class A, class B, bool a_k_major, bool b_k_major, class In, class Out>
 tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts = 1) {
     tensor_product<Out> result{};
-    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row);
-    result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b, b_k_major ? B::box_rows / b_parts : B::box_rows, B::row);
-    if (p.beta == 0 && p.epilogue.is_identity() && has_tensor_rows(p.c)) {
-        result.c = make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)));
+    const batch_strides& s = p.batch;
+    const auto count_of = [&](std::int64_t stride) { return stride == 0 ? 1 : s.count; };
+    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, count_of(s.a), s.a);
+    result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b, b_k_major ? B::box_rows / b_parts : B::box_rows,
+                               B::row, count_of(s.b), s.b);
+    result.a_batch_step = s.a == 0 ? 0 : 1;
+    result.b_batch_step = s.b == 0 ? 0 : 1;
+    result.c_batch_stride = s.c;
+    const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
+    if (p.beta == 0 && p.epilogue.is_identity() && has_tensor_rows(p.c) && steps_whole) {
+        result.c = make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)), s.count, s.c);
         // Stores are of 16 bytes, also where the matrix ends within them.
         const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
         result.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);

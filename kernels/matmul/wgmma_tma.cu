@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(warpgroup_threads) wgmma_tma(const __grid_cons
         // load
         if (threadIdx.x == 0) {
             ptx::arrive_and_expect(&shared.full, a_tile::bytes + b_tile::bytes);
-            a_tile::template load<1>(shared.a, p.a, row, step * tile::k, 0, &shared.full);
-            b_tile::template load<1>(shared.b, p.b, col, step * tile::k, 0, &shared.full);
+            a_tile::template load<1>(shared.a, p.a, row, step * tile::k, 0, 0, &shared.full);
+            b_tile::template load<1>(shared.b, p.b, col, step * tile::k, 0, 0, &shared.full);
         }
         ptx::wait(&shared.full, step % 2);
 
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(warpgroup_threads) wgmma_tma(const __grid_cons
     // store
 #pragma unroll
     for (int part = 0; part < tile::parts; ++part)
-        store_from_registers<Out, tile::n>(p, row + part * warpgroup_m, col, sums[part]);
+        store_from_registers<Out, tile::n>(p, row + part * warpgroup_m, col, 0, sums[part]);
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(tile::threads) multiply(product<In, Out> p) {
     auto& shared = *reinterpret_cast<shared_storage<In>*>(storage);
 
     // locate
+    take_batch(p, blockIdx.z);
     const tile_position position = row_by_row(p, tile::n);
     const std::int64_t row = position.row * tile::m;
     const std::int64_t col = position.col * tile::n;
@@ -104,8 +105,10 @@ __global__ void __launch_bounds__(tile::threads) multiply(product<In, Out> p) {
 
 template <class In, class Out>
 void launch_wmma(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
-    multiply<<<tile_count(arguments, tile::m, tile::n), tile::threads, 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    for_each_grid(arguments, tile_count(arguments, tile::m, tile::n), [&](dim3 grid, const product<In, Out>& p) {
+        multiply<<<grid, tile::threads, 0, stream>>>(p);
+        check(cudaGetLastError());
+    });
 }
 
 template void launch_wmma(const product<half, half>&, const device_traits&, cudaStream_t);

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/shared_address.cuh"
 
 #include <cuda.h>
 
 /// Copies of boxes between a tensor in global memory and shared memory, by the tensor memory accelerator (compute
-/// capability 9.0). One thread starts a copy. A coordinate is of the box's first element, innermost first; what lies
+/// capability 9.0). Tensors have three dimensions. One thread starts a copy. A coordinate is of the box's first element, innermost first; what lies
 /// outside of the tensor is read as zeros and not written.
 namespace heddle::kernels::ptx {
 
@@ -14,27 +15,27 @@ __device__ inline void prefetch(const CUtensorMap& map) {
 }
 
 /// All bytes of the box, outside ones too, are counted at `barrier`.
-__device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int y, mbarrier* barrier) {
+__device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int y, int z, mbarrier* barrier) {
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
             shared_address(shared)),
-        "l"(&map), "r"(x), "r"(y), "r"(shared_address(barrier))
+        "l"(&map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier))
         : "memory");
 }
 
 /// To the same place in each block of the cluster whose bit is set in `blocks`, and counted at its barrier.
-__device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, int x, int y, mbarrier* barrier,
-                                          std::uint16_t blocks) {
+__device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, int x, int y, int z,
+                                          mbarrier* barrier, std::uint16_t blocks) {
     asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
-        "{%2, %3}], [%4], %5;" ::"r"(shared_address(shared)),
-        "l"(&map), "r"(x), "r"(y), "r"(shared_address(barrier)), "h"(blocks)
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+        "{%2, %3, %4}], [%5], %6;" ::"r"(shared_address(shared)),
+        "l"(&map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier)), "h"(blocks)
         : "memory");
 }
 
-__device__ inline void store_box(const CUtensorMap& map, const void* shared, int x, int y) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
-                 "r"(y), "r"(shared_address(shared))
+__device__ inline void store_box(const CUtensorMap& map, const void* shared, int x, int y, int z) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&map), "r"(x),
+                 "r"(y), "r"(z), "r"(shared_address(shared))
                  : "memory");
 }
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <heddle/matmul.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace heddle {
+
+/// `count` matrices of one shape, each `stride` elements from the one before. Of an operand that is only read, a stride of 0
+/// makes one matrix serve all.
+template <class T>
+struct batch_view {
+    matrix_view<T> first;
+    std::int64_t count = 1;
+    std::int64_t stride = 0;
+
+    operator batch_view<const T>() const
+        requires(!std::is_const_v<T>)
+    {
+        return {first, count, stride};
+    }
+};
+
+/// C_i = alpha * A_i * B_i + beta * C_i for each of a batch, in one launch.
+///
+/// Views, types, errors and stream behaviour are matmul's; In is half or bfloat16. The matrices of C lie one after another
+/// and apart from all of A and B. Rungs that take batches are naive, wmma, persistent and cluster_multicast.
+///
+/// @throws invalid_argument  and where the counts disagree or are negative, a stride is negative, or C's is less than
+///                           one of its matrices spans
+template <class Out, class In = Out>
+void batched_matmul(batch_view<const std::type_identity_t<In>> a, batch_view<const std::type_identity_t<In>> b,
+                    batch_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});
+
+/// One of several products of any shapes.
+template <class Out, class In = Out>
+struct matmul_operands {
+    matrix_view<const In> a;
+    matrix_view<const In> b;
+    matrix_view<Out> c;
+};
+
+/// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes. One that begins early fills what the one
+/// before leaves idle. All are checked before the first is enqueued; their Cs do not overlap one another's operands.
+template <class Out, class In = Out>
+void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, cuda::stream_ref stream,
+                    const matmul_options& options = {});
+
+}  // namespace heddle
