@@ -4,11 +4,14 @@
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/buffer.hpp>
+#include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace heddle::bench {
@@ -48,8 +51,11 @@ void row(const shape& s, std::string_view library, temperature temperature, Prep
 
 template <class T>
 void heddle_row(const shape& s, temperature temperature, matmul_algorithm algorithm = matmul_algorithm::automatic) {
-    row<T>(s, implementation(algorithm), temperature, [algorithm](auto a, auto b, auto c) {
-        return [=] { matmul<T>(a, b, c, stream(), {.algorithm = algorithm}); };
+    row<T>(s, implementation(algorithm), temperature, [s, algorithm](auto a, auto b, auto c) {
+        const std::int64_t bytes =
+            matmul_workspace_bytes({s.m, s.n, s.k, element_type_of<T>}, traits_of(current_device()), algorithm);
+        const auto scratch = std::make_shared<workspace>(bytes, stream());
+        return [=] { matmul<T>(a, b, c, stream(), {.algorithm = algorithm, .workspace = *scratch}); };
     });
 }
 
@@ -78,7 +84,8 @@ constexpr shape shapes[] = {
     cube(256),        cube(512),          cube(1024),        cube(1536),      cube(2048),         cube(3072),
     cube(4096),       cube(6144),         cube(8192),        cube(16384),     cube(512, true),    cube(1024, true),
     cube(2048, true), cube(4096, true),   cube(8192, true),  cube(1000),      {16384, 1024, 4096}, {8192, 128, 8192},
-    {4096, 4096, 64}, {128, 8192, 4096},  {64, 4096, 11008},
+    {4096, 4096, 64}, {128, 8192, 4096},  {64, 4096, 11008}, {1, 4096, 4096},   {8, 4096, 4096},
+    {16, 4096, 4096}, {64, 4096, 4096},   {64, 64, 65536},   {4097, 4099, 4101}, {4095, 4096, 4097},
 };
 
 }  // namespace

@@ -75,7 +75,8 @@ struct matmul_call {
     layout a_layout, b_layout, c_layout;
     cublasLtMatmulAlgo_t algorithm{};
 
-    matmul_call(matrix_view<const In> a_, matrix_view<const In> b_, matrix_view<Out> c_)
+    matmul_call(matrix_view<const In> a_, matrix_view<const In> b_, matrix_view<Out> c_, const Out* bias,
+                lt_activation activation)
         : a(a_), b(b_), c(c_), a_layout(layout_of(a)), b_layout(layout_of(b)), c_layout(layout_of(c)) {
         cublasLtMatmulDesc_t created = nullptr;
         check(cublasLtMatmulDescCreate(&created, CUBLAS_COMPUTE_32F, CUDA_R_32F));
@@ -83,6 +84,12 @@ struct matmul_call {
         // Row-major C = A B is column-major C' = B' A'.
         set_transposition(CUBLASLT_MATMUL_DESC_TRANSA, b.col_stride != 1);
         set_transposition(CUBLASLT_MATMUL_DESC_TRANSB, a.col_stride != 1);
+        if (bias == nullptr) return;
+        const cublasLtEpilogue_t epilogue = activation == lt_activation::relu        ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                            : activation == lt_activation::gelu_tanh ? CUBLASLT_EPILOGUE_GELU_BIAS
+                                                                                     : CUBLASLT_EPILOGUE_BIAS;
+        check(cublasLtMatmulDescSetAttribute(created, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof(epilogue)));
+        check(cublasLtMatmulDescSetAttribute(created, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)));
     }
 
     void set_transposition(cublasLtMatmulDescAttributes_t which, bool is_transposed) {
@@ -139,11 +146,12 @@ struct matmul_call {
 }  // namespace
 
 template <class In, class Out>
-std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c) {
-    using key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool>;
+std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+                                            const Out* bias, lt_activation activation) {
+    using key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, bool, lt_activation>;
     static std::map<key, cublasLtMatmulAlgo_t> known;
-    const auto call = std::make_shared<matmul_call<In, Out>>(a, b, c);
-    const key problem{c.rows, c.cols, a.cols, a.col_stride == 1, b.col_stride == 1};
+    const auto call = std::make_shared<matmul_call<In, Out>>(a, b, c, bias, activation);
+    const key problem{c.rows, c.cols, a.cols, a.col_stride == 1, b.col_stride == 1, bias != nullptr, activation};
     if (const auto at = known.find(problem); at != known.end()) {
         call->algorithm = at->second;
     } else {
@@ -154,9 +162,9 @@ std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view
 }
 
 template std::function<void()> best_cublas_lt_matmul(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                                     matrix_view<bfloat16>);
+                                                     matrix_view<bfloat16>, const bfloat16*, lt_activation);
 template std::function<void()> best_cublas_lt_matmul(matrix_view<const half>, matrix_view<const half>,
-                                                     matrix_view<half>);
+                                                     matrix_view<half>, const half*, lt_activation);
 
 }  // namespace heddle::bench
 
