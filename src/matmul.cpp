@@ -27,7 +27,7 @@ using enum matmul_algorithm;
 constexpr std::array float_algorithms = {naive, coalesced, tiled, shared_memory, register_tiled, pipelined};
 constexpr std::array half_algorithms = {naive,      wmma,              wgmma_tma, warp_specialized,
                                         persistent, cluster_multicast, stream_k,  skinny,
-                                        fused};
+                                        fused,      padded};
 
 template <class T>
 bool has_unit_stride(const matrix_view<const T>& m) {
@@ -52,10 +52,20 @@ bool has_warpgroups(const device_traits& device) {
     return HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 && device.compute_capability_minor == 0;
 }
 
+/// Then nothing else keeps the tensor memory accelerator from reading the copies.
+bool can_be_padded(const matmul_problem& problem) {
+    return problem.unit_stride && problem.batches == 1 && !problem.has_epilogue &&
+           std::max({problem.m, problem.n, problem.k}) <= rungs::max_tensor_extent;
+}
+
 void require_warpgroups_can_run(std::string_view name, const matmul_problem& problem, const device_traits& device) {
     if (!has_warpgroups(device))
         throw unsupported(fmt::format("matmul: {} needs a device of compute capability 9.0, and heddle built for it", name));
-    if (!problem.tensor_maps)
+    if (name == "padded" && (!can_be_padded(problem) || !problem.has_workspace))
+        throw unsupported(
+            "matmul: padded needs a workspace, contiguous rows or columns of a and of b, extents below 2^31, no batch "
+            "and no epilogue");
+    if (name != "padded" && !problem.tensor_maps)
         throw unsupported(fmt::format("matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
                                       "multiples of 16 bytes, and extents below 2^31",
                                       name));
@@ -106,6 +116,8 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
                     return rungs::launch_cluster_multicast(arguments, device, stream);
                 case stream_k:
                     return rungs::launch_stream_k(arguments, workspace, device, stream);
+                case padded:
+                    return rungs::launch_padded(arguments, workspace, device, stream);
                 case fused:
                     if constexpr (std::is_same_v<In, Out>) return rungs::launch_fused(arguments, device, stream);
                     return;
@@ -157,6 +169,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "skinny";
         case fused:
             return "fused";
+        case padded:
+            return "padded";
     }
     return "unknown";
 }
@@ -165,7 +179,8 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
     if (problem.operands == element_type::f32)
         return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
     if (problem.k == 0) return naive;
-    if (!problem.tensor_maps || !has_warpgroups(device)) return wmma;
+    if (!has_warpgroups(device)) return wmma;
+    if (!problem.tensor_maps) return problem.has_workspace && can_be_padded(problem) ? padded : wmma;
     if (problem.has_epilogue) return problem.stores_operand_type ? fused : wmma;
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     matmul_algorithm best = persistent;
@@ -202,6 +217,9 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
             sums = std::max(sums, rungs::shared_sums_bytes(rungs::skinny_tiles[layout.tile], layout));
         }
     }
+    if (algorithm == padded)  // whichever way the operands lie, and both of them
+        sums = std::max(rungs::padded_bytes(m, k), rungs::padded_bytes(k, m)) +
+               std::max(rungs::padded_bytes(k, n), rungs::padded_bytes(n, k));
     return sums == 0 ? 0 : detail::workspace_ticket_bytes + sums;
 }
 

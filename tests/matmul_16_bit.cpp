@@ -58,7 +58,7 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
         if (!is_set_up()) return;
         const bool needs_hopper = GetParam() != matmul_algorithm::automatic && GetParam() != matmul_algorithm::naive &&
                                   GetParam() != matmul_algorithm::wmma;
-        is_aligned_only_ = needs_hopper;
+        is_aligned_only_ = needs_hopper && GetParam() != matmul_algorithm::padded;
         if (needs_hopper && !test::has_warpgroups())
             GTEST_SKIP() << "needs compute capability 9.0";
         stream_.emplace();
@@ -201,6 +201,7 @@ TEST_P(matmul_16_bit, leaves_the_workspace_ready) {
 }
 
 TEST_P(matmul_16_bit, needs_no_workspace) {
+    if (GetParam() == matmul_algorithm::padded) GTEST_SKIP() << "needs one";
     const shape s{40, 1000, 3000};
     const std::vector<half> a_elements = test::random_elements<half>(s.m * s.k);
     const std::vector<half> b_elements = test::random_elements<half>(s.k * s.n);
@@ -236,7 +237,9 @@ TEST_P(matmul_16_bit, takes_operands_of_any_alignment_or_says_so) {
             EXPECT_TRUE(c.untouched());
         } else {
             run_all_types(s, odd, {true, 3, offset}, odd);
-            run_all_types(s, {false, 3, 1, 2}, {false, 1, 0, 3}, {false, 1, offset, 2}, 1, 2);
+            run_all_types(s, {true, 5, offset}, {false, 3, 0}, {true, 1, offset}, 1, 0.5f);
+            if (GetParam() != matmul_algorithm::padded)
+                run_all_types(s, {false, 3, 1, 2}, {false, 1, 0, 3}, {false, 1, offset, 2}, 1, 2);
         }
     }
 }
@@ -581,6 +584,9 @@ TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
     EXPECT_EQ(select(problem, ampere), matmul_algorithm::wmma);
     problem.tensor_maps = false;
     EXPECT_EQ(select(problem, hopper()), matmul_algorithm::wmma);
+    problem.has_workspace = true;
+    EXPECT_EQ(select(problem, hopper()), matmul_algorithm::padded);
+    EXPECT_GE(matmul_workspace_bytes(problem, hopper()), 2 * 512 * 512 * 2);
 }
 
 TEST(matmul_16_bit_arguments, of_an_epilogue_fit_c) {

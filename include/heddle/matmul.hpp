@@ -32,7 +32,8 @@ enum class matmul_algorithm {
     cluster_multicast,
     stream_k,
     skinny,
-    fused
+    fused,
+    padded
 };
 
 /// The rungs for operands of a type, without `automatic`: what tests, benchmarks and pages go through.
@@ -46,8 +47,8 @@ struct matmul_options {
     matmul_algorithm algorithm = matmul_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
-    /// With it, products of half and bfloat16 that have too few tiles for the device are shared out along k as well.
-    /// Empty: they are not.
+    /// With it, products of half and bfloat16 that have too few tiles for the device are shared out along k as well, and
+    /// operands at odd addresses are copied to even ones. Empty: they are not.
     std::span<std::byte> workspace{};
 };
 

@@ -97,6 +97,11 @@ void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, cons
 template <class T>
 void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream);
 
+/// For A and B with contiguous rows or columns at any address; the workspace holds their copies.
+template <class In, class Out>
+void launch_padded(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
+                   cudaStream_t stream);
+
 /// Of a workspace: zero between calls. The sums that are shared come behind them.
 inline constexpr std::int64_t workspace_ticket_bytes = 4096;
 

@@ -23,6 +23,12 @@ bool has_tensor_rows(const matrix_view<T>& m) {
            m.row_stride < max_stride_bytes / std::int64_t{sizeof(T)};
 }
 
+/// What a copy takes of a matrix of 16-bit elements whose rows begin at multiples of the alignment.
+constexpr std::int64_t padded_bytes(std::int64_t rows, std::int64_t cols) {
+    constexpr std::int64_t element = 2;
+    return rows * ((cols * element + tensor_alignment - 1) / tensor_alignment * tensor_alignment);
+}
+
 /// C may have gaps: then it is stored from registers.
 template <class T>
 bool has_tensor_extents(const matrix_view<T>& m) {
