@@ -25,9 +25,9 @@ namespace rungs = kernels::matmul;
 using enum matmul_algorithm;
 
 constexpr std::array float_algorithms = {naive, coalesced, tiled, shared_memory, register_tiled, pipelined};
-constexpr std::array half_algorithms = {naive,      wmma,              wgmma_tma, warp_specialized,
-                                        persistent, cluster_multicast, stream_k,  skinny,
-                                        fused,      padded};
+constexpr std::array half_algorithms = {naive,      wmma,              mma_sync, wgmma_tma, warp_specialized,
+                                        persistent, cluster_multicast, stream_k, skinny,    fused,
+                                        padded};
 
 template <class T>
 bool has_unit_stride(const matrix_view<const T>& m) {
@@ -45,6 +45,13 @@ void require_pipelined_can_run(const matmul_problem& problem, const device_trait
     if (!problem.unit_stride)
         throw unsupported(
             "matmul: pipelined needs the rows or the columns of a and of b side by side (a stride of 1)");
+}
+
+void require_mma_can_run(const matmul_problem& problem, const device_traits& device) {
+    if (!can_copy_async(device)) throw unsupported("matmul: mma_sync needs compute capability 8.0");
+    if (!problem.tensor_maps || problem.batches != 1)
+        throw unsupported("matmul: mma_sync needs rows or columns of a and of b that are contiguous and begin at "
+                          "multiples of 16 bytes, and takes no batch");
 }
 
 /// The instructions of these rungs exist on compute capability 9.0 alone.
@@ -95,8 +102,12 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
         }
     } else {
         if (algorithm == wmma) return rungs::launch_wmma(arguments, device, stream);
+        if (algorithm == mma_sync) {
+            require_mma_can_run(problem, device);
+            return rungs::launch_mma_sync(arguments, device, stream);
+        }
         if (problem.has_epilogue && algorithm != fused)
-            throw unsupported(fmt::format("matmul: {} has no epilogue: naive, wmma and fused have", to_string(algorithm)));
+            throw unsupported(fmt::format("matmul: {} has no epilogue: naive, wmma, mma_sync and fused have", to_string(algorithm)));
         if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
             throw unsupported(fmt::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
                                           to_string(algorithm)));
@@ -155,6 +166,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "pipelined";
         case wmma:
             return "wmma";
+        case mma_sync:
+            return "mma_sync";
         case wgmma_tma:
             return "wgmma_tma";
         case warp_specialized:
@@ -179,7 +192,8 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
     if (problem.operands == element_type::f32)
         return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
     if (problem.k == 0) return naive;
-    if (!has_warpgroups(device)) return wmma;
+    if (!has_warpgroups(device))
+        return problem.tensor_maps && problem.batches == 1 && can_copy_async(device) ? mma_sync : wmma;
     if (!problem.tensor_maps) return problem.has_workspace && can_be_padded(problem) ? padded : wmma;
     if (problem.has_epilogue) return problem.stores_operand_type ? fused : wmma;
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
@@ -265,6 +279,8 @@ rungs::epilogue<Out> validated(const matmul_epilogue<Out>& e, const matrix_view<
         result.residual_row_stride = r.row_stride;
         result.residual_col_stride = r.col_stride;
     }
+    result.is_identity = e.activation == matmul_activation::none && e.scale == 1 && result.row_bias == nullptr &&
+                         result.column_bias == nullptr && result.residual == nullptr;
     return result;
 }
 
@@ -315,7 +331,7 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
     const matmul_problem problem{arguments.c.rows,    arguments.c.cols,
                                  arguments.a.cols,    element_type_of<In>,
                                  has_unit_stride(a) && has_unit_stride(b), tensor_maps,
-                                 !options.workspace.empty(), !arguments.epilogue.is_identity(),
+                                 !options.workspace.empty(), !arguments.epilogue.is_identity,
                                  std::is_same_v<In, Out>, batch.count};
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size("matmul", options.workspace,

@@ -57,8 +57,9 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
         gpu_test::SetUp();
         if (!is_set_up()) return;
         const bool needs_hopper = GetParam() != matmul_algorithm::automatic && GetParam() != matmul_algorithm::naive &&
-                                  GetParam() != matmul_algorithm::wmma;
-        is_aligned_only_ = needs_hopper && GetParam() != matmul_algorithm::padded;
+                                  GetParam() != matmul_algorithm::wmma && GetParam() != matmul_algorithm::mma_sync;
+        is_aligned_only_ = GetParam() == matmul_algorithm::mma_sync ||
+                           (needs_hopper && GetParam() != matmul_algorithm::padded);
         if (needs_hopper && !test::has_warpgroups())
             GTEST_SKIP() << "needs compute capability 9.0";
         stream_.emplace();
@@ -485,7 +486,8 @@ class matmul_epilogues : public matmul_16_bit {
 
     bool has_epilogue() const {
         return GetParam() == matmul_algorithm::automatic || GetParam() == matmul_algorithm::naive ||
-               GetParam() == matmul_algorithm::wmma || GetParam() == matmul_algorithm::fused;
+               GetParam() == matmul_algorithm::wmma || GetParam() == matmul_algorithm::mma_sync ||
+               GetParam() == matmul_algorithm::fused;
     }
 };
 
@@ -581,8 +583,9 @@ TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
     matmul_problem problem{512, 512, 512, element_type::f16};
     device_traits ampere = hopper();
     ampere.compute_capability_major = 8;
-    EXPECT_EQ(select(problem, ampere), matmul_algorithm::wmma);
+    EXPECT_EQ(select(problem, ampere), matmul_algorithm::mma_sync);
     problem.tensor_maps = false;
+    EXPECT_EQ(select(problem, ampere), matmul_algorithm::wmma);
     EXPECT_EQ(select(problem, hopper()), matmul_algorithm::wmma);
     problem.has_workspace = true;
     EXPECT_EQ(select(problem, hopper()), matmul_algorithm::padded);

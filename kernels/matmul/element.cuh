@@ -28,7 +28,8 @@ __device__ void store(const product<In, Out>& p, std::int64_t row, std::int64_t 
     if (row >= p.c.rows || col >= p.c.cols) return;
     Out& c = element(p.c, row, col);
     float result = p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * static_cast<float>(c);
-    if constexpr (!std::is_same_v<In, float>) result = applied(p.epilogue, result, row, col);
+    if constexpr (!std::is_same_v<In, float>)
+        if (!p.epilogue.is_identity) result = applied(p.epilogue, result, row, col);
     c = static_cast<Out>(result);
 }
 

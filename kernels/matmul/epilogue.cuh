@@ -44,9 +44,9 @@ __device__ void with_activation(matmul_activation activation, Function function)
     }
 }
 
-/// Of one element: `x` is alpha times its sum, plus beta times C.
+/// Of one element: `x` is alpha times its sum, plus beta times C. A call: it is long, and made for every element.
 template <class Out>
-__device__ float applied(const epilogue<Out>& e, float x, std::int64_t row, std::int64_t col) {
+__device__ __noinline__ float applied(const epilogue<Out>& e, float x, std::int64_t row, std::int64_t col) {
     if (e.row_bias != nullptr) x += static_cast<float>(e.row_bias[col * e.row_bias_stride]);
     if (e.column_bias != nullptr) x += static_cast<float>(e.column_bias[row * e.column_bias_stride]);
     with_activation(e.activation, [&]<matmul_activation activation>() { x = activated<Out, activation>(x); });

@@ -20,23 +20,19 @@ struct epilogue {
     const Out* residual = nullptr;
     std::int64_t residual_row_stride = 0;
     std::int64_t residual_col_stride = 0;
-
-    bool is_identity() const {
-        return activation == matmul_activation::none && scale == 1 && row_bias == nullptr && column_bias == nullptr &&
-               residual == nullptr;
-    }
+    bool is_identity = true;
 };
 
 template <class Out>
 epilogue<Out> transposed(const epilogue<Out>& e) {
     return {e.activation,      e.scale,          e.column_bias,         e.column_bias_stride,
             e.row_bias,        e.row_bias_stride, e.residual,           e.residual_col_stride,
-            e.residual_row_stride};
+            e.residual_row_stride, e.is_identity};
 }
 
 /// float products have none.
 struct no_epilogue {
-    static constexpr bool is_identity() { return true; }
+    static constexpr bool is_identity = true;
 };
 
 constexpr no_epilogue transposed(no_epilogue e) {

@@ -72,6 +72,9 @@ void launch_pipelined(const arguments& arguments, const device_traits& device, c
 // half and bfloat16
 template <class In, class Out>
 void launch_wmma(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+/// Needs has_tensor_rows_or_columns() of A and B, and cp.async and mma.sync (compute capability 8.0).
+template <class In, class Out>
+void launch_mma_sync(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
 // These need has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0.
 template <class In, class Out>
 void launch_wgmma_tma(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);

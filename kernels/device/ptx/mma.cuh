@@ -1,0 +1,46 @@
+#pragma once
+
+#include "kernels/device/ptx/shared_address.cuh"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <type_traits>
+
+/// Products of a warp whose fragments are in registers (compute capability 8.0).
+namespace heddle::kernels::ptx {
+
+/// Loads four 8 x 8 matrices of 16-bit elements: thread t gives the address of row t % 8 of matrix t / 8, and gets in
+/// register i of row t / 4 of matrix i the elements 2 (t % 4) and the next; of its transpose where `transposed`.
+template <bool transposed>
+__device__ inline void load_matrices(unsigned (&registers)[4], const void* row) {
+    if constexpr (transposed)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
+                     : "r"(shared_address(row))
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
+                     : "r"(shared_address(row))
+                     : "memory");
+}
+
+/// sums (16 x 8) += a (16 x 16) b (16 x 8). Thread t has of row t / 4 the sums of columns 2 (t % 4) and the next, and
+/// then those eight rows below. a: matrices (rows 0..7, k 0..7), (8..15, 0..7), (0..7, 8..15), (8..15, 8..15); b: of its
+/// transpose (n 0..7, k 0..7), (n 0..7, k 8..15).
+template <class T>
+__device__ inline void mma(float (&sums)[4], const unsigned (&a)[4], unsigned b_low, unsigned b_high) {
+    if constexpr (std::is_same_v<T, __half>)
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+    else
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+}
+
+}  // namespace heddle::kernels::ptx
