@@ -20,7 +20,8 @@ struct batch {
 };
 
 problem products(const batch& b) {
-    const double elements = static_cast<double>(b.count) * static_cast<double>(b.size) * static_cast<double>(b.size);
+    const double elements =
+        static_cast<double>(b.count) * static_cast<double>(b.size) * static_cast<double>(b.size);
     return {fmt::format("batched_matmul/bf16/{}x{}x{}x{}", b.count, b.size, b.size, b.size),
             sizeof(bfloat16) * 3 * elements, 2 * elements * static_cast<double>(b.size)};
 }
@@ -30,7 +31,8 @@ template <class Call>
 void row(const batch& of, std::string_view library, temperature temperature, Call call) {
     device_row(products(of), library, temperature, [of, call] {
         const std::int64_t elements = of.size * of.size;
-        return [=, a = random_on_device<bfloat16>(of.count * elements), b = random_on_device<bfloat16>(of.count * elements),
+        return [=, a = random_on_device<bfloat16>(of.count * elements),
+                b = random_on_device<bfloat16>(of.count * elements),
                 c = device_buffer<bfloat16>(of.count * elements, stream())]() mutable {
             const auto batch_of = [&](bfloat16* data) {
                 return batch_view<bfloat16>{{data, of.size, of.size}, of.count, elements};
@@ -54,9 +56,9 @@ void register_rows() {
                 const std::int64_t n = c.first.cols;
                 // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
                 check(cublasGemmStridedBatchedEx_64(
-                    cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.first.data, CUDA_R_16BF, n, b.stride,
-                    a.first.data, CUDA_R_16BF, n, a.stride, &zero, c.first.data, CUDA_R_16BF, n, c.stride, c.count,
-                    CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+                    cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.first.data, CUDA_R_16BF, n,
+                    b.stride, a.first.data, CUDA_R_16BF, n, a.stride, &zero, c.first.data, CUDA_R_16BF, n,
+                    c.stride, c.count, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
             });
 #endif
         }

@@ -19,8 +19,8 @@ namespace {
 template <class T>
 problem layer(std::string_view activation, std::int64_t size) {
     const auto n = static_cast<double>(size);
-    return {fmt::format("linear_{}/{}/{}x{}x{}", activation, dtype<T>, size, size, size), sizeof(T) * 3 * n * n,
-            2 * n * n * n};
+    return {fmt::format("linear_{}/{}/{}x{}x{}", activation, dtype<T>, size, size, size),
+            sizeof(T) * 3 * n * n, 2 * n * n * n};
 }
 
 /// `prepare` takes the matrices a, b and c and the bias, and gives the call.
@@ -32,15 +32,17 @@ void row(std::string_view activation, std::int64_t size, std::string_view librar
         auto b = random_on_device<T>(size * size);
         auto bias = random_on_device<T>(size);
         device_buffer<T> c(size * size, stream());
-        auto call = prepare(matrix_view<const T>{a.data(), size, size}, matrix_view<const T>{b.data(), size, size},
-                            matrix_view<T>{c.data(), size, size}, vector_view<const T>{bias.data(), size});
+        auto call =
+            prepare(matrix_view<const T>{a.data(), size, size}, matrix_view<const T>{b.data(), size, size},
+                    matrix_view<T>{c.data(), size, size}, vector_view<const T>{bias.data(), size});
         return [a = std::move(a), b = std::move(b), c = std::move(c), bias = std::move(bias),
                 call = std::move(call)] { call(); };
     });
 }
 
 template <class T>
-void heddle_row(std::string_view name, std::int64_t size, temperature temperature, matmul_activation activation) {
+void heddle_row(std::string_view name, std::int64_t size, temperature temperature,
+                matmul_activation activation) {
     row<T>(name, size, "heddle", temperature, [activation](auto a, auto b, auto c, auto bias) {
         return [=] { matmul<T>(a, b, c, matmul_epilogue<T>{activation, bias}, stream()); };
     });
@@ -60,16 +62,19 @@ void register_rows() {
                 return best_cublas_lt_matmul<bfloat16, bfloat16>(a, b, c, bias.data, lt_activation::relu);
             });
             row<bfloat16>("gelu_tanh", size, "cublaslt", temperature, [](auto a, auto b, auto c, auto bias) {
-                return best_cublas_lt_matmul<bfloat16, bfloat16>(a, b, c, bias.data, lt_activation::gelu_tanh);
+                return best_cublas_lt_matmul<bfloat16, bfloat16>(a, b, c, bias.data,
+                                                                 lt_activation::gelu_tanh);
             });
 #if HEDDLE_HAS_CUDNN
-            row<half>("sigmoid", size, "cublaslt+cudnn", temperature, [size](auto a, auto b, auto c, auto bias) {
-                return [product = best_cublas_lt_matmul<half, half>(a, b, c, bias.data), c,
-                        sigmoid = std::make_shared<cudnn_elementwise<half>>(CUDNN_ACTIVATION_SIGMOID, size * size)] {
-                    product();
-                    (*sigmoid)(c.data, c.data);
-                };
-            });
+            row<half>("sigmoid", size, "cublaslt+cudnn", temperature,
+                      [size](auto a, auto b, auto c, auto bias) {
+                          return [product = best_cublas_lt_matmul<half, half>(a, b, c, bias.data), c,
+                                  sigmoid = std::make_shared<cudnn_elementwise<half>>(
+                                      CUDNN_ACTIVATION_SIGMOID, size * size)] {
+                              product();
+                              (*sigmoid)(c.data, c.data);
+                          };
+                      });
 #endif
 #endif
         }

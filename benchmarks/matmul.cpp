@@ -107,7 +107,8 @@ void register_rows() {
             cublas_row(s, temperature);
         }
     for (const shape& s : {cube(512), cube(4096)})
-        for (const auto algorithm : matmul_algorithms(element_type::f32)) heddle_row(s, temperature::cold, algorithm);
+        for (const auto algorithm : matmul_algorithms(element_type::f32))
+            heddle_row(s, temperature::cold, algorithm);
     host_rows(cube(512));
     host_rows(cube(1024));
 }

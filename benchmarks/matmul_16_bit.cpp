@@ -43,8 +43,8 @@ void row(const shape& s, std::string_view library, temperature temperature, Prep
         auto b = random_on_device<T>(s.k * s.n);
         device_buffer<T> c(s.m * s.n, stream());
         const matrix_view<const T> b_rows{b.data(), s.b_transposed ? s.n : s.k, s.b_transposed ? s.k : s.n};
-        auto call = prepare(matrix_view<const T>{a.data(), s.m, s.k}, s.b_transposed ? transposed(b_rows) : b_rows,
-                            matrix_view<T>{c.data(), s.m, s.n});
+        auto call = prepare(matrix_view<const T>{a.data(), s.m, s.k},
+                            s.b_transposed ? transposed(b_rows) : b_rows, matrix_view<T>{c.data(), s.m, s.n});
         return [a = std::move(a), b = std::move(b), c = std::move(c), call = std::move(call)] { call(); };
     });
 }
@@ -59,7 +59,8 @@ matmul_problem problem_of(const shape& s) {
 }
 
 template <class T>
-void heddle_row(const shape& s, temperature temperature, matmul_algorithm algorithm = matmul_algorithm::automatic) {
+void heddle_row(const shape& s, temperature temperature,
+                matmul_algorithm algorithm = matmul_algorithm::automatic) {
     row<T>(s, implementation(algorithm), temperature, [s, algorithm](auto a, auto b, auto c) {
         const std::int64_t bytes =
             matmul_workspace_bytes(problem_of<T>(s), traits_of(current_device()), algorithm);
@@ -78,10 +79,10 @@ void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] temperature t
             const float zero = 0;
             const bool is_transposed = b.col_stride != 1;
             // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
-            check(cublasGemmEx_64(cublas_handle(), is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows,
-                                  a.cols, &one, b.data, type, is_transposed ? b.col_stride : b.row_stride, a.data, type,
-                                  a.row_stride, &zero, c.data, type, c.row_stride, CUBLAS_COMPUTE_32F,
-                                  CUBLAS_GEMM_DEFAULT));
+            check(cublasGemmEx_64(
+                cublas_handle(), is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows,
+                a.cols, &one, b.data, type, is_transposed ? b.col_stride : b.row_stride, a.data, type,
+                a.row_stride, &zero, c.data, type, c.row_stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
         };
     });
     row<T>(s, "cublaslt", temperature,
@@ -90,11 +91,12 @@ void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] temperature t
 }
 
 constexpr shape shapes[] = {
-    cube(256),        cube(512),          cube(1024),        cube(1536),      cube(2048),         cube(3072),
-    cube(4096),       cube(6144),         cube(8192),        cube(16384),     cube(512, true),    cube(1024, true),
-    cube(2048, true), cube(4096, true),   cube(8192, true),  cube(1000),      {16384, 1024, 4096}, {8192, 128, 8192},
-    {4096, 4096, 64}, {128, 8192, 4096},  {64, 4096, 11008}, {1, 4096, 4096},   {8, 4096, 4096},
-    {16, 4096, 4096}, {64, 4096, 4096},   {64, 64, 65536},   {4097, 4099, 4101}, {4095, 4096, 4097},
+    cube(256),         cube(512),           cube(1024),         cube(1536),       cube(2048),
+    cube(3072),        cube(4096),          cube(6144),         cube(8192),       cube(16384),
+    cube(512, true),   cube(1024, true),    cube(2048, true),   cube(4096, true), cube(8192, true),
+    cube(1000),        {16384, 1024, 4096}, {8192, 128, 8192},  {4096, 4096, 64}, {128, 8192, 4096},
+    {64, 4096, 11008}, {1, 4096, 4096},     {8, 4096, 4096},    {16, 4096, 4096}, {64, 4096, 4096},
+    {64, 64, 65536},   {4097, 4099, 4101},  {4095, 4096, 4097},
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "src/matmul.hpp"
 
 #include "kernels/matmul/launch.hpp"
-#include <heddle/error.hpp>
 #include "src/workspace.hpp"
 #include <heddle/batched_matmul.hpp>
+#include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
 
@@ -25,9 +25,9 @@ namespace rungs = kernels::matmul;
 using enum matmul_algorithm;
 
 constexpr std::array float_algorithms = {naive, coalesced, tiled, shared_memory, register_tiled, pipelined};
-constexpr std::array half_algorithms = {naive,      wmma,              mma_sync, wgmma_tma, warp_specialized,
-                                        persistent, cluster_multicast, stream_k, skinny,    fused,
-                                        padded};
+constexpr std::array half_algorithms = {
+    naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
+    stream_k, skinny, fused,    padded};
 
 template <class T>
 bool has_unit_stride(const matrix_view<const T>& m) {
@@ -50,13 +50,15 @@ void require_pipelined_can_run(const matmul_problem& problem, const device_trait
 void require_mma_can_run(const matmul_problem& problem, const device_traits& device) {
     if (!can_copy_async(device)) throw unsupported("matmul: mma_sync needs compute capability 8.0");
     if (!problem.tensor_maps || problem.batches != 1)
-        throw unsupported("matmul: mma_sync needs rows or columns of a and of b that are contiguous and begin at "
-                          "multiples of 16 bytes, and takes no batch");
+        throw unsupported(
+            "matmul: mma_sync needs rows or columns of a and of b that are contiguous and begin at "
+            "multiples of 16 bytes, and takes no batch");
 }
 
 /// The instructions of these rungs exist on compute capability 9.0 alone.
 bool has_warpgroups(const device_traits& device) {
-    return HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 && device.compute_capability_minor == 0;
+    return HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 &&
+           device.compute_capability_minor == 0;
 }
 
 /// Then nothing else keeps the tensor memory accelerator from reading the copies.
@@ -65,17 +67,21 @@ bool can_be_padded(const matmul_problem& problem) {
            std::max({problem.m, problem.n, problem.k}) <= rungs::max_tensor_extent;
 }
 
-void require_warpgroups_can_run(std::string_view name, const matmul_problem& problem, const device_traits& device) {
+void require_warpgroups_can_run(std::string_view name, const matmul_problem& problem,
+                                const device_traits& device) {
     if (!has_warpgroups(device))
-        throw unsupported(fmt::format("matmul: {} needs a device of compute capability 9.0, and heddle built for it", name));
+        throw unsupported(fmt::format(
+            "matmul: {} needs a device of compute capability 9.0, and heddle built for it", name));
     if (name == "padded" && (!can_be_padded(problem) || !problem.has_workspace))
         throw unsupported(
-            "matmul: padded needs a workspace, contiguous rows or columns of a and of b, extents below 2^31, no batch "
+            "matmul: padded needs a workspace, contiguous rows or columns of a and of b, extents below 2^31, "
+            "no batch "
             "and no epilogue");
     if (name != "padded" && !problem.tensor_maps)
-        throw unsupported(fmt::format("matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
-                                      "multiples of 16 bytes, and extents below 2^31",
-                                      name));
+        throw unsupported(
+            fmt::format("matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
+                        "multiples of 16 bytes, and extents below 2^31",
+                        name));
 }
 
 bool is_skinny(const matmul_problem& problem) {
@@ -83,8 +89,9 @@ bool is_skinny(const matmul_problem& problem) {
 }
 
 template <class In, class Out>
-void launch(matmul_algorithm algorithm, const matmul_problem& problem, const rungs::product<In, Out>& arguments,
-            [[maybe_unused]] std::byte* workspace, const device_traits& device, cudaStream_t stream) {
+void launch(matmul_algorithm algorithm, const matmul_problem& problem,
+            const rungs::product<In, Out>& arguments, [[maybe_unused]] std::byte* workspace,
+            const device_traits& device, cudaStream_t stream) {
     if (algorithm == naive) return rungs::launch_naive(arguments, device, stream);
     if constexpr (std::is_same_v<In, float>) {
         switch (algorithm) {
@@ -107,10 +114,12 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
             return rungs::launch_mma_sync(arguments, device, stream);
         }
         if (problem.has_epilogue && algorithm != fused)
-            throw unsupported(fmt::format("matmul: {} has no epilogue: naive, wmma, mma_sync and fused have", to_string(algorithm)));
-        if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
-            throw unsupported(fmt::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
+            throw unsupported(fmt::format("matmul: {} has no epilogue: naive, wmma, mma_sync and fused have",
                                           to_string(algorithm)));
+        if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
+            throw unsupported(
+                fmt::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
+                            to_string(algorithm)));
         if (algorithm == fused && !std::is_same_v<In, Out>)
             throw unsupported("matmul: fused stores the type of its operands");
         require_warpgroups_can_run(to_string(algorithm), problem, device);
@@ -130,11 +139,13 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem, const run
                 case padded:
                     return rungs::launch_padded(arguments, workspace, device, stream);
                 case fused:
-                    if constexpr (std::is_same_v<In, Out>) return rungs::launch_fused(arguments, device, stream);
+                    if constexpr (std::is_same_v<In, Out>)
+                        return rungs::launch_fused(arguments, device, stream);
                     return;
                 default:
                     if (!is_skinny(problem))
-                        throw unsupported(fmt::format("matmul: skinny needs m or n of at most {}", rungs::max_skinny_side));
+                        throw unsupported(
+                            fmt::format("matmul: skinny needs m or n of at most {}", rungs::max_skinny_side));
                     return rungs::launch_skinny(arguments, workspace, device, stream);
             }
         }
@@ -206,13 +217,29 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
     };
     const std::int64_t batches = problem.batches;
     consider(persistent, rungs::cheapest_whole(rungs::persistent_tiles, m, n, k, device.sm_count, batches));
-    consider(cluster_multicast, rungs::cheapest_whole(rungs::multicast_tiles, m, n, k, device.sm_count, batches));
+    consider(cluster_multicast,
+             rungs::cheapest_whole(rungs::multicast_tiles, m, n, k, device.sm_count, batches));
     if (batches != 1) return best;
     if (problem.has_workspace)
         consider(stream_k, rungs::cheapest_streamed(rungs::persistent_tiles, m, n, k, device.sm_count, true));
     if (is_skinny(problem))
         consider(skinny, rungs::lay_out_skinny(m, n, k, device.sm_count, problem.has_workspace, true));
     return best;
+}
+
+std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm) {
+    constexpr auto tiles_of = [](const auto& plans) {
+        std::array<matmul_tile, std::tuple_size_v<std::remove_cvref_t<decltype(plans)>>> tiles;
+        for (std::size_t i = 0; i < tiles.size(); ++i) tiles[i] = {plans[i].m, plans[i].n, plans[i].cluster};
+        return tiles;
+    };
+    static constexpr auto of_persistent = tiles_of(rungs::persistent_tiles);
+    static constexpr auto of_multicast = tiles_of(rungs::multicast_tiles);
+    static constexpr auto of_fused = tiles_of(rungs::fused_tiles);
+    if (algorithm == persistent || algorithm == stream_k) return of_persistent;
+    if (algorithm == cluster_multicast) return of_multicast;
+    if (algorithm == fused) return of_fused;
+    return {};
 }
 
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
@@ -223,8 +250,9 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     std::int64_t sums = 0;
     if (algorithm == stream_k) {
-        const auto layout = rungs::cheapest_streamed(rungs::persistent_tiles, m, n, k, device.sm_count, true);
-        sums = rungs::shared_sums_bytes(rungs::persistent_tiles[layout.tile], layout);
+        for (const rungs::tile_plan& plan : rungs::persistent_tiles)  // any of them may be asked for
+            sums = std::max(sums, rungs::shared_sums_bytes(
+                                      plan, rungs::lay_out_streamed(plan, m, n, k, device.sm_count)));
     } else if (algorithm == skinny && is_skinny(problem)) {
         for (const bool short_operand_along_k : {false, true}) {
             const auto layout = rungs::lay_out_skinny(m, n, k, device.sm_count, true, short_operand_along_k);
@@ -248,8 +276,10 @@ void validate_bias(const char* name, const vector_view<const T>& bias, std::int6
     if (bias.size == 0) return;
     detail::validate("matmul", name, bias);
     detail::require(bias.size == size, "matmul", {name, "size"}, bias.size, "{}, or 0", size);
-    const detail::footprint memory = detail::footprint_of(matrix_view<const T>{bias.data, bias.size, 1, bias.stride});
-    detail::require(!detail::overlap(memory, c), "matmul", name, "a view that overlaps c", "one apart from it");
+    const detail::footprint memory =
+        detail::footprint_of(matrix_view<const T>{bias.data, bias.size, 1, bias.stride});
+    detail::require(!detail::overlap(memory, c), "matmul", name, "a view that overlaps c",
+                    "one apart from it");
 }
 
 template <class Out>
@@ -257,8 +287,9 @@ rungs::epilogue<Out> validated(const matmul_epilogue<Out>& e, const matrix_view<
     const detail::footprint of_c = detail::footprint_of(c);
     validate_bias("epilogue.row_bias", e.row_bias, c.cols, of_c);
     validate_bias("epilogue.column_bias", e.column_bias, c.rows, of_c);
-    detail::require(matmul_activation::none <= e.activation && e.activation <= matmul_activation::tanh, "matmul",
-                    {"epilogue", "activation"}, static_cast<int>(e.activation), "an enumerator of matmul_activation");
+    detail::require(matmul_activation::none <= e.activation && e.activation <= matmul_activation::tanh,
+                    "matmul", {"epilogue", "activation"}, static_cast<int>(e.activation),
+                    "an enumerator of matmul_activation");
     rungs::epilogue<Out> result{e.activation, e.scale};
     if (e.row_bias.size > 0) {
         result.row_bias = e.row_bias.data;
@@ -270,17 +301,20 @@ rungs::epilogue<Out> validated(const matmul_epilogue<Out>& e, const matrix_view<
     }
     if (const matrix_view<const Out>& r = e.residual; r.rows != 0 || r.cols != 0) {
         detail::validate("matmul", "epilogue.residual", r);
-        detail::require(r.rows == c.rows, "matmul", {"epilogue.residual", "rows"}, r.rows, "{} (c.rows)", c.rows);
-        detail::require(r.cols == c.cols, "matmul", {"epilogue.residual", "cols"}, r.cols, "{} (c.cols)", c.cols);
+        detail::require(r.rows == c.rows, "matmul", {"epilogue.residual", "rows"}, r.rows, "{} (c.rows)",
+                        c.rows);
+        detail::require(r.cols == c.cols, "matmul", {"epilogue.residual", "cols"}, r.cols, "{} (c.cols)",
+                        c.cols);
         const bool is_c = r.data == c.data && r.row_stride == c.row_stride && r.col_stride == c.col_stride;
-        detail::require(is_c || !detail::overlap(detail::footprint_of(r), of_c), "matmul", "epilogue.residual",
-                        "a view that overlaps c", "c itself, or one apart from it");
+        detail::require(is_c || !detail::overlap(detail::footprint_of(r), of_c), "matmul",
+                        "epilogue.residual", "a view that overlaps c", "c itself, or one apart from it");
         result.residual = r.data;
         result.residual_row_stride = r.row_stride;
         result.residual_col_stride = r.col_stride;
     }
-    result.is_identity = e.activation == matmul_activation::none && e.scale == 1 && result.row_bias == nullptr &&
-                         result.column_bias == nullptr && result.residual == nullptr;
+    result.is_identity = e.activation == matmul_activation::none && e.scale == 1 &&
+                         result.row_bias == nullptr && result.column_bias == nullptr &&
+                         result.residual == nullptr;
     return result;
 }
 
@@ -299,12 +333,17 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
          cuda::stream_ref stream, const matmul_options& options, bool checks_only = false) {
     detail::validate_matmul<In, Out>("matmul", a, b, c);
     const auto algorithms = matmul_algorithms(element_type_of<In>);
-    const bool is_known =
-        options.algorithm == automatic || std::ranges::find(algorithms, options.algorithm) != algorithms.end();
+    const bool is_known = options.algorithm == automatic ||
+                          std::ranges::find(algorithms, options.algorithm) != algorithms.end();
     if (!is_known && to_string(options.algorithm) != "unknown")
-        throw unsupported(fmt::format("matmul: {} has no kernel for operands of this type", to_string(options.algorithm)));
+        throw unsupported(
+            fmt::format("matmul: {} has no kernel for operands of this type", to_string(options.algorithm)));
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
+    const auto tiles = static_cast<int>(matmul_tiles(options.algorithm).size());
+    detail::require(options.tile == -1 || (options.tile >= 0 && options.tile < tiles), "matmul",
+                    {"options", "tile"}, options.tile, "-1, or less than {} (matmul_tiles of the algorithm)",
+                    tiles);
     detail::validate_workspace("matmul", options.workspace,
                                {{"a", footprint_of_batch(a, batch.a, batch.count)},
                                 {"b", footprint_of_batch(b, batch.b, batch.count)},
@@ -321,18 +360,25 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
     if constexpr (!std::is_same_v<In, float>) {
         arguments.epilogue = validated(epilogue, c);
         arguments.batch = batch;
+        arguments.tile.index = options.tile;
     }
     if (!detail::is_row_major(c)) arguments = transposed(arguments);
     const bool tensor_maps = rungs::has_tensor_rows_or_columns(arguments.a) &&
-                             rungs::has_tensor_rows_or_columns(arguments.b) && rungs::has_tensor_extents(arguments.c) &&
+                             rungs::has_tensor_rows_or_columns(arguments.b) &&
+                             rungs::has_tensor_extents(arguments.c) &&
                              batch.a * std::int64_t{sizeof(In)} % rungs::tensor_alignment == 0 &&
                              batch.b * std::int64_t{sizeof(In)} % rungs::tensor_alignment == 0 &&
                              batch.count <= rungs::max_tensor_extent;
-    const matmul_problem problem{arguments.c.rows,    arguments.c.cols,
-                                 arguments.a.cols,    element_type_of<In>,
-                                 has_unit_stride(a) && has_unit_stride(b), tensor_maps,
-                                 !options.workspace.empty(), !arguments.epilogue.is_identity,
-                                 std::is_same_v<In, Out>, batch.count};
+    const matmul_problem problem{arguments.c.rows,
+                                 arguments.c.cols,
+                                 arguments.a.cols,
+                                 element_type_of<In>,
+                                 has_unit_stride(a) && has_unit_stride(b),
+                                 tensor_maps,
+                                 !options.workspace.empty(),
+                                 !arguments.epilogue.is_identity,
+                                 std::is_same_v<In, Out>,
+                                 batch.count};
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size("matmul", options.workspace,
                                     matmul_workspace_bytes(problem, device, options.algorithm));
@@ -351,14 +397,15 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
 
 template <class Out, class In>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
-            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, cuda::stream_ref stream,
-            const matmul_options& options) {
+            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
+            cuda::stream_ref stream, const matmul_options& options) {
     run<Out, In>(a, b, c, epilogue, {}, stream, options);
 }
 
 template <class Out, class In>
-void batched_matmul(batch_view<const std::type_identity_t<In>> a, batch_view<const std::type_identity_t<In>> b,
-                    batch_view<Out> c, cuda::stream_ref stream, const matmul_options& options) {
+void batched_matmul(batch_view<const std::type_identity_t<In>> a,
+                    batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
+                    const matmul_options& options) {
     const auto validate = [&](const char* name, std::int64_t count, std::int64_t stride) {
         detail::require(count >= 0, "batched_matmul", {name, "count"}, count, "zero or more");
         detail::require(count == c.count, "batched_matmul", {name, "count"}, count, "{} (c.count)", c.count);
@@ -376,10 +423,10 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a, batch_view<con
     detail::require(c.count <= 1 || c.stride >= span, "batched_matmul", {"c", "stride"}, c.stride,
                     "at least {}: what one matrix spans", span);
     const detail::footprint of_c = footprint_of_batch(c.first, c.stride, c.count);
-    detail::require(!detail::overlap(footprint_of_batch(a.first, a.stride, a.count), of_c), "batched_matmul", "c",
-                    "a batch that overlaps a", "one apart from it");
-    detail::require(!detail::overlap(footprint_of_batch(b.first, b.stride, b.count), of_c), "batched_matmul", "c",
-                    "a batch that overlaps b", "one apart from it");
+    detail::require(!detail::overlap(footprint_of_batch(a.first, a.stride, a.count), of_c), "batched_matmul",
+                    "c", "a batch that overlaps a", "one apart from it");
+    detail::require(!detail::overlap(footprint_of_batch(b.first, b.stride, b.count), of_c), "batched_matmul",
+                    "c", "a batch that overlaps b", "one apart from it");
     run<Out, In>(a.first, b.first, c.first, {}, {c.count, a.stride, b.stride, c.stride}, stream, options);
 }
 
@@ -387,7 +434,8 @@ template <class Out, class In>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options) {
     for (const bool checks_only : {true, false})
-        for (const auto& each : products) run<Out, In>(each.a, each.b, each.c, {}, {}, stream, options, checks_only);
+        for (const auto& each : products)
+            run<Out, In>(each.a, each.b, each.c, {}, {}, stream, options, checks_only);
 }
 
 template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
@@ -398,33 +446,36 @@ template void matmul<float, half>(matrix_view<const half>, matrix_view<const hal
                                   cuda::stream_ref, const matmul_options&);
 template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
                                          matrix_view<bfloat16>, cuda::stream_ref, const matmul_options&);
-template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<float>,
-                                      cuda::stream_ref, const matmul_options&);
+template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                      matrix_view<float>, cuda::stream_ref, const matmul_options&);
 
 template void matmul<half, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>,
-                     const matmul_epilogue<half>&, cuda::stream_ref, const matmul_options&);
+                                 const matmul_epilogue<half>&, cuda::stream_ref, const matmul_options&);
 template void matmul<float, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<float>,
-                     const matmul_epilogue<float>&, cuda::stream_ref, const matmul_options&);
-template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<bfloat16>,
-                     const matmul_epilogue<bfloat16>&, cuda::stream_ref, const matmul_options&);
-template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<float>,
-                     const matmul_epilogue<float>&, cuda::stream_ref, const matmul_options&);
+                                  const matmul_epilogue<float>&, cuda::stream_ref, const matmul_options&);
+template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                         matrix_view<bfloat16>, const matmul_epilogue<bfloat16>&,
+                                         cuda::stream_ref, const matmul_options&);
+template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                      matrix_view<float>, const matmul_epilogue<float>&, cuda::stream_ref,
+                                      const matmul_options&);
 
 template void batched_matmul<half, half>(batch_view<const half>, batch_view<const half>, batch_view<half>,
-                             cuda::stream_ref, const matmul_options&);
+                                         cuda::stream_ref, const matmul_options&);
 template void batched_matmul<half, half>(std::span<const matmul_operands<half, half>>, cuda::stream_ref,
-                             const matmul_options&);
+                                         const matmul_options&);
 template void batched_matmul<float, half>(batch_view<const half>, batch_view<const half>, batch_view<float>,
-                             cuda::stream_ref, const matmul_options&);
+                                          cuda::stream_ref, const matmul_options&);
 template void batched_matmul<float, half>(std::span<const matmul_operands<float, half>>, cuda::stream_ref,
-                             const matmul_options&);
-template void batched_matmul<bfloat16, bfloat16>(batch_view<const bfloat16>, batch_view<const bfloat16>, batch_view<bfloat16>,
-                             cuda::stream_ref, const matmul_options&);
-template void batched_matmul<bfloat16, bfloat16>(std::span<const matmul_operands<bfloat16, bfloat16>>, cuda::stream_ref,
-                             const matmul_options&);
-template void batched_matmul<float, bfloat16>(batch_view<const bfloat16>, batch_view<const bfloat16>, batch_view<float>,
-                             cuda::stream_ref, const matmul_options&);
-template void batched_matmul<float, bfloat16>(std::span<const matmul_operands<float, bfloat16>>, cuda::stream_ref,
-                             const matmul_options&);
+                                          const matmul_options&);
+template void batched_matmul<bfloat16, bfloat16>(batch_view<const bfloat16>, batch_view<const bfloat16>,
+                                                 batch_view<bfloat16>, cuda::stream_ref,
+                                                 const matmul_options&);
+template void batched_matmul<bfloat16, bfloat16>(std::span<const matmul_operands<bfloat16, bfloat16>>,
+                                                 cuda::stream_ref, const matmul_options&);
+template void batched_matmul<float, bfloat16>(batch_view<const bfloat16>, batch_view<const bfloat16>,
+                                              batch_view<float>, cuda::stream_ref, const matmul_options&);
+template void batched_matmul<float, bfloat16>(std::span<const matmul_operands<float, bfloat16>>,
+                                              cuda::stream_ref, const matmul_options&);
 
 }  // namespace heddle

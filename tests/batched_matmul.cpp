@@ -51,8 +51,8 @@ class batched_matmul_rung : public test::gpu_test, public testing::WithParamInte
     /// A batch as the rows of one guarded matrix: `gap` elements lie between its matrices. One A serves all where
     /// one_a.
     template <class In, class Out>
-    void run_and_check(const shape& s, std::int64_t count, std::int64_t gap, bool one_a = false, bool b_transposed = false,
-                       float beta = 0) {
+    void run_and_check(const shape& s, std::int64_t count, std::int64_t gap, bool one_a = false,
+                       bool b_transposed = false, float beta = 0) {
         SCOPED_TRACE(text(s) + ", " + std::to_string(count) + " of them, gap " + std::to_string(gap));
         const std::int64_t a_size = s.m * s.k, b_size = s.k * s.n, c_size = s.m * s.n;
         const std::int64_t a_count = one_a ? 1 : count;
@@ -67,7 +67,8 @@ class batched_matmul_rung : public test::gpu_test, public testing::WithParamInte
         const matrix_view<const In> b_rows{b.data(), b_transposed ? s.n : s.k, b_transposed ? s.k : s.n};
         batched_matmul<Out, In>({{a.data(), s.m, s.k}, count, one_a ? 0 : a_size + gap},
                                 {b_transposed ? transposed(b_rows) : b_rows, count, b_size + gap},
-                                batch_view<Out>{{c.data(), s.m, s.n}, count, c_size + gap}, *stream_, options(1, beta));
+                                batch_view<Out>{{c.data(), s.m, s.n}, count, c_size + gap}, *stream_,
+                                options(1, beta));
         test::synchronize(*stream_, text(s));
         const std::vector<Out> actual = c.download();
         for (std::int64_t i = 0; i < count; ++i) {
@@ -81,10 +82,12 @@ class batched_matmul_rung : public test::gpu_test, public testing::WithParamInte
                 const std::vector<In> columns = b_rows_of_i;
                 for (std::int64_t k = 0; k < s.k; ++k)
                     for (std::int64_t n = 0; n < s.n; ++n)
-                        b_rows_of_i[static_cast<std::size_t>(k * s.n + n)] = columns[static_cast<std::size_t>(n * s.k + k)];
+                        b_rows_of_i[static_cast<std::size_t>(k * s.n + n)] =
+                            columns[static_cast<std::size_t>(n * s.k + k)];
             }
             expect_close(s, part(actual, i, c_size),
-                         reference(s, part(as, one_a ? 0 : i, a_size), b_rows_of_i, part(cs, i, c_size), 1, double{beta}));
+                         reference(s, part(as, one_a ? 0 : i, a_size), b_rows_of_i, part(cs, i, c_size), 1,
+                                   double{beta}));
             if (HasFatalFailure()) return;
         }
         EXPECT_TRUE(c.canaries_alive());
@@ -122,8 +125,8 @@ TEST_P(batched_matmul_rung, takes_any_gap_or_says_so) {
 
 TEST_P(batched_matmul_rung, does_nothing_for_no_matrices) {
     guarded<half> a(8, 8, 8), c(8, 8, 8);
-    batched_matmul<half>({a.matrix(), 0, 64}, {a.matrix(), 0, 64}, batch_view<half>{c.matrix(), 0, 64}, *stream_,
-                         options());
+    batched_matmul<half>({a.matrix(), 0, 64}, {a.matrix(), 0, 64}, batch_view<half>{c.matrix(), 0, 64},
+                         *stream_, options());
     stream_->synchronize();
     EXPECT_TRUE(c.untouched());
 }
@@ -146,7 +149,8 @@ TEST_P(batched_matmul_rung, takes_products_of_different_shapes) {
         }
     };
     std::deque<one> all;
-    for (const shape& s : {shape{300, 200, 100}, {1, 7, 9}, {64, 64, 64}, {129, 257, 40}, {16, 500, 300}, {0, 4, 4}})
+    for (const shape& s :
+         {shape{300, 200, 100}, {1, 7, 9}, {64, 64, 64}, {129, 257, 40}, {16, 500, 300}, {0, 4, 4}})
         all.emplace_back(s);
     std::vector<matmul_operands<bfloat16>> operands;
     for (one& each : all) operands.push_back({each.a.matrix(), each.b.matrix(), each.c.matrix()});

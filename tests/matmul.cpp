@@ -1,6 +1,7 @@
+#include "tests/support/matmul.hpp"
+
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/matmul.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/error.hpp>
@@ -134,7 +135,8 @@ TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
     const shape s{37, 29, 23};
     const layout apart{false, 3, 1, 2};
     if (GetParam() == matmul_algorithm::pipelined) {
-        guarded<float> a = make<float>(s.m, s.k, apart), b = make<float>(s.k, s.n, {}), c = make<float>(s.m, s.n, {});
+        guarded<float> a = make<float>(s.m, s.k, apart), b = make<float>(s.k, s.n, {}),
+                       c = make<float>(s.m, s.n, {});
         EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
         EXPECT_TRUE(c.untouched());
     } else {
@@ -283,7 +285,8 @@ void check_every_transposition(const shape& s, float alpha, float beta) {
     const reference expected(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
     for (int bits = 0; bits < 8; ++bits) {
         SCOPED_TRACE(text(s) + ", transposed A, B, C: " + std::to_string(bits));
-        guarded<float> a = make<float>(s.m, s.k, {(bits & 1) != 0, 4}), b = make<float>(s.k, s.n, {(bits & 2) != 0, 4}),
+        guarded<float> a = make<float>(s.m, s.k, {(bits & 1) != 0, 4}),
+                       b = make<float>(s.k, s.n, {(bits & 2) != 0, 4}),
                        c = make<float>(s.m, s.n, {(bits & 4) != 0, 4});
         a.upload(a_elements);
         b.upload(b_elements);
@@ -349,7 +352,8 @@ device_traits hopper() {
 TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     for (const std::int64_t size : {1, 16, 512, 4096, 100000}) {
         EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), matmul_algorithm::pipelined);
-        EXPECT_NE(select(matmul_problem{size, size, size, element_type::f32, false}, hopper()), matmul_algorithm::pipelined);
+        EXPECT_NE(select(matmul_problem{size, size, size, element_type::f32, false}, hopper()),
+                  matmul_algorithm::pipelined);
     }
     device_traits turing = hopper();
     turing.compute_capability_major = 7;

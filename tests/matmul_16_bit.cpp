@@ -1,7 +1,8 @@
+#include "tests/support/matmul_16_bit.hpp"
+
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matmul.hpp"
-#include "tests/support/matmul_16_bit.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/watchdog.hpp"
@@ -56,20 +57,18 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
     void SetUp() override {
         gpu_test::SetUp();
         if (!is_set_up()) return;
-        const bool needs_hopper = GetParam() != matmul_algorithm::automatic && GetParam() != matmul_algorithm::naive &&
-                                  GetParam() != matmul_algorithm::wmma && GetParam() != matmul_algorithm::mma_sync;
+        const bool needs_hopper =
+            GetParam() != matmul_algorithm::automatic && GetParam() != matmul_algorithm::naive &&
+            GetParam() != matmul_algorithm::wmma && GetParam() != matmul_algorithm::mma_sync;
         is_aligned_only_ = GetParam() == matmul_algorithm::mma_sync ||
                            (needs_hopper && GetParam() != matmul_algorithm::padded);
-        if (needs_hopper && !test::has_warpgroups())
-            GTEST_SKIP() << "needs compute capability 9.0";
+        if (needs_hopper && !test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
         stream_.emplace();
         workspace_.emplace(std::int64_t{64} << 20, *stream_);
     }
 
     /// With a workspace, for those that take one.
-    matmul_options options(float alpha = 1, float beta = 0) {
-        return {alpha, beta, GetParam(), *workspace_};
-    }
+    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), *workspace_}; }
     template <class In, class Out>
     bool cannot_run(const shape& s) const {
         return (GetParam() == matmul_algorithm::fused && !std::is_same_v<In, Out>) || is_too_wide(s);
@@ -91,8 +90,9 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
         b.upload(b_elements);
         if (beta != 0) c.upload(c_elements);  // else it stays NaN, which must not get into the result
         if (cannot_run<In, Out>(s)) {
-            EXPECT_THROW((matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta))),
-                         unsupported);
+            EXPECT_THROW(
+                (matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta))),
+                unsupported);
             return;
         }
         matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(alpha, beta));
@@ -224,7 +224,8 @@ TEST_P(matmul_16_bit, stores_to_any_row_of_c) {
     const shape s{130, 150, 72};
     for (std::int64_t offset = 0; offset < 3; ++offset)
         for (std::int64_t padding : {0, 1, 2, 7})
-            run_all_types(s, padded(s.k), padded(s.n), {false, padding, offset}, 1, offset == 1 ? 0.5f : 0.0f);
+            run_all_types(s, padded(s.k), padded(s.n), {false, padding, offset}, 1,
+                          offset == 1 ? 0.5f : 0.0f);
 }
 
 TEST_P(matmul_16_bit, takes_operands_of_any_alignment_or_says_so) {
@@ -391,10 +392,11 @@ TEST_P(matmul_16_bit, agrees_with_cublas) {
         const float one = 1, zero = 0;
         const auto extent = [](std::int64_t n) { return static_cast<int>(n); };
         // Row-major C = A B is column-major C^T = B^T A^T.
-        ASSERT_EQ(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
-                               b.data(), CUDA_R_16BF, extent(s.n), a.data(), CUDA_R_16BF, extent(s.k), &zero,
-                               vendor.data(), CUDA_R_16BF, extent(s.n), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                  CUBLAS_STATUS_SUCCESS);
+        ASSERT_EQ(
+            cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
+                         b.data(), CUDA_R_16BF, extent(s.n), a.data(), CUDA_R_16BF, extent(s.k), &zero,
+                         vendor.data(), CUDA_R_16BF, extent(s.n), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+            CUBLAS_STATUS_SUCCESS);
         test::synchronize(*stream_, text(s));
         const std::vector<bfloat16> ours = c.download(), theirs = vendor.download();
         // All terms are positive, so the result is the sum of magnitudes; each side may be off by the bound.
@@ -433,8 +435,9 @@ double activated(matmul_activation activation, double x) {
     return x;
 }
 
-constexpr std::array activations = {matmul_activation::none,      matmul_activation::relu, matmul_activation::gelu,
-                                    matmul_activation::gelu_tanh, matmul_activation::silu, matmul_activation::sigmoid,
+constexpr std::array activations = {matmul_activation::none, matmul_activation::relu,
+                                    matmul_activation::gelu, matmul_activation::gelu_tanh,
+                                    matmul_activation::silu, matmul_activation::sigmoid,
                                     matmul_activation::tanh};
 
 class matmul_epilogues : public matmul_16_bit {
@@ -448,7 +451,8 @@ class matmul_epilogues : public matmul_16_bit {
         const std::vector<In> a_elements = test::random_elements<In>(s.m * s.k);
         const std::vector<In> b_elements = test::random_elements<In>(s.k * s.n);
         const std::vector<Out> c_elements = test::random_elements<Out>(s.m * s.n);
-        const std::vector<Out> across = test::random_elements<Out>(s.n), down = test::random_elements<Out>(s.m);
+        const std::vector<Out> across = test::random_elements<Out>(s.n),
+                               down = test::random_elements<Out>(s.m);
         const std::vector<Out> added = test::random_elements<Out>(s.m * s.n);
         guarded<In> a = make<In>(s.m, s.k, padded(s.k)), b = make<In>(s.k, s.n, padded(s.n));
         guarded<Out> c = make<Out>(s.m, s.n, c_layout), row_bias(s.n, 1), column_bias(1, s.m, 2 * s.m, 0, 2),
@@ -460,13 +464,15 @@ class matmul_epilogues : public matmul_16_bit {
         column_bias.upload(down);
         residual.upload(added);
         const float alpha = 0.5f, scale = 1.5f;
-        matmul_epilogue<Out> epilogue{activation, row_bias.vector(), column_bias.vector(), scale, residual.matrix()};
+        matmul_epilogue<Out> epilogue{activation, row_bias.vector(), column_bias.vector(), scale,
+                                      residual.matrix()};
         matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, *stream_, options(alpha, beta));
         test::synchronize(*stream_, text(s));
         const reference product(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
         const std::vector<Out> actual = c.download();
         for (std::size_t i = 0; i < actual.size(); ++i) {
-            const std::size_t row = i / static_cast<std::size_t>(s.n), col = i % static_cast<std::size_t>(s.n);
+            const std::size_t row = i / static_cast<std::size_t>(s.n),
+                              col = i % static_cast<std::size_t>(s.n);
             const double bias = test::to_double(across[col]) + test::to_double(down[row]);
             const double u = test::unit_roundoff<float>();
             const double of_sum = bound<float>(s, product.value[i], product.magnitude[i]) +
@@ -476,8 +482,9 @@ class matmul_epilogues : public matmul_16_bit {
                 1.13 * of_sum + 10 * std::max(u, 0x1p-16) * std::max(std::abs(value), 1.0);
             const double expected = double{scale} * value + test::to_double(added[i]);
             const double of_result = double{scale} * of_activation + 4 * u * (std::abs(expected) + 2);
-            ASSERT_TRUE(test::is_within(test::to_double(actual[i]), expected,
-                                        of_result + test::unit_roundoff<Out>() * (std::abs(expected) + of_result)))
+            ASSERT_TRUE(
+                test::is_within(test::to_double(actual[i]), expected,
+                                of_result + test::unit_roundoff<Out>() * (std::abs(expected) + of_result)))
                 << "element " << i;
         }
         EXPECT_TRUE(c.canaries_alive());
@@ -538,7 +545,8 @@ INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues,
                          testing::ValuesIn(matmul_algorithms(element_type::f16).begin(),
                                            matmul_algorithms(element_type::f16).end()),
                          algorithm_name);
-INSTANTIATE_TEST_SUITE_P(chosen, matmul_epilogues, testing::Values(matmul_algorithm::automatic), algorithm_name);
+INSTANTIATE_TEST_SUITE_P(chosen, matmul_epilogues, testing::Values(matmul_algorithm::automatic),
+                         algorithm_name);
 INSTANTIATE_TEST_SUITE_P(chosen, matmul_16_bit, testing::Values(matmul_algorithm::automatic), algorithm_name);
 
 // The rest needs no device.
@@ -558,7 +566,8 @@ TEST(matmul_16_bit_select, fills_the_device) {
     EXPECT_EQ(choice(512, 512, 512), matmul_algorithm::persistent);  // small tiles
     EXPECT_EQ(choice(8192, 8192, 8192), matmul_algorithm::cluster_multicast);
     EXPECT_EQ(choice(4096, 4096, 0), matmul_algorithm::naive);
-    for (const std::int64_t size : {1, 16, 1000, 100000}) EXPECT_NE(choice(size, size, size), matmul_algorithm::wmma);
+    for (const std::int64_t size : {1, 16, 1000, 100000})
+        EXPECT_NE(choice(size, size, size), matmul_algorithm::wmma);
 }
 
 TEST(matmul_16_bit_select, shares_tiles_where_there_is_a_workspace) {

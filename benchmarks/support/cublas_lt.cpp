@@ -53,17 +53,17 @@ struct destroyer {
 };
 using layout = std::unique_ptr<cublasLtMatrixLayoutOpaque_t, destroyer<cublasLtMatrixLayoutDestroy>>;
 using description = std::unique_ptr<cublasLtMatmulDescOpaque_t, destroyer<cublasLtMatmulDescDestroy>>;
-using preference = std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, destroyer<cublasLtMatmulPreferenceDestroy>>;
+using preference =
+    std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, destroyer<cublasLtMatmulPreferenceDestroy>>;
 
 /// The column-major matrix that is the transpose of the rows, or columns, of m.
 template <class T>
 layout layout_of(const matrix_view<T>& m) {
     const bool by_rows = m.col_stride == 1;
     cublasLtMatrixLayout_t created = nullptr;
-    check(cublasLtMatrixLayoutCreate(&created, data_type<std::remove_const_t<T>>,
-                                     static_cast<std::uint64_t>(by_rows ? m.cols : m.rows),
-                                     static_cast<std::uint64_t>(by_rows ? m.rows : m.cols),
-                                     by_rows ? m.row_stride : m.col_stride));
+    check(cublasLtMatrixLayoutCreate(
+        &created, data_type<std::remove_const_t<T>>, static_cast<std::uint64_t>(by_rows ? m.cols : m.rows),
+        static_cast<std::uint64_t>(by_rows ? m.rows : m.cols), by_rows ? m.row_stride : m.col_stride));
     return layout(created);
 }
 
@@ -85,11 +85,14 @@ struct matmul_call {
         set_transposition(CUBLASLT_MATMUL_DESC_TRANSA, b.col_stride != 1);
         set_transposition(CUBLASLT_MATMUL_DESC_TRANSB, a.col_stride != 1);
         if (bias == nullptr) return;
-        const cublasLtEpilogue_t epilogue = activation == lt_activation::relu        ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                            : activation == lt_activation::gelu_tanh ? CUBLASLT_EPILOGUE_GELU_BIAS
-                                                                                     : CUBLASLT_EPILOGUE_BIAS;
-        check(cublasLtMatmulDescSetAttribute(created, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof(epilogue)));
-        check(cublasLtMatmulDescSetAttribute(created, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)));
+        const cublasLtEpilogue_t epilogue = activation == lt_activation::relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                            : activation == lt_activation::gelu_tanh
+                                                ? CUBLASLT_EPILOGUE_GELU_BIAS
+                                                : CUBLASLT_EPILOGUE_BIAS;
+        check(cublasLtMatmulDescSetAttribute(created, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                             sizeof(epilogue)));
+        check(
+            cublasLtMatmulDescSetAttribute(created, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias)));
     }
 
     void set_transposition(cublasLtMatmulDescAttributes_t which, bool is_transposed) {
@@ -99,22 +102,22 @@ struct matmul_call {
 
     cublasStatus_t run() const {
         const float one = 1, zero = 0;
-        return cublasLtMatmul(cublas_lt().handle, operation.get(), &one, b.data, b_layout.get(), a.data, a_layout.get(),
-                              &zero, c.data, c_layout.get(), c.data, c_layout.get(), &algorithm, cublas_lt().workspace,
-                              workspace_bytes, stream().get());
+        return cublasLtMatmul(cublas_lt().handle, operation.get(), &one, b.data, b_layout.get(), a.data,
+                              a_layout.get(), &zero, c.data, c_layout.get(), c.data, c_layout.get(),
+                              &algorithm, cublas_lt().workspace, workspace_bytes, stream().get());
     }
 
     std::vector<cublasLtMatmulAlgo_t> candidates() const {
         cublasLtMatmulPreference_t created = nullptr;
         check(cublasLtMatmulPreferenceCreate(&created));
         const preference limits(created);
-        check(cublasLtMatmulPreferenceSetAttribute(created, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
-                                                   sizeof(workspace_bytes)));
+        check(cublasLtMatmulPreferenceSetAttribute(created, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                   &workspace_bytes, sizeof(workspace_bytes)));
         std::array<cublasLtMatmulHeuristicResult_t, most_candidates> found{};
         int count = 0;
-        check(cublasLtMatmulAlgoGetHeuristic(cublas_lt().handle, operation.get(), b_layout.get(), a_layout.get(),
-                                             c_layout.get(), c_layout.get(), created, most_candidates, found.data(),
-                                             &count));
+        check(cublasLtMatmulAlgoGetHeuristic(cublas_lt().handle, operation.get(), b_layout.get(),
+                                             a_layout.get(), c_layout.get(), c_layout.get(), created,
+                                             most_candidates, found.data(), &count));
         std::vector<cublasLtMatmulAlgo_t> result;
         for (int i = 0; i < count; ++i)
             if (found[static_cast<std::size_t>(i)].state == CUBLAS_STATUS_SUCCESS)
@@ -146,12 +149,13 @@ struct matmul_call {
 }  // namespace
 
 template <class In, class Out>
-std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
-                                            const Out* bias, lt_activation activation) {
+std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view<const In> b,
+                                            matrix_view<Out> c, const Out* bias, lt_activation activation) {
     using key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, bool, lt_activation>;
     static std::map<key, cublasLtMatmulAlgo_t> known;
     const auto call = std::make_shared<matmul_call<In, Out>>(a, b, c, bias, activation);
-    const key problem{c.rows, c.cols, a.cols, a.col_stride == 1, b.col_stride == 1, bias != nullptr, activation};
+    const key problem{c.rows,          c.cols,    a.cols, a.col_stride == 1, b.col_stride == 1,
+                      bias != nullptr, activation};
     if (const auto at = known.find(problem); at != known.end()) {
         call->algorithm = at->second;
     } else {

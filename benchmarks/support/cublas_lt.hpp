@@ -16,8 +16,8 @@ enum class lt_activation { none, relu, gelu_tanh };
 /// C = A B, or activation(A B + bias), on stream(), by the fastest of cublasLt's heuristic candidates with 64 MiB of workspace: they are timed when
 /// a problem is first met. In and Out are half or bfloat16, or Out is float.
 template <class In, class Out>
-std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
-                                            const Out* bias = nullptr,
+std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view<const In> b,
+                                            matrix_view<Out> c, const Out* bias = nullptr,
                                             lt_activation activation = lt_activation::none);
 
 }  // namespace heddle::bench

@@ -20,11 +20,7 @@ struct batch_view {
     std::int64_t count = 1;
     std::int64_t stride = 0;
 
-    operator batch_view<const T>() const
-        requires(!std::is_const_v<T>)
-    {
-        return {first, count, stride};
-    }
+    operator batch_view<const T>() const requires(!std::is_const_v<T>) { return {first, count, stride}; }
 };
 
 /// C_i = alpha * A_i * B_i + beta * C_i for each of a batch, in one launch.
@@ -35,8 +31,9 @@ struct batch_view {
 /// @throws invalid_argument  and where the counts disagree or are negative, a stride is negative, or C's is less than
 ///                           one of its matrices spans
 template <class Out, class In = Out>
-void batched_matmul(batch_view<const std::type_identity_t<In>> a, batch_view<const std::type_identity_t<In>> b,
-                    batch_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});
+void batched_matmul(batch_view<const std::type_identity_t<In>> a,
+                    batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
+                    const matmul_options& options = {});
 
 /// One of several products of any shapes.
 template <class Out, class In = Out>
@@ -49,7 +46,7 @@ struct matmul_operands {
 /// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes. One that begins early fills what the one
 /// before leaves idle. All are checked before the first is enqueued; their Cs do not overlap one another's operands.
 template <class Out, class In = Out>
-void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, cuda::stream_ref stream,
-                    const matmul_options& options = {});
+void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
+                    cuda::stream_ref stream, const matmul_options& options = {});
 
 }  // namespace heddle

@@ -14,6 +14,7 @@
 #include <heddle/histogram.hpp>
 #include <heddle/host.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/matmul_tuner.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/memory_pool.hpp>
 #include <heddle/norm.hpp>

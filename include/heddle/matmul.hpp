@@ -41,6 +41,16 @@ enum class matmul_algorithm {
 std::span<const matmul_algorithm> matmul_algorithms(element_type operands);
 std::string_view to_string(matmul_algorithm algorithm);
 
+/// A tile of C that a block works on; `blocks` of them, one below the other, share their part of B.
+struct matmul_tile {
+    int m = 0;
+    int n = 0;
+    int blocks = 1;
+};
+
+/// The tiles that a rung has to choose from; empty where it has one.
+std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm);
+
 struct matmul_options {
     float alpha = 1;
     /// Where it is 0, C is not read: it may hold anything, NaN too.
@@ -51,6 +61,8 @@ struct matmul_options {
     /// With it, products of half and bfloat16 that have too few tiles for the device are shared out along k as well, and
     /// operands at odd addresses are copied to even ones. Empty: they are not.
     std::span<std::byte> workspace{};
+    /// Of matmul_tiles() of the algorithm that is asked for: which; -1: the one that a model of their costs prefers.
+    int tile = -1;
 };
 
 enum class matmul_activation { none, relu, gelu, gelu_tanh, silu, sigmoid, tanh };
@@ -121,7 +133,7 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
 /// @throws as above, and where a bias is not as long as its side of C, or the residual is not of C's shape
 template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
-            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, cuda::stream_ref stream,
-            const matmul_options& options = {});
+            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
+            cuda::stream_ref stream, const matmul_options& options = {});
 
 }  // namespace heddle

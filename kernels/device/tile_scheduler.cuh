@@ -29,12 +29,16 @@ struct tile_schedule {
 
     __host__ __device__ int tiles() const { return batches * down * across; }
     __host__ __device__ std::int64_t streamed_steps() const { return std::int64_t{tiles() - whole} * steps; }
-    __host__ __device__ std::int64_t stream_begin(int worker) const { return streamed_steps() * worker / streams; }
+    __host__ __device__ std::int64_t stream_begin(int worker) const {
+        return streamed_steps() * worker / streams;
+    }
     /// Who has this of the streamed steps.
     __host__ __device__ int worker_of(std::int64_t step) const {
         return static_cast<int>(((step + 1) * streams - 1) / streamed_steps());
     }
-    __host__ __device__ int first_worker(int shared_tile) const { return worker_of(std::int64_t{shared_tile} * steps); }
+    __host__ __device__ int first_worker(int shared_tile) const {
+        return worker_of(std::int64_t{shared_tile} * steps);
+    }
     __host__ __device__ int last_worker(int shared_tile) const {
         return worker_of(std::int64_t{shared_tile} * steps + steps - 1);
     }

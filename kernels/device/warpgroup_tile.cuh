@@ -25,8 +25,8 @@ struct warpgroup_tile {
 
     /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several.
     template <int parts>
-    static __device__ void load(unsigned char* tile, const CUtensorMap& map, int position, int k, int batch, int part,
-                                ptx::mbarrier* barrier) {
+    static __device__ void load(unsigned char* tile, const CUtensorMap& map, int position, int k, int batch,
+                                int part, ptx::mbarrier* barrier) {
         const auto copy = [&](unsigned char* to, int x, int y) {
             if constexpr (parts == 1)
                 ptx::load_box(to, map, x, y, batch, barrier);
@@ -46,15 +46,18 @@ struct warpgroup_tile {
 
     /// For wgmma: what begins at element `first` along m or n.
     static __device__ std::uint64_t descriptor(const unsigned char* tile, int first) {
-        const unsigned start = ptx::shared_address(tile) + (k_major ? first * swizzle_bytes : first / row * box_bytes);
+        const unsigned start =
+            ptx::shared_address(tile) + (k_major ? first * swizzle_bytes : first / row * box_bytes);
         constexpr std::uint64_t eight_rows = 8 * swizzle_bytes;
         constexpr std::uint64_t swizzled_128 = 1;
         constexpr unsigned within_block = 0x3ffff;  // in a cluster, an address has the block's rank above
-        return (start & within_block) >> 4 | std::uint64_t{box_bytes >> 4} << 16 | eight_rows >> 4 << 32 | swizzled_128 << 62;
+        return (start & within_block) >> 4 | std::uint64_t{box_bytes >> 4} << 16 | eight_rows >> 4 << 32 |
+               swizzled_128 << 62;
     }
 
     /// What a descriptor grows by along k, from one instruction to the next.
-    static constexpr std::uint64_t advance = (k_major ? step * static_cast<int>(sizeof(T)) : step * swizzle_bytes) >> 4;
+    static constexpr std::uint64_t advance =
+        (k_major ? step * static_cast<int>(sizeof(T)) : step * swizzle_bytes) >> 4;
 };
 
 }  // namespace heddle::kernels

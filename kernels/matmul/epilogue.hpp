@@ -25,9 +25,8 @@ struct epilogue {
 
 template <class Out>
 epilogue<Out> transposed(const epilogue<Out>& e) {
-    return {e.activation,      e.scale,          e.column_bias,         e.column_bias_stride,
-            e.row_bias,        e.row_bias_stride, e.residual,           e.residual_col_stride,
-            e.residual_row_stride, e.is_identity};
+    return {e.activation,      e.scale,    e.column_bias,         e.column_bias_stride,  e.row_bias,
+            e.row_bias_stride, e.residual, e.residual_col_stride, e.residual_row_stride, e.is_identity};
 }
 
 /// float products have none.

@@ -14,8 +14,10 @@ namespace heddle::kernels::matmul {
 template <class T>
 void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream) {
     const auto& c = arguments.c;
-    const tile_layout layout = cheapest_whole(fused_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count);
-    launch_layout<persistent_tile<2, 256, 4, 2, extra::epilogue>, persistent_tile<2, 128, 6, 1, extra::epilogue>,
+    const tile_layout layout = cheapest_whole(fused_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count,
+                                              1, arguments.tile.index);
+    launch_layout<persistent_tile<2, 256, 4, 2, extra::epilogue>,
+                  persistent_tile<2, 128, 6, 1, extra::epilogue>,
                   persistent_tile<1, 128, 8, 1, extra::epilogue>>(fused_tiles, layout, arguments, {}, stream);
 }
 

@@ -35,6 +35,14 @@ constexpr no_batch transposed(no_batch b) {
 template <class In>
 using batch_of = std::conditional_t<std::is_same_v<In, float>, no_batch, batch_strides>;
 
+/// Of the rung's plans: which; -1: the cheapest.
+struct tile_choice {
+    int index = -1;
+};
+struct no_tile_choice {};
+template <class In>
+using tile_of = std::conditional_t<std::is_same_v<In, float>, no_tile_choice, tile_choice>;
+
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
 /// Of a batch, of its first matrices.
@@ -47,12 +55,14 @@ struct product {
     float beta = 0;
     [[no_unique_address]] epilogue_of<In, Out> epilogue{};
     [[no_unique_address]] batch_of<In> batch{};
+    [[no_unique_address]] tile_of<In> tile{};
 };
 
 /// C^T = B^T A^T.
 template <class In, class Out>
 product<In, Out> transposed(const product<In, Out>& p) {
-    return {transposed(p.b), transposed(p.a), transposed(p.c), p.alpha, p.beta, transposed(p.epilogue), transposed(p.batch)};
+    return {transposed(p.b), transposed(p.a),        transposed(p.c),     p.alpha,
+            p.beta,          transposed(p.epilogue), transposed(p.batch), p.tile};
 }
 
 using arguments = product<float, float>;
@@ -79,15 +89,17 @@ void launch_mma_sync(const product<In, Out>& arguments, const device_traits& dev
 template <class In, class Out>
 void launch_wgmma_tma(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
 template <class In, class Out>
-void launch_warp_specialized(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_warp_specialized(const product<In, Out>& arguments, const device_traits& device,
+                             cudaStream_t stream);
 template <class In, class Out>
 void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
 template <class In, class Out>
-void launch_cluster_multicast(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_cluster_multicast(const product<In, Out>& arguments, const device_traits& device,
+                              cudaStream_t stream);
 /// With one of persistent_tiles. `workspace` is needed where the layout streams.
 template <class In, class Out>
-void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments, std::byte* workspace,
-                              cudaStream_t stream);
+void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments,
+                              std::byte* workspace, cudaStream_t stream);
 /// Without a workspace, all tiles are whole.
 template <class In, class Out>
 void launch_stream_k(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,

@@ -45,8 +45,8 @@ struct operand {
     }
 
     /// Starts the copy of the tile at (position, k) of `in`, whose rows are contiguous; what lies outside becomes zeros.
-    static __device__ void copy_async(unsigned char* tile_begin, const matrix_view<const T>& in, std::int64_t position,
-                                      std::int64_t k) {
+    static __device__ void copy_async(unsigned char* tile_begin, const matrix_view<const T>& in,
+                                      std::int64_t position, std::int64_t k) {
         constexpr int packets = tile::bytes / tile::packet_bytes;
 #pragma unroll
         for (int i = 0; i < packets / tile::threads; ++i) {
@@ -59,7 +59,8 @@ struct operand {
             const std::int64_t in_col = k_major ? k + kk : position + p;
             const std::int64_t left = in_row < in.rows ? in.cols - in_col : 0;
             const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{tile::packet}, left)));
-            ptx::cp_async<tile::packet_bytes>(at(tile_begin, p, kk), in.data + in_row * in.row_stride + in_col,
+            ptx::cp_async<tile::packet_bytes>(at(tile_begin, p, kk),
+                                              in.data + in_row * in.row_stride + in_col,
                                               valid * static_cast<int>(sizeof(T)));
         }
     }
@@ -113,12 +114,14 @@ __global__ void __launch_bounds__(tile::threads)
 #pragma unroll
             for (int i = 0; i < parts_m; ++i) {
                 const int m = warp_row + i * 16 + second + (a_k_major ? low : 0);
-                ptx::load_matrices<!a_k_major>(as[i], a_operand::at(a_tile(stage), m, k + third + (a_k_major ? 0 : low)));
+                ptx::load_matrices<!a_k_major>(
+                    as[i], a_operand::at(a_tile(stage), m, k + third + (a_k_major ? 0 : low)));
             }
 #pragma unroll
             for (int j = 0; j < parts_n; ++j) {
                 const int n = warp_col + j * 16 + third + (b_k_major ? low : 0);
-                ptx::load_matrices<!b_k_major>(bs[j], b_operand::at(b_tile(stage), n, k + second + (b_k_major ? 0 : low)));
+                ptx::load_matrices<!b_k_major>(
+                    bs[j], b_operand::at(b_tile(stage), n, k + second + (b_k_major ? 0 : low)));
             }
 #pragma unroll
             for (int i = 0; i < parts_m; ++i)
@@ -138,8 +141,8 @@ __global__ void __launch_bounds__(tile::threads)
         for (int j = 0; j < 2 * parts_n; ++j)
 #pragma unroll
             for (int e = 0; e < 4; ++e)
-                store(p, row + warp_row + i * 16 + lane / 4 + e / 2 * 8, col + warp_col + j * 8 + lane % 4 * 2 + e % 2,
-                      sums[i][j][e]);
+                store(p, row + warp_row + i * 16 + lane / 4 + e / 2 * 8,
+                      col + warp_col + j * 8 + lane % 4 * 2 + e % 2, sums[i][j][e]);
 }
 
 }  // namespace

@@ -39,10 +39,11 @@ __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
 
 template <class In, class Out>
 void launch_naive(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
-    for_each_grid(arguments, tile_count(arguments, tile::m, tile::n), [&](dim3 grid, const product<In, Out>& p) {
-        naive<<<grid, dim3(tile::m, tile::n), 0, stream>>>(p);
-        check(cudaGetLastError());
-    });
+    for_each_grid(arguments, tile_count(arguments, tile::m, tile::n),
+                  [&](dim3 grid, const product<In, Out>& p) {
+                      naive<<<grid, dim3(tile::m, tile::n), 0, stream>>>(p);
+                      check(cudaGetLastError());
+                  });
 }
 
 template void launch_naive(const product<float, float>&, const device_traits&, cudaStream_t);

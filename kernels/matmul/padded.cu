@@ -49,7 +49,8 @@ matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free, con
     free += padded_bytes(in.rows, in.cols);
     const std::int64_t packets = in.rows * (out.row_stride / width);
     constexpr int blocks_per_sm = 8;
-    const std::int64_t blocks = std::min<std::int64_t>(divide_up(packets, threads), device.sm_count * blocks_per_sm);
+    const std::int64_t blocks =
+        std::min<std::int64_t>(divide_up(packets, threads), device.sm_count * blocks_per_sm);
     pad<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(in, out);
     check(cudaGetLastError());
     return by_rows ? matrix_view<const T>(out) : transposed(matrix_view<const T>(out));
@@ -72,7 +73,8 @@ void launch_padded(const product<In, Out>& arguments, std::byte* workspace, cons
 
 template void launch_padded(const product<half, half>&, std::byte*, const device_traits&, cudaStream_t);
 template void launch_padded(const product<half, float>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_padded(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&, cudaStream_t);
+template void launch_padded(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&,
+                            cudaStream_t);
 template void launch_padded(const product<bfloat16, float>&, std::byte*, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -14,17 +14,19 @@
 namespace heddle::kernels::matmul {
 
 template <class In, class Out>
-void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments, std::byte* workspace,
-                              cudaStream_t stream) {
-    launch_layout<persistent_tile<2, 256, 4, 1, extra::streams>, persistent_tile<2, 128, 6, 1, extra::streams>,
-                  persistent_tile<1, 128, 8, 1, extra::streams>, persistent_tile<1, 64, 8, 1, extra::streams>>(
+void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments,
+                              std::byte* workspace, cudaStream_t stream) {
+    launch_layout<
+        persistent_tile<2, 256, 4, 1, extra::streams>, persistent_tile<2, 128, 6, 1, extra::streams>,
+        persistent_tile<1, 128, 8, 1, extra::streams>, persistent_tile<1, 64, 8, 1, extra::streams>>(
         persistent_tiles, layout, arguments, shared_sums_in(workspace), stream);
 }
 
 template <class In, class Out>
 void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream) {
     const auto& c = arguments.c;
-    launch_persistent_layout(cheapest_whole(persistent_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count, arguments.batch.count),
+    launch_persistent_layout(cheapest_whole(persistent_tiles, c.rows, c.cols, arguments.a.cols,
+                                            device.sm_count, arguments.batch.count, arguments.tile.index),
                              arguments, nullptr, stream);
 }
 
@@ -33,9 +35,13 @@ template void launch_persistent(const product<half, float>&, const device_traits
 template void launch_persistent(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
 template void launch_persistent(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
 
-template void launch_persistent_layout(const tile_layout&, const product<half, half>&, std::byte*, cudaStream_t);
-template void launch_persistent_layout(const tile_layout&, const product<half, float>&, std::byte*, cudaStream_t);
-template void launch_persistent_layout(const tile_layout&, const product<bfloat16, bfloat16>&, std::byte*, cudaStream_t);
-template void launch_persistent_layout(const tile_layout&, const product<bfloat16, float>&, std::byte*, cudaStream_t);
+template void launch_persistent_layout(const tile_layout&, const product<half, half>&, std::byte*,
+                                       cudaStream_t);
+template void launch_persistent_layout(const tile_layout&, const product<half, float>&, std::byte*,
+                                       cudaStream_t);
+template void launch_persistent_layout(const tile_layout&, const product<bfloat16, bfloat16>&, std::byte*,
+                                       cudaStream_t);
+template void launch_persistent_layout(const tile_layout&, const product<bfloat16, float>&, std::byte*,
+                                       cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -28,7 +28,7 @@ struct persistent_tile {
     static constexpr int k = 64;
     static constexpr int stages = stages_;
     static constexpr int cluster = cluster_;
-    static constexpr bool streams = extra_ == extra::streams;    ///< workers may share a tile
+    static constexpr bool streams = extra_ == extra::streams;  ///< workers may share a tile
     static constexpr bool has_epilogue = extra_ == extra::epilogue;
     static constexpr int threads = (consumers + 1) * warpgroup_threads;
     static constexpr int producer_registers = 40;
@@ -88,7 +88,8 @@ struct persistent_kernel {
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
                 ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
                 const int k = step * Tile::k;
-                a_tile::template load<1>(shared.a[at.stage], p.a, row_of(work), k, work.batch * p.a_batch_step, 0, full);
+                a_tile::template load<1>(shared.a[at.stage], p.a, row_of(work), k,
+                                         work.batch * p.a_batch_step, 0, full);
                 b_tile::template load<Tile::cluster>(shared.b[at.stage], p.b, col_of(work), k,
                                                      work.batch * p.b_batch_step, rank, full);
             }
@@ -112,8 +113,8 @@ struct persistent_kernel {
             ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < Tile::k / a_tile::step; ++i)
-                ptx::wgmma<In, Tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance, b + i * b_tile::advance,
-                                                              step > 0 || i > 0);
+                ptx::wgmma<In, Tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
+                                                              b + i * b_tile::advance, step > 0 || i > 0);
             ptx::wgmma_commit();
             if (step > 0) {  // the products of the step before are done, those of this one run
                 ptx::wgmma_wait<1>();
@@ -127,13 +128,16 @@ struct persistent_kernel {
     }
 
     /// The place of this warpgroup's share of what a worker, or all that share a tile, has one of.
-    __device__ int share(int index) const { return (index * Tile::cluster + rank) * Tile::consumers + group; }
+    __device__ int share(int index) const {
+        return (index * Tile::cluster + rank) * Tile::consumers + group;
+    }
 
     __device__ void leave(int slot, const float (&sums)[Tile::sums]) const {
         float4* const to = partial.slot<Tile::n>(share(slot));
 #pragma unroll
         for (int i = 0; i < Tile::sums / 4; ++i)
-            to[i * warpgroup_threads] = make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
+            to[i * warpgroup_threads] =
+                make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
         __threadfence();
         sync_group();
     }
@@ -153,8 +157,8 @@ struct persistent_kernel {
     /// Whether this warpgroup is the last of `count` to come here: then it sees what the others left.
     __device__ bool is_last(int ticket, int count) {
         if (thread == 0)
-            shared.is_last[group] =
-                ptx::atomic_increment(partial.tickets + share(ticket), count - 1) == static_cast<unsigned>(count - 1);
+            shared.is_last[group] = ptx::atomic_increment(partial.tickets + share(ticket), count - 1) ==
+                                    static_cast<unsigned>(count - 1);
         sync_group();
         const bool result = shared.is_last[group];
         __threadfence();
@@ -215,10 +219,12 @@ struct persistent_kernel {
                     unsigned bits[4];
 #pragma unroll
                     for (int i = 0; i < 4; ++i) {
-                        const auto pair = pair_of<Out>(p.alpha * of_columns[2 * i], p.alpha * of_columns[2 * i + 1]);
+                        const auto pair =
+                            pair_of<Out>(p.alpha * of_columns[2 * i], p.alpha * of_columns[2 * i + 1]);
                         bits[i] = reinterpret_cast<const unsigned&>(pair);
                     }
-                    ptx::store_matrices(out + r * swizzle_bytes + packet * 16, bits[0], bits[1], bits[2], bits[3]);
+                    ptx::store_matrices(out + r * swizzle_bytes + packet * 16, bits[0], bits[1], bits[2],
+                                        bits[3]);
                 }
             }
             ptx::fence_before_copies();
@@ -249,7 +255,8 @@ struct persistent_kernel {
                 }
             }
             if constexpr (Tile::has_epilogue)
-                store_through_shared<Tile::n>(p, row, col, sums, shared.out[group][0], [this] { sync_group(); });
+                store_through_shared<Tile::n>(p, row, col, sums, shared.out[group][0],
+                                              [this] { sync_group(); });
             else
                 store_from_registers<Out, Tile::n>(p, row, col, work.batch, sums);
         }
@@ -302,8 +309,8 @@ inline tile_schedule schedule_of(const tile_layout& layout) {
     if (layout.batches * layout.down * layout.across > std::numeric_limits<int>::max())
         throw unsupported("matmul: C has more tiles of this algorithm than an int counts");
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
-    return {narrow(layout.batches), narrow(layout.down), narrow(layout.across), group,         narrow(layout.steps), layout.workers,
-            narrow(layout.whole), layout.streams};
+    return {narrow(layout.batches), narrow(layout.down), narrow(layout.across), group,
+            narrow(layout.steps),   layout.workers,      narrow(layout.whole),  layout.streams};
 }
 
 template <class Tile, class In, class Out>
@@ -314,8 +321,9 @@ void launch_persistent_tile(const product<In, Out>& arguments, const tile_layout
         // Boxes of B are 64 wide where its rows lie along n.
         if constexpr (b_k_major || Tile::n % warpgroup_m == 0) {
             using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
-            const auto p = make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
-                arguments, Tile::cluster);
+            const auto p =
+                make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
+                    arguments, Tile::cluster);
             launch(persistent<In, Out, Tile, a_k_major, b_k_major>,
                    static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
                    sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
@@ -339,9 +347,11 @@ void launch_layout(const std::array<tile_plan, count>& plans, const tile_layout&
     (launch_if_chosen.template operator()<Tiles>(), ...);
 }
 
-/// A workspace begins with the tickets.
+/// A workspace begins with the tickets. Where there is none, no tile is shared.
 inline shared_sums shared_sums_in(std::byte* workspace) {
-    return {reinterpret_cast<float4*>(workspace + workspace_ticket_bytes), reinterpret_cast<unsigned*>(workspace)};
+    if (workspace == nullptr) return {};
+    return {reinterpret_cast<float4*>(workspace + workspace_ticket_bytes),
+            reinterpret_cast<unsigned*>(workspace)};
 }
 
 }  // namespace heddle::kernels::matmul

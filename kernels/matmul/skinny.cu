@@ -18,13 +18,15 @@ void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, cons
     const tile_layout layout = lay_out_skinny(turned.c.rows, turned.c.cols, turned.a.cols, device.sm_count,
                                               workspace != nullptr, !has_tensor_rows(turned.b));
     launch_layout<persistent_tile<1, 8, 20, 1, extra::streams>, persistent_tile<1, 16, 18, 1, extra::streams>,
-                  persistent_tile<1, 32, 16, 1, extra::streams>, persistent_tile<1, 64, 12, 1, extra::streams>>(
-        skinny_tiles, layout, turned, shared_sums_in(workspace), stream);
+                  persistent_tile<1, 32, 16, 1, extra::streams>,
+                  persistent_tile<1, 64, 12, 1, extra::streams>>(skinny_tiles, layout, turned,
+                                                                 shared_sums_in(workspace), stream);
 }
 
 template void launch_skinny(const product<half, half>&, std::byte*, const device_traits&, cudaStream_t);
 template void launch_skinny(const product<half, float>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_skinny(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&, cudaStream_t);
+template void launch_skinny(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&,
+                            cudaStream_t);
 template void launch_skinny(const product<bfloat16, float>&, std::byte*, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -10,22 +10,27 @@ inline constexpr int stored_together = 4;  ///< neighbours of a row that a threa
 
 /// `count` of the elements from `first` on, in float.
 template <class T>
-__device__ void read_elements(const T* first, std::int64_t stride, int count, float (&values)[stored_together]) {
+__device__ void read_elements(const T* first, std::int64_t stride, int count,
+                              float (&values)[stored_together]) {
     using packet = vector<T, stored_together>;
-    if (count == stored_together && stride == 1 && reinterpret_cast<std::uintptr_t>(first) % sizeof(packet) == 0) {
+    if (count == stored_together && stride == 1 &&
+        reinterpret_cast<std::uintptr_t>(first) % sizeof(packet) == 0) {
         const packet read = *reinterpret_cast<const packet*>(first);
 #pragma unroll
         for (int e = 0; e < stored_together; ++e) values[e] = static_cast<float>(read[e]);
     } else {
 #pragma unroll
-        for (int e = 0; e < stored_together; ++e) values[e] = e < count ? static_cast<float>(first[e * stride]) : 0.0f;
+        for (int e = 0; e < stored_together; ++e)
+            values[e] = e < count ? static_cast<float>(first[e * stride]) : 0.0f;
     }
 }
 
 template <class T>
-__device__ void write_elements(T* first, std::int64_t stride, int count, const float (&values)[stored_together]) {
+__device__ void write_elements(T* first, std::int64_t stride, int count,
+                               const float (&values)[stored_together]) {
     using packet = vector<T, stored_together>;
-    if (count == stored_together && stride == 1 && reinterpret_cast<std::uintptr_t>(first) % sizeof(packet) == 0) {
+    if (count == stored_together && stride == 1 &&
+        reinterpret_cast<std::uintptr_t>(first) % sizeof(packet) == 0) {
         packet written;
 #pragma unroll
         for (int e = 0; e < stored_together; ++e) written[e] = static_cast<T>(values[e]);
@@ -39,7 +44,8 @@ __device__ void write_elements(T* first, std::int64_t stride, int count, const f
 
 /// What becomes of the sums of (row, col) and its next neighbours in the row.
 template <matmul_activation activation, class Out>
-__device__ void store_elements(const tensor_product<Out>& p, int row, int col, float (&sums)[stored_together]) {
+__device__ void store_elements(const tensor_product<Out>& p, int row, int col,
+                               float (&sums)[stored_together]) {
     const int count = min(stored_together, p.n - col);
     if (row >= p.m || count <= 0) return;
     const epilogue<Out>& e = p.epilogue;
@@ -66,8 +72,8 @@ __device__ void store_elements(const tensor_product<Out>& p, int row, int col, f
 /// they are in rows of 128 swizzled bytes: any C, and what the epilogue makes of it. `sync` is a barrier of the
 /// warpgroup; when this begins, `staged` is free.
 template <int n, class Out, class Sync>
-__device__ void store_through_shared(const tensor_product<Out>& p, int row, int col, const float (&sums)[n / 2],
-                                     unsigned char* staged, Sync sync) {
+__device__ void store_through_shared(const tensor_product<Out>& p, int row, int col,
+                                     const float (&sums)[n / 2], unsigned char* staged, Sync sync) {
     constexpr int width = n < 32 ? n : 32;
     constexpr int packets = width / stored_together;
     const int thread = threadIdx.x % warpgroup_threads;
@@ -95,7 +101,8 @@ __device__ void store_through_shared(const tensor_product<Out>& p, int row, int 
                 const int index = thread + i * warpgroup_threads;
                 const int r = index / packets;
                 const int packet = index % packets;
-                const float4 read = *reinterpret_cast<const float4*>(staged + r * swizzle_bytes + (packet ^ (r % 8)) * 16);
+                const float4 read =
+                    *reinterpret_cast<const float4*>(staged + r * swizzle_bytes + (packet ^ (r % 8)) * 16);
                 float values[stored_together] = {read.x, read.y, read.z, read.w};
                 store_elements<activation>(p, row + r, col + first + packet * stored_together, values);
             }

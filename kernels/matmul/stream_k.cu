@@ -17,14 +17,16 @@ template <class In, class Out>
 void launch_stream_k(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
                      cudaStream_t stream) {
     const auto& c = arguments.c;
-    const tile_layout layout =
-        cheapest_streamed(persistent_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count, workspace != nullptr);
+    const tile_layout layout = cheapest_streamed(persistent_tiles, c.rows, c.cols, arguments.a.cols,
+                                                 device.sm_count, workspace != nullptr, arguments.tile.index);
     launch_persistent_layout(layout, arguments, workspace, stream);
 }
 
 template void launch_stream_k(const product<half, half>&, std::byte*, const device_traits&, cudaStream_t);
 template void launch_stream_k(const product<half, float>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_stream_k(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_stream_k(const product<bfloat16, float>&, std::byte*, const device_traits&, cudaStream_t);
+template void launch_stream_k(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&,
+                              cudaStream_t);
+template void launch_stream_k(const product<bfloat16, float>&, std::byte*, const device_traits&,
+                              cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

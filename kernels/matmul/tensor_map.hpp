@@ -26,7 +26,8 @@ CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols,
     static const auto encode = [] {
         void* function = nullptr;
         cudaDriverEntryPointQueryResult result{};
-        check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result));
+        check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                               &result));
         return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
     }();
     const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
@@ -37,9 +38,9 @@ CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols,
     const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows), 1};
     const cuuint32_t steps[] = {1, 1, 1};
     CUtensorMap map{};
-    const CUresult status = encode(
-        &map, type, 3, const_cast<element*>(m.data), extents, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    const CUresult status = encode(&map, type, 3, const_cast<element*>(m.data), extents, strides, box, steps,
+                                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     check(status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
     return map;
 }

@@ -72,15 +72,16 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 }
 
 /// All tiles whole.
-inline tile_layout lay_out(const tile_plan& plan, std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
-                           std::int64_t batches = 1) {
+inline tile_layout lay_out(const tile_plan& plan, std::int64_t m, std::int64_t n, std::int64_t k,
+                           int sm_count, std::int64_t batches = 1) {
     tile_layout result;
     result.batches = batches;
     result.down = divide_up(m, std::int64_t{plan.m} * plan.cluster);
     result.across = divide_up(n, plan.n);
     result.steps = divide_up(k, step_k);
     result.whole = batches * result.down * result.across;
-    result.workers = static_cast<int>(std::min<std::int64_t>(result.whole, std::max(1, sm_count / plan.cluster)));
+    result.workers =
+        static_cast<int>(std::min<std::int64_t>(result.whole, std::max(1, sm_count / plan.cluster)));
     const auto rounds = static_cast<double>(divide_up(result.whole, result.workers));
     result.us = std::max(rounds * (plan.around_us + static_cast<double>(result.steps) * plan.step_us),
                          plan.around_us + static_cast<double>(batches) * read_us(m, n, k));
@@ -94,7 +95,8 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     const std::int64_t tiles = result.whole;
     const int workers = std::max(1, sm_count / plan.cluster);
     const std::int64_t rest = tiles % workers;
-    const auto streams = static_cast<int>(std::min<std::int64_t>(workers, rest * result.steps / min_streamed_steps));
+    const auto streams =
+        static_cast<int>(std::min<std::int64_t>(workers, rest * result.steps / min_streamed_steps));
     if (streams <= rest) return result;
     const auto rounds = static_cast<double>(tiles / workers);
     const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
@@ -115,8 +117,8 @@ inline constexpr std::int64_t max_skinny_side = skinny_tiles.back().n;
 
 /// Of C or its transpose: that which is no wider than high. Where the operand of the short side does not lie along k,
 /// its boxes are as wide as the widest tile.
-inline tile_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool may_stream,
-                                  bool short_operand_along_k) {
+inline tile_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                                  bool may_stream, bool short_operand_along_k) {
     const auto [short_side, long_side] = std::minmax(m, n);
     std::size_t tile = skinny_tiles.size() - 1;
     if (short_operand_along_k) {
@@ -135,26 +137,30 @@ constexpr std::int64_t shared_sums_bytes(const tile_plan& plan, const tile_layou
     return std::int64_t{2} * layout.streams * plan.cluster * plan.m * plan.n * std::int64_t{sizeof(float)};
 }
 
+/// Of all tiles, or of the one that is asked for.
 template <class LayOut>
-tile_layout cheapest(std::span<const tile_plan> plans, LayOut lay_out_one) {
+tile_layout cheapest(std::span<const tile_plan> plans, int tile, LayOut lay_out_one) {
     tile_layout best;
     for (std::size_t i = 0; i < plans.size(); ++i)
-        if (tile_layout layout = lay_out_one(plans[i]); layout.us < best.us) {
+        if (tile >= 0 && i != static_cast<std::size_t>(tile))
+            continue;
+        else if (tile_layout layout = lay_out_one(plans[i]); layout.us < best.us) {
             best = layout;
             best.tile = i;
         }
     return best;
 }
 
-inline tile_layout cheapest_whole(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n, std::int64_t k,
-                                  int sm_count, std::int64_t batches = 1) {
-    return cheapest(plans, [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count, batches); });
+inline tile_layout cheapest_whole(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n,
+                                  std::int64_t k, int sm_count, std::int64_t batches = 1, int tile = -1) {
+    return cheapest(plans, tile,
+                    [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count, batches); });
 }
 
 /// `may_stream`: there is a workspace.
-inline tile_layout cheapest_streamed(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n, std::int64_t k,
-                                     int sm_count, bool may_stream) {
-    return cheapest(plans, [=](const tile_plan& plan) {
+inline tile_layout cheapest_streamed(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n,
+                                     std::int64_t k, int sm_count, bool may_stream, int tile = -1) {
+    return cheapest(plans, tile, [=](const tile_plan& plan) {
         return may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
     });
 }

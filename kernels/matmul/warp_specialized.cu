@@ -34,7 +34,8 @@ struct shared_storage {
 };
 
 template <class In, class Out, bool a_k_major, bool b_k_major>
-__global__ void __launch_bounds__(tile::threads, 1) warp_specialized(const __grid_constant__ tensor_product<Out> p) {
+__global__ void __launch_bounds__(tile::threads, 1)
+    warp_specialized(const __grid_constant__ tensor_product<Out> p) {
     using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
     using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];
@@ -76,8 +77,8 @@ __global__ void __launch_bounds__(tile::threads, 1) warp_specialized(const __gri
         ptx::wgmma_fence();
 #pragma unroll
         for (int i = 0; i < tile::k / a_tile::step; ++i)
-            ptx::wgmma<In, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance, b + i * b_tile::advance,
-                                                          step > 0 || i > 0);
+            ptx::wgmma<In, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
+                                                          b + i * b_tile::advance, step > 0 || i > 0);
         ptx::wgmma_commit();
         ptx::wgmma_wait<0>();
         if (threadIdx.x % warpgroup_threads == 0) ptx::arrive(&shared.barriers.empty[at.stage]);

@@ -92,7 +92,8 @@ void with_orders(const product<In, Out>& p, Function function) {
     if (a_k_major)
         b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
     else
-        b_k_major ? function.template operator()<false, true>() : function.template operator()<false, false>();
+        b_k_major ? function.template operator()<false, true>()
+                  : function.template operator()<false, false>();
 }
 
 /// `b_parts` blocks load a part of each tile of B.
@@ -102,14 +103,15 @@ tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts =
     const batch_strides& s = p.batch;
     const auto count_of = [&](std::int64_t stride) { return stride == 0 ? 1 : s.count; };
     result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, count_of(s.a), s.a);
-    result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b, b_k_major ? B::box_rows / b_parts : B::box_rows,
-                               B::row, count_of(s.b), s.b);
+    result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b,
+                               b_k_major ? B::box_rows / b_parts : B::box_rows, B::row, count_of(s.b), s.b);
     result.a_batch_step = s.a == 0 ? 0 : 1;
     result.b_batch_step = s.b == 0 ? 0 : 1;
     result.c_batch_stride = s.c;
     const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
     if (p.beta == 0 && p.epilogue.is_identity && has_tensor_rows(p.c) && steps_whole) {
-        result.c = make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)), s.count, s.c);
+        result.c =
+            make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)), s.count, s.c);
         // Stores are of 16 bytes, also where the matrix ends within them.
         const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
         result.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);
@@ -127,8 +129,8 @@ tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts =
 }
 
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster, unsigned threads, std::size_t bytes,
-            bool may_begin_early, cudaStream_t stream, const Parameters&... parameters) {
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster, unsigned threads,
+            std::size_t bytes, bool may_begin_early, cudaStream_t stream, const Parameters&... parameters) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
     cudaLaunchAttribute attributes[2]{};
     attributes[0].id = cudaLaunchAttributeClusterDimension;

@@ -28,7 +28,8 @@ struct shared_storage {
 };
 
 template <class In, class Out, bool a_k_major, bool b_k_major>
-__global__ void __launch_bounds__(warpgroup_threads) wgmma_tma(const __grid_constant__ tensor_product<Out> p) {
+__global__ void __launch_bounds__(warpgroup_threads)
+    wgmma_tma(const __grid_constant__ tensor_product<Out> p) {
     using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
     using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];

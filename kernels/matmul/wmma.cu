@@ -41,7 +41,8 @@ struct shared_storage {
 
 /// rows x cols of `in` from (row, col) on; zeros outside. Neighbouring threads take neighbouring addresses.
 template <int rows, int cols, class T>
-__device__ void load(T* tile_row, int stride, const matrix_view<const T>& in, std::int64_t row, std::int64_t col) {
+__device__ void load(T* tile_row, int stride, const matrix_view<const T>& in, std::int64_t row,
+                     std::int64_t col) {
     const bool along_rows = in.col_stride <= in.row_stride;
     for (int i = threadIdx.x; i < rows * cols; i += tile::threads) {
         const int r = along_rows ? i / cols : i % rows;
@@ -105,10 +106,11 @@ __global__ void __launch_bounds__(tile::threads) multiply(product<In, Out> p) {
 
 template <class In, class Out>
 void launch_wmma(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
-    for_each_grid(arguments, tile_count(arguments, tile::m, tile::n), [&](dim3 grid, const product<In, Out>& p) {
-        multiply<<<grid, tile::threads, 0, stream>>>(p);
-        check(cudaGetLastError());
-    });
+    for_each_grid(arguments, tile_count(arguments, tile::m, tile::n),
+                  [&](dim3 grid, const product<In, Out>& p) {
+                      multiply<<<grid, tile::threads, 0, stream>>>(p);
+                      check(cudaGetLastError());
+                  });
 }
 
 template void launch_wmma(const product<half, half>&, const device_traits&, cudaStream_t);

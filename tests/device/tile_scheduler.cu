@@ -22,7 +22,8 @@ void for_many_schedules(Check check) {
                         const int tiles = batches * down * across;
                         const int whole = mode == 0 ? tiles : mode == 1 ? tiles / workers * workers : 0;
                         const int streams = whole == tiles ? 0 : (workers + steps % 2) / (1 + steps % 2);
-                        const tile_schedule schedule{batches, down, across, 8, steps, workers, whole, streams};
+                        const tile_schedule schedule{batches, down,    across, 8,
+                                                     steps,   workers, whole,  streams};
                         if (streams > workers || schedule.streamed_steps() < streams) continue;
                         SCOPED_TRACE(std::to_string(down) + " x " + std::to_string(across) + " tiles of " +
                                      std::to_string(steps) + " steps, " + std::to_string(whole) + " whole, " +
@@ -38,11 +39,15 @@ TEST(tile_scheduler, gives_every_step_of_every_tile_to_one_worker) {
         for (int worker = 0; worker < schedule.workers; ++worker) {
             tile_worker tiles(schedule, worker);
             for (tile_work work{}; tiles.next(work);) {
-                ASSERT_TRUE(work.row >= 0 && work.row < schedule.down && work.col >= 0 && work.col < schedule.across);
+                ASSERT_TRUE(work.row >= 0 && work.row < schedule.down && work.col >= 0 &&
+                            work.col < schedule.across);
                 ASSERT_TRUE(work.batch >= 0 && work.batch < schedule.batches);
                 ASSERT_TRUE(work.first >= 0 && work.first < work.last && work.last <= schedule.steps);
                 for (int step = work.first; step < work.last; ++step)
-                    ++times[static_cast<std::size_t>(((work.batch * schedule.down + work.row) * schedule.across + work.col) * schedule.steps + step)];
+                    ++times[static_cast<std::size_t>(
+                        ((work.batch * schedule.down + work.row) * schedule.across + work.col) *
+                            schedule.steps +
+                        step)];
             }
         }
         for (const int count : times) ASSERT_EQ(count, 1);
@@ -67,7 +72,8 @@ TEST(tile_scheduler, knows_who_shares_a_tile) {
         for (const auto& [tile, workers] : workers_of) {
             ASSERT_EQ(workers.front(), schedule.first_worker(tile));
             ASSERT_EQ(workers.back(), schedule.last_worker(tile));
-            for (std::size_t i = 0; i < workers.size(); ++i) ASSERT_EQ(workers[i], workers[0] + static_cast<int>(i));
+            for (std::size_t i = 0; i < workers.size(); ++i)
+                ASSERT_EQ(workers[i], workers[0] + static_cast<int>(i));
         }
     });
 }

@@ -25,7 +25,7 @@ template <class Out>
 void expect_close(const shape& s, const std::vector<Out>& actual, const reference& expected) {
     for (std::size_t i = 0; i < actual.size(); ++i)
         ASSERT_TRUE(is_within(to_double(actual[i]), expected.value[i],
-                                    bound<Out>(s, expected.value[i], expected.magnitude[i])))
+                              bound<Out>(s, expected.value[i], expected.magnitude[i])))
             << "element " << i;
 }
 

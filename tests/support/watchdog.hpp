@@ -25,7 +25,8 @@ inline void synchronize(cuda::stream_ref stream, const std::string& what) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
-    std::fprintf(stderr, "[  FAILED  ] %s.%s: %s hangs\n", test->test_suite_name(), test->name(), what.c_str());
+    std::fprintf(stderr, "[  FAILED  ] %s.%s: %s hangs\n", test->test_suite_name(), test->name(),
+                 what.c_str());
     std::_Exit(1);
 }
 

@@ -13,9 +13,7 @@ namespace heddle::kernels::ptx {
 /// By one thread, before a __syncthreads().
 __device__ inline void init_barrier([[maybe_unused]] std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(
-                     shared_address(barrier))
-                 : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
 }
@@ -25,15 +23,13 @@ __device__ inline void start_bulk_copy([[maybe_unused]] void* shared, [[maybe_un
                                        [[maybe_unused]] unsigned bytes,
                                        [[maybe_unused]] std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                     shared_address(barrier)),
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
                  "r"(bytes)
                  : "memory");
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
             shared_address(shared)),
-        "l"(__cvta_generic_to_global(global)), "r"(bytes),
-        "r"(shared_address(barrier))
+        "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(shared_address(barrier))
         : "memory");
 #endif
 }

@@ -14,7 +14,8 @@ using mbarrier = std::uint64_t;
 
 /// By one thread, before fence_mbarrier_init() and a barrier of all that use it.
 __device__ inline void init(mbarrier* barrier, unsigned arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
+                 : "memory");
 }
 
 /// What was set up is seen by the cluster's blocks and by bulk copies.
@@ -41,7 +42,8 @@ __device__ inline void arrive_at_block(mbarrier* barrier, unsigned rank) {
 
 /// An arrival that adds `bytes` to those that the phase waits for.
 __device__ inline void arrive_and_expect(mbarrier* barrier, unsigned bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+                 "r"(bytes)
                  : "memory");
 }
 

@@ -15,10 +15,11 @@ __device__ inline void prefetch(const CUtensorMap& map) {
 }
 
 /// All bytes of the box, outside ones too, are counted at `barrier`.
-__device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int y, int z, mbarrier* barrier) {
+__device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int y, int z,
+                                mbarrier* barrier) {
     asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
-            shared_address(shared)),
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+        "%4}], [%5];" ::"r"(shared_address(shared)),
         "l"(&map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier))
         : "memory");
 }
@@ -27,16 +28,18 @@ __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int
 __device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, int x, int y, int z,
                                           mbarrier* barrier, std::uint16_t blocks) {
     asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, "
         "{%2, %3, %4}], [%5], %6;" ::"r"(shared_address(shared)),
         "l"(&map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier)), "h"(blocks)
         : "memory");
 }
 
 __device__ inline void store_box(const CUtensorMap& map, const void* shared, int x, int y, int z) {
-    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&map), "r"(x),
-                 "r"(y), "r"(z), "r"(shared_address(shared))
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&map), "r"(x),
+        "r"(y), "r"(z), "r"(shared_address(shared))
+        : "memory");
 }
 
 /// The stores that this thread started since the last call are a group.

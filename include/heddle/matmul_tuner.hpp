@@ -1,0 +1,57 @@
+#pragma once
+
+#include <heddle/matmul.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <type_traits>
+
+namespace heddle {
+
+/// Finds the fastest rung and tile for products by timing them, where the model behind `automatic` is not enough, and
+/// remembers it, across runs in a small text file.
+///
+///     matmul_tuner tuner("choices.txt");
+///     const matmul_options options = tuner.choose<bfloat16>(a, b, c, stream);
+///     matmul<bfloat16>(a, b, c, stream, options);
+class matmul_tuner {
+  public:
+    using warning = std::function<void(const std::string&)>;
+
+    /// Reads the file, if there is one. What is in it counts for this device, driver and version of heddle alone: a file
+    /// of others is ignored, as is a line that cannot be read, and `warn` is told so.
+    explicit matmul_tuner(std::filesystem::path file = {}, warning warn = {});
+
+    /// `options`, with the algorithm and the tile that are fastest for products of these shapes, orders and alignments:
+    /// those that are remembered, or else the fastest of all candidates, which are timed now. Then C is overwritten, and
+    /// the call waits for the stream.
+    /// @throws as matmul
+    template <class Out, class In = Out>
+    matmul_options choose(matrix_view<const std::type_identity_t<In>> a,
+                          matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                          cuda::stream_ref stream, const matmul_options& options = {});
+
+    /// How many products are remembered.
+    [[nodiscard]] std::size_t size() const { return choices_.size(); }
+
+    /// Writes the file anew.
+    /// @throws std::runtime_error  it cannot be written
+    void save() const;
+
+  private:
+    struct choice {
+        matmul_algorithm algorithm = matmul_algorithm::automatic;
+        int tile = -1;
+    };
+
+    std::filesystem::path file_;
+    std::map<std::string, choice> choices_;
+};
+
+}  // namespace heddle

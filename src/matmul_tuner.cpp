@@ -1,0 +1,185 @@
+#include "kernels/matmul/launch.hpp"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+#include <heddle/matmul_tuner.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/types.hpp>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+/// The first line of a file: what its choices count for.
+std::string header() {
+    int runtime = 0, driver = 0;
+    check(cudaRuntimeGetVersion(&runtime));
+    check(cudaDriverGetVersion(&driver));
+    const std::string name = device_count() > 0 ? traits_of(current_device()).name : "no device";
+    return fmt::format("heddle {} matmul choices; {}; driver {}; runtime {}", HEDDLE_VERSION, name, driver,
+                       runtime);
+}
+
+std::optional<matmul_algorithm> algorithm_of(std::string_view name) {
+    for (const element_type type : {element_type::f32, element_type::f16})
+        for (const matmul_algorithm each : matmul_algorithms(type))
+            if (to_string(each) == name) return each;
+    return std::nullopt;
+}
+
+constexpr char separator = '|';
+
+struct line {
+    std::string key;
+    matmul_algorithm algorithm;
+    int tile;
+};
+
+/// key | algorithm | tile
+std::optional<line> parsed(const std::string& text) {
+    const auto second = text.rfind(separator);
+    if (second == std::string::npos || second == 0) return std::nullopt;
+    const auto first = text.rfind(separator, second - 1);
+    if (first == std::string::npos || first == 0) return std::nullopt;
+    const auto algorithm = algorithm_of(std::string_view(text).substr(first + 1, second - first - 1));
+    const std::string_view tile = std::string_view(text).substr(second + 1);
+    int value = 0;
+    const auto [end, error] = std::from_chars(tile.data(), tile.data() + tile.size(), value);
+    if (!algorithm || error != std::errc{} || end != tile.data() + tile.size()) return std::nullopt;
+    if (value < -1 || value >= static_cast<int>(std::max<std::size_t>(1, matmul_tiles(*algorithm).size())))
+        return std::nullopt;
+    return line{text.substr(0, first), *algorithm, value};
+}
+
+/// What the time of a product depends on, of one operand: how it lies.
+template <class T>
+std::string_view order_of(const matrix_view<T>& m) {
+    namespace layout = kernels::matmul;
+    if (layout::has_tensor_rows(m)) return "rows";
+    if (layout::has_tensor_rows(transposed(m))) return "columns";
+    return m.col_stride == 1 ? "odd rows" : m.row_stride == 1 ? "odd columns" : "gaps";
+}
+
+template <class T>
+constexpr std::string_view type_name = std::is_same_v<T, float>  ? "f32"
+                                       : std::is_same_v<T, half> ? "f16"
+                                                                 : "bf16";
+
+template <class Out, class In>
+double seconds_of(const matrix_view<const In>& a, const matrix_view<const In>& b, const matrix_view<Out>& c,
+                  cuda::stream_ref stream, const matmul_options& options) {
+    constexpr int calls = 5;
+    constexpr int rounds = 3;
+    double best = std::numeric_limits<double>::infinity();
+    matmul<Out, In>(a, b, c, stream, options);
+    for (int round = 0; round < rounds; ++round) {
+        event start, stop;
+        start.record(stream);
+        for (int i = 0; i < calls; ++i) matmul<Out, In>(a, b, c, stream, options);
+        stop.record(stream);
+        stop.synchronize();
+        best = std::min(best, std::chrono::duration<double>(elapsed(start, stop)).count() / calls);
+    }
+    return best;
+}
+
+}  // namespace
+
+matmul_tuner::matmul_tuner(std::filesystem::path file, warning warn) : file_(std::move(file)) {
+    std::ifstream in(file_);
+    if (file_.empty() || !in) return;
+    const auto tell = [&](const std::string& text) {
+        if (warn) warn(fmt::format("{}: {}", file_.string(), text));
+    };
+    std::string text;
+    if (!std::getline(in, text) || text != header()) {
+        tell("of another device, driver or version, or not of heddle: ignored");
+        return;
+    }
+    for (int number = 2; std::getline(in, text); ++number) {
+        if (const auto read = parsed(text))
+            choices_[read->key] = {read->algorithm, read->tile};
+        else
+            tell(fmt::format("line {} cannot be read: ignored", number));
+    }
+}
+
+void matmul_tuner::save() const {
+    std::ofstream out(file_);
+    out << header() << '\n';
+    for (const auto& [key, chosen] : choices_)
+        out << key << separator << to_string(chosen.algorithm) << separator << chosen.tile << '\n';
+    out.flush();
+    if (!out) throw std::runtime_error(fmt::format("matmul_tuner: {} cannot be written", file_.string()));
+}
+
+template <class Out, class In>
+matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> a,
+                                    matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                    cuda::stream_ref stream, const matmul_options& options) {
+    const std::string key = fmt::format("{} to {} {}x{}x{} {} {} {} beta {} workspace {}", type_name<In>,
+                                        type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b),
+                                        order_of(c), options.beta == 0 ? 0 : 1, options.workspace.size());
+    matmul_options result = options;
+    if (const auto known = choices_.find(key); known != choices_.end()) {
+        result.algorithm = known->second.algorithm;
+        result.tile = known->second.tile;
+        return result;
+    }
+    choice best;
+    double best_seconds = std::numeric_limits<double>::infinity();
+    for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
+        if (algorithm == matmul_algorithm::naive) continue;  // never the fastest, and seconds long
+        const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
+        for (int tile = tiles == 0 ? -1 : 0; tile < tiles; ++tile) {
+            matmul_options candidate = options;
+            candidate.algorithm = algorithm;
+            candidate.tile = tile;
+            try {
+                const double seconds = seconds_of<Out, In>(a, b, c, stream, candidate);
+                if (seconds < best_seconds) {
+                    best_seconds = seconds;
+                    best = {algorithm, tile};
+                }
+            } catch (const unsupported&) {  // it cannot run this product
+            }
+        }
+    }
+    choices_[key] = best;
+    result.algorithm = best.algorithm;
+    result.tile = best.tile;
+    return result;
+}
+
+template matmul_options matmul_tuner::choose<float, float>(matrix_view<const float>, matrix_view<const float>,
+                                                           matrix_view<float>, cuda::stream_ref,
+                                                           const matmul_options&);
+template matmul_options matmul_tuner::choose<half, half>(matrix_view<const half>, matrix_view<const half>,
+                                                         matrix_view<half>, cuda::stream_ref,
+                                                         const matmul_options&);
+template matmul_options matmul_tuner::choose<float, half>(matrix_view<const half>, matrix_view<const half>,
+                                                          matrix_view<float>, cuda::stream_ref,
+                                                          const matmul_options&);
+template matmul_options matmul_tuner::choose<bfloat16, bfloat16>(matrix_view<const bfloat16>,
+                                                                 matrix_view<const bfloat16>,
+                                                                 matrix_view<bfloat16>, cuda::stream_ref,
+                                                                 const matmul_options&);
+template matmul_options matmul_tuner::choose<float, bfloat16>(matrix_view<const bfloat16>,
+                                                              matrix_view<const bfloat16>, matrix_view<float>,
+                                                              cuda::stream_ref, const matmul_options&);
+
+}  // namespace heddle

@@ -1,0 +1,150 @@
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matmul_16_bit.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/error.hpp>
+#include <heddle/matmul_tuner.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/workspace.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+/// A file of this test alone, gone with it.
+class choices_file {
+  public:
+    choices_file()
+        : path_(std::filesystem::temp_directory_path() /
+                ("heddle_choices_" + std::to_string(getpid()) + "_" + std::to_string(count()++))) {}
+    ~choices_file() {
+        std::error_code ignored;
+        std::filesystem::remove(path_, ignored);
+    }
+    choices_file(const choices_file&) = delete;
+    choices_file& operator=(const choices_file&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    void write(const std::string& text) const { std::ofstream(path_) << text; }
+    std::string text() const {
+        std::ifstream in(path_);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+  private:
+    static int& count() {
+        static int files = 0;
+        return files;
+    }
+
+    std::filesystem::path path_;
+};
+
+std::string empty_file() {
+    const choices_file file;
+    matmul_tuner(file.path()).save();
+    return file.text();
+}
+
+TEST(matmul_tuner, begins_without_a_file) {
+    const choices_file file;
+    std::vector<std::string> warnings;
+    const matmul_tuner tuner(file.path(), [&](const std::string& text) { warnings.push_back(text); });
+    EXPECT_EQ(tuner.size(), 0u);
+    EXPECT_TRUE(warnings.empty());
+}
+
+TEST(matmul_tuner, reads_what_it_wrote) {
+    const choices_file file;
+    const std::string lines =
+        "f16 to f16 1x2x3 rows rows rows beta 0 workspace 0|persistent|2\n"
+        "f32 to f32 1x2x3 rows rows rows beta 0 workspace 0|pipelined|-1\n";
+    file.write(empty_file() + lines);
+    std::vector<std::string> warnings;
+    const matmul_tuner tuner(file.path(), [&](const std::string& text) { warnings.push_back(text); });
+    EXPECT_EQ(tuner.size(), 2u);
+    EXPECT_TRUE(warnings.empty());
+    tuner.save();
+    EXPECT_EQ(file.text(), empty_file() + lines);
+}
+
+TEST(matmul_tuner, ignores_lines_that_it_cannot_read) {
+    for (const std::string& line : std::initializer_list<std::string>{
+             "", "|", "||", "key", "key|persistent", "key|persistent|", "key|persistent|x", "key|none|0",
+             "key|persistent|4", "key|persistent|-2", "key|naive|1", "|persistent|0",
+             "key|persistent|99999999999999999999", "key|persistent|0 "}) {
+        SCOPED_TRACE("line: " + line);
+        const choices_file file;
+        file.write(empty_file() + "good|persistent|0\n" + line + "\nbetter|naive|-1\n");
+        std::vector<std::string> warnings;
+        const matmul_tuner tuner(file.path(), [&](const std::string& text) { warnings.push_back(text); });
+        EXPECT_EQ(tuner.size(), 2u);
+        ASSERT_EQ(warnings.size(), 1u);
+        EXPECT_NE(warnings[0].find("line 3"), std::string::npos);
+    }
+}
+
+TEST(matmul_tuner, ignores_files_of_others) {
+    for (const std::string& text : {std::string("\n"), std::string("heddle 0.0.0\nkey|persistent|0\n"),
+                                    std::string("\0\xff|\n", 4), "x" + empty_file() + "key|persistent|0\n"}) {
+        const choices_file file;
+        file.write(text);
+        std::vector<std::string> warnings;
+        const matmul_tuner tuner(file.path(),
+                                 [&](const std::string& warning) { warnings.push_back(warning); });
+        EXPECT_EQ(tuner.size(), 0u);
+        EXPECT_EQ(warnings.size(), 1u);
+    }
+}
+
+TEST(matmul_tuner, says_where_it_cannot_write) {
+    EXPECT_THROW(matmul_tuner("/nowhere/at/all").save(), std::runtime_error);
+}
+
+class matmul_tuner_on_device : public test::gpu_test {};
+
+TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it) {
+    const choices_file file;
+    const stream stream;
+    const test::shape s{200, 264, 136};
+    const std::vector<half> as = test::random_elements<half>(s.m * s.k),
+                            bs = test::random_elements<half>(s.k * s.n);
+    test::guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(as);
+    b.upload(bs);
+    workspace scratch(std::int64_t{64} << 20, stream);
+    matmul_tuner tuner(file.path());
+    matmul_options options;
+    options.workspace = scratch;
+    const matmul_options chosen = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream, options);
+    EXPECT_NE(chosen.algorithm, matmul_algorithm::automatic);
+    EXPECT_EQ(tuner.size(), 1u);
+    matmul<half>(a.matrix(), b.matrix(), c.matrix(), stream, chosen);
+    stream.synchronize();
+    const std::vector<half> actual = c.download();
+    test::expect_close(s, actual, test::reference(s, as, bs, actual, 1, 0));
+    EXPECT_TRUE(c.canaries_alive());
+
+    tuner.save();
+    matmul_tuner again(file.path());
+    EXPECT_EQ(again.size(), 1u);
+    test::guarded<half> untouched(s.m, s.n, s.n);
+    const matmul_options remembered =
+        again.choose<half>(a.matrix(), b.matrix(), untouched.matrix(), stream, options);
+    EXPECT_EQ(remembered.algorithm, chosen.algorithm);
+    EXPECT_EQ(remembered.tile, chosen.tile);
+    stream.synchronize();
+    EXPECT_TRUE(untouched.untouched());
+}
+
+}  // namespace
+}  // namespace heddle
