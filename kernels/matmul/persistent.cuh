@@ -253,12 +253,11 @@ struct persistent_kernel {
                     store_boxes(row, col, work.batch, sums, buffer);
                     continue;
                 }
+                if (thread == 0) ptx::wait_for_reads_of_stores<0>();
+                sync_group();
             }
-            if constexpr (Tile::has_epilogue)
-                store_through_shared<Tile::n>(p, row, col, sums, shared.out[group][0],
-                                              [this] { sync_group(); });
-            else
-                store_from_registers<Out, Tile::n>(p, row, col, work.batch, sums);
+            store_through_shared<Tile::n, Tile::has_epilogue>(p, row, col, work.batch, sums,
+                                                              shared.out[group][0], [this] { sync_group(); });
         }
         if constexpr (stores_boxes) {
             if (thread == 0) ptx::wait_for_reads_of_stores<0>();

@@ -31,7 +31,6 @@ inline constexpr std::array multicast_tiles = {
 };
 inline constexpr std::array fused_tiles = {
     tile_plan{128, 256, 2, 0.65, 3.0},
-    tile_plan{128, 128, 1, 0.36, 1.5},
     tile_plan{64, 128, 1, 0.25, 1.0},
 };
 /// n is the short side. Estimates.
@@ -98,7 +97,8 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     const auto streams =
         static_cast<int>(std::min<std::int64_t>(workers, rest * result.steps / min_streamed_steps));
     if (streams <= rest) return result;
-    const auto rounds = static_cast<double>(tiles / workers);
+    const std::int64_t whole_rounds = tiles / workers;
+    const auto rounds = static_cast<double>(whole_rounds);
     const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
     const auto sharers = static_cast<double>(divide_up(streams, rest) + 1);
     const double combine_us = (1 + sharers) * plan.m * plan.n * sizeof(float) / combined_bytes_per_us;
