@@ -9,6 +9,7 @@
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/graph.hpp>
+#include <heddle/host.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/workspace.hpp>
@@ -599,6 +600,37 @@ TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
     problem.has_workspace = true;
     EXPECT_EQ(select(problem, hopper()), matmul_algorithm::padded);
     EXPECT_GE(matmul_workspace_bytes(problem, hopper()), 2 * 512 * 512 * 2);
+}
+
+template <class In, class Out>
+void check_on_host() {
+    const auto host = guarded<In>::memory::host;
+    for (const shape& s : {shape{1, 1, 1}, {5, 7, 3}, {97, 257, 300}, {3, 4, 0}})
+        for (int bits = 0; bits < 8; ++bits)
+            for (const float beta : {0.0f, -0.5f}) {
+                SCOPED_TRACE(text(s) + ", transposed " + std::to_string(bits) + ", beta " +
+                             std::to_string(beta));
+                const std::vector<In> a_elements = test::random_elements<In>(s.m * s.k);
+                const std::vector<In> b_elements = test::random_elements<In>(s.k * s.n);
+                const std::vector<Out> c_elements = test::random_elements<Out>(s.m * s.n);
+                guarded<In> a = make<In>(s.m, s.k, {(bits & 1) != 0, 3, 1}, host);
+                guarded<In> b = make<In>(s.k, s.n, {(bits & 2) != 0, 2, 0, 2}, host);
+                guarded<Out> c = make<Out>(s.m, s.n, {(bits & 4) != 0, 1, 3}, guarded<Out>::memory::host);
+                a.upload(a_elements);
+                b.upload(b_elements);
+                if (beta != 0) c.upload(c_elements);
+                host::matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), 1.5f, beta);
+                expect_close(s, c.download(),
+                             reference(s, a_elements, b_elements, c_elements, 1.5, double{beta}));
+                EXPECT_TRUE(c.canaries_alive());
+            }
+}
+
+TEST(host_matmul_16_bit, is_right_for_every_layout) {
+    check_on_host<half, half>();
+    check_on_host<half, float>();
+    check_on_host<bfloat16, bfloat16>();
+    check_on_host<bfloat16, float>();
 }
 
 TEST(matmul_16_bit_arguments, of_an_epilogue_fit_c) {

@@ -134,10 +134,10 @@ template <class T>
 inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwise_operation::silu_derivative>
     silu_derivative{};
 
-/// C = alpha * A * B + beta * C; see heddle::matmul.
-template <class T>
-void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
-            matrix_view<T> c, std::type_identity_t<T> alpha = 1, std::type_identity_t<T> beta = 0);
+/// C = alpha * A * B + beta * C; see heddle::matmul, whose types these are.
+template <class Out, class In = Out>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, float alpha = 1, float beta = 0);
 
 /// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of
 /// threads.

@@ -1,12 +1,14 @@
 #include "src/matmul.hpp"
 
 #include <heddle/host.hpp>
+#include <heddle/types.hpp>
 
 #include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::host {
@@ -23,21 +25,22 @@ constexpr std::int64_t block_k = 256;
 
 using lanes = float __attribute__((vector_size(strip_n * sizeof(float))));
 
-/// packed[s][k][i] = m(row + s * strip + i, col + k), 0 outside of the block's rows.
-template <int strip>
-void pack(float* packed, const matrix_view<const float>& m, std::int64_t row, std::int64_t rows,
-          std::int64_t col, std::int64_t cols) {
+/// packed[s][k][i] = m(row + s * strip + i, col + k) in float, 0 outside of the block's rows.
+template <int strip, class T>
+void pack(float* packed, const matrix_view<const T>& m, std::int64_t row, std::int64_t rows, std::int64_t col,
+          std::int64_t cols) {
     for (std::int64_t first = 0; first < rows; first += strip, packed += strip * cols) {
         const int filled = static_cast<int>(std::min<std::int64_t>(strip, rows - first));
-        const float* const source = m.data + (row + first) * m.row_stride + col * m.col_stride;
+        const T* const source = m.data + (row + first) * m.row_stride + col * m.col_stride;
         if (filled < strip) std::fill_n(packed, strip * cols, 0.0f);
-        if (m.row_stride == 1 && filled == strip) {
-            for (std::int64_t k = 0; k < cols; ++k)
-                std::memcpy(packed + k * strip, source + k * m.col_stride, strip * sizeof(float));
-        } else {
-            for (int i = 0; i < filled; ++i)
-                for (std::int64_t k = 0; k < cols; ++k)
-                    packed[k * strip + i] = source[i * m.row_stride + k * m.col_stride];
+        const bool is_packed = std::is_same_v<T, float> && m.row_stride == 1 && filled == strip;
+        for (std::int64_t k = 0; k < cols; ++k) {
+            const T* const column = source + k * m.col_stride;
+            if (is_packed)
+                std::memcpy(packed + k * strip, column, strip * sizeof(float));
+            else
+                for (int i = 0; i < filled; ++i)
+                    packed[k * strip + i] = static_cast<float>(column[i * m.row_stride]);
         }
     }
 }
@@ -66,9 +69,9 @@ struct workspace {
 
 /// One block of C, at most block_m x block_n. `b` is B transposed: both operands then have k along their
 /// columns.
-void multiply_block(workspace& work, const matrix_view<const float>& a, const matrix_view<const float>& b,
-                    const matrix_view<float>& c, float alpha, float beta, std::int64_t row,
-                    std::int64_t col) {
+template <class In, class Out>
+void multiply_block(workspace& work, const matrix_view<const In>& a, const matrix_view<const In>& b,
+                    const matrix_view<Out>& c, float alpha, float beta, std::int64_t row, std::int64_t col) {
     const std::int64_t rows = std::min(block_m, c.rows - row);
     const std::int64_t cols = std::min(block_n, c.cols - col);
     constexpr int strip = strip_m * strip_n;
@@ -87,18 +90,18 @@ void multiply_block(workspace& work, const matrix_view<const float>& a, const ma
         for (std::int64_t i = 0; i < rows; i += strip_m, sums += strip)
             for (std::int64_t r = 0; r < std::min<std::int64_t>(strip_m, rows - i); ++r)
                 for (std::int64_t s = 0; s < std::min<std::int64_t>(strip_n, cols - j); ++s) {
-                    float& out = c.data[(row + i + r) * c.row_stride + (col + j + s) * c.col_stride];
+                    Out& out = c.data[(row + i + r) * c.row_stride + (col + j + s) * c.col_stride];
                     const float sum = alpha * sums[r * strip_n + s];
-                    out = beta == 0 ? sum : sum + beta * out;
+                    out = static_cast<Out>(beta == 0 ? sum : sum + beta * static_cast<float>(out));
                 }
 }
 
 }  // namespace
 
-template <class T>
-void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std::type_identity_t<T>> b,
-            matrix_view<T> c, std::type_identity_t<T> alpha, std::type_identity_t<T> beta) {
-    detail::validate_matmul("host::matmul", a, b, c);
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, float alpha, float beta) {
+    detail::validate_matmul<In, Out>("host::matmul", a, b, c);
     if (c.rows == 0 || c.cols == 0) return;
     if (alpha == 0) a.cols = 0;
     if (a.cols == 0) alpha = 0;  // an infinite one would make NaN of the empty sum
@@ -114,7 +117,15 @@ void matmul(matrix_view<const std::type_identity_t<T>> a, matrix_view<const std:
                        beta, block / across * block_m, block % across * block_n);
 }
 
-template void matmul<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>, float,
-                            float);
+template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
+                                   float, float);
+template void matmul<half, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>, float,
+                                 float);
+template void matmul<float, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<float>, float,
+                                  float);
+template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                         matrix_view<bfloat16>, float, float);
+template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                      matrix_view<float>, float, float);
 
 }  // namespace heddle::host
