@@ -8,7 +8,7 @@
 // strides are not multiples of 16 bytes, or elements not side by side, a thread takes as many elements one by
 // one, a block's width apart, so that a warp's are still neighbours. From 64 MiB an operand on, two or three inputs
 // are taken by blocks of 1024 threads, where the function needs no more than 32 registers: each input is read in
-// longer runs, 1 % for add. A single input is: such blocks cost sigmoid 10 %. What limits it now is DRAM itself.
+// longer runs, 1 % for add. A single input is not: such blocks cost sigmoid 10 %. What limits it now is DRAM itself.
 //
 // 2^28 floats on an H200: add 4.4 TB/s, as much as CUB, and more than the 4.3 that a copy moves.
 
