@@ -210,20 +210,24 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     matmul_algorithm best = persistent;
     double best_us = std::numeric_limits<double>::infinity();
-    const auto consider = [&](matmul_algorithm algorithm, const rungs::tile_layout& layout) {
-        if (layout.us >= best_us) return;
+    const auto consider = [&](matmul_algorithm algorithm, double us) {
+        if (us >= best_us) return;
         best = algorithm;
-        best_us = layout.us;
+        best_us = us;
     };
     const std::int64_t batches = problem.batches;
-    consider(persistent, rungs::cheapest_whole(rungs::persistent_tiles, m, n, k, device.sm_count, batches));
+    consider(persistent,
+             rungs::cheapest_whole(rungs::persistent_tiles, m, n, k, device.sm_count, batches).us);
     consider(cluster_multicast,
-             rungs::cheapest_whole(rungs::multicast_tiles, m, n, k, device.sm_count, batches));
+             rungs::cheapest_whole(rungs::multicast_tiles, m, n, k, device.sm_count, batches).us);
     if (batches != 1) return best;
     if (problem.has_workspace)
-        consider(stream_k, rungs::cheapest_streamed(rungs::persistent_tiles, m, n, k, device.sm_count, true));
+        consider(stream_k,
+                 rungs::cheapest_streamed(rungs::persistent_tiles, m, n, k, device.sm_count, true).us);
     if (is_skinny(problem))
-        consider(skinny, rungs::lay_out_skinny(m, n, k, device.sm_count, problem.has_workspace, true));
+        consider(skinny, rungs::lay_out_skinny(std::max(m, n), std::min(m, n), k, device.sm_count,
+                                               problem.has_workspace, true)
+                             .us);
     return best;
 }
 
@@ -255,8 +259,9 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
                                       plan, rungs::lay_out_streamed(plan, m, n, k, device.sm_count)));
     } else if (algorithm == skinny && is_skinny(problem)) {
         for (const bool short_operand_along_k : {false, true}) {
-            const auto layout = rungs::lay_out_skinny(m, n, k, device.sm_count, true, short_operand_along_k);
-            sums = std::max(sums, rungs::shared_sums_bytes(rungs::skinny_tiles[layout.tile], layout));
+            sums = std::max(
+                sums, rungs::skinny_sums_bytes(rungs::lay_out_skinny(
+                          std::max(m, n), std::min(m, n), k, device.sm_count, true, short_operand_along_k)));
         }
     }
     if (algorithm == padded)  // whichever way the operands lie, and both of them

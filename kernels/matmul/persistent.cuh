@@ -13,7 +13,7 @@
 #include <limits>
 #include <stdexcept>
 
-/// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k` and `skinny`.
+/// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k` and `fused`.
 namespace heddle::kernels::matmul {
 
 /// `consumers` warpgroups multiply 64 x n each. Blocks of a cluster lie one below the other and share their tiles of B.
@@ -54,13 +54,13 @@ struct persistent_kernel {
     using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
     static_assert(a_tile::depth == Tile::k);
     static constexpr int out_cols = swizzle_bytes / sizeof(Out);
-    static constexpr bool stores_boxes = Tile::n % out_cols == 0 && !Tile::has_epilogue;
-    static constexpr int out_buffers = stores_boxes ? 2 : 1;
+    static constexpr int out_buffers = 2;
 
     struct shared_storage {
         unsigned char a[Tile::stages][a_tile::bytes];
         unsigned char b[Tile::stages][b_tile::bytes];
         unsigned char out[Tile::consumers][out_buffers][warpgroup_m * swizzle_bytes];
+        float column_biases[Tile::consumers][Tile::has_epilogue ? Tile::n : 1];
         stage_barriers<Tile::stages> barriers;
         bool is_last[Tile::consumers];
     };
@@ -194,46 +194,81 @@ struct persistent_kernel {
         for (float& sum : sums) sum = 0;
     }
 
-    /// Through shared memory, in boxes of 64 rows of 128 bytes: one is filled while the other is stored.
-    __device__ void store_boxes(int row, int col, int batch, const float (&sums)[Tile::sums], int& buffer) {
-        const int lane = thread % 32;
+    /// For boxes of 64 rows of 128 bytes: one is filled while the other is stored.
+    __device__ unsigned char* next_box(int buffer) {
+        if (thread == 0) ptx::wait_for_reads_of_stores<out_buffers - 1>();
+        sync_group();
+        return shared.out[group][buffer];
+    }
+
+    __device__ void store_box(int row, int col, int batch, int& buffer) {
+        ptx::fence_before_copies();
+        sync_group();
+        if (thread == 0) {
+            if (row < p.m && col < p.n) ptx::store_box(p.c, shared.out[group][buffer], col, row, batch);
+            ptx::commit_stores();
+        }
+        buffer ^= 1;
+    }
+
+    /// For what is staged as float, in a buffer that no store reads any more.
+    __device__ unsigned char* free_buffer() {
+        if (thread == 0) ptx::wait_for_reads_of_stores<0>();
+        sync_group();
+        return shared.out[group][0];
+    }
+
+    __device__ void store(int row, int col, int batch, const float (&sums)[Tile::sums], int& buffer) {
+        float values[chunk_sums];
+        if (col + Tile::n <= p.c_map_cols) {
 #pragma unroll
-        for (int first = 0; first < Tile::n; first += out_cols) {
-            unsigned char* const out = shared.out[group][buffer];
-            if (thread == 0) ptx::wait_for_reads_of_stores<out_buffers - 1>();
-            sync_group();
+            for (int box_col = 0; box_col < Tile::n; box_col += out_cols) {
+                unsigned char* const box = next_box(buffer);
 #pragma unroll
-            for (int j = 0; j < out_cols / 8; ++j) {
-                const float* const of_columns = sums + (first / 8 + j) * 4;
-                if constexpr (sizeof(Out) == sizeof(float)) {
+                for (int first = 0; first < out_cols; first += chunk_cols) {
+                    pick<Tile::n>(sums, box_col + first, values);
 #pragma unroll
-                    for (int half = 0; half < 2; ++half) {
-                        const int r = thread / 32 * 16 + lane / 4 + half * 8;
-                        const int packet = (2 * j + lane % 4 / 2) ^ (r % 8);
-                        *reinterpret_cast<float2*>(out + r * swizzle_bytes + packet * 16 + lane % 2 * 8) =
-                            make_float2(p.alpha * of_columns[2 * half], p.alpha * of_columns[2 * half + 1]);
-                    }
-                } else if (j % 2 == 0) {
-                    const int r = thread / 32 * 16 + lane % 16;
-                    const int packet = (j + lane / 16) ^ (r % 8);
-                    unsigned bits[4];
-#pragma unroll
-                    for (int i = 0; i < 4; ++i) {
-                        const auto pair =
-                            pair_of<Out>(p.alpha * of_columns[2 * i], p.alpha * of_columns[2 * i + 1]);
-                        bits[i] = reinterpret_cast<const unsigned&>(pair);
-                    }
-                    ptx::store_matrices(out + r * swizzle_bytes + packet * 16, bits[0], bits[1], bits[2],
-                                        bits[3]);
+                    for (float& value : values) value *= p.alpha;
+                    stage_in_box<Out>(box, first, values);
                 }
+                store_box(row, col + box_col, batch, buffer);
             }
-            ptx::fence_before_copies();
+            return;
+        }
+        unsigned char* const staged = free_buffer();
+#pragma unroll 1
+        for (int first = 0; first < Tile::n; first += chunk_cols) {
+            pick<Tile::n>(sums, first, values);
+            stage_in_box<float>(staged, 0, values);
             sync_group();
-            if (thread == 0) {
-                if (row < p.m && col + first < p.n) ptx::store_box(p.c, out, col + first, row, batch);
-                ptx::commit_stores();
+            store_staged(p, row, col + first, batch, staged, p.alpha, p.beta);
+            sync_group();
+        }
+    }
+
+    /// The same, where one copy of the epilogue's code serves all chunks.
+    __device__ void store_with_epilogue(int row, int col, int batch, const float (&sums)[Tile::sums],
+                                        const tile_biases<Tile::n>& biases, int& buffer) {
+        const bool in_boxes = col + Tile::n <= p.c_map_cols;
+        float* const columns = shared.column_biases[group];
+        biases.share(columns);
+        unsigned char* box = in_boxes ? next_box(buffer) : free_buffer();
+#pragma unroll 1
+        for (int first = 0; first < Tile::n; first += chunk_cols) {
+            float values[chunk_sums];
+            pick<Tile::n>(sums, first, values);
+            apply_epilogue(p, row, col + first, columns + first, biases.of_rows, values);
+            if (in_boxes) {
+                const int of_box = first % out_cols;
+                if (of_box == 0 && first > 0) box = next_box(buffer);
+                stage_in_box<Out>(box, of_box, values);
+                if (of_box + chunk_cols == out_cols) store_box(row, col + first - of_box, batch, buffer);
+            } else {
+                stage_in_box<float>(box, 0, values);
+                sync_group();
+                store_staged(p, row, col + first, batch, box, 1, 0);
+                sync_group();
             }
-            buffer ^= 1;
         }
     }
 
@@ -241,27 +276,23 @@ struct persistent_kernel {
         int buffer = 0;
         tile_worker tiles(schedule, worker);
         for (tile_work work{}; tiles.next(work);) {
-            float sums[Tile::sums];
-            multiply(work.last - work.first, sums);
-            if constexpr (Tile::streams) {
-                if (work.tile >= 0 && !combine(work.tile, sums)) continue;
-            }
             const int row = row_of(work) + group * warpgroup_m;
             const int col = col_of(work);
-            if constexpr (stores_boxes) {
-                if (col + Tile::n <= p.c_map_cols) {
-                    store_boxes(row, col, work.batch, sums, buffer);
-                    continue;
+            float sums[Tile::sums];
+            if constexpr (Tile::has_epilogue) {
+                tile_biases<Tile::n> biases;
+                biases.fetch(p, row, col);
+                multiply(work.last - work.first, sums);
+                store_with_epilogue(row, col, work.batch, sums, biases, buffer);
+            } else {
+                multiply(work.last - work.first, sums);
+                if constexpr (Tile::streams) {
+                    if (work.tile >= 0 && !combine(work.tile, sums)) continue;
                 }
-                if (thread == 0) ptx::wait_for_reads_of_stores<0>();
-                sync_group();
+                store(row, col, work.batch, sums, buffer);
             }
-            store_through_shared<Tile::n, Tile::has_epilogue>(p, row, col, work.batch, sums,
-                                                              shared.out[group][0], [this] { sync_group(); });
         }
-        if constexpr (stores_boxes) {
-            if (thread == 0) ptx::wait_for_reads_of_stores<0>();
-        }
+        if (thread == 0) ptx::wait_for_reads_of_stores<0>();
     }
 };
 

@@ -1,123 +1,179 @@
 #pragma once
 
+#include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
+/// From the sums in a warpgroup's registers to C: 64 rows of 32 columns at a time, by way of shared memory, where they
+/// lie in rows of 128 swizzled bytes.
 namespace heddle::kernels::matmul {
 
-inline constexpr int stored_together = 4;  ///< neighbours of a row that a thread stores
+inline constexpr int chunk_cols = 32;
+inline constexpr int chunk_sums = chunk_cols / 2;  ///< of a thread
+inline constexpr int stored_together = 4;          ///< neighbours of a row that a thread stores
 
-/// `count` of the elements from `first` on, in float.
-template <class T>
-__device__ void read_elements(const T* first, std::int64_t stride, int count,
-                              float (&values)[stored_together]) {
-    using packet = vector<T, stored_together>;
-    if (count == stored_together && stride == 1 &&
-        reinterpret_cast<std::uintptr_t>(first) % sizeof(packet) == 0) {
-        const packet read = *reinterpret_cast<const packet*>(first);
-#pragma unroll
-        for (int e = 0; e < stored_together; ++e) values[e] = static_cast<float>(read[e]);
-    } else {
-#pragma unroll
-        for (int e = 0; e < stored_together; ++e)
-            values[e] = e < count ? static_cast<float>(first[e * stride]) : 0.0f;
-    }
+/// A thread has sums of two rows.
+__device__ inline int row_of_thread(int half) {
+    const int thread = threadIdx.x % warpgroup_threads;
+    return thread / 32 * 16 + thread % 32 / 4 + 8 * half;
 }
 
-template <class T>
-__device__ void write_elements(T* first, std::int64_t stride, int count,
-                               const float (&values)[stored_together]) {
-    using packet = vector<T, stored_together>;
-    if (count == stored_together && stride == 1 &&
-        reinterpret_cast<std::uintptr_t>(first) % sizeof(packet) == 0) {
-        packet written;
-#pragma unroll
-        for (int e = 0; e < stored_together; ++e) written[e] = static_cast<T>(values[e]);
-        *reinterpret_cast<packet*>(first) = written;
-    } else {
-#pragma unroll
-        for (int e = 0; e < stored_together; ++e)
-            if (e < count) first[e * stride] = static_cast<T>(values[e]);
-    }
+/// And of each eight columns two.
+__device__ inline int col_of_thread() {
+    return threadIdx.x % 4 * 2;
 }
 
-/// What becomes of the sums of (row, col) and its next neighbours in the row. `c` is where the matrix begins.
-template <bool has_epilogue, matmul_activation activation, class Out>
-__device__ void store_elements(const tensor_product<Out>& p, Out* c, int row, int col,
-                               float (&sums)[stored_together]) {
-    const int count = min(stored_together, p.n - col);
-    if (row >= p.m || count <= 0) return;
-    [[maybe_unused]] const epilogue<Out>& e = p.epilogue;
-    c += row * p.c_row_stride + col * p.c_col_stride;
-    const auto add = [&](const Out* first, std::int64_t stride, float factor) {
-        float read[stored_together];
-        read_elements(first, stride, count, read);
+/// The sums of the columns from `first` on. Also where `first` is not known before: registers have no addresses.
+template <int n>
+__device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chunk_sums]) {
 #pragma unroll
-        for (int i = 0; i < stored_together; ++i) sums[i] = fmaf(factor, read[i], sums[i]);
-    };
+    for (int at = 0; at < n; at += chunk_cols)
+        if (at == first)
 #pragma unroll
-    for (float& sum : sums) sum *= p.alpha;
-    if (p.beta != 0) add(c, p.c_col_stride, p.beta);
-    if constexpr (has_epilogue) {
-        if (e.row_bias != nullptr) add(e.row_bias + col * e.row_bias_stride, e.row_bias_stride, 1);
-        if (e.column_bias != nullptr) add(e.column_bias + row * e.column_bias_stride, 0, 1);
-#pragma unroll
-        for (float& sum : sums) sum = e.scale * activated<Out, activation>(sum);
-        if (e.residual != nullptr)
-            add(e.residual + row * e.residual_row_stride + col * e.residual_col_stride, e.residual_col_stride,
-                1);
-    }
-    write_elements(c, p.c_col_stride, count, sums);
+            for (int i = 0; i < chunk_sums; ++i) values[i] = sums[at / 2 + i];
 }
 
-/// Stores a warpgroup's sums, of rows and columns from (row, col) on, 32 columns at a time through shared memory, where
-/// they are in rows of 128 swizzled bytes: any C, and what the epilogue makes of it. `sync` is a barrier of the
-/// warpgroup; when this begins, `staged` is free.
-template <int n, bool has_epilogue, class Out, class Sync>
-__device__ void store_through_shared(const tensor_product<Out>& p, int row, int col, int batch,
-                                     const float (&sums)[n / 2], unsigned char* staged, Sync sync) {
-    constexpr int width = n < 32 ? n : 32;
-    constexpr int packets = width / stored_together;
+/// In a box for the tensor memory accelerator, of 128 bytes of each row: from its column `first` on.
+template <class Out>
+__device__ void stage_in_box(unsigned char* box, int first, const float (&values)[chunk_sums]) {
     const int thread = threadIdx.x % warpgroup_threads;
     const int lane = thread % 32;
-    Out* const c = p.c_data + batch * p.c_batch_stride;
-    // One copy of the code below serves all columns.
-#pragma unroll 1
-    for (int first = 0; first < n; first += width) {
+    const int first_packet = first * static_cast<int>(sizeof(Out)) / max_vector_bytes;
+    if constexpr (sizeof(Out) == sizeof(float)) {
 #pragma unroll
-        for (int at = 0; at < n; at += width)
-            if (at == first)
+        for (int j = 0; j < chunk_cols / 8; ++j)
 #pragma unroll
-                for (int j = 0; j < width / 8; ++j)
-#pragma unroll
-                    for (int half = 0; half < 2; ++half) {
-                        const int r = thread / 32 * 16 + lane / 4 + half * 8;
-                        const int packet = (2 * j + lane % 4 / 2) ^ (r % 8);
-                        const float* const pair = sums + (at / 8 + j) * 4 + half * 2;
-                        *reinterpret_cast<float2*>(staged + r * swizzle_bytes + packet * 16 + lane % 2 * 8) =
-                            make_float2(pair[0], pair[1]);
-                    }
-        sync();
-        const auto store = [&]<matmul_activation activation>() {
-#pragma unroll 1
-            for (int i = 0; i < warpgroup_m * packets / warpgroup_threads; ++i) {
-                const int index = thread + i * warpgroup_threads;
-                const int r = index / packets;
-                const int packet = index % packets;
-                const float4 read =
-                    *reinterpret_cast<const float4*>(staged + r * swizzle_bytes + (packet ^ (r % 8)) * 16);
-                float values[stored_together] = {read.x, read.y, read.z, read.w};
-                store_elements<has_epilogue, activation>(p, c, row + r,
-                                                         col + first + packet * stored_together, values);
+            for (int half = 0; half < 2; ++half) {
+                const int r = row_of_thread(half);
+                const int packet = (first_packet + 2 * j + lane % 4 / 2) ^ (r % 8);
+                *reinterpret_cast<float2*>(box + r * swizzle_bytes + packet * max_vector_bytes +
+                                           lane % 2 * 8) =
+                    make_float2(values[4 * j + 2 * half], values[4 * j + 2 * half + 1]);
             }
-        };
-        if constexpr (has_epilogue)
-            with_activation(p.epilogue.activation, store);
-        else
-            store.template operator()<matmul_activation::none>();
-        sync();
+    } else {
+#pragma unroll
+        for (int j = 0; j < chunk_cols / 8; j += 2) {
+            const int r = thread / 32 * 16 + lane % 16;
+            const int packet = (first_packet + j + lane / 16) ^ (r % 8);
+            unsigned bits[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const auto pair = pair_of<Out>(values[4 * j + 2 * i], values[4 * j + 2 * i + 1]);
+                bits[i] = reinterpret_cast<const unsigned&>(pair);
+            }
+            ptx::store_matrices(box + r * swizzle_bytes + packet * max_vector_bytes, bits[0], bits[1],
+                                bits[2], bits[3]);
+        }
     }
+}
+
+/// Stores what is staged as float to any C, times alpha and with beta times C: a thread four neighbours of a row.
+template <class Out>
+__device__ void store_staged(const tensor_product<Out>& p, int row, int col, int batch,
+                             const unsigned char* staged, float alpha, float beta) {
+    using packet = vector<Out, stored_together>;
+    constexpr int packets = chunk_cols / stored_together;
+    Out* const c = p.c_data + batch * p.c_batch_stride;
+#pragma unroll 1
+    for (int i = threadIdx.x % warpgroup_threads; i < warpgroup_m * packets; i += warpgroup_threads) {
+        const int r = i / packets;
+        const int at = i % packets;
+        const int first = col + at * stored_together;
+        const int count = min(stored_together, p.n - first);
+        if (row + r >= p.m || count <= 0) continue;
+        const float4 read =
+            *reinterpret_cast<const float4*>(staged + r * swizzle_bytes + (at ^ (r % 8)) * max_vector_bytes);
+        float values[stored_together] = {alpha * read.x, alpha * read.y, alpha * read.z, alpha * read.w};
+        Out* const to = c + (row + r) * p.c_row_stride + first * p.c_col_stride;
+        if (beta != 0)
+#pragma unroll
+            for (int e = 0; e < stored_together; ++e)
+                if (e < count) values[e] += beta * static_cast<float>(to[e * p.c_col_stride]);
+        if (count == stored_together && p.c_col_stride == 1 &&
+            reinterpret_cast<std::uintptr_t>(to) % sizeof(packet) == 0) {
+            packet written;
+#pragma unroll
+            for (int e = 0; e < stored_together; ++e) written[e] = static_cast<Out>(values[e]);
+            *reinterpret_cast<packet*>(to) = written;
+        } else {
+#pragma unroll
+            for (int e = 0; e < stored_together; ++e)
+                if (e < count) to[e * p.c_col_stride] = static_cast<Out>(values[e]);
+        }
+    }
+}
+
+/// What is added to a tile's sums before their activation, fetched while the tensor cores work: by thread t, of the
+/// columns t and t + 128, and of its two rows.
+template <int n>
+struct tile_biases {
+    static_assert(n % warpgroup_threads == 0);
+    float of_columns[n / warpgroup_threads];
+    float of_rows[2];
+
+    template <class Out>
+    __device__ void fetch(const tensor_product<Out>& p, int row, int col) {
+        const epilogue<Out>& e = p.epilogue;
+#pragma unroll
+        for (int i = 0; i < n / warpgroup_threads; ++i) {
+            const int at = col + i * warpgroup_threads + static_cast<int>(threadIdx.x % warpgroup_threads);
+            of_columns[i] = e.row_bias != nullptr && at < p.n
+                                ? static_cast<float>(e.row_bias[at * e.row_bias_stride])
+                                : 0.0f;
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int at = row + row_of_thread(half);
+            of_rows[half] = e.column_bias != nullptr && at < p.m
+                                ? static_cast<float>(e.column_bias[at * e.column_bias_stride])
+                                : 0.0f;
+        }
+    }
+
+    __device__ void share(float* columns) const {
+#pragma unroll
+        for (int i = 0; i < n / warpgroup_threads; ++i)
+            columns[i * warpgroup_threads + threadIdx.x % warpgroup_threads] = of_columns[i];
+    }
+};
+
+/// Adds `factor` times what `from` has at the places of a thread's part of a chunk.
+template <class Out>
+__device__ void add_elements(const tensor_product<Out>& p, const Out* from, std::int64_t row_stride,
+                             std::int64_t col_stride, int row, int col, float factor,
+                             float (&values)[chunk_sums]) {
+#pragma unroll
+    for (int i = 0; i < chunk_sums; ++i) {
+        const int r = row + row_of_thread(i % 4 / 2);
+        const int c = col + i / 4 * 8 + col_of_thread() + i % 2;
+        if (r < p.m && c < p.n)
+            values[i] = fmaf(factor, static_cast<float>(from[r * row_stride + c * col_stride]), values[i]);
+    }
+}
+
+/// What becomes of a thread's part of a chunk. `columns` and `rows` are the biases.
+template <class Out>
+__device__ void apply_epilogue(const tensor_product<Out>& p, int row, int col, const float* columns,
+                               const float (&rows)[2], float (&values)[chunk_sums]) {
+    const epilogue<Out>& e = p.epilogue;
+#pragma unroll
+    for (int j = 0; j < chunk_cols / 8; ++j) {
+        const float2 bias = *reinterpret_cast<const float2*>(columns + 8 * j + col_of_thread());
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float* const pair = values + 4 * j + 2 * half;
+            pair[0] = fmaf(p.alpha, pair[0], bias.x + rows[half]);
+            pair[1] = fmaf(p.alpha, pair[1], bias.y + rows[half]);
+        }
+    }
+    if (p.beta != 0) add_elements(p, p.c_data, p.c_row_stride, p.c_col_stride, row, col, p.beta, values);
+    with_activation(e.activation, [&]<matmul_activation activation>() {
+#pragma unroll
+        for (float& value : values) value = e.scale * activated<Out, activation>(value);
+    });
+    if (e.residual != nullptr)
+        add_elements(p, e.residual, e.residual_row_stride, e.residual_col_stride, row, col, 1, values);
 }
 
 }  // namespace heddle::kernels::matmul

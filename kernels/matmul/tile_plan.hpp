@@ -33,14 +33,6 @@ inline constexpr std::array fused_tiles = {
     tile_plan{128, 256, 2, 0.65, 3.0},
     tile_plan{64, 128, 1, 0.25, 1.0},
 };
-/// n is the short side. Estimates.
-inline constexpr std::array skinny_tiles = {
-    tile_plan{64, 8, 1, 0.16, 0.5},
-    tile_plan{64, 16, 1, 0.16, 0.5},
-    tile_plan{64, 32, 1, 0.17, 0.5},
-    tile_plan{64, 64, 1, 0.18, 0.5},
-};
-
 inline constexpr int step_k = 64;
 /// Fewer steps than these do not pay for a worker's share of a tile.
 inline constexpr int min_streamed_steps = 8;
@@ -112,24 +104,56 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     return result;
 }
 
-/// The short side of C, which is n, up to the longest that a tile takes.
-inline constexpr std::int64_t max_skinny_side = skinny_tiles.back().n;
+/// The widths that the rung `skinny` has tiles of; their height is 128.
+inline constexpr std::array skinny_widths = {16, 64, 128};
+inline constexpr int skinny_height = 128;
+/// Of C's shorter side.
+inline constexpr std::int64_t max_skinny_side = skinny_widths.back();
+/// Blocks of a cluster that any device takes.
+inline constexpr int max_cluster = 8;
 
-/// Of C or its transpose: that which is no wider than high. Where the operand of the short side does not lie along k,
-/// its boxes are as wide as the widest tile.
-inline tile_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
-                                  bool may_stream, bool short_operand_along_k) {
-    const auto [short_side, long_side] = std::minmax(m, n);
-    std::size_t tile = skinny_tiles.size() - 1;
-    if (short_operand_along_k) {
-        tile = 0;
-        while (tile + 1 < skinny_tiles.size() && skinny_tiles[tile].n < short_side) ++tile;
-    }
-    const tile_plan& plan = skinny_tiles[tile];
-    tile_layout result = may_stream ? lay_out_streamed(plan, long_side, short_side, k, sm_count)
-                                    : lay_out(plan, long_side, short_side, k, sm_count);
-    result.tile = tile;
+/// Tiles of C, each shared out along k among `clusters` clusters of `cluster` blocks.
+struct skinny_layout {
+    std::size_t width = 0;  ///< of skinny_widths
+    std::int64_t down = 0;
+    std::int64_t tiles = 0;
+    std::int64_t steps = 0;
+    int cluster = 1;
+    int clusters = 1;
+    double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
+};
+
+/// Of C with its longer side as m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
+inline skinny_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                                    bool has_workspace, bool short_operand_along_k) {
+    constexpr std::int64_t min_steps = 4;  ///< of a block: fewer do not pay for adding up
+    constexpr double around_us = 2.0, step_us = 0.15, step_us_of_column = 0.0015, cluster_us = 1.0,
+                     ticket_us = 2.5;
+    skinny_layout result;
+    result.width = short_operand_along_k ? 0 : 1;
+    while (result.width + 1 < skinny_widths.size() && skinny_widths[result.width] < n) ++result.width;
+    const int width = skinny_widths[result.width];
+    result.down = divide_up(m, skinny_height);
+    result.tiles = result.down * divide_up(n, width);
+    result.steps = divide_up(k, step_k);
+    const std::int64_t parts = std::clamp<std::int64_t>(sm_count / result.tiles, 1,
+                                                        std::max<std::int64_t>(1, result.steps / min_steps));
+    while (result.cluster < max_cluster && 2 * result.cluster <= parts) result.cluster *= 2;
+    if (has_workspace) result.clusters = static_cast<int>(parts / result.cluster);
+    const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
+    const auto rounds = static_cast<double>(divide_up(result.tiles * shares, sm_count));
+    const double busy_us =
+        rounds * static_cast<double>(divide_up(result.steps, shares)) * (step_us + step_us_of_column * width);
+    result.us = around_us + std::max(busy_us, read_us(m, n, k)) + (result.cluster > 1 ? cluster_us : 0) +
+                (result.clusters > 1 ? ticket_us : 0);
     return result;
+}
+
+/// What the clusters of a tile leave for one another.
+constexpr std::int64_t skinny_sums_bytes(const skinny_layout& layout) {
+    if (layout.clusters == 1) return 0;
+    return layout.tiles * layout.clusters * skinny_height * skinny_widths[layout.width] *
+           std::int64_t{sizeof(float)};
 }
 
 /// What the workers that share tiles leave for one another: two tiles each.

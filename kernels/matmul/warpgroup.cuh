@@ -109,7 +109,7 @@ tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts =
     result.b_batch_step = s.b == 0 ? 0 : 1;
     result.c_batch_stride = s.c;
     const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
-    if (p.beta == 0 && p.epilogue.is_identity && has_tensor_rows(p.c) && steps_whole) {
+    if ((p.beta == 0 || !p.epilogue.is_identity) && has_tensor_rows(p.c) && steps_whole) {
         result.c =
             make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)), s.count, s.c);
         // Stores are of 16 bytes, also where the matrix ends within them.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/ptx/shared_address.cuh"
+
 #include <cuda_runtime_api.h>
 
 /// Thread-block clusters (compute capability 9.0). On devices before, a cluster is the block alone. The threads
@@ -69,11 +71,23 @@ __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unu
                                      [[maybe_unused]] float value) {
 #if __CUDA_ARCH__ >= 900
     unsigned address;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;"
-        : "=r"(address)
-        : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(shared)), "r"(rank));
     asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
 #endif
+}
+
+/// Reads what is in block `rank` of the cluster at the place that `shared` has in this one.
+__device__ inline float4 load_cluster(const float4* shared, [[maybe_unused]] unsigned rank) {
+    float4 value = *shared;
+#if __CUDA_ARCH__ >= 900
+    unsigned address;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(shared)), "r"(rank));
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+                 : "r"(address)
+                 : "memory");
+#endif
+    return value;
 }
 
 }  // namespace heddle::kernels::ptx
