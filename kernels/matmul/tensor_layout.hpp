@@ -32,7 +32,7 @@ constexpr std::int64_t padded_bytes(std::int64_t rows, std::int64_t cols) {
 /// C may have gaps: then it is stored from registers.
 template <class T>
 bool has_tensor_extents(const matrix_view<T>& m) {
-    return m.rows <= max_tensor_extent && m.cols <= max_tensor_extent && (m.cols <= 1 || m.col_stride == 1);
+    return m.rows <= max_tensor_extent && m.cols <= max_tensor_extent;
 }
 
 template <class T>
