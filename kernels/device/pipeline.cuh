@@ -10,12 +10,13 @@ struct stage_barriers {
     ptx::mbarrier full[stages];
     ptx::mbarrier empty[stages];
 
-    /// By one thread, before ptx::fence_mbarrier_init() and a barrier of the block or cluster.
+    /// By one thread, before a barrier of the block or cluster.
     __device__ void init(int fillers, int emptiers) {
         for (int stage = 0; stage < stages; ++stage) {
             ptx::init(&full[stage], fillers);
             ptx::init(&empty[stage], emptiers);
         }
+        ptx::fence_mbarrier_init();
     }
 };
 
@@ -29,6 +30,11 @@ struct stage_position {
         if (++stage < stages) return;
         stage = 0;
         parity ^= 1;
+    }
+    /// Past stages that somebody else uses.
+    __device__ void skip(int steps) {
+        parity ^= static_cast<unsigned>((stage + steps) / stages % 2);
+        stage = (stage + steps) % stages;
     }
 };
 

@@ -17,6 +17,8 @@ void launch_fused(const product<T, T>& arguments, const device_traits& device, c
     const tile_layout layout = cheapest_whole(fused_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count,
                                               1, arguments.tile.index);
     launch_layout<persistent_tile<2, 256, 4, 2, extra::epilogue>,
+                  persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>,
+                  persistent_tile<2, 128, 6, 2, extra::epilogue, consumers_have::turns>,
                   persistent_tile<1, 128, 8, 1, extra::epilogue>>(fused_tiles, layout, arguments, {}, stream);
 }
 

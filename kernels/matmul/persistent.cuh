@@ -16,14 +16,23 @@
 /// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k` and `fused`.
 namespace heddle::kernels::matmul {
 
-/// `consumers` warpgroups multiply 64 x n each. Blocks of a cluster lie one below the other and share their tiles of B.
 /// What kernels can do beside whole products that are stored as they are: each costs code.
 enum class extra { nothing, streams, epilogue };
 
-template <int consumers_, int n_, int stages_, int cluster_, extra extra_ = extra::nothing>
+/// Whether the consumers have 64 rows of one tile each, or take turns, with a tile each: then one multiplies while the other
+/// stores.
+enum class consumers_have { one_tile, turns };
+
+/// `consumers` warpgroups multiply `halves` x 64 rows of n columns. Blocks of a cluster lie one below the other and share
+/// their tiles of B.
+template <int consumers_, int n_, int stages_, int cluster_, extra extra_ = extra::nothing,
+          consumers_have have = consumers_have::one_tile>
 struct persistent_tile {
     static constexpr int consumers = consumers_;
-    static constexpr int m = consumers * warpgroup_m;
+    static constexpr bool take_turns = have == consumers_have::turns;
+    static constexpr int halves = take_turns ? 2 : 1;
+    static constexpr int consumers_of_tile = take_turns ? 1 : consumers;
+    static constexpr int m = consumers_of_tile * halves * warpgroup_m;
     static constexpr int n = n_;
     static constexpr int k = 64;
     static constexpr int stages = stages_;
@@ -33,7 +42,8 @@ struct persistent_tile {
     static constexpr int threads = (consumers + 1) * warpgroup_threads;
     static constexpr int producer_registers = 40;
     static constexpr int consumer_registers = 232;
-    static constexpr int sums = n / 2;  ///< of a thread
+    static constexpr int sums = n / 2;  ///< of a thread and a half
+    static_assert(!streams || !take_turns);
 };
 
 /// Where workers that share a tile leave their sums.
@@ -62,6 +72,7 @@ struct persistent_kernel {
         unsigned char out[Tile::consumers][out_buffers][warpgroup_m * swizzle_bytes];
         float column_biases[Tile::consumers][Tile::has_epilogue ? Tile::n : 1];
         stage_barriers<Tile::stages> barriers;
+        ptx::mbarrier turns[Tile::consumers];
         bool is_last[Tile::consumers];
     };
 
@@ -104,17 +115,23 @@ struct persistent_kernel {
         }
     }
 
-    __device__ void multiply(int steps, float (&sums)[Tile::sums]) {
+    /// Of the tile's rows, this warpgroup's.
+    __device__ int row_of_half(int half) const { return (Tile::take_turns ? half : group) * warpgroup_m; }
+
+    __device__ void multiply(int steps, float (&sums)[Tile::halves][Tile::sums]) {
         int stage_before = 0;
         for (int step = 0; step < steps; ++step) {
             ptx::wait(&shared.barriers.full[at.stage], at.parity);
-            const std::uint64_t a = a_tile::descriptor(shared.a[at.stage], group * warpgroup_m);
             const std::uint64_t b = b_tile::descriptor(shared.b[at.stage], 0);
             ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < Tile::k / a_tile::step; ++i)
-                ptx::wgmma<In, Tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
-                                                              b + i * b_tile::advance, step > 0 || i > 0);
+#pragma unroll
+                for (int half = 0; half < Tile::halves; ++half) {
+                    const std::uint64_t a = a_tile::descriptor(shared.a[at.stage], row_of_half(half));
+                    ptx::wgmma<In, Tile::n, a_k_major, b_k_major>(sums[half], a + i * a_tile::advance,
+                                                                  b + i * b_tile::advance, step > 0 || i > 0);
+                }
             ptx::wgmma_commit();
             if (step > 0) {  // the products of the step before are done, those of this one run
                 ptx::wgmma_wait<1>();
@@ -123,6 +140,7 @@ struct persistent_kernel {
             stage_before = at.stage;
             at.advance();
         }
+        if constexpr (Tile::take_turns) ptx::arrive(&shared.turns[(group + 1) % Tile::consumers]);
         ptx::wgmma_wait<0>();
         release(stage_before);
     }
@@ -194,48 +212,48 @@ struct persistent_kernel {
         for (float& sum : sums) sum = 0;
     }
 
-    /// For boxes of 64 rows of 128 bytes: one is filled while the other is stored.
-    __device__ unsigned char* next_box(int buffer) {
-        if (thread == 0) ptx::wait_for_reads_of_stores<out_buffers - 1>();
-        sync_group();
-        return shared.out[group][buffer];
-    }
-
-    __device__ void store_box(int row, int col, int batch, int& buffer) {
-        ptx::fence_before_copies();
-        sync_group();
-        if (thread == 0) {
-            if (row < p.m && col < p.n) ptx::store_box(p.c, shared.out[group][buffer], col, row, batch);
-            ptx::commit_stores();
-        }
-        buffer ^= 1;
-    }
-
-    /// For what is staged as float, in a buffer that no store reads any more.
-    __device__ unsigned char* free_buffer() {
+    /// Buffers that no store reads any more.
+    __device__ void wait_for_buffers() {
         if (thread == 0) ptx::wait_for_reads_of_stores<0>();
         sync_group();
-        return shared.out[group][0];
     }
 
-    __device__ void store(int row, int col, int batch, const float (&sums)[Tile::sums], int& buffer) {
+    /// Of the boxes of 64 rows of 128 bytes, as many together as there are buffers: a fence and two barriers take longer
+    /// than to fill a box.
+    static constexpr int cols_together = out_buffers * out_cols;
+
+    /// Stores the boxes that are filled: columns [begin, end) of the tile.
+    __device__ void store_boxes(int row, int col, int batch, int begin, int end) {
+        ptx::fence_before_copies();
+        sync_group();
+        if (thread != 0) return;
+        for (int first = begin; first < end; first += out_cols)
+            if (row < p.m && col + first < p.n)
+                ptx::store_box(p.c, shared.out[group][(first - begin) / out_cols], col + first, row, batch);
+        ptx::commit_stores();
+    }
+
+    __device__ void store(int row, int col, int batch, const float (&sums)[Tile::sums]) {
         float values[chunk_sums];
         if (col + Tile::n <= p.c_map_cols) {
 #pragma unroll
-            for (int box_col = 0; box_col < Tile::n; box_col += out_cols) {
-                unsigned char* const box = next_box(buffer);
+            for (int begin = 0; begin < Tile::n; begin += cols_together) {
+                const int end = min(begin + cols_together, Tile::n);
+                wait_for_buffers();
 #pragma unroll
-                for (int first = 0; first < out_cols; first += chunk_cols) {
-                    pick<Tile::n>(sums, box_col + first, values);
+                for (int first = begin; first < end; first += chunk_cols) {
+                    pick<Tile::n>(sums, first, values);
 #pragma unroll
                     for (float& value : values) value *= p.alpha;
-                    stage_in_box<Out>(box, first, values);
+                    stage_in_box<Out>(shared.out[group][(first - begin) / out_cols], first % out_cols,
+                                      values);
                 }
-                store_box(row, col + box_col, batch, buffer);
+                store_boxes(row, col, batch, begin, end);
             }
             return;
         }
-        unsigned char* const staged = free_buffer();
+        unsigned char* const staged = shared.out[group][0];
+        wait_for_buffers();
 #pragma unroll 1
         for (int first = 0; first < Tile::n; first += chunk_cols) {
             pick<Tile::n>(sums, first, values);
@@ -248,48 +266,67 @@ struct persistent_kernel {
 
     /// The same, where one copy of the epilogue's code serves all chunks.
     __device__ void store_with_epilogue(int row, int col, int batch, const float (&sums)[Tile::sums],
-                                        const tile_biases<Tile::n>& biases, int& buffer) {
+                                        const tile_biases<Tile::n>& biases) {
         const bool in_boxes = col + Tile::n <= p.c_map_cols;
         float* const columns = shared.column_biases[group];
         biases.share(columns);
-        unsigned char* box = in_boxes ? next_box(buffer) : free_buffer();
+        wait_for_buffers();
 #pragma unroll 1
         for (int first = 0; first < Tile::n; first += chunk_cols) {
             float values[chunk_sums];
             pick<Tile::n>(sums, first, values);
             apply_epilogue(p, row, col + first, columns + first, biases.of_rows, values);
             if (in_boxes) {
-                const int of_box = first % out_cols;
-                if (of_box == 0 && first > 0) box = next_box(buffer);
-                stage_in_box<Out>(box, of_box, values);
-                if (of_box + chunk_cols == out_cols) store_box(row, col + first - of_box, batch, buffer);
+                const int together = first % cols_together;
+                if (together == 0 && first > 0) wait_for_buffers();
+                stage_in_box<Out>(shared.out[group][together / out_cols], first % out_cols, values);
+                const int next = first + chunk_cols;
+                if (next % cols_together == 0 || next == Tile::n)
+                    store_boxes(row, col, batch, first - together, next);
             } else {
-                stage_in_box<float>(box, 0, values);
+                unsigned char* const staged = shared.out[group][0];
+                stage_in_box<float>(staged, 0, values);
                 sync_group();
-                store_staged(p, row, col + first, batch, box, 1, 0);
+                store_staged(p, row, col + first, batch, staged, 1, 0);
                 sync_group();
             }
         }
     }
 
     __device__ void consume() {
-        int buffer = 0;
         tile_worker tiles(schedule, worker);
+        [[maybe_unused]] int turn = 0;
         for (tile_work work{}; tiles.next(work);) {
-            const int row = row_of(work) + group * warpgroup_m;
-            const int col = col_of(work);
-            float sums[Tile::sums];
-            if constexpr (Tile::has_epilogue) {
-                tile_biases<Tile::n> biases;
-                biases.fetch(p, row, col);
-                multiply(work.last - work.first, sums);
-                store_with_epilogue(row, col, work.batch, sums, biases, buffer);
-            } else {
-                multiply(work.last - work.first, sums);
-                if constexpr (Tile::streams) {
-                    if (work.tile >= 0 && !combine(work.tile, sums)) continue;
+            const int steps = work.last - work.first;
+            if constexpr (Tile::take_turns) {
+                const int before = turn++;
+                if (before % Tile::consumers != group) {
+                    at.skip(steps);
+                    continue;
                 }
-                store(row, col, work.batch, sums, buffer);
+                // The other has waited for its last stage: a barrier's parity tells no more than two rounds apart.
+                if (before > 0) ptx::wait(&shared.turns[group], (before - 1) / Tile::consumers % 2);
+            }
+            const int row = row_of(work);
+            const int col = col_of(work);
+            float sums[Tile::halves][Tile::sums];
+            [[maybe_unused]] tile_biases<Tile::has_epilogue ? Tile::n : warpgroup_threads>
+                biases[Tile::halves];
+            if constexpr (Tile::has_epilogue)
+#pragma unroll
+                for (int half = 0; half < Tile::halves; ++half)
+                    biases[half].fetch(p, row + row_of_half(half), col);
+            multiply(steps, sums);
+            if constexpr (Tile::streams) {
+                if (work.tile >= 0 && !combine(work.tile, sums[0])) continue;
+            }
+#pragma unroll
+            for (int half = 0; half < Tile::halves; ++half) {
+                const int first_row = row + row_of_half(half);
+                if constexpr (Tile::has_epilogue)
+                    store_with_epilogue(first_row, col, work.batch, sums[half], biases[half]);
+                else
+                    store(first_row, col, work.batch, sums[half]);
             }
         }
         if (thread == 0) ptx::wait_for_reads_of_stores<0>();
@@ -303,12 +340,15 @@ __global__ void __launch_bounds__(Tile::threads, 1)
     using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<typename kernel::shared_storage*>(storage);
-    if (threadIdx.x == 0) {
-        shared.barriers.init(1, Tile::consumers * Tile::cluster);
-        ptx::fence_mbarrier_init();
+    if (threadIdx.x == warpgroup_threads) {
         ptx::prefetch(p.a);
         ptx::prefetch(p.b);
         if (p.c_map_cols > 0) ptx::prefetch(p.c);
+    }
+    if (threadIdx.x == 0) {
+        if constexpr (Tile::take_turns)
+            for (ptx::mbarrier& turn : shared.turns) ptx::init(&turn, warpgroup_threads);
+        shared.barriers.init(1, Tile::consumers_of_tile * Tile::cluster);
     }
     if constexpr (Tile::cluster == 1) {
         __syncthreads();

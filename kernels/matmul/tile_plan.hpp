@@ -26,18 +26,21 @@ inline constexpr std::array persistent_tiles = {
     tile_plan{64, 64, 1, 0.19, 0.5},
 };
 inline constexpr std::array multicast_tiles = {
-    tile_plan{128, 256, 2, 0.65, 2.0},
-    tile_plan{128, 192, 2, 0.50, 1.5},
+    tile_plan{128, 256, 2, 0.65, 2.0}, tile_plan{128, 192, 2, 0.50, 1.5}, tile_plan{64, 128, 2, 0.22, 0.6},
+    tile_plan{128, 128, 1, 1.50, 1.5}, tile_plan{128, 128, 2, 1.50, 1.5},
 };
 inline constexpr std::array fused_tiles = {
     tile_plan{128, 256, 2, 0.65, 3.0},
+    tile_plan{128, 128, 1, 1.50, 1.5},
+    tile_plan{128, 128, 2, 1.50, 1.5},
     tile_plan{64, 128, 1, 0.25, 1.0},
 };
 inline constexpr int step_k = 64;
 /// Fewer steps than these do not pay for a worker's share of a tile.
 inline constexpr int min_streamed_steps = 8;
-/// Adding up what was left in L2, by one multiprocessor.
-inline constexpr double combined_bytes_per_us = 150e3;
+/// Adding up what was left in L2, by one multiprocessor, and the fences and tickets before it.
+inline constexpr double combined_bytes_per_us = 60e3;
+inline constexpr double combine_around_us = 4;
 
 /// A and B, of 16-bit elements, are read once at least, at the rate of the memory.
 inline constexpr double memory_bytes_per_us = 4.4e6;
@@ -93,7 +96,8 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     const auto rounds = static_cast<double>(whole_rounds);
     const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
     const auto sharers = static_cast<double>(divide_up(streams, rest) + 1);
-    const double combine_us = (1 + sharers) * plan.m * plan.n * sizeof(float) / combined_bytes_per_us;
+    const double combine_us =
+        combine_around_us + (1 + sharers) * plan.m * plan.n * sizeof(float) / combined_bytes_per_us;
     const double us = rounds * (plan.around_us + static_cast<double>(result.steps) * plan.step_us) +
                       plan.around_us + share * plan.step_us + combine_us;
     if (us >= result.us) return result;
@@ -104,9 +108,9 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     return result;
 }
 
-/// The widths that the rung `skinny` has tiles of; their height is 128.
-inline constexpr std::array skinny_widths = {16, 64, 128};
-inline constexpr int skinny_height = 128;
+/// The widths that the rung `skinny` has tiles of; their height is 64.
+inline constexpr std::array skinny_widths = {16, 64};
+inline constexpr int skinny_height = 64;
 /// Of C's shorter side.
 inline constexpr std::int64_t max_skinny_side = skinny_widths.back();
 /// Blocks of a cluster that any device takes.
@@ -127,7 +131,7 @@ struct skinny_layout {
 inline skinny_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
                                     bool has_workspace, bool short_operand_along_k) {
     constexpr std::int64_t min_steps = 4;  ///< of a block: fewer do not pay for adding up
-    constexpr double around_us = 2.0, step_us = 0.15, step_us_of_column = 0.0015, cluster_us = 1.0,
+    constexpr double around_us = 2.0, step_us = 0.13, step_us_of_column = 0.0019, cluster_us = 1.0,
                      ticket_us = 2.5;
     skinny_layout result;
     result.width = short_operand_along_k ? 0 : 1;

@@ -40,10 +40,7 @@ __global__ void __launch_bounds__(tile::threads, 1)
     using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<shared_storage<a_tile, b_tile>*>(storage);
-    if (threadIdx.x == 0) {
-        shared.barriers.init(1, tile::consumers);
-        ptx::fence_mbarrier_init();
-    }
+    if (threadIdx.x == 0) shared.barriers.init(1, tile::consumers);
     __syncthreads();
 
     // locate

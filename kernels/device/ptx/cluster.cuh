@@ -76,18 +76,4 @@ __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unu
 #endif
 }
 
-/// Reads what is in block `rank` of the cluster at the place that `shared` has in this one.
-__device__ inline float4 load_cluster(const float4* shared, [[maybe_unused]] unsigned rank) {
-    float4 value = *shared;
-#if __CUDA_ARCH__ >= 900
-    unsigned address;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(shared)), "r"(rank));
-    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "r"(address)
-                 : "memory");
-#endif
-    return value;
-}
-
 }  // namespace heddle::kernels::ptx

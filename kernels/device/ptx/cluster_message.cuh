@@ -40,6 +40,14 @@ __device__ inline void send_message([[maybe_unused]] void* shared, [[maybe_unuse
 #endif
 }
 
+__device__ inline void send_message(float4* shared, unsigned rank, const float4& value,
+                                    std::uint64_t* barrier) {
+    const auto pair = [](float low, float high) {
+        return std::uint64_t{__float_as_uint(high)} << 32 | __float_as_uint(low);
+    };
+    send_message(shared, rank, pair(value.x, value.y), pair(value.z, value.w), barrier);
+}
+
 /// Waits until all messages are there to be read by this thread.
 __device__ inline void wait_for_messages([[maybe_unused]] std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 900
