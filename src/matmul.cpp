@@ -12,10 +12,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <ranges>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -199,21 +204,19 @@ std::string_view to_string(matmul_algorithm algorithm) {
     return "unknown";
 }
 
-matmul_algorithm select(const matmul_problem& problem, const device_traits& device) {
-    if (problem.operands == element_type::f32)
-        return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
-    if (problem.k == 0) return naive;
-    if (!has_warpgroups(device))
-        return problem.tensor_maps && problem.batches == 1 && can_copy_async(device) ? mma_sync : wmma;
-    if (!problem.tensor_maps) return problem.has_workspace && can_be_padded(problem) ? padded : wmma;
-    if (problem.has_epilogue) return problem.stores_operand_type ? fused : wmma;
+namespace {
+
+struct choice {
+    matmul_algorithm algorithm;
+    double us;  ///< predicted, without the launch
+};
+
+/// Of the rungs that multiply with wgmma and tensor maps, without an epilogue.
+choice cheapest(const matmul_problem& problem, const device_traits& device) {
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
-    matmul_algorithm best = persistent;
-    double best_us = std::numeric_limits<double>::infinity();
+    choice best{persistent, std::numeric_limits<double>::infinity()};
     const auto consider = [&](matmul_algorithm algorithm, double us) {
-        if (us >= best_us) return;
-        best = algorithm;
-        best_us = us;
+        if (us < best.us) best = {algorithm, us};
     };
     const std::int64_t batches = problem.batches;
     consider(persistent,
@@ -229,6 +232,19 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
                                                problem.has_workspace, true)
                              .us);
     return best;
+}
+
+}  // namespace
+
+matmul_algorithm select(const matmul_problem& problem, const device_traits& device) {
+    if (problem.operands == element_type::f32)
+        return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
+    if (problem.k == 0) return naive;
+    if (!has_warpgroups(device))
+        return problem.tensor_maps && problem.batches == 1 && can_copy_async(device) ? mma_sync : wmma;
+    if (!problem.tensor_maps) return problem.has_workspace && can_be_padded(problem) ? padded : wmma;
+    if (problem.has_epilogue) return problem.stores_operand_type ? fused : wmma;
+    return cheapest(problem, device).algorithm;
 }
 
 std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm) {
@@ -332,10 +348,21 @@ detail::footprint footprint_of_batch(const matrix_view<T>& first, std::int64_t s
     return {result.begin, end - result.begin, 1, end - result.begin};
 }
 
+/// A product of which the arguments are in order.
 template <class Out, class In>
-void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
-         [[maybe_unused]] const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch,
-         cuda::stream_ref stream, const matmul_options& options, bool checks_only = false) {
+struct checked_product {
+    rungs::product<In, Out> arguments;
+    matmul_problem problem;
+    const device_traits* device;
+};
+
+/// Nothing where there is nothing to do.
+template <class Out, class In>
+std::optional<checked_product<Out, In>> checked(matrix_view<const In> a, matrix_view<const In> b,
+                                                matrix_view<Out> c,
+                                                [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
+                                                const rungs::batch_strides& batch,
+                                                const matmul_options& options) {
     detail::validate_matmul<In, Out>("matmul", a, b, c);
     const auto algorithms = matmul_algorithms(element_type_of<In>);
     const bool is_known = options.algorithm == automatic ||
@@ -353,7 +380,7 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
                                {{"a", footprint_of_batch(a, batch.a, batch.count)},
                                 {"b", footprint_of_batch(b, batch.b, batch.count)},
                                 {"c", footprint_of_batch(c, batch.c, batch.count)}});
-    if (c.rows == 0 || c.cols == 0 || batch.count == 0) return;
+    if (c.rows == 0 || c.cols == 0 || batch.count == 0) return std::nullopt;
     // Either nothing is multiplied or nothing counts: then neither A and B nor an infinite alpha are read.
     if (options.alpha == 0) {
         a.cols = 0;
@@ -387,9 +414,55 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size("matmul", options.workspace,
                                     matmul_workspace_bytes(problem, device, options.algorithm));
-    if (checks_only) return;
-    launch(options.algorithm == automatic ? select(problem, device) : options.algorithm, problem, arguments,
-           options.workspace.empty() ? nullptr : options.workspace.data(), device, stream.get());
+    return checked_product<Out, In>{arguments, problem, &device};
+}
+
+template <class Out, class In>
+void enqueue(const checked_product<Out, In>& p, cuda::stream_ref stream, const matmul_options& options) {
+    launch(options.algorithm == automatic ? select(p.problem, *p.device) : options.algorithm, p.problem,
+           p.arguments, options.workspace.empty() ? nullptr : options.workspace.data(), *p.device,
+           stream.get());
+}
+
+template <class Out, class In>
+void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+         const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch, cuda::stream_ref stream,
+         const matmul_options& options) {
+    if (const auto p = checked<Out, In>(a, b, c, epilogue, batch, options)) enqueue(*p, stream, options);
+}
+
+/// Whether launch_grouped takes it.
+bool can_be_grouped(const matmul_problem& problem, const device_traits& device) {
+    return has_warpgroups(device) && problem.tensor_maps && problem.k > 0;
+}
+
+/// Of products in the order of falling k, how many of the first take a launch each: none, all, or those of which one tile
+/// would take longer than the whole product does where it has the device to itself.
+template <class Products>
+std::size_t count_alone(const Products& products, const device_traits& device) {
+    constexpr double launch_us = 2;  // from the end of one kernel to the work of the next; not measured
+    const auto of_each = [](const auto& p) -> const auto& {
+        return p.arguments;
+    };
+    std::size_t long_ones = 0;
+    double all_us = 0, long_us = 0;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        const matmul_problem& problem = products[i].problem;
+        const double us = launch_us + cheapest(problem, device).us;
+        all_us += us;
+        if (long_ones != i || us >= rungs::tile_us(rungs::grouped_tiles.back(), problem.k)) continue;
+        ++long_ones;
+        long_us += us;
+    }
+    const auto grouped_us = [&](std::size_t first) {
+        return launch_us + rungs::cheapest_grouped(products.subspan(first) | std::views::transform(of_each),
+                                                   device.sm_count)
+                               .us;
+    };
+    const double none_us = grouped_us(0);
+    const double some_us = long_us + grouped_us(long_ones);
+    if (all_us <= std::min(none_us, some_us)) return products.size();
+    return some_us < none_us ? long_ones : 0;
 }
 
 }  // namespace
@@ -438,9 +511,23 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
 template <class Out, class In>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options) {
-    for (const bool checks_only : {true, false})
-        for (const auto& each : products)
-            run<Out, In>(each.a, each.b, each.c, {}, {}, stream, options, checks_only);
+    std::vector<checked_product<Out, In>> todo;
+    todo.reserve(products.size());
+    for (const auto& each : products)
+        if (const auto p = checked<Out, In>(each.a, each.b, each.c, {}, {}, options)) todo.push_back(*p);
+    if (todo.empty()) return;
+
+    const device_traits& device = *todo.front().device;
+    std::vector<rungs::product<In, Out>> grouped;
+    if (options.algorithm == automatic) {
+        const std::span group =
+            std::ranges::partition(todo, [&](const auto& p) { return !can_be_grouped(p.problem, device); });
+        std::ranges::sort(group, std::greater(), [](const auto& p) { return p.problem.k; });
+        for (const auto& p : group.subspan(count_alone(group, device))) grouped.push_back(p.arguments);
+        todo.resize(todo.size() - grouped.size());
+    }
+    for (const auto& each : todo) enqueue(each, stream, options);
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0) rungs::launch_grouped<In, Out>(grouped, device, stream.get());
 }
 
 template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,

@@ -6,6 +6,7 @@
 #include "tests/support/watchdog.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/error.hpp>
+#include <heddle/graph.hpp>
 #include <heddle/stream.hpp>
 
 #include <gtest/gtest.h>
@@ -28,12 +29,73 @@ namespace {
 
 using test::expect_close;
 using test::guarded;
+using test::layout;
 using test::reference;
 using test::shape;
 using test::text;
 
 constexpr std::array rungs = {matmul_algorithm::automatic, matmul_algorithm::naive, matmul_algorithm::wmma,
                               matmul_algorithm::persistent, matmul_algorithm::cluster_multicast};
+
+/// A product of a list, and how its operands lie. Rows of neighbours begin at multiples of 16 bytes, or nearly none does.
+struct listed {
+    shape s;
+    bool a_transposed = false;
+    bool b_transposed = false;
+    bool c_transposed = false;
+    bool is_odd = false;
+};
+
+template <class In, class Out>
+struct guarded_product {
+    shape s;
+    guarded<In> a, b;
+    guarded<Out> c;
+    std::vector<In> as, bs;
+    std::vector<Out> cs;
+
+    explicit guarded_product(const listed& of)
+        : s(of.s),
+          a(test::make<In>(s.m, s.k, lying(s.m, s.k, of.a_transposed, of.is_odd))),
+          b(test::make<In>(s.k, s.n, lying(s.k, s.n, of.b_transposed, of.is_odd))),
+          c(test::make<Out>(s.m, s.n, lying(s.m, s.n, of.c_transposed, of.is_odd))),
+          as(test::random_elements<In>(s.m * s.k)),
+          bs(test::random_elements<In>(s.k * s.n)),
+          cs(test::random_elements<Out>(s.m * s.n)) {
+        a.upload(as);
+        b.upload(bs);
+    }
+
+  private:
+    static layout lying(std::int64_t rows, std::int64_t cols, bool is_transposed, bool is_odd) {
+        constexpr std::int64_t even = 8;
+        const std::int64_t line = is_transposed ? rows : cols;
+        return {is_transposed, (line + even - 1) / even * even - line + (is_odd ? 1 : 0)};
+    }
+};
+
+template <class In, class Out>
+void run_list_and_check(const std::vector<listed>& list, const stream& on, const matmul_options& options) {
+    std::deque<guarded_product<In, Out>> all;
+    std::vector<matmul_operands<Out, In>> operands;
+    for (const listed& each : list) {
+        auto& p = all.emplace_back(each);
+        if (options.beta != 0) p.c.upload(p.cs);
+        operands.push_back({p.a.matrix(), p.b.matrix(), p.c.matrix()});
+    }
+    batched_matmul<Out, In>(operands, on, options);
+    test::synchronize(on, "a list of products");
+    for (auto& each : all) {
+        SCOPED_TRACE(text(each.s));
+        expect_close(
+            each.s, each.c.download(),
+            reference(each.s, each.as, each.bs, each.cs, double{options.alpha}, double{options.beta}));
+        EXPECT_TRUE(each.c.canaries_alive());
+        EXPECT_TRUE(each.a.untouched());
+        EXPECT_TRUE(each.b.untouched());
+        if (testing::Test::HasFailure()) return;
+    }
+}
 
 class batched_matmul_rung : public test::gpu_test, public testing::WithParamInterface<matmul_algorithm> {
   protected:
@@ -132,42 +194,102 @@ TEST_P(batched_matmul_rung, does_nothing_for_no_matrices) {
 }
 
 TEST_P(batched_matmul_rung, takes_products_of_different_shapes) {
-    struct one {
-        shape s;
-        guarded<bfloat16> a, b, c;
-        std::vector<bfloat16> as, bs;
-
-        explicit one(const shape& of)
-            : s(of),
-              a(s.m, s.k, (s.k + 7) / 8 * 8),
-              b(s.k, s.n, (s.n + 7) / 8 * 8),
-              c(s.m, s.n, (s.n + 7) / 8 * 8),
-              as(test::random_elements<bfloat16>(s.m * s.k)),
-              bs(test::random_elements<bfloat16>(s.k * s.n)) {
-            a.upload(as);
-            b.upload(bs);
-        }
-    };
-    std::deque<one> all;
+    std::vector<listed> list;
     for (const shape& s :
          {shape{300, 200, 100}, {1, 7, 9}, {64, 64, 64}, {129, 257, 40}, {16, 500, 300}, {0, 4, 4}})
-        all.emplace_back(s);
-    std::vector<matmul_operands<bfloat16>> operands;
-    for (one& each : all) operands.push_back({each.a.matrix(), each.b.matrix(), each.c.matrix()});
-    batched_matmul<bfloat16>(operands, *stream_, options());
-    test::synchronize(*stream_, "products of different shapes");
-    for (one& each : all) {
-        SCOPED_TRACE(text(each.s));
-        const std::vector<bfloat16> actual = each.c.download();
-        expect_close(each.s, actual, reference(each.s, each.as, each.bs, actual, 1, 0));
-        EXPECT_TRUE(each.c.canaries_alive());
-    }
+        list.push_back({s});
+    run_list_and_check<bfloat16, bfloat16>(list, *stream_, options());
 }
 
 INSTANTIATE_TEST_SUITE_P(all, batched_matmul_rung, testing::ValuesIn(rungs),
                          [](const testing::TestParamInfo<matmul_algorithm>& of) {
                              return std::string(to_string(of.param));
                          });
+
+class batched_matmul_list : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up()) stream_.emplace();
+    }
+
+    /// With the tile that `count` such products make the cheapest, and one that ends elsewhere.
+    template <class In, class Out>
+    void run_alike(int count, const shape& s, const matmul_options& options = {}) {
+        std::vector<listed> list(static_cast<std::size_t>(count), listed{s});
+        list.push_back({{s.m - 1, s.n - 2, s.k - 3}});
+        run_list_and_check<In, Out>(list, *stream_, options);
+    }
+
+    std::optional<stream> stream_;
+};
+
+TEST_F(batched_matmul_list, takes_tiles_of_any_size) {
+    run_alike<bfloat16, bfloat16>(3, {1000, 1000, 200});  // 128 x 256
+    run_alike<half, float>(3, {1000, 1000, 200}, {.alpha = 0.5f, .beta = -2});
+    run_alike<bfloat16, float>(5, {600, 500, 200});  // 128 x 128
+    run_alike<half, half>(5, {600, 500, 200}, {.beta = 1});
+    run_alike<half, half>(5, {130, 200, 100});  // 64 x 128
+    run_alike<bfloat16, float>(5, {130, 200, 100}, {.alpha = -1, .beta = 0.5f});
+}
+
+TEST_F(batched_matmul_list, takes_any_k) {
+    std::vector<listed> list;
+    for (const std::int64_t k : {1, 7, 63, 64, 65, 600, 2000, 2001, 4000}) {
+        list.push_back({{1, 1, k}});
+        list.push_back({{200, 136, k}});
+    }
+    run_list_and_check<bfloat16, float>(list, *stream_, {});
+    run_list_and_check<half, half>({{{64, 32, 20000}}, {{300, 200, 100}}, {{65, 129, 72}}}, *stream_, {});
+}
+
+TEST_F(batched_matmul_list, takes_products_that_lie_differently) {
+    std::vector<listed> list;
+    for (const bool a : {false, true})
+        for (const bool b : {false, true})
+            for (const bool c : {false, true})
+                for (const bool is_odd : {false, true})
+                    for (const shape& s :
+                         {shape{129, 65, 40}, {72, 264, 200}, {1, 7, 9}, {0, 5, 5}, {9, 8, 0}})
+                        list.push_back({s, a, b, c, is_odd});
+    run_list_and_check<half, half>(list, *stream_, {});
+    run_list_and_check<bfloat16, float>(list, *stream_, {.alpha = 2, .beta = 0.5f});
+    run_list_and_check<bfloat16, bfloat16>(list, *stream_, {.alpha = 0, .beta = 3});
+}
+
+TEST_F(batched_matmul_list, takes_more_products_than_a_launch) {
+    std::vector<listed> list;
+    for (int i = 0; i < 150; ++i) list.push_back({{1 + 37 * i % 300, 1 + 53 * i % 300, 1 + 29 * i % 200}});
+    run_list_and_check<bfloat16, bfloat16>(list, *stream_, {});
+}
+
+TEST_F(batched_matmul_list, is_few_launches) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
+    guarded<half> a(128, 64, 64), b(64, 128, 128), c(128, 128, 128);
+    const auto launches_of = [&](std::size_t count,
+                                 bool a_transposed) {  // captured, never run: all have one C
+        std::vector<matmul_operands<half>> list(count, {a.matrix(), b.matrix(), c.matrix()});
+        if (a_transposed) list.front().a = transposed(matrix_view<half>{a.data(), 64, 128});
+        detail::stream_capture session(*stream_);
+        batched_matmul<half>(list, *stream_);
+        const auto graph = session.finish();
+        std::size_t nodes = 0;
+        check(cudaGraphGetNodes(graph.get(), nullptr, &nodes));
+        return nodes;
+    };
+    EXPECT_EQ(launches_of(20, false), 1);
+    EXPECT_EQ(launches_of(20, true), 2);
+    EXPECT_LT(launches_of(200, false), 10);
+}
+
+TEST_F(batched_matmul_list, is_checked_before_it_begins) {
+    guarded<half> a(8, 8, 8), b(8, 8, 8), c(8, 8, 8);
+    const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},
+                                                     {a.matrix(), c.matrix(), c.matrix()}};
+    EXPECT_THROW(batched_matmul<half>(list, *stream_), invalid_argument);
+    stream_->synchronize();
+    EXPECT_TRUE(c.untouched());
+}
 
 TEST(batched_matmul_arguments, agree_and_lie_apart) {
     std::vector<half> memory(1000);

@@ -43,8 +43,13 @@ struct matmul_operands {
     matrix_view<Out> c;
 };
 
-/// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes. One that begins early fills what the one
-/// before leaves idle. All are checked before the first is enqueued; their Cs do not overlap one another's operands.
+/// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes, in any order: their Cs do not overlap one
+/// another's operands. All are checked before the first is enqueued.
+///
+/// With `automatic` on compute capability 9.0, one launch does some fifty products whose operands lie the same way: each of A
+/// and B along k, or across. These take a launch each: where A or B has neither rows nor columns that begin at multiples of
+/// 16 bytes; where k is 0; where a k is so long, and the list so short, that a product is faster with the device to itself.
+/// With another algorithm, or on another device, all do.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});

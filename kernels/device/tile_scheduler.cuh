@@ -91,4 +91,43 @@ class tile_worker {
     std::int64_t end_;
 };
 
+/// The tiles of several products in one row, product after product, all whole, that go round among the workers: who is not
+/// needed for the last tiles of a product begins the next.
+template <int max_products>
+struct grouped_schedule {
+    int workers = 0;
+    int products = 0;
+    int begin[max_products + 1] = {};     ///< of a product's tiles in the row; then the row's end
+    tile_schedule of[max_products] = {};  ///< a product's tiles, whoever does them
+
+    void add(const tile_schedule& product) {
+        of[products] = product;
+        begin[products + 1] = begin[products] + product.tiles();
+        ++products;
+    }
+};
+
+/// The work of one worker, tile by tile.
+template <int max_products>
+class grouped_worker {
+  public:
+    __host__ __device__ grouped_worker(const grouped_schedule<max_products>& schedule, int worker)
+        : schedule_(schedule), index_(worker) {}
+
+    /// Whether there is more.
+    __host__ __device__ bool next(int& product, tile_work& work) {
+        while (product_ < schedule_.products && index_ >= schedule_.begin[product_ + 1]) ++product_;
+        if (product_ == schedule_.products) return false;
+        product = product_;
+        work = schedule_.of[product_].place(index_ - schedule_.begin[product_]);
+        index_ += schedule_.workers;
+        return true;
+    }
+
+  private:
+    const grouped_schedule<max_products>& schedule_;
+    int product_ = 0;
+    int index_;
+};
+
 }  // namespace heddle::kernels

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 namespace heddle::kernels::matmul {
@@ -107,6 +108,10 @@ void launch_stream_k(const product<In, Out>& arguments, std::byte* workspace, co
 template <class In, class Out>
 void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
                    cudaStream_t stream);
+
+/// Products without batches and epilogues, in the order of falling k, which is kept among those that lie the same way.
+template <class In, class Out>
+void launch_grouped(std::span<product<In, Out>> products, const device_traits& device, cudaStream_t stream);
 
 /// The only one that heeds the epilogue.
 template <class T>

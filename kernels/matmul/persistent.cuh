@@ -93,17 +93,20 @@ struct persistent_kernel {
     /// By one thread.
     __device__ void produce() {
         tile_worker tiles(schedule, worker);
-        for (tile_work work{}; tiles.next(work);)
-            for (int step = work.first; step < work.last; ++step, at.advance()) {
-                ptx::mbarrier* const full = &shared.barriers.full[at.stage];
-                ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
-                ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-                const int k = step * Tile::k;
-                a_tile::template load<1>(shared.a[at.stage], p.a, row_of(work), k,
-                                         work.batch * p.a_batch_step, 0, full);
-                b_tile::template load<Tile::cluster>(shared.b[at.stage], p.b, col_of(work), k,
-                                                     work.batch * p.b_batch_step, rank, full);
-            }
+        for (tile_work work{}; tiles.next(work);) load(work);
+    }
+
+    __device__ void load(const tile_work& work) {
+        for (int step = work.first; step < work.last; ++step, at.advance()) {
+            ptx::mbarrier* const full = &shared.barriers.full[at.stage];
+            ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
+            ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
+            const int k = step * Tile::k;
+            a_tile::template load<1>(shared.a[at.stage], p.a, row_of(work), k, work.batch * p.a_batch_step, 0,
+                                     full);
+            b_tile::template load<Tile::cluster>(shared.b[at.stage], p.b, col_of(work), k,
+                                                 work.batch * p.b_batch_step, rank, full);
+        }
     }
 
     /// Every block that fills the stage here must know.

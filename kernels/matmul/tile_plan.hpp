@@ -35,6 +35,7 @@ inline constexpr std::array fused_tiles = {
     tile_plan{128, 128, 2, 1.50, 1.5},
     tile_plan{64, 128, 1, 0.25, 1.0},
 };
+inline constexpr std::array grouped_tiles = {persistent_tiles[0], persistent_tiles[1], persistent_tiles[2]};
 inline constexpr int step_k = 64;
 /// Fewer steps than these do not pay for a worker's share of a tile.
 inline constexpr int min_streamed_steps = 8;
@@ -106,6 +107,40 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     result.whole = tiles - rest;
     result.streams = streams;
     return result;
+}
+
+/// The time of one tile, all of it.
+constexpr double tile_us(const tile_plan& plan, std::int64_t k) {
+    return plan.around_us + static_cast<double>(divide_up(k, step_k)) * plan.step_us;
+}
+
+/// Several products in one launch: which tile, and how long they take.
+struct grouped_layout {
+    std::size_t tile = 0;  ///< of grouped_tiles
+    std::int64_t tiles = 0;
+    double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
+};
+
+/// Of products (launch.hpp) in the order of falling k. Their tiles go round among the workers, so the first one has the
+/// longest of each round.
+template <class Products>
+grouped_layout cheapest_grouped(const Products& products, int sm_count) {
+    grouped_layout best;
+    for (std::size_t i = 0; i < grouped_tiles.size(); ++i) {
+        const tile_plan& plan = grouped_tiles[i];
+        grouped_layout layout{i, 0, 0};
+        double all_read_us = plan.around_us;
+        for (const auto& p : products) {
+            const std::int64_t rounds_before = divide_up(layout.tiles, sm_count);
+            layout.tiles += divide_up(p.c.rows, plan.m) * divide_up(p.c.cols, plan.n);
+            const auto rounds = static_cast<double>(divide_up(layout.tiles, sm_count) - rounds_before);
+            layout.us += rounds * tile_us(plan, p.a.cols);
+            all_read_us += read_us(p.c.rows, p.c.cols, p.a.cols);
+        }
+        layout.us = std::max(layout.us, all_read_us);
+        if (layout.us < best.us) best = layout;
+    }
+    return best;
 }
 
 /// The widths that the rung `skinny` has tiles of; their height is 64.

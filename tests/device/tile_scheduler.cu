@@ -89,5 +89,40 @@ TEST(tile_scheduler, cuts_the_streamed_steps_evenly) {
     });
 }
 
+TEST(tile_scheduler, gives_every_tile_of_a_group_to_one_worker) {
+    constexpr int max_products = 5;
+    for (const int products : {1, 2, max_products})
+        for (const int workers : {1, 2, 7, 132}) {
+            SCOPED_TRACE(std::to_string(products) + " products, " + std::to_string(workers) + " workers");
+            grouped_schedule<max_products> group{workers};
+            std::vector<std::vector<int>> times;  // that each tile of each product is done
+            for (int i = 0; i < products; ++i) {
+                const int down = 1 + 9 * i % 17, across = 1 + i * i, steps = 10 * (products - i);
+                group.add({1, down, across, 8, steps, workers, down * across, 0});
+                times.emplace_back(down * across);
+            }
+            std::vector<int> tiles_of;
+            for (int worker = 0; worker < workers; ++worker) {
+                tiles_of.push_back(0);
+                grouped_worker tiles(group, worker);
+                int product = 0;
+                for (tile_work work{}; tiles.next(product, work); ++tiles_of.back()) {
+                    ASSERT_TRUE(product >= 0 && product < products);
+                    const tile_schedule& schedule = group.of[product];
+                    ASSERT_TRUE(work.row >= 0 && work.row < schedule.down && work.col >= 0 &&
+                                work.col < schedule.across);
+                    ASSERT_TRUE(work.batch == 0 && work.first == 0 && work.last == schedule.steps);
+                    ++times[static_cast<std::size_t>(product)]
+                           [static_cast<std::size_t>(work.row * schedule.across + work.col)];
+                }
+            }
+            for (const std::vector<int>& of_product : times)
+                for (const int count : of_product) ASSERT_EQ(count, 1);
+            const int all = group.begin[products];
+            for (const int count : tiles_of)
+                ASSERT_TRUE(count == all / workers || count == (all + workers - 1) / workers);
+        }
+}
+
 }  // namespace
 }  // namespace heddle::kernels
