@@ -60,10 +60,13 @@ void require_mma_can_run(const matmul_problem& problem, const device_traits& dev
             "multiples of 16 bytes, and takes no batch");
 }
 
-/// The instructions of these rungs exist on compute capability 9.0 alone.
+/// Of compute capability 9.0: other devices, also later ones, do not have its instructions.
+bool is_hopper(const device_traits& device) {
+    return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
+}
+
 bool has_warpgroups(const device_traits& device) {
-    return HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 &&
-           device.compute_capability_minor == 0;
+    return HEDDLE_COMPILED_FOR_90 != 0 && is_hopper(device);
 }
 
 /// Then nothing else keeps the tensor memory accelerator from reading the copies.
@@ -348,21 +351,14 @@ detail::footprint footprint_of_batch(const matrix_view<T>& first, std::int64_t s
     return {result.begin, end - result.begin, 1, end - result.begin};
 }
 
-/// A product of which the arguments are in order.
+/// Nothing where there is nothing to do. `has_function`: of the user, in place of an activation.
 template <class Out, class In>
-struct checked_product {
-    rungs::product<In, Out> arguments;
-    matmul_problem problem;
-    const device_traits* device;
-};
-
-/// Nothing where there is nothing to do.
-template <class Out, class In>
-std::optional<checked_product<Out, In>> checked(matrix_view<const In> a, matrix_view<const In> b,
-                                                matrix_view<Out> c,
-                                                [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
-                                                const rungs::batch_strides& batch,
-                                                const matmul_options& options) {
+std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b,
+                                                    matrix_view<Out> c,
+                                                    [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
+                                                    const rungs::batch_strides& batch,
+                                                    const matmul_options& options,
+                                                    [[maybe_unused]] bool has_function = false) {
     detail::validate_matmul<In, Out>("matmul", a, b, c);
     const auto algorithms = matmul_algorithms(element_type_of<In>);
     const bool is_known = options.algorithm == automatic ||
@@ -380,7 +376,7 @@ std::optional<checked_product<Out, In>> checked(matrix_view<const In> a, matrix_
                                {{"a", footprint_of_batch(a, batch.a, batch.count)},
                                 {"b", footprint_of_batch(b, batch.b, batch.count)},
                                 {"c", footprint_of_batch(c, batch.c, batch.count)}});
-    if (c.rows == 0 || c.cols == 0 || batch.count == 0) return std::nullopt;
+    if (c.rows == 0 || c.cols == 0 || batch.count == 0) return {};
     // Either nothing is multiplied or nothing counts: then neither A and B nor an infinite alpha are read.
     if (options.alpha == 0) {
         a.cols = 0;
@@ -391,10 +387,12 @@ std::optional<checked_product<Out, In>> checked(matrix_view<const In> a, matrix_
     rungs::product<In, Out> arguments{a, b, c, alpha, options.beta};
     if constexpr (!std::is_same_v<In, float>) {
         arguments.epilogue = validated(epilogue, c);
+        if (has_function) arguments.epilogue.is_identity = false;
         arguments.batch = batch;
         arguments.tile.index = options.tile;
     }
-    if (!detail::is_row_major(c)) arguments = transposed(arguments);
+    const bool is_transposed = !detail::is_row_major(c);
+    if (is_transposed) arguments = transposed(arguments);
     const bool tensor_maps = rungs::has_tensor_rows_or_columns(arguments.a) &&
                              rungs::has_tensor_rows_or_columns(arguments.b) &&
                              rungs::has_tensor_extents(arguments.c) &&
@@ -414,13 +412,16 @@ std::optional<checked_product<Out, In>> checked(matrix_view<const In> a, matrix_
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size("matmul", options.workspace,
                                     matmul_workspace_bytes(problem, device, options.algorithm));
-    return checked_product<Out, In>{arguments, problem, &device};
+    return rungs::checked_call<In, Out>{
+        arguments, problem, options.algorithm == automatic ? select(problem, device) : options.algorithm,
+        is_transposed};
 }
 
 template <class Out, class In>
-void enqueue(const checked_product<Out, In>& p, cuda::stream_ref stream, const matmul_options& options) {
-    launch(options.algorithm == automatic ? select(p.problem, *p.device) : options.algorithm, p.problem,
-           p.arguments, options.workspace.empty() ? nullptr : options.workspace.data(), *p.device,
+void enqueue(const rungs::checked_call<In, Out>& call, cuda::stream_ref stream,
+             const matmul_options& options) {
+    launch(call.algorithm, call.problem, call.arguments,
+           options.workspace.empty() ? nullptr : options.workspace.data(), traits_of(current_device()),
            stream.get());
 }
 
@@ -428,7 +429,8 @@ template <class Out, class In>
 void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
          const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch, cuda::stream_ref stream,
          const matmul_options& options) {
-    if (const auto p = checked<Out, In>(a, b, c, epilogue, batch, options)) enqueue(*p, stream, options);
+    if (const auto call = checked<Out, In>(a, b, c, epilogue, batch, options))
+        enqueue(*call, stream, options);
 }
 
 /// Whether launch_grouped takes it.
@@ -511,13 +513,14 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
 template <class Out, class In>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options) {
-    std::vector<checked_product<Out, In>> todo;
+    std::vector<rungs::checked_call<In, Out>> todo;
     todo.reserve(products.size());
     for (const auto& each : products)
-        if (const auto p = checked<Out, In>(each.a, each.b, each.c, {}, {}, options)) todo.push_back(*p);
+        if (const auto call = checked<Out, In>(each.a, each.b, each.c, {}, {}, options))
+            todo.push_back(*call);
     if (todo.empty()) return;
 
-    const device_traits& device = *todo.front().device;
+    const device_traits& device = traits_of(current_device());
     std::vector<rungs::product<In, Out>> grouped;
     if (options.algorithm == automatic) {
         const std::span group =
@@ -551,6 +554,51 @@ template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_vie
 template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
                                       matrix_view<float>, const matmul_epilogue<float>&, cuda::stream_ref,
                                       const matmul_options&);
+
+namespace detail {
+
+/// For heddle/matmul.cuh: the rung is `fused`, where this device and these operands allow it, or `wmma`.
+template <class Out, class In>
+std::optional<rungs::checked_call<In, Out>> prepare_matmul(matrix_view<const In> a, matrix_view<const In> b,
+                                                           matrix_view<Out> c,
+                                                           const matmul_epilogue<Out>& epilogue,
+                                                           const matmul_options& options) {
+    require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
+            static_cast<int>(epilogue.activation), "none: the function stands in its place");
+    auto call = checked<Out, In>(a, b, c, epilogue, {}, options, true);
+    if (options.algorithm != automatic && options.algorithm != wmma && options.algorithm != fused)
+        throw unsupported(
+            fmt::format("matmul: {} takes no function: wmma and fused do", to_string(options.algorithm)));
+    if (!call) return call;
+    const bool can_be_fused = is_hopper(traits_of(current_device())) && call->problem.tensor_maps;
+    if (options.algorithm == fused && !can_be_fused)
+        throw unsupported(
+            "matmul: fused needs a device of compute capability 9.0, rows or columns of a and of b that are "
+            "contiguous and begin at multiples of 16 bytes, and extents below 2^31");
+    call->algorithm = options.algorithm != wmma && can_be_fused && call->problem.k > 0 ? fused : wmma;
+    return call;
+}
+
+template std::optional<rungs::checked_call<half, half>> prepare_matmul(matrix_view<const half>,
+                                                                       matrix_view<const half>,
+                                                                       matrix_view<half>,
+                                                                       const matmul_epilogue<half>&,
+                                                                       const matmul_options&);
+template std::optional<rungs::checked_call<half, float>> prepare_matmul(matrix_view<const half>,
+                                                                        matrix_view<const half>,
+                                                                        matrix_view<float>,
+                                                                        const matmul_epilogue<float>&,
+                                                                        const matmul_options&);
+template std::optional<rungs::checked_call<bfloat16, bfloat16>> prepare_matmul(
+    matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<bfloat16>,
+    const matmul_epilogue<bfloat16>&, const matmul_options&);
+template std::optional<rungs::checked_call<bfloat16, float>> prepare_matmul(matrix_view<const bfloat16>,
+                                                                            matrix_view<const bfloat16>,
+                                                                            matrix_view<float>,
+                                                                            const matmul_epilogue<float>&,
+                                                                            const matmul_options&);
+
+}  // namespace detail
 
 template void batched_matmul<half, half>(batch_view<const half>, batch_view<const half>, batch_view<half>,
                                          cuda::stream_ref, const matmul_options&);

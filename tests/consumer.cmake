@@ -1,4 +1,5 @@
-# Installs heddle from `build` into a new prefix, then configures, builds and runs `source` against it alone.
+# Installs heddle from `build` into a new prefix, then configures, builds and runs the `program` of `source` against it
+# alone. What it prints must match `expected`.
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${work})
@@ -11,11 +12,13 @@ execute_process(COMMAND ${CMAKE_COMMAND} -S ${source} -B ${work}/build -G ${gene
     -D CMAKE_BUILD_TYPE=${config}
     -D CMAKE_CXX_COMPILER=${compiler}
     -D CMAKE_CXX_FLAGS=${flags}
+    -D CMAKE_EXE_LINKER_FLAGS=${flags}
+    -D CMAKE_CUDA_COMPILER=${cuda_compiler}
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/build --config ${config} COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${work}/build/consumer OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${work}/build/${program} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
 
 message("${output}")
-if(NOT output MATCHES "^1\\.5 \\+ 2\\.25 = 3\\.75, a million times, on the (GPU|CPU)\n$")
-  message(FATAL_ERROR "the consumer printed something else than expected")
+if(NOT output MATCHES "^${expected}\n$")
+  message(FATAL_ERROR "${program} printed something else than expected")
 endif()

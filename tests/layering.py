@@ -28,6 +28,8 @@ class Layer:
 
 LAYERS = [
     Layer(r"include/heddle/interop/.+", [STANDARD, CUDA_RUNTIME, PUBLIC, r"cuda/std/.+"]),
+    # A user's .cu file compiles the kernel: it is installed with the header.
+    Layer(r"include/heddle/matmul\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/matmul/.+"]),
     Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
     Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/ptx/.+"]),
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/types\.hpp", r"kernels/device/.+"]),
@@ -94,6 +96,7 @@ def self_test() -> int:
         "include/heddle/heddle.hpp": "#include <heddle/view.hpp>\n",
         "include/heddle/view.hpp": "#include <cstdint>\n#include <cuda/stream_ref>\n",
         "include/heddle/interop/mdspan.hpp": "#include <cuda/std/mdspan>\n#include <heddle/view.hpp>\n",
+        "include/heddle/matmul.cuh": '#include "kernels/matmul/fused.cuh"\n',
         "kernels/device/ptx/mma.cuh": "#include <cuda/ptx>\n",
         "kernels/device/tile.cuh": '#include "kernels/device/ptx/mma.cuh"\n',
         "kernels/reduce/launch.hpp": "#include <heddle/view.hpp>\n",
@@ -106,6 +109,7 @@ def self_test() -> int:
     }
     forbidden = [
         ("include/heddle/sum.hpp", '#include "kernels/reduce/launch.hpp"', "kernels/reduce/launch.hpp"),
+        ("include/heddle/sum.cuh", '#include "kernels/reduce/naive.cuh"', "kernels/reduce/naive.cuh"),
         ("include/heddle/sum.hpp", '#include "src/a.hpp"', "src/a.hpp"),
         ("include/heddle/sum.hpp", "#include <fmt/format.h>", "fmt/format.h"),
         ("include/heddle/sum.hpp", "#include <cuda/std/mdspan>", "cuda/std/mdspan"),

@@ -221,6 +221,33 @@ TEST_P(matmul_16_bit, takes_more_tiles_than_multiprocessors) {
     run_and_check<half, float>({4500, 700, 136}, padded(136), padded(700), padded(700));
 }
 
+/// Sums of small integers are exact, so that any two rungs agree to the bit.
+TEST_P(matmul_16_bit, runs_every_tile_for_several_rounds) {
+    const auto tiles = matmul_tiles(GetParam());
+    if (tiles.empty()) GTEST_SKIP() << "has no choice of tiles";
+    const shape s{2360, 5656, 200};
+    const auto integers = [](std::int64_t size) {
+        std::vector<half> elements = test::random_elements<half>(size, -4, 4);
+        for (half& e : elements) e = half(std::round(static_cast<float>(e)));
+        return elements;
+    };
+    guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n), expected(s.m, s.n, s.n);
+    a.upload(integers(s.m * s.k));
+    b.upload(integers(s.k * s.n));
+    matmul<half>(a.matrix(), b.matrix(), expected.matrix(), *stream_, {1, 0, matmul_algorithm::wmma});
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+        guarded<half> c(s.m, s.n, s.n);
+        matmul_options with = options();
+        with.tile = static_cast<int>(i);
+        matmul<half>(a.matrix(), b.matrix(), c.matrix(), *stream_, with);
+        test::synchronize(*stream_, "tile " + std::to_string(i));
+        const std::vector<half> actual = c.download(), wanted = expected.download();
+        for (std::size_t e = 0; e < actual.size(); ++e)
+            ASSERT_EQ(static_cast<float>(actual[e]), static_cast<float>(wanted[e])) << i << ": " << e;
+        EXPECT_TRUE(c.canaries_alive());
+    }
+}
+
 TEST_P(matmul_16_bit, stores_to_any_row_of_c) {
     const shape s{130, 150, 72};
     for (std::int64_t offset = 0; offset < 3; ++offset)

@@ -19,14 +19,21 @@ foreach(header IN LISTS headers)
       -I${PROJECT_SOURCE_DIR}/include ${cuda_includes} ${cccl_includes} -include ${header} -x c++ /dev/null)
 endforeach()
 
-add_test(NAME consumer
-  COMMAND ${CMAKE_COMMAND}
-    -D build=${PROJECT_BINARY_DIR}
-    -D source=${PROJECT_SOURCE_DIR}/examples/consumer
-    -D work=${CMAKE_CURRENT_BINARY_DIR}/consumer
-    -D generator=${CMAKE_GENERATOR}
-    -D config=$<CONFIG>
-    -D compiler=${CMAKE_CXX_COMPILER}
-    -D flags=$<$<BOOL:${HEDDLE_SANITIZE}>:-fsanitize=address,undefined>
-    -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer.cmake)
-set_tests_properties(consumer PROPERTIES TIMEOUT 300)
+function(consumer_test program expected)
+  add_test(NAME ${program}
+    COMMAND ${CMAKE_COMMAND}
+      -D build=${PROJECT_BINARY_DIR}
+      -D source=${PROJECT_SOURCE_DIR}/examples/${program}
+      -D program=${program}
+      -D expected=${expected}
+      -D work=${CMAKE_CURRENT_BINARY_DIR}/${program}
+      -D generator=${CMAKE_GENERATOR}
+      -D config=$<CONFIG>
+      -D compiler=${CMAKE_CXX_COMPILER}
+      -D cuda_compiler=${CMAKE_CUDA_COMPILER}
+      -D flags=$<$<BOOL:${HEDDLE_SANITIZE}>:-fsanitize=address,undefined>
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer.cmake)
+  set_tests_properties(${program} PROPERTIES TIMEOUT 300)
+endfunction()
+consumer_test(consumer "1.5 .+ = 3.75, a million times, on the (GPU|CPU)")
+consumer_test(custom_epilogue "(no CUDA device: .+|.+, 0 of them wrong)")

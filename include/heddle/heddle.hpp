@@ -1,7 +1,7 @@
 #pragma once
 
 /// All of heddle for C++ files. Included by those who want them: the conversions of heddle/interop, and
-/// heddle/elementwise.cuh, which .cu files need for functors of their own.
+/// heddle/elementwise.cuh and heddle/matmul.cuh, which .cu files need for functors of their own.
 
 #include <heddle/batched_matmul.hpp>
 #include <heddle/buffer.hpp>

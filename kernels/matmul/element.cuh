@@ -23,8 +23,8 @@ __device__ inline float element_or_zero(const matrix_view<const float>& m, std::
 }
 
 /// C = alpha * sum + beta * C for one element, and what the epilogue makes of it. C is not read where beta is 0.
-template <class In, class Out>
-__device__ void store(const product<In, Out>& p, std::int64_t row, std::int64_t col, float sum) {
+template <class In, class Out, class Activation>
+__device__ void store(const product<In, Out, Activation>& p, std::int64_t row, std::int64_t col, float sum) {
     if (row >= p.c.rows || col >= p.c.cols) return;
     Out& c = element(p.c, row, col);
     float result = p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * static_cast<float>(c);
@@ -34,8 +34,8 @@ __device__ void store(const product<In, Out>& p, std::int64_t row, std::int64_t 
 }
 
 /// The product that this block works on: a batch lies along z.
-template <class In, class Out>
-__device__ void take_batch(product<In, Out>& p, std::int64_t index) {
+template <class In, class Out, class Activation>
+__device__ void take_batch(product<In, Out, Activation>& p, std::int64_t index) {
     p.a.data += index * p.batch.a;
     p.b.data += index * p.batch.b;
     p.c.data += index * p.batch.c;
@@ -48,14 +48,14 @@ struct tile_position {
 };
 
 /// The tile of this block, in tiles, row by row.
-template <class In, class Out>
-__device__ tile_position row_by_row(const product<In, Out>& p, int tile_cols) {
+template <class In, class Out, class Activation>
+__device__ tile_position row_by_row(const product<In, Out, Activation>& p, int tile_cols) {
     const std::int64_t across = (p.c.cols + tile_cols - 1) / tile_cols;
     return {blockIdx.x / across, blockIdx.x % across};
 }
 
-template <class In, class Out>
-unsigned tile_count(const product<In, Out>& p, int tile_rows, int tile_cols) {
+template <class In, class Out, class Activation>
+unsigned tile_count(const product<In, Out, Activation>& p, int tile_rows, int tile_cols) {
     const std::int64_t tiles =
         (p.c.rows + tile_rows - 1) / tile_rows * ((p.c.cols + tile_cols - 1) / tile_cols);
     if (tiles > std::numeric_limits<int>::max())
@@ -64,8 +64,8 @@ unsigned tile_count(const product<In, Out>& p, int tile_rows, int tile_cols) {
 }
 
 /// Calls launch(grid, product) until the whole batch is done: a grid is at most 65535 high.
-template <class In, class Out, class Launch>
-void for_each_grid(product<In, Out> p, unsigned tiles, Launch launch) {
+template <class In, class Out, class Activation, class Launch>
+void for_each_grid(product<In, Out, Activation> p, unsigned tiles, Launch launch) {
     if constexpr (std::is_same_v<In, float>) {
         launch(dim3(tiles), p);
     } else {

@@ -44,12 +44,37 @@ __device__ void with_activation(matmul_activation activation, Function function)
     }
 }
 
-/// Of one element: `x` is alpha times its sum, plus beta times C. A call: it is long, and made for every element.
+/// A user's function of an element and its place. `is_transposed`: the product was turned around, the place is of the C
+/// that the user knows.
+template <class Function>
+struct element_function {
+    Function function;
+    bool is_transposed;
+
+    __device__ float operator()(float x, std::int64_t row, std::int64_t col) const {
+        return function(x, is_transposed ? col : row, is_transposed ? row : col);
+    }
+};
+
+/// Of one element.
 template <class Out>
-__device__ __noinline__ float applied(const epilogue<Out>& e, float x, std::int64_t row, std::int64_t col) {
+__device__ float activated(matmul_activation activation, float x, std::int64_t, std::int64_t) {
+    with_activation(activation, [&]<matmul_activation one>() { x = activated<Out, one>(x); });
+    return x;
+}
+template <class Out, class Function>
+__device__ float activated(const element_function<Function>& function, float x, std::int64_t row,
+                           std::int64_t col) {
+    return function(x, row, col);
+}
+
+/// Of one element: `x` is alpha times its sum, plus beta times C. A call: it is long, and made for every element.
+template <class Out, class Activation>
+__device__ __noinline__ float applied(const epilogue<Out, Activation>& e, float x, std::int64_t row,
+                                      std::int64_t col) {
     if (e.row_bias != nullptr) x += static_cast<float>(e.row_bias[col * e.row_bias_stride]);
     if (e.column_bias != nullptr) x += static_cast<float>(e.column_bias[row * e.column_bias_stride]);
-    with_activation(e.activation, [&]<matmul_activation activation>() { x = activated<Out, activation>(x); });
+    x = activated<Out>(e.activation, x, row, col);
     x *= e.scale;
     if (e.residual != nullptr)
         x += static_cast<float>(e.residual[row * e.residual_row_stride + col * e.residual_col_stride]);

@@ -9,9 +9,10 @@
 namespace heddle::kernels::matmul {
 
 /// A matmul_epilogue whose views are all of C's shape: a bias has a stride of 0 along one side. Null: none.
-template <class Out>
+/// Activation: matmul_activation, or a user's function (epilogue.cuh).
+template <class Out, class Activation = matmul_activation>
 struct epilogue {
-    matmul_activation activation = matmul_activation::none;
+    Activation activation{};
     float scale = 1;
     const Out* row_bias = nullptr;
     std::int64_t row_bias_stride = 0;
@@ -38,7 +39,7 @@ constexpr no_epilogue transposed(no_epilogue e) {
     return e;
 }
 
-template <class In, class Out>
-using epilogue_of = std::conditional_t<std::is_same_v<In, float>, no_epilogue, epilogue<Out>>;
+template <class In, class Out, class Activation>
+using epilogue_of = std::conditional_t<std::is_same_v<In, float>, no_epilogue, epilogue<Out, Activation>>;
 
 }  // namespace heddle::kernels::matmul

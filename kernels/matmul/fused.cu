@@ -7,19 +7,13 @@
 // takes its input rounded to 16 bits. Here the sums go through shared memory, 32 columns at a time, to threads that have
 // four neighbours of a row each, and are still float32. The kernel is persistent's.
 
-#include "kernels/matmul/persistent.cuh"
+#include "kernels/matmul/fused.cuh"
 
 namespace heddle::kernels::matmul {
 
 template <class T>
 void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream) {
-    const auto& c = arguments.c;
-    const tile_layout layout = cheapest_whole(fused_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count,
-                                              1, arguments.tile.index);
-    launch_layout<persistent_tile<2, 256, 4, 2, extra::epilogue>,
-                  persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>,
-                  persistent_tile<2, 128, 6, 2, extra::epilogue, consumers_have::turns>,
-                  persistent_tile<1, 128, 8, 1, extra::epilogue>>(fused_tiles, layout, arguments, {}, stream);
+    launch_fused_kernel(arguments, device, stream);
 }
 
 template void launch_fused(const product<half, half>&, const device_traits&, cudaStream_t);

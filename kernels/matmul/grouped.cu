@@ -31,10 +31,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
     using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<typename kernel::shared_storage*>(storage);
-    if (threadIdx.x == 0) {
-        shared.barriers.init(1, Tile::consumers);
-        ptx::fence_mbarrier_init();
-    }
+    if (threadIdx.x == 0) shared.barriers.init(1, Tile::consumers);
     __syncthreads();
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
@@ -64,12 +61,10 @@ __global__ void __launch_bounds__(Tile::threads, 1)
         __syncwarp();
     } else {
         ptx::claim_registers<Tile::consumer_registers>();
-        int buffer = 0;
-        for_each_tile([&](kernel& self, const tile_work& work) {
-            float sums[Tile::sums];
+        for_each_tile([](kernel& self, const tile_work& work) {
+            float sums[Tile::halves][Tile::sums];
             self.multiply(work.last, sums);
-            self.store(self.row_of(work) + self.group * warpgroup_m, self.col_of(work), work.batch, sums,
-                       buffer);
+            self.store(self.row_of(work) + self.row_of_half(0), self.col_of(work), work.batch, sums[0]);
         });
         if (threadIdx.x % warpgroup_threads == 0) ptx::wait_for_reads_of_stores<0>();
     }
@@ -103,14 +98,10 @@ void launch_group(std::span<const product<In, Out>> products, const device_trait
     const grouped_layout layout = cheapest_grouped(products, device.sm_count);
     const tile_plan& plan = grouped_tiles[layout.tile];
     const auto workers = static_cast<int>(std::min<std::int64_t>(layout.tiles, device.sm_count));
-    switch (layout.tile) {
-        case 0:
-            return launch_tile<persistent_tile<2, 256, 4, 1>>(products, plan, workers, stream);
-        case 1:
-            return launch_tile<persistent_tile<2, 128, 6, 1>>(products, plan, workers, stream);
-        default:
-            return launch_tile<persistent_tile<1, 128, 8, 1>>(products, plan, workers, stream);
-    }
+    if (layout.tile == 0)
+        launch_tile<persistent_tile<2, 256, 4, 1>>(products, plan, workers, stream);
+    else
+        launch_tile<persistent_tile<1, 128, 8, 1>>(products, plan, workers, stream);
 }
 
 }  // namespace

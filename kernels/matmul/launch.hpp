@@ -47,14 +47,14 @@ using tile_of = std::conditional_t<std::is_same_v<In, float>, no_tile_choice, ti
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
 /// Of a batch, of its first matrices.
-template <class In, class Out>
+template <class In, class Out, class Activation = matmul_activation>
 struct product {
     matrix_view<const In> a;
     matrix_view<const In> b;
     matrix_view<Out> c;
     float alpha = 1;
     float beta = 0;
-    [[no_unique_address]] epilogue_of<In, Out> epilogue{};
+    [[no_unique_address]] epilogue_of<In, Out, Activation> epilogue{};
     [[no_unique_address]] batch_of<In> batch{};
     [[no_unique_address]] tile_of<In> tile{};
 };
@@ -65,6 +65,15 @@ product<In, Out> transposed(const product<In, Out>& p) {
     return {transposed(p.b), transposed(p.a),        transposed(p.c),     p.alpha,
             p.beta,          transposed(p.epilogue), transposed(p.batch), p.tile};
 }
+
+/// A call whose arguments were checked, ready for launch.
+template <class In, class Out>
+struct checked_call {
+    product<In, Out> arguments;
+    matmul_problem problem;
+    matmul_algorithm algorithm;  ///< never `automatic`
+    bool is_transposed;          ///< the product was turned around
+};
 
 using arguments = product<float, float>;
 

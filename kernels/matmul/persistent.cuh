@@ -58,7 +58,8 @@ struct shared_sums {
     }
 };
 
-template <class In, class Out, class Tile, bool a_k_major, bool b_k_major>
+template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
+          class Activation = matmul_activation>
 struct persistent_kernel {
     using a_tile = warpgroup_tile<In, Tile::m, a_k_major>;
     using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
@@ -76,7 +77,7 @@ struct persistent_kernel {
         bool is_last[Tile::consumers];
     };
 
-    const tensor_product<Out>& p;
+    const tensor_product<Out, Activation>& p;
     const tile_schedule& schedule;
     const shared_sums& partial;
     shared_storage& shared;
@@ -196,7 +197,7 @@ struct persistent_kernel {
         const int size = count <= most_at_once * 3 / 2 ? count : most_at_once;
         const auto slot_of = [&](int index) { return schedule.slot(first + index, tile); };
         const int begin = (worker - first) / size * size;
-        const int end = min(begin + size, count);
+        const int end = ::min(begin + size, count);
         leave(slot_of(worker - first), sums);
         if (!is_last(slot_of(begin), end - begin)) return false;
         clear(sums);
@@ -336,11 +337,23 @@ struct persistent_kernel {
     }
 };
 
-template <class In, class Out, class Tile, bool a_k_major, bool b_k_major>
-__global__ void __launch_bounds__(Tile::threads, 1)
-    persistent(const __grid_constant__ tensor_product<Out> p, const __grid_constant__ tile_schedule schedule,
-               const __grid_constant__ shared_sums partial) {
-    using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
+// A user's file may be compiled for other architectures too. They have no wgmma: there the kernel is empty, and of one
+// thread, by which is_compiled() knows it.
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+template <class Tile>
+inline constexpr int launch_threads = Tile::threads;
+#else
+template <class Tile>
+inline constexpr int launch_threads = 1;
+#endif
+
+template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
+          class Activation = matmul_activation>
+__global__ void __launch_bounds__(launch_threads<Tile>, 1)
+    persistent(const __grid_constant__ tensor_product<Out, Activation> p,
+               const __grid_constant__ tile_schedule schedule, const __grid_constant__ shared_sums partial) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>;
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<typename kernel::shared_storage*>(storage);
     if (threadIdx.x == warpgroup_threads) {
@@ -375,6 +388,15 @@ __global__ void __launch_bounds__(Tile::threads, 1)
         ptx::cluster_arrive_relaxed();
         ptx::cluster_wait();
     }
+#endif
+}
+
+/// Whether the current device, of compute capability 9.0, has this kernel with something in it.
+template <class In, class Out, class Tile, class Activation>
+bool is_compiled() {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, persistent<In, Out, Tile, true, true, Activation>));
+    return attributes.maxThreadsPerBlock >= Tile::threads;
 }
 
 inline tile_schedule schedule_of(const tile_layout& layout) {
@@ -386,18 +408,18 @@ inline tile_schedule schedule_of(const tile_layout& layout) {
             narrow(layout.steps),   layout.workers,      narrow(layout.whole),  layout.streams};
 }
 
-template <class Tile, class In, class Out>
-void launch_persistent_tile(const product<In, Out>& arguments, const tile_layout& layout, shared_sums partial,
-                            cudaStream_t stream) {
+template <class Tile, class In, class Out, class Activation>
+void launch_persistent_tile(const product<In, Out, Activation>& arguments, const tile_layout& layout,
+                            shared_sums partial, cudaStream_t stream) {
     const tile_schedule schedule = schedule_of(layout);
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
         // Boxes of B are 64 wide where its rows lie along n.
         if constexpr (b_k_major || Tile::n % warpgroup_m == 0) {
-            using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
+            using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>;
             const auto p =
                 make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
                     arguments, Tile::cluster);
-            launch(persistent<In, Out, Tile, a_k_major, b_k_major>,
+            launch(persistent<In, Out, Tile, a_k_major, b_k_major, Activation>,
                    static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
                    sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
         }
@@ -405,9 +427,9 @@ void launch_persistent_tile(const product<In, Out>& arguments, const tile_layout
 }
 
 /// With the tile that the layout says, of as many as there are plans.
-template <class... Tiles, std::size_t count, class In, class Out>
+template <class... Tiles, std::size_t count, class In, class Out, class Activation>
 void launch_layout(const std::array<tile_plan, count>& plans, const tile_layout& layout,
-                   const product<In, Out>& arguments, shared_sums partial, cudaStream_t stream) {
+                   const product<In, Out, Activation>& arguments, shared_sums partial, cudaStream_t stream) {
     static_assert(sizeof...(Tiles) == count);
     std::size_t index = 0;
     const auto launch_if_chosen = [&]<class Tile>() {

@@ -69,8 +69,8 @@ __device__ void stage_in_box(unsigned char* box, int first, const float (&values
 }
 
 /// Stores what is staged as float to any C, times alpha and with beta times C: a thread four neighbours of a row.
-template <class Out>
-__device__ void store_staged(const tensor_product<Out>& p, int row, int col, int batch,
+template <class Out, class Activation>
+__device__ void store_staged(const tensor_product<Out, Activation>& p, int row, int col, int batch,
                              const unsigned char* staged, float alpha, float beta) {
     using packet = vector<Out, stored_together>;
     constexpr int packets = chunk_cols / stored_together;
@@ -80,7 +80,7 @@ __device__ void store_staged(const tensor_product<Out>& p, int row, int col, int
         const int r = i / packets;
         const int at = i % packets;
         const int first = col + at * stored_together;
-        const int count = min(stored_together, p.n - first);
+        const int count = ::min(stored_together, p.n - first);
         if (row + r >= p.m || count <= 0) continue;
         const float4 read =
             *reinterpret_cast<const float4*>(staged + r * swizzle_bytes + (at ^ (r % 8)) * max_vector_bytes);
@@ -112,9 +112,9 @@ struct tile_biases {
     float of_columns[n / warpgroup_threads];
     float of_rows[2];
 
-    template <class Out>
-    __device__ void fetch(const tensor_product<Out>& p, int row, int col) {
-        const epilogue<Out>& e = p.epilogue;
+    template <class Out, class Activation>
+    __device__ void fetch(const tensor_product<Out, Activation>& p, int row, int col) {
+        const epilogue<Out, Activation>& e = p.epilogue;
 #pragma unroll
         for (int i = 0; i < n / warpgroup_threads; ++i) {
             const int at = col + i * warpgroup_threads + static_cast<int>(threadIdx.x % warpgroup_threads);
@@ -139,9 +139,9 @@ struct tile_biases {
 };
 
 /// Adds `factor` times what `from` has at the places of a thread's part of a chunk.
-template <class Out>
-__device__ void add_elements(const tensor_product<Out>& p, const Out* from, std::int64_t row_stride,
-                             std::int64_t col_stride, int row, int col, float factor,
+template <class Out, class Activation>
+__device__ void add_elements(const tensor_product<Out, Activation>& p, const Out* from,
+                             std::int64_t row_stride, std::int64_t col_stride, int row, int col, float factor,
                              float (&values)[chunk_sums]) {
 #pragma unroll
     for (int i = 0; i < chunk_sums; ++i) {
@@ -152,11 +152,33 @@ __device__ void add_elements(const tensor_product<Out>& p, const Out* from, std:
     }
 }
 
-/// What becomes of a thread's part of a chunk. `columns` and `rows` are the biases.
+/// The activation of a thread's part of a chunk, and the scale.
 template <class Out>
-__device__ void apply_epilogue(const tensor_product<Out>& p, int row, int col, const float* columns,
-                               const float (&rows)[2], float (&values)[chunk_sums]) {
+__device__ void activate(const tensor_product<Out>& p, int, int, float (&values)[chunk_sums]) {
     const epilogue<Out>& e = p.epilogue;
+    with_activation(e.activation, [&]<matmul_activation activation>() {
+#pragma unroll
+        for (float& value : values) value = e.scale * activated<Out, activation>(value);
+    });
+}
+
+/// The same of a user's function, which may look something up by row and column: it is not called outside of C.
+template <class Out, class Function>
+__device__ void activate(const tensor_product<Out, element_function<Function>>& p, int row, int col,
+                         float (&values)[chunk_sums]) {
+#pragma unroll
+    for (int i = 0; i < chunk_sums; ++i) {
+        const int r = row + row_of_thread(i % 4 / 2);
+        const int c = col + i / 4 * 8 + col_of_thread() + i % 2;
+        if (r < p.m && c < p.n) values[i] = p.epilogue.scale * p.epilogue.activation(values[i], r, c);
+    }
+}
+
+/// What becomes of a thread's part of a chunk. `columns` and `rows` are the biases.
+template <class Out, class Activation>
+__device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row, int col,
+                               const float* columns, const float (&rows)[2], float (&values)[chunk_sums]) {
+    const epilogue<Out, Activation>& e = p.epilogue;
 #pragma unroll
     for (int j = 0; j < chunk_cols / 8; ++j) {
         const float2 bias = *reinterpret_cast<const float2*>(columns + 8 * j + col_of_thread());
@@ -168,10 +190,7 @@ __device__ void apply_epilogue(const tensor_product<Out>& p, int row, int col, c
         }
     }
     if (p.beta != 0) add_elements(p, p.c_data, p.c_row_stride, p.c_col_stride, row, col, p.beta, values);
-    with_activation(e.activation, [&]<matmul_activation activation>() {
-#pragma unroll
-        for (float& value : values) value = e.scale * activated<Out, activation>(value);
-    });
+    activate(p, row, col, values);
     if (e.residual != nullptr)
         add_elements(p, e.residual, e.residual_row_stride, e.residual_col_stride, row, col, 1, values);
 }

@@ -35,7 +35,7 @@ inline constexpr std::array fused_tiles = {
     tile_plan{128, 128, 2, 1.50, 1.5},
     tile_plan{64, 128, 1, 0.25, 1.0},
 };
-inline constexpr std::array grouped_tiles = {persistent_tiles[0], persistent_tiles[1], persistent_tiles[2]};
+inline constexpr std::array grouped_tiles = {persistent_tiles[0], persistent_tiles[2]};
 inline constexpr int step_k = 64;
 /// Fewer steps than these do not pay for a worker's share of a tile.
 inline constexpr int min_streamed_steps = 8;

@@ -18,24 +18,24 @@ inline constexpr int warpgroup_threads = 128;
 inline constexpr int warpgroup_m = 64;  ///< rows of an instruction
 
 /// A product as its kernel takes it: by value, maps too.
-template <class Out>
+template <class Out, class Activation = matmul_activation>
 struct tensor_product {
-    CUtensorMap a;
-    CUtensorMap b;
-    CUtensorMap c;
-    int c_map_cols;  ///< tiles that end here at the latest are stored with the map
-    Out* c_data;
-    std::int64_t c_row_stride;
-    std::int64_t c_col_stride;
-    std::int64_t c_batch_stride;
-    int a_batch_step;  ///< 0 where one A serves all
-    int b_batch_step;
-    int m;
-    int n;
-    int k;
-    float alpha;
-    float beta;
-    matmul::epilogue<Out> epilogue;
+    CUtensorMap a{};
+    CUtensorMap b{};
+    CUtensorMap c{};
+    int c_map_cols = 0;  ///< tiles that end here at the latest are stored with the map
+    Out* c_data = nullptr;
+    std::int64_t c_row_stride = 0;
+    std::int64_t c_col_stride = 0;
+    std::int64_t c_batch_stride = 0;
+    int a_batch_step = 0;  ///< 0 where one A serves all
+    int b_batch_step = 0;
+    int m = 0;
+    int n = 0;
+    int k = 0;
+    float alpha = 0;
+    float beta = 0;
+    matmul::epilogue<Out, Activation> epilogue;
 };
 
 /// In two elements of Out, side by side.
@@ -85,8 +85,8 @@ __device__ void store_from_registers(const tensor_product<Out>& p, int row, int 
     }
 }
 
-template <class In, class Out, class Function>
-void with_orders(const product<In, Out>& p, Function function) {
+template <class In, class Out, class Activation, class Function>
+void with_orders(const product<In, Out, Activation>& p, Function function) {
     const bool a_k_major = has_tensor_rows(p.a);
     const bool b_k_major = !has_tensor_rows(p.b);
     if (a_k_major)
@@ -97,9 +97,9 @@ void with_orders(const product<In, Out>& p, Function function) {
 }
 
 /// `b_parts` blocks load a part of each tile of B.
-template <class A, class B, bool a_k_major, bool b_k_major, class In, class Out>
-tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts = 1) {
-    tensor_product<Out> result{};
+template <class A, class B, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
+tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activation>& p, int b_parts = 1) {
+    tensor_product<Out, Activation> result{.epilogue = p.epilogue};
     const batch_strides& s = p.batch;
     const auto count_of = [&](std::int64_t stride) { return stride == 0 ? 1 : s.count; };
     result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, count_of(s.a), s.a);
@@ -124,7 +124,6 @@ tensor_product<Out> make_tensor_product(const product<In, Out>& p, int b_parts =
     result.k = static_cast<int>(p.a.cols);
     result.alpha = p.alpha;
     result.beta = p.beta;
-    result.epilogue = p.epilogue;
     return result;
 }
 

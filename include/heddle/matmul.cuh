@@ -1,0 +1,79 @@
+#pragma once
+
+#include "kernels/matmul/fused.cuh"
+#include "kernels/matmul/wmma.cuh"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+/// For .cu files: matmul with a function of one's own in its epilogue.
+namespace heddle {
+namespace detail {
+
+/// Checks a call and chooses `fused` or `wmma`. Nothing where there is nothing to do.
+template <class Out, class In>
+std::optional<kernels::matmul::checked_call<In, Out>> prepare_matmul(matrix_view<const In> a,
+                                                                     matrix_view<const In> b,
+                                                                     matrix_view<Out> c,
+                                                                     const matmul_epilogue<Out>& epilogue,
+                                                                     const matmul_options& options);
+
+template <class In, class Out, class Function>
+auto with_function(const kernels::matmul::checked_call<In, Out>& call, const Function& function) {
+    using activation = kernels::matmul::element_function<Function>;
+    const auto& p = call.arguments;
+    const auto& e = p.epilogue;
+    return kernels::matmul::product<In, Out, activation>{
+        p.a,
+        p.b,
+        p.c,
+        p.alpha,
+        p.beta,
+        {activation{function, call.is_transposed}, e.scale, e.row_bias, e.row_bias_stride, e.column_bias,
+         e.column_bias_stride, e.residual, e.residual_row_stride, e.residual_col_stride, e.is_identity},
+        p.batch,
+        p.tile};
+}
+
+}  // namespace detail
+
+/// The matmul of heddle/matmul.hpp with a function in place of the epilogue's activation, before C is stored:
+/// C = scale * function(alpha * A * B + beta * C + bias, row, column) + residual.
+///
+/// `function` is copied to the device; its operator() is a const __device__ member that takes a float and two
+/// std::int64_t and returns a float, or an extended __device__ lambda. It is called once for each element of C, in no
+/// order, with the element's row and column in `c` as it was given. In is half or bfloat16, Out the same or float.
+///
+/// On a device of compute capability 9.0 this is the kernel of `fused`, where the .cu file is compiled for 90a and the
+/// operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times slower. Those two may
+/// be asked for.
+///
+/// @throws as matmul with an epilogue; invalid_argument too where the epilogue has an activation
+template <class Out, class In = Out, class Function>
+requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
+    matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+    matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, const Function& function,
+    cuda::stream_ref stream, const matmul_options& options = {}) {
+    static_assert(std::is_trivially_copyable_v<Function>, "the function is copied to the device");
+    static_assert(sizeof(In) == 2, "half and bfloat16 have an epilogue");
+    namespace rungs = kernels::matmul;
+    const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, options);
+    if (!call) return;
+    const auto arguments = detail::with_function(*call, function);
+    if (call->algorithm == matmul_algorithm::wmma) return rungs::launch_wmma_kernel(arguments, stream.get());
+    if (rungs::is_compiled<In, Out, rungs::fused_tile, rungs::element_function<Function>>())
+        return rungs::launch_fused_kernel(arguments, traits_of(current_device()), stream.get());
+    if (options.algorithm == matmul_algorithm::fused)
+        throw unsupported("matmul: fused needs the .cu file of its function compiled for 90a");
+    rungs::launch_wmma_kernel(arguments, stream.get());
+}
+
+}  // namespace heddle

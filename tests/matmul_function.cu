@@ -1,0 +1,213 @@
+// A user's .cu file: a function of one's own in the epilogue of matmul.
+
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matmul.hpp"
+#include "tests/support/matmul_16_bit.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/watchdog.hpp"
+#include <heddle/error.hpp>
+#include <heddle/matmul.cuh>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::guarded;
+using test::layout;
+using test::make;
+using test::shape;
+
+/// A leaky ReLU, weighted with what a table has for the element.
+struct weighted_leaky_relu {
+    float slope;
+    const float* weights;  ///< of as many rows and columns as C
+    std::int64_t cols;
+
+    __device__ float operator()(float x, std::int64_t row, std::int64_t col) const {
+        return (x < 0 ? slope * x : x) * weights[row * cols + col];
+    }
+};
+
+__global__ void tell_architecture(bool* is_90a) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    *is_90a = true;
+#else
+    *is_90a = false;
+#endif
+}
+
+/// Of what the current device has of this file.
+bool is_compiled_for_90a() {
+    bool* answer = nullptr;
+    check(cudaMallocManaged(&answer, sizeof(bool)));
+    tell_architecture<<<1, 1>>>(answer);
+    check(cudaDeviceSynchronize());
+    const bool result = *answer;
+    check(cudaFree(answer));
+    return result;
+}
+
+class matmul_function : public test::gpu_test, public testing::WithParamInterface<matmul_algorithm> {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!is_set_up()) return;
+        has_fused_ = test::has_warpgroups() && is_compiled_for_90a();
+        stream_.emplace();
+    }
+
+    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam()}; }
+
+    template <class In, class Out>
+    void run_and_check(const shape& s, const layout& a_layout, const layout& b_layout, const layout& c_layout,
+                       float beta = 0, bool is_aligned = true) {
+        SCOPED_TRACE(test::text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
+        const std::vector<In> a_elements = test::random_elements<In>(s.m * s.k);
+        const std::vector<In> b_elements = test::random_elements<In>(s.k * s.n);
+        const std::vector<Out> c_elements = test::random_elements<Out>(s.m * s.n);
+        const std::vector<Out> across = test::random_elements<Out>(s.n),
+                               down = test::random_elements<Out>(s.m);
+        const std::vector<Out> added = test::random_elements<Out>(s.m * s.n);
+        const std::vector<float> weight_elements = test::random_elements<float>(s.m * s.n);
+        guarded<In> a = make<In>(s.m, s.k, a_layout), b = make<In>(s.k, s.n, b_layout);
+        guarded<Out> c = make<Out>(s.m, s.n, c_layout), row_bias(s.n), column_bias(s.m),
+                     residual = make<Out>(s.m, s.n, {true, 3, 1});
+        guarded<float> weights(s.m, s.n, s.n);
+        a.upload(a_elements);
+        b.upload(b_elements);
+        if (beta != 0) c.upload(c_elements);
+        row_bias.upload(across);
+        column_bias.upload(down);
+        residual.upload(added);
+        weights.upload(weight_elements);
+        const float alpha = 0.5f, scale = 1.5f, slope = 0.25f;
+        const matmul_epilogue<Out> epilogue{.row_bias = row_bias.vector(),
+                                            .column_bias = column_bias.vector(),
+                                            .scale = scale,
+                                            .residual = residual.matrix()};
+        const weighted_leaky_relu function{slope, weights.data(), s.n};
+        const auto run = [&] {
+            matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, function, *stream_,
+                            options(alpha, beta));
+        };
+        if (GetParam() == matmul_algorithm::fused && !(has_fused_ && is_aligned)) {
+            EXPECT_THROW(run(), unsupported);
+            EXPECT_TRUE(c.untouched());
+            return;
+        }
+        run();
+        test::synchronize(*stream_, test::text(s));
+
+        // The function is nowhere steeper than 1, and adds two roundings.
+        const test::reference product(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
+        const std::vector<Out> actual = c.download();
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            const auto row = i / static_cast<std::size_t>(s.n), col = i % static_cast<std::size_t>(s.n);
+            const double u = test::unit_roundoff<float>();
+            const double x = product.value[i] + test::to_double(across[col]) + test::to_double(down[row]);
+            const double of_sum = test::bound<float>(s, product.value[i], product.magnitude[i]) +
+                                  4 * u * (std::abs(product.value[i]) + 2);
+            const double value = (x < 0 ? double{slope} * x : x) * double{weight_elements[i]};
+            const double expected = double{scale} * value + test::to_double(added[i]);
+            const double of_result =
+                double{scale} * (of_sum + 2 * u * std::abs(value)) + 4 * u * (std::abs(expected) + 2);
+            ASSERT_TRUE(
+                test::is_within(test::to_double(actual[i]), expected,
+                                of_result + test::unit_roundoff<Out>() * (std::abs(expected) + of_result)))
+                << "element " << i;
+        }
+        EXPECT_TRUE(c.canaries_alive());
+        EXPECT_TRUE(residual.untouched());
+    }
+
+    void run_all_types(const shape& s, const layout& a, const layout& b, const layout& c, float beta = 0,
+                       bool is_aligned = true) {
+        run_and_check<bfloat16, bfloat16>(s, a, b, c, beta, is_aligned);
+        run_and_check<half, float>(s, a, b, c, beta, is_aligned);
+    }
+
+    /// Lines of contiguous elements at multiples of 16 bytes.
+    static layout aligned(std::int64_t rows, std::int64_t cols, bool is_transposed = false) {
+        return {is_transposed, (8 - (is_transposed ? rows : cols) % 8) % 8};
+    }
+
+    bool has_fused_ = false;
+    std::optional<stream> stream_;
+};
+
+TEST_P(matmul_function, is_applied_around_tile_edges) {
+    for (const shape& s :
+         {shape{1, 1, 1}, {63, 127, 40}, {65, 129, 72}, {128, 256, 64}, {257, 513, 136}, {1030, 1050, 64}})
+        run_all_types(s, aligned(s.m, s.k), aligned(s.k, s.n), aligned(s.m, s.n));
+}
+
+TEST_P(matmul_function, has_the_rows_and_columns_of_the_c_that_was_given) {
+    for (const shape& s : {shape{67, 45, 39}, {200, 136, 152}})
+        for (int bits = 0; bits < 8; ++bits) {
+            SCOPED_TRACE("transposed A, B, C: " + std::to_string(bits));
+            run_all_types(s, aligned(s.m, s.k, (bits & 1) != 0), aligned(s.k, s.n, (bits & 2) != 0),
+                          aligned(s.m, s.n, (bits & 4) != 0), bits % 3 == 0 ? 0.5f : 0.0f);
+        }
+}
+
+TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
+    const shape s{130, 70, 51};
+    run_all_types(s, {false, 14, 1}, {true, 3, 1}, {false, 3, 1}, 0.5f, false);
+    run_all_types(s, {true, 5, 1}, {false, 3, 0}, {true, 1, 1}, 0, false);
+    run_all_types(s, aligned(s.m, s.k), aligned(s.k, s.n), {false, 3, 1});
+    run_all_types(s, aligned(s.m, s.k), aligned(s.k, s.n), {true, 1, 0, 2}, 0.5f);
+}
+
+TEST_P(matmul_function, is_applied_where_nothing_is_multiplied) {
+    if (GetParam() == matmul_algorithm::fused && !has_fused_) GTEST_SKIP() << "needs 90a";
+    guarded<bfloat16> a(8, 0, 8), b(0, 16, 16), c(8, 16, 16);
+    guarded<float> weights(8, 16, 16);
+    weights.upload(std::vector<float>(8 * 16, 2.0f));
+    c.upload(std::vector<bfloat16>(8 * 16, bfloat16(-4.0f)));
+    const weighted_leaky_relu function{0.25f, weights.data(), 16};
+    matmul<bfloat16>(a.matrix(), b.matrix(), c.matrix(), {}, function, *stream_, options(1, 1));
+    test::synchronize(*stream_, "no products");
+    for (const bfloat16 each : c.download()) ASSERT_EQ(test::to_double(each), -2);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, matmul_function,
+                         testing::Values(matmul_algorithm::automatic, matmul_algorithm::wmma,
+                                         matmul_algorithm::fused),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+using matmul_function_refusals = test::gpu_test;
+
+TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
+    const stream s;
+    guarded<bfloat16> a(8, 8, 8), b(8, 8, 8), c(8, 8, 8);
+    EXPECT_THROW(matmul<bfloat16>(a.matrix(), b.matrix(), c.matrix(), {}, weighted_leaky_relu{}, s,
+                                  {.algorithm = matmul_algorithm::persistent}),
+                 unsupported);
+    EXPECT_TRUE(c.untouched());
+}
+
+TEST(matmul_function_arguments, are_checked_as_those_of_matmul) {
+    alignas(16) bfloat16 memory[4 * 64] = {};
+    const matrix_view a{memory, 8, 8}, b{memory + 64, 8, 8}, c{memory + 128, 8, 8};
+    const auto call = [&](const auto& to, const matmul_epilogue<bfloat16>& epilogue) {
+        matmul<bfloat16>(a, b, to, epilogue, weighted_leaky_relu{}, cudaStream_t{});
+    };
+    EXPECT_THROW(call(matrix_view{memory + 128, 8, 7}, {}), invalid_argument);
+    EXPECT_THROW(call(a, {}), invalid_argument);
+    EXPECT_THROW(call(c, {.row_bias = {memory + 192, 7}}), invalid_argument);
+    EXPECT_THROW(call(c, {.activation = matmul_activation::relu}), invalid_argument);
+}
+
+}  // namespace
+}  // namespace heddle
