@@ -25,8 +25,8 @@ struct batch {
 problem products(const batch& b) {
     const double elements =
         static_cast<double>(b.count) * static_cast<double>(b.size) * static_cast<double>(b.size);
-    return {fmt::format("batched_matmul/bf16/{}x{}x{}x{}", b.count, b.size, b.size, b.size),
-            sizeof(bfloat16) * 3 * elements, 2 * elements * static_cast<double>(b.size)};
+    return tensor_problem(fmt::format("batched_matmul/bf16/{}x{}x{}x{}", b.count, b.size, b.size, b.size),
+                          sizeof(bfloat16) * 3 * elements, 2 * elements * static_cast<double>(b.size));
 }
 
 /// `call` takes the batches a, b and c.

@@ -19,8 +19,8 @@ namespace {
 template <class T>
 problem layer(std::string_view activation, std::int64_t size) {
     const auto n = static_cast<double>(size);
-    return {fmt::format("linear_{}/{}/{}x{}x{}", activation, dtype<T>, size, size, size),
-            sizeof(T) * 3 * n * n, 2 * n * n * n};
+    return tensor_problem(fmt::format("linear_{}/{}/{}x{}x{}", activation, dtype<T>, size, size, size),
+                          sizeof(T) * 3 * n * n, 2 * n * n * n);
 }
 
 /// `prepare` takes the matrices a, b and c and the bias, and gives the call.

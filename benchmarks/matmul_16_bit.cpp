@@ -30,9 +30,10 @@ constexpr shape cube(std::int64_t size, bool b_transposed = false) {
 
 template <class T>
 problem product(const shape& s) {
-    return {fmt::format("matmul/{}/{}x{}x{}{}", dtype<T>, s.m, s.n, s.k, s.b_transposed ? "-bt" : ""),
-            sizeof(T) * static_cast<double>(s.m * s.k + s.k * s.n + s.m * s.n),
-            2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k)};
+    return tensor_problem(
+        fmt::format("matmul/{}/{}x{}x{}{}", dtype<T>, s.m, s.n, s.k, s.b_transposed ? "-bt" : ""),
+        sizeof(T) * static_cast<double>(s.m * s.k + s.k * s.n + s.m * s.n),
+        2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k));
 }
 
 /// `prepare` takes the matrices a, b and c and gives the call.

@@ -121,9 +121,10 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             require_mma_can_run(problem, device);
             return rungs::launch_mma_sync(arguments, device, stream);
         }
-        if (problem.has_epilogue && algorithm != fused)
-            throw unsupported(fmt::format("matmul: {} has no epilogue: naive, wmma, mma_sync and fused have",
-                                          to_string(algorithm)));
+        if (problem.has_epilogue && algorithm != fused && algorithm != skinny)
+            throw unsupported(
+                fmt::format("matmul: {} has no epilogue: naive, wmma, mma_sync, fused and skinny have",
+                            to_string(algorithm)));
         if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
             throw unsupported(
                 fmt::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
@@ -246,6 +247,7 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
     if (!has_warpgroups(device))
         return problem.tensor_maps && problem.batches == 1 && can_copy_async(device) ? mma_sync : wmma;
     if (!problem.tensor_maps) return problem.has_workspace && can_be_padded(problem) ? padded : wmma;
+    if (problem.has_epilogue && is_skinny(problem)) return skinny;
     if (problem.has_epilogue) return problem.stores_operand_type ? fused : wmma;
     return cheapest(problem, device).algorithm;
 }

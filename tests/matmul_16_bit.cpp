@@ -474,7 +474,7 @@ class matmul_epilogues : public matmul_16_bit {
     /// that is larger (docs/accuracy.md).
     template <class In, class Out>
     void run_and_check_epilogue(const shape& s, matmul_activation activation, const layout& c_layout = {},
-                                float beta = 0) {
+                                float beta = 0, bool has_residual = true) {
         SCOPED_TRACE(text(s) + ", activation " + std::to_string(static_cast<int>(activation)));
         const std::vector<In> a_elements = test::random_elements<In>(s.m * s.k);
         const std::vector<In> b_elements = test::random_elements<In>(s.k * s.n);
@@ -492,8 +492,8 @@ class matmul_epilogues : public matmul_16_bit {
         column_bias.upload(down);
         residual.upload(added);
         const float alpha = 0.5f, scale = 1.5f;
-        matmul_epilogue<Out> epilogue{activation, row_bias.vector(), column_bias.vector(), scale,
-                                      residual.matrix()};
+        matmul_epilogue<Out> epilogue{activation, row_bias.vector(), column_bias.vector(), scale};
+        if (has_residual) epilogue.residual = residual.matrix();
         matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, *stream_, options(alpha, beta));
         test::synchronize(*stream_, text(s));
         const reference product(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
@@ -508,7 +508,7 @@ class matmul_epilogues : public matmul_16_bit {
             const double value = activated(activation, product.value[i] + bias);
             const double of_activation =
                 1.13 * of_sum + 10 * std::max(u, 0x1p-16) * std::max(std::abs(value), 1.0);
-            const double expected = double{scale} * value + test::to_double(added[i]);
+            const double expected = double{scale} * value + (has_residual ? test::to_double(added[i]) : 0.0);
             const double of_result = double{scale} * of_activation + 4 * u * (std::abs(expected) + 2);
             ASSERT_TRUE(
                 test::is_within(test::to_double(actual[i]), expected,
@@ -522,7 +522,7 @@ class matmul_epilogues : public matmul_16_bit {
     bool has_epilogue() const {
         return GetParam() == matmul_algorithm::automatic || GetParam() == matmul_algorithm::naive ||
                GetParam() == matmul_algorithm::wmma || GetParam() == matmul_algorithm::mma_sync ||
-               GetParam() == matmul_algorithm::fused;
+               GetParam() == matmul_algorithm::fused || GetParam() == matmul_algorithm::skinny;
     }
 };
 
@@ -535,18 +535,23 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
         EXPECT_TRUE(c.untouched());
         return;
     }
+    const bool is_skinny = GetParam() == matmul_algorithm::skinny;
+    const std::int64_t m = is_skinny ? 50 : 150, n = is_skinny ? 9 : 129;
     for (const matmul_activation activation : activations) {
-        run_and_check_epilogue<half, half>({150, 200, 104}, activation);
-        run_and_check_epilogue<bfloat16, bfloat16>({257, 129, 72}, activation, {false, 3, 1}, 0.5f);
+        run_and_check_epilogue<half, half>({m, 200, 104}, activation);
+        run_and_check_epilogue<half, half>({m, 200, 104}, activation, {}, 0, false);
+        run_and_check_epilogue<bfloat16, bfloat16>({257, n, 72}, activation, {false, 3, 1}, 0.5f);
         run_and_check_epilogue<bfloat16, bfloat16>({64, 300, 40}, activation, {true, 5, 0});
         if (GetParam() != matmul_algorithm::fused)
-            run_and_check_epilogue<half, float>({70, 90, 64}, activation, {false, 1, 1}, 0.5f);
+            run_and_check_epilogue<half, float>({60, 90, 64}, activation, {false, 1, 1}, 0.5f);
     }
+    // A tile each for more than two rounds of all multiprocessors.
+    if (!is_skinny) run_and_check_epilogue<half, half>({4200, 1048, 136}, matmul_activation::silu);
 }
 
 TEST_P(matmul_epilogues, may_add_c_itself) {
     if (!has_epilogue()) return;
-    const shape s{200, 160, 72};
+    const shape s{200, GetParam() == matmul_algorithm::skinny ? 40 : 160, 72};
     const std::vector<half> a_elements = test::random_elements<half>(s.m * s.k);
     const std::vector<half> b_elements = test::random_elements<half>(s.k * s.n);
     const std::vector<half> c_elements = test::random_elements<half>(s.m * s.n);

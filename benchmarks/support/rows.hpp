@@ -11,6 +11,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace heddle::bench {
 
@@ -54,6 +55,13 @@ struct problem {
     double bytes = 0;       ///< read and written by one call, each element once; 0 where none need be
     double operations = 0;  ///< floating-point, of the cheapest algorithm; 0 where they cannot be the limit
 };
+
+/// Work on tensor cores: by its operations or by its bytes, whichever takes longer on an H200 (989 TFLOP/s, 4.8 TB/s).
+inline problem tensor_problem(std::string name, double bytes, double operations) {
+    constexpr double operations_a_byte = 989e12 / 4.8e12;
+    if (operations > operations_a_byte * bytes) return {std::move(name), 0, operations};
+    return {std::move(name), bytes, 0};
+}
 
 /// A rung's name as a library's: heddle, or heddle:<rung>.
 template <class Algorithm>

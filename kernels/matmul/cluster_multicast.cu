@@ -16,10 +16,8 @@ void launch_cluster_multicast(const product<In, Out>& arguments, const device_tr
     const auto& c = arguments.c;
     const tile_layout layout = cheapest_whole(multicast_tiles, c.rows, c.cols, arguments.a.cols,
                                               device.sm_count, arguments.batch.count, arguments.tile.index);
-    launch_layout<persistent_tile<2, 256, 4, 2>, persistent_tile<2, 192, 4, 2>, persistent_tile<1, 128, 8, 2>,
-                  persistent_tile<2, 128, 6, 1, extra::nothing, consumers_have::turns>,
-                  persistent_tile<2, 128, 6, 2, extra::nothing, consumers_have::turns>>(
-        multicast_tiles, layout, arguments, {}, stream);
+    launch_layout<persistent_tile<2, 256, 4, 2>, persistent_tile<2, 192, 4, 2>,
+                  persistent_tile<1, 128, 8, 2>>(multicast_tiles, layout, arguments, {}, stream);
 }
 
 template void launch_cluster_multicast(const product<half, half>&, const device_traits&, cudaStream_t);

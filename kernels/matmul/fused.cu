@@ -3,9 +3,15 @@
 //   apart:  C = A B, stored, 2 bytes an element | read, + bias, activation, stored
 //   fused:  C = activation(A B + bias), stored
 //
+//   warpgroup 0: | multiply tile 0 | epilogue, store | multiply tile 2 | ...
+//   warpgroup 1:                   | multiply tile 1 | epilogue, store | ...
+//
 // A layer of a network is a product, a bias and an activation. Done apart, the activation reads and writes C once more, and
-// takes its input rounded to 16 bits. Here the sums go through shared memory, 32 columns at a time, to threads that have
-// four neighbours of a row each, and are still float32. The kernel is persistent's.
+// takes its input rounded to 16 bits. Here it is done to the float32 sums in the registers. An exponential and a
+// reciprocal of each element take the special function units 16 clocks of 128 for 64 along k, and in persistent the
+// tensor cores would wait for them: so the two consumers have a tile of 128 x 128 each, and take turns with the tensor
+// cores. A stage's barrier tells rounds apart by one bit, so that a consumer may not wait for it more than a round ahead:
+// it waits for its turn first.
 
 #include "kernels/matmul/fused.cuh"
 

@@ -5,9 +5,8 @@
 /// The kernel of the rung `fused`.
 namespace heddle::kernels::matmul {
 
-using fused_tile = persistent_tile<2, 256, 4, 2, extra::epilogue>;
-using pp1 = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>;
-using pp2 = persistent_tile<2, 128, 6, 2, extra::epilogue, consumers_have::turns>;
+/// The second is for products of few tiles.
+using fused_tile = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>;
 using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::epilogue>;
 
 template <class In, class Out, class Activation>
@@ -16,7 +15,7 @@ void launch_fused_kernel(const product<In, Out, Activation>& arguments, const de
     const auto& c = arguments.c;
     const tile_layout layout = cheapest_whole(fused_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count,
                                               1, arguments.tile.index);
-    launch_layout<fused_tile, pp1, pp2, small_fused_tile>(fused_tiles, layout, arguments, {}, stream);
+    launch_layout<fused_tile, small_fused_tile>(fused_tiles, layout, arguments, {}, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -66,6 +66,7 @@ struct persistent_kernel {
     static_assert(a_tile::depth == Tile::k);
     static constexpr int out_cols = swizzle_bytes / sizeof(Out);
     static constexpr int out_buffers = 2;
+    static constexpr float infinity = std::numeric_limits<float>::infinity();
 
     struct shared_storage {
         unsigned char a[Tile::stages][a_tile::bytes];
@@ -237,29 +238,39 @@ struct persistent_kernel {
         ptx::commit_stores();
     }
 
-    __device__ void store(int row, int col, int batch, const float (&sums)[Tile::sums]) {
-        float values[chunk_sums];
-        if (col + Tile::n <= p.c_map_cols) {
+    /// By the tensor memory accelerator. `finish` takes a thread's part of a chunk, and which column of the tile it begins at.
+    template <class Finish>
+    __device__ void store_in_boxes(int row, int col, int batch, const float (&sums)[Tile::sums],
+                                   Finish finish) {
 #pragma unroll
-            for (int begin = 0; begin < Tile::n; begin += cols_together) {
-                const int end = min(begin + cols_together, Tile::n);
-                wait_for_buffers();
+        for (int begin = 0; begin < Tile::n; begin += cols_together) {
+            constexpr int tile_n = Tile::n;
+            const int end = ::min(begin + cols_together, tile_n);
+            wait_for_buffers();
 #pragma unroll
-                for (int first = begin; first < end; first += chunk_cols) {
-                    pick<Tile::n>(sums, first, values);
-#pragma unroll
-                    for (float& value : values) value *= p.alpha;
-                    stage_in_box<Out>(shared.out[group][(first - begin) / out_cols], first % out_cols,
-                                      values);
-                }
-                store_boxes(row, col, batch, begin, end);
+            for (int first = begin; first < end; first += chunk_cols) {
+                float values[chunk_sums];
+                pick<Tile::n>(sums, first, values);
+                finish(values, first);
+                stage_in_box<Out>(shared.out[group][(first - begin) / out_cols], first % out_cols, values);
             }
+            store_boxes(row, col, batch, begin, end);
+        }
+    }
+
+    __device__ void store(int row, int col, int batch, const float (&sums)[Tile::sums]) {
+        if (col + Tile::n <= p.c_map_cols) {
+            store_in_boxes(row, col, batch, sums, [&](float(&values)[chunk_sums], int) {
+#pragma unroll
+                for (float& value : values) value *= p.alpha;
+            });
             return;
         }
         unsigned char* const staged = shared.out[group][0];
         wait_for_buffers();
 #pragma unroll 1
         for (int first = 0; first < Tile::n; first += chunk_cols) {
+            float values[chunk_sums];
             pick<Tile::n>(sums, first, values);
             stage_in_box<float>(staged, 0, values);
             sync_group();
@@ -268,12 +279,26 @@ struct persistent_kernel {
         }
     }
 
-    /// The same, where one copy of the epilogue's code serves all chunks.
+    /// The same. One copy of the epilogue's code serves all chunks, but for biases and relu, which are short.
     __device__ void store_with_epilogue(int row, int col, int batch, const float (&sums)[Tile::sums],
                                         const tile_biases<Tile::n>& biases) {
         const bool in_boxes = col + Tile::n <= p.c_map_cols;
         float* const columns = shared.column_biases[group];
         biases.share(columns);
+        if constexpr (std::is_same_v<Activation, matmul_activation>) {
+            const bool is_relu = p.epilogue.activation == matmul_activation::relu;
+            const bool is_short = (is_relu || p.epilogue.activation == matmul_activation::none) &&
+                                  p.beta == 0 && p.epilogue.residual == nullptr;
+            if (in_boxes && is_short) {
+                const float least = is_relu ? 0 : -infinity;
+                store_in_boxes(row, col, batch, sums, [&](float(&values)[chunk_sums], int first) {
+                    add_biases(p, columns + first, biases.of_rows, values);
+#pragma unroll
+                    for (float& value : values) value = p.epilogue.scale * (value < least ? least : value);
+                });
+                return;
+            }
+        }
         wait_for_buffers();
 #pragma unroll 1
         for (int first = 0; first < Tile::n; first += chunk_cols) {

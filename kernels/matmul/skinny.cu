@@ -16,6 +16,7 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/in_register.cuh"
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -44,7 +45,8 @@ struct skinny_tile {
 /// The clusters that share a tile, and what they leave for one another.
 struct split {
     int down;      ///< tiles of C
-    int steps;     ///< along k
+    int steps;     ///< along k, of each block
+    int longer;    ///< blocks of a tile that have one more
     int clusters;  ///< that share a tile
     float4* sums;
     unsigned* tickets;  ///< zero between calls
@@ -71,22 +73,48 @@ __device__ __noinline__ float finished(const tensor_product<Out>& p, float scale
     return p.epilogue.is_identity ? scaled : applied(p.epilogue, scaled, row, col);
 }
 
-/// The four sums of a packet: two neighbours in each of two rows.
+/// Where a thread stores its packets: two neighbours of a row each, and the two eight rows below.
 template <class Out>
-__device__ void store_packet(const tensor_product<Out>& p, bool is_plain, int row, int col,
-                             const float4& sums) {
-    Out* const first = p.c_data + row * p.c_row_stride + col * p.c_col_stride;
-    const float values[2][2] = {{sums.x, sums.y}, {sums.z, sums.w}};
+struct thread_place {
+    Out* first;
+    std::int64_t down;  ///< eight rows
+    std::int64_t right;
+    int row;
+    int col;
+    int rows_left;
+    int cols_left;
+    float alpha;
+
+    /// Constants come from far, and the compiler would fetch them anew for each packet.
+    __device__ thread_place(const tensor_product<Out>& p, int row, int col)
+        : first(ptx::in_register(p.c_data + row * p.c_row_stride + col * p.c_col_stride)),
+          down(ptx::in_register(8 * p.c_row_stride)),
+          right(ptx::in_register(p.c_col_stride)),
+          row(row),
+          col(col),
+          rows_left(ptx::in_register(p.m - row)),
+          cols_left(ptx::in_register(p.n - col)),
+          alpha(ptx::in_register(p.alpha)) {}
+
+    __device__ void store(const tensor_product<Out>& p, bool is_plain, int packet, const float4& sums) const {
+        const float values[2][2] = {{sums.x, sums.y}, {sums.z, sums.w}};
+        Out* const from = first + 8 * packet * right;
+        const auto for_each = [&](auto function) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
+            for (int i = 0; i < 2; ++i)
 #pragma unroll
-        for (int j = 0; j < 2; ++j) {
-            Out* const out = first + 8 * i * p.c_row_stride + j * p.c_col_stride;
-            if (row + 8 * i >= p.m || col + j >= p.n) continue;
-            const float scaled = p.alpha * values[i][j];
-            *out = static_cast<Out>(is_plain ? scaled : finished(p, scaled, *out, row + 8 * i, col + j));
-        }
-}
+                for (int j = 0; j < 2; ++j)
+                    if (8 * i < rows_left && 8 * packet + j < cols_left)
+                        function(from[i * down + j * right], alpha * values[i][j], i, j);
+        };
+        if (is_plain)
+            for_each([](Out& out, float scaled, int, int) { out = static_cast<Out>(scaled); });
+        else
+            for_each([&](Out& out, float scaled, int i, int j) {
+                out = static_cast<Out>(finished(p, scaled, out, row + 8 * i, col + 8 * packet + j));
+            });
+    }
+};
 
 __device__ float4 operator+(const float4& a, const float4& b) {
     return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
@@ -106,8 +134,10 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
     }
     const int cluster = static_cast<int>(ptx::cluster_blocks());
     const int rank = static_cast<int>(ptx::cluster_rank());
-    // Packet i is added up by block i % cluster.
-    const int own_packets = (Tile::packets - rank + cluster - 1) / cluster;
+    // Packet i is added up by block i % cluster. A cluster has 1, 2, 4 or 8 blocks: a division takes 100 clocks.
+    const int shift = 31 - __clz(cluster);
+    const auto packets_of = [&](int block) { return (Tile::packets - block + cluster - 1) >> shift; };
+    const int own_packets = packets_of(rank);
     if (threadIdx.x == 0) {
         shared.barriers.init(1, 1);
         ptx::expect_messages(&shared.all_received, static_cast<unsigned>((cluster - 1) * own_packets *
@@ -123,10 +153,9 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
     const int of_tile = static_cast<int>(ptx::cluster_id()) % s.clusters;
     const int row = tile % s.down * Tile::m;
     const int col = tile / s.down * Tile::n;
-    const std::int64_t part = of_tile * cluster + rank;
-    const std::int64_t parts = s.clusters * cluster;
-    const int first = static_cast<int>(s.steps * part / parts);
-    const int last = static_cast<int>(s.steps * (part + 1) / parts);
+    const int part = of_tile * cluster + rank;
+    const int first = part * s.steps + min(part, s.longer);
+    const int last = first + s.steps + (part < s.longer ? 1 : 0);
     stage_position<Tile::stages> at{};
 
     const bool loads = threadIdx.x >= Tile::consumers;
@@ -143,6 +172,7 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
         __syncwarp();
         ptx::cluster_wait();
     } else {
+        const thread_place<Out> place_in_c(p, row + thread / 32 * 16 + thread % 32 / 4, col + thread % 4 * 2);
         float sums[Tile::n / 2];
         int stage_before = 0;
         for (int step = 0; step < last - first; ++step) {
@@ -165,14 +195,13 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
         ptx::wgmma_wait<0>();
         ptx::cluster_wait();
         const auto place = [&](int sender, int i, int owners_packets) {
-            return &shared.received[sender * owners_packets + i / cluster][thread];
+            return &shared.received[sender * owners_packets + (i >> shift)][thread];
         };
 #pragma unroll
         for (int i = 0; i < Tile::packets; ++i) {
-            const int owner = i % cluster;
-            const int owners_packets = (Tile::packets - owner + cluster - 1) / cluster;
+            const int owner = i & (cluster - 1);
             const float4 packet = make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
-            float4* const to = place(rank, i, owners_packets);
+            float4* const to = place(rank, i, packets_of(owner));
             if (owner == rank)
                 *to = packet;
             else
@@ -180,8 +209,6 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
         }
         if (cluster > 1) ptx::wait_for_messages(&shared.all_received);
 
-        const int thread_row = row + thread / 32 * 16 + thread % 32 / 4;
-        const int thread_col = col + thread % 4 * 2;
         const auto left = [&](int other, int i) {
             return s.sums +
                    ((std::int64_t{tile} * s.clusters + other) * Tile::packets + i) * Tile::consumers + thread;
@@ -192,7 +219,7 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
             for (int sender = 0; sender < cluster; ++sender)  // in one order, whoever adds
                 total = total + *place(sender, i, own_packets);
             if (s.clusters == 1)
-                store_packet(p, is_plain, thread_row, thread_col + 8 * i, total);
+                place_in_c.store(p, is_plain, i, total);
             else
                 *left(of_tile, i) = total;
         }
@@ -209,7 +236,7 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
                     float4 total{};
 #pragma unroll 8
                     for (int other = 0; other < s.clusters; ++other) total = total + __ldcg(left(other, i));
-                    store_packet(p, is_plain, thread_row, thread_col + 8 * i, total);
+                    place_in_c.store(p, is_plain, i, total);
                 }
             }
         }
@@ -219,7 +246,9 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
 template <class Tile, class In, class Out>
 void launch_tile(const product<In, Out>& arguments, const skinny_layout& layout, std::byte* workspace,
                  cudaStream_t stream) {
-    split s{static_cast<int>(layout.down), static_cast<int>(layout.steps), layout.clusters, nullptr, nullptr};
+    const int parts = layout.cluster * layout.clusters;
+    const auto steps = static_cast<int>(layout.steps);
+    split s{static_cast<int>(layout.down), steps / parts, steps % parts, layout.clusters, nullptr, nullptr};
     if (layout.clusters > 1) {
         s.tickets = reinterpret_cast<unsigned*>(workspace);
         s.sums = reinterpret_cast<float4*>(workspace + workspace_ticket_bytes);

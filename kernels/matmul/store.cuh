@@ -174,11 +174,10 @@ __device__ void activate(const tensor_product<Out, element_function<Function>>& 
     }
 }
 
-/// What becomes of a thread's part of a chunk. `columns` and `rows` are the biases.
+/// alpha times the sums, and the biases: `columns` of the chunk, `rows` of the thread.
 template <class Out, class Activation>
-__device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row, int col,
-                               const float* columns, const float (&rows)[2], float (&values)[chunk_sums]) {
-    const epilogue<Out, Activation>& e = p.epilogue;
+__device__ void add_biases(const tensor_product<Out, Activation>& p, const float* columns,
+                           const float (&rows)[2], float (&values)[chunk_sums]) {
 #pragma unroll
     for (int j = 0; j < chunk_cols / 8; ++j) {
         const float2 bias = *reinterpret_cast<const float2*>(columns + 8 * j + col_of_thread());
@@ -189,6 +188,14 @@ __device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row
             pair[1] = fmaf(p.alpha, pair[1], bias.y + rows[half]);
         }
     }
+}
+
+/// What becomes of a thread's part of a chunk.
+template <class Out, class Activation>
+__device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row, int col,
+                               const float* columns, const float (&rows)[2], float (&values)[chunk_sums]) {
+    const epilogue<Out, Activation>& e = p.epilogue;
+    add_biases(p, columns, rows, values);
     if (p.beta != 0) add_elements(p, p.c_data, p.c_row_stride, p.c_col_stride, row, col, p.beta, values);
     activate(p, row, col, values);
     if (e.residual != nullptr)
