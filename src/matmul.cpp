@@ -20,6 +20,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -243,7 +244,7 @@ choice cheapest(const matmul_problem& problem, const device_traits& device) {
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device) {
     if (problem.operands == element_type::f32)
         return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
-    if (problem.k == 0) return naive;
+    if (std::min({problem.m, problem.n, problem.k, problem.batches}) == 0) return naive;
     if (!has_warpgroups(device))
         return problem.tensor_maps && problem.batches == 1 && can_copy_async(device) ? mma_sync : wmma;
     if (!problem.tensor_maps) return problem.has_workspace && can_be_padded(problem) ? padded : wmma;
@@ -267,12 +268,15 @@ std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm) {
     return {};
 }
 
-std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
-                                    matmul_algorithm algorithm) {
+namespace {
+
+std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits& device,
+                             matmul_algorithm algorithm) {
+    const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
+    if (std::min({m, n, k}) == 0) return 0;
     matmul_problem with = problem;
     with.has_workspace = true;
     if (algorithm == automatic) algorithm = select(with, device);
-    const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     std::int64_t sums = 0;
     if (algorithm == stream_k) {
         for (const rungs::tile_plan& plan : rungs::persistent_tiles)  // any of them may be asked for
@@ -289,6 +293,15 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
         sums = std::max(rungs::padded_bytes(m, k), rungs::padded_bytes(k, m)) +
                std::max(rungs::padded_bytes(k, n), rungs::padded_bytes(n, k));
     return sums == 0 ? 0 : detail::workspace_ticket_bytes + sums;
+}
+
+}  // namespace
+
+std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
+                                    matmul_algorithm algorithm) {
+    matmul_problem turned = problem;  // as a product is whose C lies in columns
+    std::swap(turned.m, turned.n);
+    return std::max(workspace_bytes(problem, device, algorithm), workspace_bytes(turned, device, algorithm));
 }
 
 static_assert(rungs::workspace_ticket_bytes == detail::workspace_ticket_bytes);
@@ -389,6 +402,13 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
     rungs::product<In, Out> arguments{a, b, c, alpha, options.beta};
     if constexpr (!std::is_same_v<In, float>) {
         arguments.epilogue = validated(epilogue, c);
+        const auto of_bias = [](const vector_view<const Out>& v) {
+            return detail::footprint_of(matrix_view<const Out>{v.data, v.size, 1, v.stride});
+        };
+        detail::validate_workspace("matmul", options.workspace,
+                                   {{"epilogue.row_bias", of_bias(epilogue.row_bias)},
+                                    {"epilogue.column_bias", of_bias(epilogue.column_bias)},
+                                    {"epilogue.residual", detail::footprint_of(epilogue.residual)}});
         if (has_function) arguments.epilogue.is_identity = false;
         arguments.batch = batch;
         arguments.tile.index = options.tile;
@@ -412,8 +432,9 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                  std::is_same_v<In, Out>,
                                  batch.count};
     const device_traits& device = traits_of(current_device());
-    detail::validate_workspace_size("matmul", options.workspace,
-                                    matmul_workspace_bytes(problem, device, options.algorithm));
+    detail::validate_workspace_size(
+        "matmul", options.workspace,
+        matmul_workspace_bytes(problem, device, has_function ? fused : options.algorithm));
     return rungs::checked_call<In, Out>{
         arguments, problem, options.algorithm == automatic ? select(problem, device) : options.algorithm,
         is_transposed};

@@ -131,15 +131,17 @@ template <class Out, class In>
 matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> a,
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
                                     cuda::stream_ref stream, const matmul_options& options) {
-    const std::string key = fmt::format("{} to {} {}x{}x{} {} {} {} beta {} workspace {}", type_name<In>,
-                                        type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b),
-                                        order_of(c), options.beta == 0 ? 0 : 1, options.workspace.size());
+    const std::string key =
+        fmt::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}", type_name<In>, type_name<Out>,
+                    c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c), options.alpha == 0 ? 0 : 1,
+                    options.beta == 0 ? 0 : 1, options.workspace.size());
     matmul_options result = options;
     if (const auto known = choices_.find(key); known != choices_.end()) {
         result.algorithm = known->second.algorithm;
         result.tile = known->second.tile;
         return result;
     }
+    matmul<Out, In>(a, b, c, stream, options);  // throws where the arguments are wrong
     choice best;
     double best_seconds = std::numeric_limits<double>::infinity();
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
@@ -155,7 +157,8 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
                     best_seconds = seconds;
                     best = {algorithm, tile};
                 }
-            } catch (const unsupported&) {  // it cannot run this product
+            } catch (const unsupported&) {       // it cannot run this product
+            } catch (const invalid_argument&) {  // it would need a larger workspace
             }
         }
     }

@@ -11,7 +11,7 @@
 /// What all operations hold to, so that one workspace serves them one after another.
 namespace heddle::detail {
 
-/// The first bytes are the reductions' ticket: they are zero between calls, whatever a call leaves in the
+/// The first bytes are tickets: they are zero between calls, whatever a call leaves in the
 /// others.
 inline constexpr std::int64_t workspace_ticket_bytes = 4096;
 

@@ -613,6 +613,23 @@ TEST(matmul_16_bit_select, shares_tiles_where_there_is_a_workspace) {
     EXPECT_EQ(matmul_workspace_bytes(even, hopper()), 0);
 }
 
+TEST(matmul_16_bit_select, takes_what_is_empty) {
+    for (const matmul_problem& problem : {matmul_problem{0, 8, 8, element_type::f16},
+                                          {8, 0, 8, element_type::f16},
+                                          {8, 8, 0, element_type::f16}}) {
+        EXPECT_EQ(select(problem, hopper()), matmul_algorithm::naive);
+        for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
+            EXPECT_EQ(matmul_workspace_bytes(problem, hopper(), each), 0) << to_string(each);
+    }
+}
+
+TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {
+    for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
+        EXPECT_EQ(matmul_workspace_bytes({640, 256, 8192, element_type::f16}, hopper(), each),
+                  matmul_workspace_bytes({256, 640, 8192, element_type::f16}, hopper(), each))
+            << to_string(each);
+}
+
 TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
     for (const std::int64_t side : {1, 8, 16, 64}) {
         EXPECT_EQ(select({side, 4096, 4096, element_type::bf16}, hopper()), matmul_algorithm::skinny);

@@ -122,7 +122,7 @@ void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, cons
 template <class In, class Out>
 void launch_grouped(std::span<product<In, Out>> products, const device_traits& device, cudaStream_t stream);
 
-/// The only one that heeds the epilogue.
+/// With the epilogue. (naive, wmma, mma_sync and skinny heed it too.)
 template <class T>
 void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream);
 
@@ -132,6 +132,6 @@ void launch_padded(const product<In, Out>& arguments, std::byte* workspace, cons
                    cudaStream_t stream);
 
 /// Of a workspace: zero between calls. The sums that are shared come behind them.
-inline constexpr std::int64_t workspace_ticket_bytes = 4096;
+inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};
 
 }  // namespace heddle::kernels::matmul

@@ -13,7 +13,7 @@
 #include <limits>
 #include <stdexcept>
 
-/// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k` and `fused`.
+/// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k` and `fused`; `grouped` has its parts.
 namespace heddle::kernels::matmul {
 
 /// What kernels can do beside whole products that are stored as they are: each costs code.
@@ -96,6 +96,9 @@ struct persistent_kernel {
     __device__ void produce() {
         tile_worker tiles(schedule, worker);
         for (tile_work work{}; tiles.next(work);) load(work);
+        if constexpr (Tile::cluster > 1)  // a block that has ended cannot be arrived at
+            for (int stage = 0; stage < Tile::stages; ++stage, at.advance())
+                ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
     }
 
     __device__ void load(const tile_work& work) {
@@ -147,6 +150,8 @@ struct persistent_kernel {
         }
         if constexpr (Tile::take_turns) ptx::arrive(&shared.turns[(group + 1) % Tile::consumers]);
         ptx::wgmma_wait<0>();
+#pragma unroll
+        for (auto& of_half : sums) ptx::wgmma_results(of_half);
         release(stage_before);
     }
 
@@ -409,10 +414,6 @@ __global__ void __launch_bounds__(launch_threads<Tile>, 1)
         ptx::claim_registers<Tile::consumer_registers>();
         self.consume();
     }
-    if constexpr (Tile::cluster > 1) {  // a block that has ended can be neither copied to nor arrived at
-        ptx::cluster_arrive_relaxed();
-        ptx::cluster_wait();
-    }
 #endif
 }
 
@@ -438,16 +439,13 @@ void launch_persistent_tile(const product<In, Out, Activation>& arguments, const
                             shared_sums partial, cudaStream_t stream) {
     const tile_schedule schedule = schedule_of(layout);
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-        // Boxes of B are 64 wide where its rows lie along n.
-        if constexpr (b_k_major || Tile::n % warpgroup_m == 0) {
-            using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>;
-            const auto p =
-                make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
-                    arguments, Tile::cluster);
-            launch(persistent<In, Out, Tile, a_k_major, b_k_major, Activation>,
-                   static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
-                   sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
-        }
+        using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>;
+        const auto p =
+            make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
+                arguments, Tile::cluster);
+        launch(persistent<In, Out, Tile, a_k_major, b_k_major, Activation>,
+               static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
+               sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
     });
 }
 

@@ -193,6 +193,7 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
             at.advance();
         }
         ptx::wgmma_wait<0>();
+        ptx::wgmma_results(sums);
         ptx::cluster_wait();
         const auto place = [&](int sender, int i, int owners_packets) {
             return &shared.received[sender * owners_packets + (i >> shift)][thread];

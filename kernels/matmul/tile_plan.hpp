@@ -36,6 +36,8 @@ inline constexpr std::array fused_tiles = {
 };
 inline constexpr std::array grouped_tiles = {persistent_tiles[0], persistent_tiles[2]};
 inline constexpr int step_k = 64;
+/// That a workspace begins with: those who share a tile draw one.
+inline constexpr std::int64_t max_tickets = 1024;
 /// Fewer steps than these do not pay for a worker's share of a tile.
 inline constexpr int min_streamed_steps = 8;
 /// Adding up what was left in L2, by one multiprocessor, and the fences and tickets before it.
@@ -89,8 +91,10 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     const std::int64_t tiles = result.whole;
     const int workers = std::max(1, sm_count / plan.cluster);
     const std::int64_t rest = tiles % workers;
+    const int warpgroups = plan.cluster * plan.m / 64;  // each draws its own
     const auto streams =
-        static_cast<int>(std::min<std::int64_t>(workers, rest * result.steps / min_streamed_steps));
+        static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / min_streamed_steps,
+                                   (max_tickets / warpgroups - rest) / 2}));
     if (streams <= rest) return result;
     const std::int64_t whole_rounds = tiles / workers;
     const auto rounds = static_cast<double>(whole_rounds);

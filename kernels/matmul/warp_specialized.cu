@@ -81,6 +81,8 @@ __global__ void __launch_bounds__(tile::threads, 1)
         if (threadIdx.x % warpgroup_threads == 0) ptx::arrive(&shared.barriers.empty[at.stage]);
     }
 
+    ptx::wgmma_results(sums);
+
     // store
     store_from_registers<Out, tile::n>(p, row + group * warpgroup_m, col, 0, sums);
 }

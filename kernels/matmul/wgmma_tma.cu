@@ -72,7 +72,10 @@ __global__ void __launch_bounds__(warpgroup_threads)
         __syncthreads();  // all have multiplied before the tiles are overwritten
     }
 
-    // store
+#pragma unroll
+    for (auto& of_part : sums) ptx::wgmma_results(of_part);
+
+        // store
 #pragma unroll
     for (int part = 0; part < tile::parts; ++part)
         store_from_registers<Out, tile::n>(p, row + part * warpgroup_m, col, 0, sums[part]);

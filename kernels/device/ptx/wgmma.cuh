@@ -27,6 +27,13 @@ __device__ inline void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
+/// After the wait: what reads the sums stays behind it.
+template <int count>
+__device__ inline void wgmma_results(float (&sums)[count]) {
+#pragma unroll
+    for (float& sum : sums) asm volatile("" : "+f"(sum));
+}
+
 // The instruction names each of its registers; these macros do not leave the file.
 // clang-format off
 #define REGISTERS_0 "%0, %1, %2, %3"
@@ -62,15 +69,9 @@ template <class T, int n, bool a_k_major, bool b_k_major>
 __device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
     static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>);
     // clang-format off
-    if constexpr (n == 8) {
-        WGMMA_OF_BOTH("8", "4", "5", "6", "7", "8", REGISTERS_0,
-                      SUMS_4(0));
-    } else if constexpr (n == 16) {
+    if constexpr (n == 16) {
         WGMMA_OF_BOTH("16", "8", "9", "10", "11", "12", REGISTERS_0 REGISTERS_4,
                       SUMS_4(0), SUMS_4(4));
-    } else if constexpr (n == 32) {
-        WGMMA_OF_BOTH("32", "16", "17", "18", "19", "20", REGISTERS_0 REGISTERS_4 REGISTERS_8,
-                      SUMS_16(0));
     } else if constexpr (n == 64) {
         WGMMA_OF_BOTH("64", "32", "33", "34", "35", "36", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16,
                       SUMS_32(0));
