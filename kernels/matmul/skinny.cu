@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
         ptx::expect_messages(&shared.all_received, static_cast<unsigned>((cluster - 1) * own_packets *
                                                                          Tile::consumers * sizeof(float4)));
     }
-    ptx::cluster_arrive_relaxed();  // awaited before the first message
+    if (cluster > 1) ptx::cluster_arrive_relaxed();  // awaited before the first message
     // Here, as the constants that it takes come from far.
     const bool is_plain = __syncthreads_and(p.beta == 0 && p.epilogue.is_identity);
     ptx::let_next_grid_begin();
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
                 b_tile::template load<1>(shared.b[at.stage], p.b, col, step * Tile::k, 0, 0, full);
             }
         __syncwarp();
-        ptx::cluster_wait();
+        if (cluster > 1) ptx::cluster_wait();
     } else {
         const thread_place<Out> place_in_c(p, row + thread / 32 * 16 + thread % 32 / 4, col + thread % 4 * 2);
         float sums[Tile::n / 2];
@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(Tile::threads, blocks_per_sm)
         }
         ptx::wgmma_wait<0>();
         ptx::wgmma_results(sums);
-        ptx::cluster_wait();
+        if (cluster > 1) ptx::cluster_wait();
         const auto place = [&](int sender, int i, int owners_packets) {
             return &shared.received[sender * owners_packets + (i >> shift)][thread];
         };
