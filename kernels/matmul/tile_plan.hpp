@@ -180,7 +180,7 @@ inline skinny_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t
     result.steps = divide_up(k, step_k);
     const std::int64_t parts = std::clamp<std::int64_t>(sm_count / result.tiles, 1,
                                                         std::max<std::int64_t>(1, result.steps / min_steps));
-    while (result.cluster < max_cluster && 2 * result.cluster <= parts) result.cluster *= 2;
+    while (result.cluster < max_cluster && std::int64_t{2} * result.cluster <= parts) result.cluster *= 2;
     if (has_workspace) result.clusters = static_cast<int>(parts / result.cluster);
     const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
     const auto rounds = static_cast<double>(divide_up(result.tiles * shares, sm_count));
