@@ -121,6 +121,13 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
         return padded(is_transposed ? rows : cols, is_transposed);
     }
 
+    /// Their sums are exact.
+    static std::vector<half> integers(std::int64_t size) {
+        std::vector<half> elements = test::random_elements<half>(size, -4, 4);
+        for (half& e : elements) e = half(std::round(static_cast<float>(e)));
+        return elements;
+    }
+
     bool is_aligned_only_ = false;
     std::optional<stream> stream_;
     std::optional<workspace> workspace_;
@@ -226,11 +233,6 @@ TEST_P(matmul_16_bit, runs_every_tile_for_several_rounds) {
     const auto tiles = matmul_tiles(GetParam());
     if (tiles.empty()) GTEST_SKIP() << "has no choice of tiles";
     const shape s{2360, 5656, 200};
-    const auto integers = [](std::int64_t size) {
-        std::vector<half> elements = test::random_elements<half>(size, -4, 4);
-        for (half& e : elements) e = half(std::round(static_cast<float>(e)));
-        return elements;
-    };
     guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n), expected(s.m, s.n, s.n);
     a.upload(integers(s.m * s.k));
     b.upload(integers(s.k * s.n));
@@ -306,11 +308,6 @@ TEST_P(matmul_16_bit, is_exact_on_small_integers) {
     if (GetParam() == matmul_algorithm::fused) GTEST_SKIP() << "stores the type of its operands";
     if (GetParam() == matmul_algorithm::skinny) GTEST_SKIP() << "not a skinny product";
     const shape s{264, 272, 304};
-    const auto integers = [](std::int64_t size) {
-        std::vector<half> elements = test::random_elements<half>(size, -4, 4);
-        for (half& e : elements) e = half(std::round(static_cast<float>(e)));
-        return elements;
-    };
     const std::vector<half> a_elements = integers(s.m * s.k), b_elements = integers(s.k * s.n);
     guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n);
     guarded<float> c(s.m, s.n, s.n);

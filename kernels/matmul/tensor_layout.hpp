@@ -29,7 +29,7 @@ constexpr std::int64_t padded_bytes(std::int64_t rows, std::int64_t cols) {
     return rows * ((cols * element + tensor_alignment - 1) / tensor_alignment * tensor_alignment);
 }
 
-/// C may have gaps: then it is stored from registers.
+/// C may have gaps: then the tensor memory accelerator does not store it.
 template <class T>
 bool has_tensor_extents(const matrix_view<T>& m) {
     return m.rows <= max_tensor_extent && m.cols <= max_tensor_extent;
