@@ -1,6 +1,5 @@
+#include "src/format.hpp"
 #include <heddle/error.hpp>
-
-#include <fmt/format.h>
 
 #include <utility>
 
@@ -36,10 +35,11 @@ bool loses_context(cudaError_t status) noexcept {
 std::string explain_driver() {
     int supported = 0;  // 1000 * major + 10 * minor; stays 0 where no driver is installed
     if (cudaDriverGetVersion(&supported) != cudaSuccess) (void)cudaGetLastError();
-    const std::string needed = fmt::format("CUDA {}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    if (supported == 0) return fmt::format("no NVIDIA driver is loaded; {} needs R580 or newer", needed);
-    return fmt::format("the NVIDIA driver is too old: it supports CUDA {}.{}, and {} needs R580 or newer",
-                       supported / 1000, supported % 1000 / 10, needed);
+    const std::string needed =
+        detail::format("CUDA {}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    if (supported == 0) return detail::format("no NVIDIA driver is loaded; {} needs R580 or newer", needed);
+    return detail::format("the NVIDIA driver is too old: it supports CUDA {}.{}, and {} needs R580 or newer",
+                          supported / 1000, supported % 1000 / 10, needed);
 }
 
 std::string explain(cudaError_t status) {
@@ -54,8 +54,8 @@ std::string explain(cudaError_t status) {
 }
 
 std::string describe(cudaError_t status, const std::source_location& where) {
-    std::string text = fmt::format("{}: {} ({}:{}, {})", cudaGetErrorName(status), explain(status),
-                                   where.file_name(), where.line(), where.function_name());
+    std::string text = detail::format("{}: {} ({}:{}, {})", cudaGetErrorName(status), explain(status),
+                                      where.file_name(), where.line(), where.function_name());
     if (loses_context(status))
         text += "; the context is lost: every later CUDA call of this process fails too";
     return text;
@@ -72,7 +72,8 @@ bool cuda_error::is_sticky() const noexcept {
 
 invalid_argument::invalid_argument(std::string operation, std::string argument, std::string value,
                                    std::string expected)
-    : std::invalid_argument(fmt::format("{}: {} is {}, expected {}", operation, argument, value, expected)),
+    : std::invalid_argument(
+          detail::format("{}: {} is {}, expected {}", operation, argument, value, expected)),
       operation_(std::move(operation)),
       argument_(std::move(argument)),
       value_(std::move(value)),

@@ -1,12 +1,11 @@
 #include "src/gaussian_blur.hpp"
 
 #include "kernels/gaussian_blur/launch.hpp"
+#include "src/format.hpp"
 #include "src/workspace.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
 #include <heddle/gaussian_blur.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -55,7 +54,7 @@ void require_supported(const gaussian_blur_problem& problem, gaussian_blur_algor
                        const device_traits& device) {
     const auto require_fit = [&](bool fits) {
         if (fits) return;
-        throw unsupported(fmt::format(
+        throw unsupported(detail::format(
             "gaussian_blur: {} cannot hold radius {} of {} channels in {} bytes of shared memory, "
             "or a row of {} pixels is too long for it",
             to_string(algorithm), problem.radius, problem.channels, device.shared_memory_per_block_optin,
@@ -64,8 +63,8 @@ void require_supported(const gaussian_blur_problem& problem, gaussian_blur_algor
     switch (algorithm) {
         case gaussian_blur_algorithm::naive:
             if (problem.radius <= rungs::taps::table_radius) return;
-            throw unsupported(fmt::format("gaussian_blur: naive takes a radius of at most {}, not {}",
-                                          rungs::taps::table_radius, problem.radius));
+            throw unsupported(detail::format("gaussian_blur: naive takes a radius of at most {}, not {}",
+                                             rungs::taps::table_radius, problem.radius));
         case gaussian_blur_algorithm::shared_memory:
             return require_fit(rungs::shared_memory_fits(problem, device));
         case gaussian_blur_algorithm::fused:

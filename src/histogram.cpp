@@ -1,11 +1,11 @@
 #include "src/histogram.hpp"
 
 #include "kernels/histogram/launch.hpp"
+#include "src/format.hpp"
 #include <heddle/error.hpp>
 #include <heddle/histogram.hpp>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -21,10 +21,10 @@ constexpr std::array algorithms = {histogram_algorithm::naive, histogram_algorit
 void require_runnable(histogram_algorithm algorithm, const histogram_problem& problem) {
     if (algorithm == histogram_algorithm::naive) return;
     if (problem.bins > histogram_max_shared_bins)
-        throw unsupported(fmt::format("histogram: {} takes at most {} bins, not {}", to_string(algorithm),
-                                      histogram_max_shared_bins, problem.bins));
+        throw unsupported(detail::format("histogram: {} takes at most {} bins, not {}", to_string(algorithm),
+                                         histogram_max_shared_bins, problem.bins));
     if (algorithm == histogram_algorithm::vectorized && problem.stride != 1)
-        throw unsupported(fmt::format("histogram: vectorized needs x.stride 1, not {}", problem.stride));
+        throw unsupported(detail::format("histogram: vectorized needs x.stride 1, not {}", problem.stride));
 }
 
 template <class T>

@@ -1,4 +1,5 @@
 #include "kernels/matmul/launch.hpp"
+#include "src/format.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/matmul_tuner.hpp>
@@ -6,7 +7,6 @@
 #include <heddle/types.hpp>
 
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -30,8 +30,8 @@ std::string header() {
     check(cudaRuntimeGetVersion(&runtime));
     check(cudaDriverGetVersion(&driver));
     const std::string name = device_count() > 0 ? traits_of(current_device()).name : "no device";
-    return fmt::format("heddle {} matmul choices; {}; driver {}; runtime {}", HEDDLE_VERSION, name, driver,
-                       runtime);
+    return detail::format("heddle {} matmul choices; {}; driver {}; runtime {}", HEDDLE_VERSION, name, driver,
+                          runtime);
 }
 
 std::optional<matmul_algorithm> algorithm_of(std::string_view name) {
@@ -103,7 +103,7 @@ matmul_tuner::matmul_tuner(std::filesystem::path file, warning warn) : file_(std
     std::ifstream in(file_);
     if (file_.empty() || !in) return;
     const auto tell = [&](const std::string& text) {
-        if (warn) warn(fmt::format("{}: {}", file_.string(), text));
+        if (warn) warn(detail::format("{}: {}", file_.string(), text));
     };
     std::string text;
     if (!std::getline(in, text) || text != header()) {
@@ -114,7 +114,7 @@ matmul_tuner::matmul_tuner(std::filesystem::path file, warning warn) : file_(std
         if (const auto read = parsed(text))
             choices_[read->key] = {read->algorithm, read->tile};
         else
-            tell(fmt::format("line {} cannot be read: ignored", number));
+            tell(detail::format("line {} cannot be read: ignored", number));
     }
 }
 
@@ -124,7 +124,7 @@ void matmul_tuner::save() const {
     for (const auto& [key, chosen] : choices_)
         out << key << separator << to_string(chosen.algorithm) << separator << chosen.tile << '\n';
     out.flush();
-    if (!out) throw std::runtime_error(fmt::format("matmul_tuner: {} cannot be written", file_.string()));
+    if (!out) throw std::runtime_error(detail::format("matmul_tuner: {} cannot be written", file_.string()));
 }
 
 template <class Out, class In>
@@ -132,9 +132,9 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
                                     cuda::stream_ref stream, const matmul_options& options) {
     const std::string key =
-        fmt::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}", type_name<In>, type_name<Out>,
-                    c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c), options.alpha == 0 ? 0 : 1,
-                    options.beta == 0 ? 0 : 1, options.workspace.size());
+        detail::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}", type_name<In>,
+                       type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
+                       options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size());
     matmul_options result = options;
     if (const auto known = choices_.find(key); known != choices_.end()) {
         result.algorithm = known->second.algorithm;

@@ -1,12 +1,11 @@
 #include "src/matrix_reduce.hpp"
 
 #include "kernels/matrix_reduce/launch.hpp"
+#include "src/format.hpp"
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -92,8 +91,8 @@ void run(const char* operation, const matrix_view<const T>& given, matrix_view<c
     const bool is_vectorized = options.algorithm == matrix_reduce_algorithm::vectorized;
     if (is_vectorized && x.row_stride != 1 && x.col_stride != 1)
         throw unsupported(
-            fmt::format("{}: vectorized needs a stride of 1, x.row_stride is {} and x.col_stride {}",
-                        operation, given.row_stride, given.col_stride));
+            detail::format("{}: vectorized needs a stride of 1, x.row_stride is {} and x.col_stride {}",
+                           operation, given.row_stride, given.col_stride));
     if (x.rows == 0) return;
 
     const matrix_reduce_problem problem = row_problem(x);

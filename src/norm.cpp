@@ -1,10 +1,9 @@
 #include "src/norm.hpp"
 
 #include "kernels/norm/launch.hpp"
+#include "src/format.hpp"
 #include <heddle/error.hpp>
 #include <heddle/norm.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -43,7 +42,7 @@ void run(const char* operation, const rungs::arguments<T>& a, cuda::stream_ref s
             return rungs::launch_block_per_row<centred>(a, device, stream.get());
         case norm_algorithm::vectorized:
             if (!unit_stride)
-                throw unsupported(fmt::format(
+                throw unsupported(detail::format(
                     "{}: vectorized needs the elements of each row, of gamma and of beta side by side",
                     operation));
             return rungs::launch_vectorized<centred>(a, device, stream.get());

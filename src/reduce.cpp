@@ -1,12 +1,11 @@
 #include "src/reduce.hpp"
 
 #include "kernels/reduce/launch.hpp"
+#include "src/format.hpp"
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/workspace.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -105,11 +104,11 @@ void require_supported(reduce_operation operation, reduce_algorithm algorithm, s
     if (algorithm == reduce_algorithm::automatic) return;
     const auto has = reduce_algorithms(operation);
     if (std::ranges::find(has, algorithm) == has.end())
-        throw unsupported(fmt::format("{}: {} is a rung of sum, min and max alone", to_string(operation),
-                                      to_string(algorithm)));
+        throw unsupported(detail::format("{}: {} is a rung of sum, min and max alone", to_string(operation),
+                                         to_string(algorithm)));
     if (algorithm == reduce_algorithm::vectorized && stride != 1)
         throw unsupported(
-            fmt::format("{}: vectorized needs x.stride 1, not {}", to_string(operation), stride));
+            detail::format("{}: vectorized needs x.stride 1, not {}", to_string(operation), stride));
 }
 
 /// y is dot's alone.

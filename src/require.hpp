@@ -1,8 +1,7 @@
 #pragma once
 
+#include "src/format.hpp"
 #include <heddle/error.hpp>
-
-#include <fmt/format.h>
 
 #include <string>
 #include <utility>
@@ -15,7 +14,7 @@ class argument_name {
     argument_name(const char* argument, const char* member = nullptr)
         : argument_(argument), member_(member) {}
 
-    std::string text() const { return member_ ? fmt::format("{}.{}", argument_, member_) : argument_; }
+    std::string text() const { return member_ ? detail::format("{}.{}", argument_, member_) : argument_; }
 
   private:
     const char* argument_;
@@ -29,8 +28,8 @@ void require(bool condition, const char* operation, const argument_name& name, c
              fmt::format_string<Arguments...> expected, Arguments&&... arguments) {
     if (condition) [[likely]]
         return;
-    throw invalid_argument(operation, name.text(), fmt::format("{}", value),
-                           fmt::format(expected, std::forward<Arguments>(arguments)...));
+    throw invalid_argument(operation, name.text(), detail::format("{}", value),
+                           detail::format(expected, std::forward<Arguments>(arguments)...));
 }
 
 }  // namespace heddle::detail

@@ -1,9 +1,8 @@
 #include "kernels/softmax/launch.hpp"
 #include "src/elementwise.hpp"
+#include "src/format.hpp"
 #include <heddle/error.hpp>
 #include <heddle/softmax.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -42,7 +41,7 @@ void run(const char* operation, matrix_view<const T> x, matrix_view<T> y, cuda::
         case softmax_algorithm::vectorized:
             if (!unit_stride)
                 throw unsupported(
-                    fmt::format("{}: vectorized needs each row's elements side by side", operation));
+                    detail::format("{}: vectorized needs each row's elements side by side", operation));
             return rungs::launch_vectorized<logarithm>(arguments, device, stream.get());
     }
 }
