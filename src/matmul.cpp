@@ -1,13 +1,12 @@
 #include "src/matmul.hpp"
 
 #include "kernels/matmul/launch.hpp"
+#include "src/format.hpp"
 #include "src/workspace.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -79,7 +78,7 @@ bool can_be_padded(const matmul_problem& problem) {
 void require_warpgroups_can_run(std::string_view name, const matmul_problem& problem,
                                 const device_traits& device) {
     if (!has_warpgroups(device))
-        throw unsupported(fmt::format(
+        throw unsupported(detail::format(
             "matmul: {} needs a device of compute capability 9.0, and heddle built for it", name));
     if (name == "padded" && (!can_be_padded(problem) || !problem.has_workspace))
         throw unsupported(
@@ -88,9 +87,14 @@ void require_warpgroups_can_run(std::string_view name, const matmul_problem& pro
             "and no epilogue");
     if (name != "padded" && !problem.tensor_maps)
         throw unsupported(
-            fmt::format("matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
-                        "multiples of 16 bytes, and extents below 2^31",
-                        name));
+            detail::format("matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
+                           "multiples of 16 bytes, and extents below 2^31",
+                           name));
+}
+
+/// What pays for float output is built: these have none.
+bool stores_operand_type(matmul_algorithm algorithm) {
+    return algorithm == wgmma_tma || algorithm == warp_specialized || algorithm == fused;
 }
 
 bool is_skinny(const matmul_problem& problem) {
@@ -124,22 +128,19 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
         }
         if (problem.has_epilogue && algorithm != fused && algorithm != skinny)
             throw unsupported(
-                fmt::format("matmul: {} has no epilogue: naive, wmma, mma_sync, fused and skinny have",
-                            to_string(algorithm)));
+                detail::format("matmul: {} has no epilogue: naive, wmma, mma_sync, fused and skinny have",
+                               to_string(algorithm)));
         if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
             throw unsupported(
-                fmt::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
-                            to_string(algorithm)));
-        if (algorithm == fused && !std::is_same_v<In, Out>)
-            throw unsupported("matmul: fused stores the type of its operands");
+                detail::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
+                               to_string(algorithm)));
+        if (stores_operand_type(algorithm) && !std::is_same_v<In, Out>)
+            throw unsupported(
+                detail::format("matmul: {} stores the type of its operands", to_string(algorithm)));
         require_warpgroups_can_run(to_string(algorithm), problem, device);
         if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);  // no operands to describe
         if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
             switch (algorithm) {
-                case wgmma_tma:
-                    return rungs::launch_wgmma_tma(arguments, device, stream);
-                case warp_specialized:
-                    return rungs::launch_warp_specialized(arguments, device, stream);
                 case persistent:
                     return rungs::launch_persistent(arguments, device, stream);
                 case cluster_multicast:
@@ -148,15 +149,19 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
                     return rungs::launch_stream_k(arguments, workspace, device, stream);
                 case padded:
                     return rungs::launch_padded(arguments, workspace, device, stream);
-                case fused:
-                    if constexpr (std::is_same_v<In, Out>)
-                        return rungs::launch_fused(arguments, device, stream);
-                    return;
-                default:
+                case skinny:
                     if (!is_skinny(problem))
-                        throw unsupported(
-                            fmt::format("matmul: skinny needs m or n of at most {}", rungs::max_skinny_side));
+                        throw unsupported(detail::format("matmul: skinny needs m or n of at most {}",
+                                                         rungs::max_skinny_side));
                     return rungs::launch_skinny(arguments, workspace, device, stream);
+                default:
+                    break;
+            }
+            if constexpr (std::is_same_v<In, Out>) {
+                if (algorithm == wgmma_tma) return rungs::launch_wgmma_tma(arguments, device, stream);
+                if (algorithm == warp_specialized)
+                    return rungs::launch_warp_specialized(arguments, device, stream);
+                rungs::launch_fused(arguments, device, stream);
             }
         }
     }
@@ -379,8 +384,8 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
     const bool is_known = options.algorithm == automatic ||
                           std::ranges::find(algorithms, options.algorithm) != algorithms.end();
     if (!is_known && to_string(options.algorithm) != "unknown")
-        throw unsupported(
-            fmt::format("matmul: {} has no kernel for operands of this type", to_string(options.algorithm)));
+        throw unsupported(detail::format("matmul: {} has no kernel for operands of this type",
+                                         to_string(options.algorithm)));
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
     const auto tiles = static_cast<int>(matmul_tiles(options.algorithm).size());
@@ -458,7 +463,7 @@ void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
 
 /// Whether launch_grouped takes it.
 bool can_be_grouped(const matmul_problem& problem, const device_traits& device) {
-    return has_warpgroups(device) && problem.tensor_maps && problem.k > 0;
+    return has_warpgroups(device) && problem.tensor_maps && problem.stores_operand_type && problem.k > 0;
 }
 
 /// Of products in the order of falling k, how many of the first take a launch each: none, all, or those of which one tile
@@ -553,7 +558,8 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
         todo.resize(todo.size() - grouped.size());
     }
     for (const auto& each : todo) enqueue(each, stream, options);
-    if constexpr (HEDDLE_COMPILED_FOR_90 != 0) rungs::launch_grouped<In, Out>(grouped, device, stream.get());
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, Out>)
+        rungs::launch_grouped<In>(grouped, device, stream.get());
 }
 
 template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
@@ -591,7 +597,7 @@ std::optional<rungs::checked_call<In, Out>> prepare_matmul(matrix_view<const In>
     auto call = checked<Out, In>(a, b, c, epilogue, {}, options, true);
     if (options.algorithm != automatic && options.algorithm != wmma && options.algorithm != fused)
         throw unsupported(
-            fmt::format("matmul: {} takes no function: wmma and fused do", to_string(options.algorithm)));
+            detail::format("matmul: {} takes no function: wmma and fused do", to_string(options.algorithm)));
     if (!call) return call;
     const bool can_be_fused = is_hopper(traits_of(current_device())) && call->problem.tensor_maps;
     if (options.algorithm == fused && !can_be_fused)

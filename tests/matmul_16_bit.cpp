@@ -72,7 +72,11 @@ class matmul_16_bit : public test::gpu_test, public testing::WithParamInterface<
     matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), *workspace_}; }
     template <class In, class Out>
     bool cannot_run(const shape& s) const {
-        return (GetParam() == matmul_algorithm::fused && !std::is_same_v<In, Out>) || is_too_wide(s);
+        return (stores_operand_type() && !std::is_same_v<In, Out>) || is_too_wide(s);
+    }
+    static bool stores_operand_type() {
+        return GetParam() == matmul_algorithm::wgmma_tma ||
+               GetParam() == matmul_algorithm::warp_specialized || GetParam() == matmul_algorithm::fused;
     }
     bool is_too_wide(const shape& s) const {
         return GetParam() == matmul_algorithm::skinny && std::min(s.m, s.n) > 64;
@@ -142,11 +146,14 @@ TEST_P(matmul_16_bit, is_right_around_every_tile_edge) {
                            {65, 63, 65},
                            {127, 129, 33},
                            {128, 128, 128},
+                           {129, 159, 72},
                            {129, 191, 129},
                            {130, 193, 255},
                            {255, 255, 257},
                            {256, 256, 320},
                            {257, 257, 100},
+                           {200, 320, 88},
+                           {258, 321, 136},
                            {385, 513, 40}})
         run_all_types(s, padded(s.k), padded(s.n), padded(s.n));
 }
@@ -305,7 +312,7 @@ TEST_P(matmul_16_bit, handles_empty_extents) {
 }
 
 TEST_P(matmul_16_bit, is_exact_on_small_integers) {
-    if (GetParam() == matmul_algorithm::fused) GTEST_SKIP() << "stores the type of its operands";
+    if (stores_operand_type()) GTEST_SKIP() << "stores the type of its operands";
     if (GetParam() == matmul_algorithm::skinny) GTEST_SKIP() << "not a skinny product";
     const shape s{264, 272, 304};
     const std::vector<half> a_elements = integers(s.m * s.k), b_elements = integers(s.k * s.n);

@@ -17,11 +17,12 @@ template <class T, int extent, bool k_major>
 struct warpgroup_tile {
     static constexpr int row = swizzle_bytes / sizeof(T);
     static constexpr int depth = row;
-    static constexpr int bytes = extent * depth * static_cast<int>(sizeof(T));
+    static constexpr int boxes =
+        (extent + row - 1) / row;  ///< where it is not k-major; the last may be too wide
+    static constexpr int bytes = (k_major ? extent : boxes * row) * depth * static_cast<int>(sizeof(T));
     static constexpr int box_rows = k_major ? extent : depth;
     static constexpr int box_bytes = box_rows * swizzle_bytes;
     static constexpr int step = 16;  ///< of one instruction along k
-    static_assert(extent % row == 0 || k_major);
 
     /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several.
     template <int parts>
@@ -39,7 +40,7 @@ struct warpgroup_tile {
             copy(tile + part * part_rows * swizzle_bytes, k, position + part * part_rows);
         } else {
 #pragma unroll
-            for (int box = 0; box < extent / row; ++box)
+            for (int box = 0; box < boxes; ++box)
                 if (box % parts == part) copy(tile + box * box_bytes, position + box * row, k);
         }
     }

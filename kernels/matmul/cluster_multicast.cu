@@ -16,7 +16,7 @@ void launch_cluster_multicast(const product<In, Out>& arguments, const device_tr
     const auto& c = arguments.c;
     const tile_layout layout = cheapest_whole(multicast_tiles, c.rows, c.cols, arguments.a.cols,
                                               device.sm_count, arguments.batch.count, arguments.tile.index);
-    launch_layout<persistent_tile<2, 256, 4, 2>, persistent_tile<2, 192, 4, 2>,
+    launch_layout<persistent_tile<2, 256, 4, 2>, persistent_tile<2, 192, 4, 2>, persistent_tile<2, 160, 4, 2>,
                   persistent_tile<1, 128, 8, 2>>(multicast_tiles, layout, arguments, {}, stream);
 }
 

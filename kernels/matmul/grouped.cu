@@ -74,8 +74,7 @@ template <class Tile, class In, class Out>
 void launch_tile(std::span<const product<In, Out>> products, const tile_plan& plan, int workers,
                  cudaStream_t stream) {
     static_assert(sizeof(product_group<Out>) <= max_parameter_bytes);
-    if (plan.m != Tile::m || plan.n != Tile::n || plan.cluster != Tile::cluster)
-        throw std::logic_error("matmul: a kernel is not of its plan's tile");
+    require_tile_of<Tile>(plan);
     with_orders(products.front(), [&]<bool a_k_major, bool b_k_major>() {
         using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
         product_group<Out> group{};
@@ -83,7 +82,7 @@ void launch_tile(std::span<const product<In, Out>> products, const tile_plan& pl
         for (const auto& p : products) {
             group.products[group.schedule.products] =
                 make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
-                    p);
+                    p, Tile::cluster, kernel::out_cols);
             group.schedule.add(schedule_of(lay_out(plan, p.c.rows, p.c.cols, p.a.cols, workers)));
         }
         launch(grouped<In, Out, Tile, a_k_major, b_k_major>, static_cast<unsigned>(workers), Tile::cluster,
@@ -106,27 +105,25 @@ void launch_group(std::span<const product<In, Out>> products, const device_trait
 
 }  // namespace
 
-template <class In, class Out>
-void launch_grouped(std::span<product<In, Out>> products, const device_traits& device, cudaStream_t stream) {
+template <class T>
+void launch_grouped(std::span<product<T, T>> products, const device_traits& device, cudaStream_t stream) {
     while (!products.empty()) {
         const auto lies_as_the_first = [a = has_tensor_rows(products.front().a),
-                                        b = has_tensor_rows(products.front().b)](const product<In, Out>& p) {
+                                        b = has_tensor_rows(products.front().b)](const product<T, T>& p) {
             return has_tensor_rows(p.a) == a && has_tensor_rows(p.b) == b;
         };
         const auto others = std::ranges::stable_partition(products, lies_as_the_first);
-        std::span<const product<In, Out>> alike = products.first(products.size() - others.size());
+        std::span<const product<T, T>> alike = products.first(products.size() - others.size());
         products = products.last(others.size());
         for (std::size_t launches = divide_up(alike.size(), max_grouped); launches > 0; --launches) {
             const std::size_t count = divide_up(alike.size(), launches);
-            launch_group(alike.first(count), device, stream);
+            launch_group<T, T>(alike.first(count), device, stream);
             alike = alike.subspan(count);
         }
     }
 }
 
 template void launch_grouped(std::span<product<half, half>>, const device_traits&, cudaStream_t);
-template void launch_grouped(std::span<product<half, float>>, const device_traits&, cudaStream_t);
 template void launch_grouped(std::span<product<bfloat16, bfloat16>>, const device_traits&, cudaStream_t);
-template void launch_grouped(std::span<product<bfloat16, float>>, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

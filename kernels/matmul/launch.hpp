@@ -96,10 +96,10 @@ void launch_wmma(const product<In, Out>& arguments, const device_traits& device,
 template <class In, class Out>
 void launch_mma_sync(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
 // These need has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0.
-template <class In, class Out>
-void launch_wgmma_tma(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
-template <class In, class Out>
-void launch_warp_specialized(const product<In, Out>& arguments, const device_traits& device,
+template <class T>
+void launch_wgmma_tma(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream);
+template <class T>
+void launch_warp_specialized(const product<T, T>& arguments, const device_traits& device,
                              cudaStream_t stream);
 template <class In, class Out>
 void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
@@ -119,8 +119,8 @@ void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, cons
                    cudaStream_t stream);
 
 /// Products without batches and epilogues, in the order of falling k, which is kept among those that lie the same way.
-template <class In, class Out>
-void launch_grouped(std::span<product<In, Out>> products, const device_traits& device, cudaStream_t stream);
+template <class T>
+void launch_grouped(std::span<product<T, T>> products, const device_traits& device, cudaStream_t stream);
 
 /// With the epilogue. (naive, wmma, mma_sync and skinny heed it too.)
 template <class T>

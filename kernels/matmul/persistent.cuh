@@ -64,14 +64,17 @@ struct persistent_kernel {
     using a_tile = warpgroup_tile<In, Tile::m, a_k_major>;
     using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
     static_assert(a_tile::depth == Tile::k);
-    static constexpr int out_cols = swizzle_bytes / sizeof(Out);
-    static constexpr int out_buffers = 2;
+    /// C is staged in boxes of 64 rows of 128 bytes, or of 64 where those do not divide the tile.
+    static constexpr int out_row = swizzle_bytes / static_cast<int>(sizeof(Out));
+    static constexpr int out_cols = Tile::n % out_row == 0 ? out_row : out_row / 2;
+    static constexpr int box_bytes = warpgroup_m * out_cols * static_cast<int>(sizeof(Out));
+    static constexpr int out_boxes = 2 * out_row / out_cols;  ///< of a warpgroup
     static constexpr float infinity = std::numeric_limits<float>::infinity();
 
     struct shared_storage {
         unsigned char a[Tile::stages][a_tile::bytes];
         unsigned char b[Tile::stages][b_tile::bytes];
-        unsigned char out[Tile::consumers][out_buffers][warpgroup_m * swizzle_bytes];
+        unsigned char out[Tile::consumers][out_boxes][box_bytes];
         float column_biases[Tile::consumers][Tile::has_epilogue ? Tile::n : 1];
         stage_barriers<Tile::stages> barriers;
         ptx::mbarrier turns[Tile::consumers];
@@ -230,7 +233,7 @@ struct persistent_kernel {
 
     /// Of the boxes of 64 rows of 128 bytes, as many together as there are buffers: a fence and two barriers take longer
     /// than to fill a box.
-    static constexpr int cols_together = out_buffers * out_cols;
+    static constexpr int cols_together = out_boxes * out_cols;
 
     /// Stores the boxes that are filled: columns [begin, end) of the tile.
     __device__ void store_boxes(int row, int col, int batch, int begin, int end) {
@@ -257,7 +260,8 @@ struct persistent_kernel {
                 float values[chunk_sums];
                 pick<Tile::n>(sums, first, values);
                 finish(values, first);
-                stage_in_box<Out>(shared.out[group][(first - begin) / out_cols], first % out_cols, values);
+                stage_in_box<Out, out_cols>(shared.out[group][(first - begin) / out_cols], first % out_cols,
+                                            values);
             }
             store_boxes(row, col, batch, begin, end);
         }
@@ -277,7 +281,7 @@ struct persistent_kernel {
         for (int first = 0; first < Tile::n; first += chunk_cols) {
             float values[chunk_sums];
             pick<Tile::n>(sums, first, values);
-            stage_in_box<float>(staged, 0, values);
+            stage_in_box<float, chunk_cols>(staged, 0, values);
             sync_group();
             store_staged(p, row, col + first, batch, staged, p.alpha, p.beta);
             sync_group();
@@ -313,13 +317,13 @@ struct persistent_kernel {
             if (in_boxes) {
                 const int together = first % cols_together;
                 if (together == 0 && first > 0) wait_for_buffers();
-                stage_in_box<Out>(shared.out[group][together / out_cols], first % out_cols, values);
+                stage_in_box<Out, out_cols>(shared.out[group][together / out_cols], first % out_cols, values);
                 const int next = first + chunk_cols;
                 if (next % cols_together == 0 || next == Tile::n)
                     store_boxes(row, col, batch, first - together, next);
             } else {
                 unsigned char* const staged = shared.out[group][0];
-                stage_in_box<float>(staged, 0, values);
+                stage_in_box<float, chunk_cols>(staged, 0, values);
                 sync_group();
                 store_staged(p, row, col + first, batch, staged, 1, 0);
                 sync_group();
@@ -396,17 +400,23 @@ __global__ void __launch_bounds__(launch_threads<Tile>, 1)
             for (ptx::mbarrier& turn : shared.turns) ptx::init(&turn, warpgroup_threads);
         shared.barriers.init(1, Tile::consumers_of_tile * Tile::cluster);
     }
-    if constexpr (Tile::cluster == 1) {
-        __syncthreads();
-    } else {
+    const bool produces = threadIdx.x < warpgroup_threads;
+    if constexpr (Tile::cluster > 1) {
         ptx::cluster_arrive_relaxed();
         ptx::cluster_wait();
+    } else {
+        constexpr int set_up = 1 + Tile::consumers, warp = 32,
+                      threads = warp + Tile::threads - warpgroup_threads;
+        if (threadIdx.x < warp)  // of the producer, who set the barriers up and waits for nobody
+            ptx::arrive_threads(set_up, threads);
+        else if (!produces)
+            ptx::sync_threads(set_up, threads);
     }
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 
     kernel self{p, schedule, partial, shared};
-    if (threadIdx.x < warpgroup_threads) {
+    if (produces) {
         ptx::release_registers<Tile::producer_registers>();
         if (threadIdx.x == 0) self.produce();
         __syncwarp();
@@ -442,11 +452,17 @@ void launch_persistent_tile(const product<In, Out, Activation>& arguments, const
         using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>;
         const auto p =
             make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
-                arguments, Tile::cluster);
+                arguments, Tile::cluster, kernel::out_cols);
         launch(persistent<In, Out, Tile, a_k_major, b_k_major, Activation>,
                static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
                sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
     });
+}
+
+template <class Tile>
+void require_tile_of(const tile_plan& plan) {
+    if (plan.m != Tile::m || plan.n != Tile::n || plan.cluster != Tile::cluster)
+        throw std::logic_error("matmul: a kernel is not of its plan's tile");
 }
 
 /// With the tile that the layout says, of as many as there are plans.
@@ -458,8 +474,7 @@ void launch_layout(const std::array<tile_plan, count>& plans, const tile_layout&
     const auto launch_if_chosen = [&]<class Tile>() {
         const tile_plan& plan = plans[index];
         if (index++ != layout.tile) return;
-        if (plan.m != Tile::m || plan.n != Tile::n || plan.cluster != Tile::cluster)
-            throw std::logic_error("matmul: a kernel is not of its plan's tile");
+        require_tile_of<Tile>(plan);
         launch_persistent_tile<Tile>(arguments, layout, partial, stream);
     };
     (launch_if_chosen.template operator()<Tiles>(), ...);

@@ -34,8 +34,16 @@ __device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chun
             for (int i = 0; i < chunk_sums; ++i) values[i] = sums[at / 2 + i];
 }
 
-/// In a box for the tensor memory accelerator, of 128 bytes of each row: from its column `first` on.
-template <class Out>
+/// Where packet `packet` of row r lies in a box of 64 rows of `cols` columns, swizzled within rows of 128 or 64 bytes.
+template <class Out, int cols>
+__device__ unsigned char* place_in_box(unsigned char* box, int r, int packet) {
+    constexpr int row_bytes = cols * static_cast<int>(sizeof(Out));
+    const int at = r * row_bytes + packet * max_vector_bytes;
+    return box + (at ^ at / swizzle_bytes % (row_bytes / max_vector_bytes) * max_vector_bytes);
+}
+
+/// From column `first` of the box on.
+template <class Out, int cols>
 __device__ void stage_in_box(unsigned char* box, int first, const float (&values)[chunk_sums]) {
     const int thread = threadIdx.x % warpgroup_threads;
     const int lane = thread % 32;
@@ -45,25 +53,23 @@ __device__ void stage_in_box(unsigned char* box, int first, const float (&values
         for (int j = 0; j < chunk_cols / 8; ++j)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int r = row_of_thread(half);
-                const int packet = (first_packet + 2 * j + lane % 4 / 2) ^ (r % 8);
-                *reinterpret_cast<float2*>(box + r * swizzle_bytes + packet * max_vector_bytes +
-                                           lane % 2 * 8) =
+                unsigned char* const packet =
+                    place_in_box<Out, cols>(box, row_of_thread(half), first_packet + 2 * j + lane % 4 / 2);
+                *reinterpret_cast<float2*>(packet + lane % 2 * 8) =
                     make_float2(values[4 * j + 2 * half], values[4 * j + 2 * half + 1]);
             }
     } else {
 #pragma unroll
         for (int j = 0; j < chunk_cols / 8; j += 2) {
-            const int r = thread / 32 * 16 + lane % 16;
-            const int packet = (first_packet + j + lane / 16) ^ (r % 8);
             unsigned bits[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const auto pair = pair_of<Out>(values[4 * j + 2 * i], values[4 * j + 2 * i + 1]);
                 bits[i] = reinterpret_cast<const unsigned&>(pair);
             }
-            ptx::store_matrices(box + r * swizzle_bytes + packet * max_vector_bytes, bits[0], bits[1],
-                                bits[2], bits[3]);
+            ptx::store_matrices(
+                place_in_box<Out, cols>(box, thread / 32 * 16 + lane % 16, first_packet + j + lane / 16),
+                bits[0], bits[1], bits[2], bits[3]);
         }
     }
 }
@@ -138,18 +144,26 @@ struct tile_biases {
     }
 };
 
+/// Calls function(i, r, c) for a thread's part of the chunk at (row, col): value i is of row r and column c of C.
+template <class Out, class Activation, class Function>
+__device__ void for_each_place(const tensor_product<Out, Activation>& p, int row, int col,
+                               Function function) {
+#pragma unroll
+    for (int i = 0; i < chunk_sums; ++i) {
+        const int r = row + row_of_thread(i % 4 / 2);
+        const int c = col + i / 4 * 8 + col_of_thread() + i % 2;
+        if (r < p.m && c < p.n) function(i, r, c);
+    }
+}
+
 /// Adds `factor` times what `from` has at the places of a thread's part of a chunk.
 template <class Out, class Activation>
 __device__ void add_elements(const tensor_product<Out, Activation>& p, const Out* from,
                              std::int64_t row_stride, std::int64_t col_stride, int row, int col, float factor,
                              float (&values)[chunk_sums]) {
-#pragma unroll
-    for (int i = 0; i < chunk_sums; ++i) {
-        const int r = row + row_of_thread(i % 4 / 2);
-        const int c = col + i / 4 * 8 + col_of_thread() + i % 2;
-        if (r < p.m && c < p.n)
-            values[i] = fmaf(factor, static_cast<float>(from[r * row_stride + c * col_stride]), values[i]);
-    }
+    for_each_place(p, row, col, [&](int i, int r, int c) {
+        values[i] = fmaf(factor, static_cast<float>(from[r * row_stride + c * col_stride]), values[i]);
+    });
 }
 
 /// The activation of a thread's part of a chunk, and the scale.
@@ -166,12 +180,9 @@ __device__ void activate(const tensor_product<Out>& p, int, int, float (&values)
 template <class Out, class Function>
 __device__ void activate(const tensor_product<Out, element_function<Function>>& p, int row, int col,
                          float (&values)[chunk_sums]) {
-#pragma unroll
-    for (int i = 0; i < chunk_sums; ++i) {
-        const int r = row + row_of_thread(i % 4 / 2);
-        const int c = col + i / 4 * 8 + col_of_thread() + i % 2;
-        if (r < p.m && c < p.n) values[i] = p.epilogue.scale * p.epilogue.activation(values[i], r, c);
-    }
+    for_each_place(p, row, col, [&](int i, int r, int c) {
+        values[i] = p.epilogue.scale * p.epilogue.activation(values[i], r, c);
+    });
 }
 
 /// alpha times the sums, and the biases: `columns` of the chunk, `rows` of the thread.

@@ -14,7 +14,7 @@
 namespace heddle::kernels::matmul {
 
 /// Describes a matrix of which has_tensor_rows() holds to the tensor memory accelerator, which moves boxes of box_rows x
-/// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes. A batch of matrices is batch_stride
+/// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes, or 64. A batch of matrices is batch_stride
 /// elements apart. The driver's function comes through the runtime: heddle does not link the driver.
 template <class T>
 CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols, std::int64_t batches = 1,
@@ -37,9 +37,11 @@ CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols,
     const cuuint64_t strides[] = {unsigned_of(stride), unsigned_of(step)};
     const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows), 1};
     const cuuint32_t steps[] = {1, 1, 1};
+    const bool is_narrow = box_cols * std::int64_t{sizeof(T)} <= 64;
     CUtensorMap map{};
     const CUresult status = encode(&map, type, 3, const_cast<element*>(m.data), extents, strides, box, steps,
-                                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                   CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   is_narrow ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B,
                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     check(status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
     return map;

@@ -28,6 +28,7 @@ inline constexpr std::array persistent_tiles = {
 inline constexpr std::array multicast_tiles = {
     tile_plan{128, 256, 2, 0.65, 2.0},
     tile_plan{128, 192, 2, 0.50, 1.5},
+    tile_plan{128, 160, 2, 0.44, 1.5},
     tile_plan{64, 128, 2, 0.22, 0.6},
 };
 inline constexpr std::array fused_tiles = {

@@ -89,20 +89,18 @@ __global__ void __launch_bounds__(tile::threads, 1)
 
 }  // namespace
 
-template <class In, class Out>
-void launch_warp_specialized(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
+template <class T>
+void launch_warp_specialized(const product<T, T>& arguments, const device_traits&, cudaStream_t stream) {
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-        using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
-        using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
+        using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
+        using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
         const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
-        launch(warp_specialized<In, Out, a_k_major, b_k_major>, tile_count(arguments, tile::m, tile::n), 1,
+        launch(warp_specialized<T, T, a_k_major, b_k_major>, tile_count(arguments, tile::m, tile::n), 1,
                tile::threads, sizeof(shared_storage<a_tile, b_tile>), false, stream, p);
     });
 }
 
 template void launch_warp_specialized(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_specialized(const product<half, float>&, const device_traits&, cudaStream_t);
 template void launch_warp_specialized(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_specialized(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

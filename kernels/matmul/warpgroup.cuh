@@ -96,9 +96,11 @@ void with_orders(const product<In, Out, Activation>& p, Function function) {
                   : function.template operator()<false, false>();
 }
 
-/// `b_parts` blocks load a part of each tile of B.
+/// `b_parts` blocks load a part of each tile of B; boxes of C have `c_box_cols` columns.
 template <class A, class B, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
-tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activation>& p, int b_parts = 1) {
+tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activation>& p, int b_parts = 1,
+                                                    int c_box_cols = swizzle_bytes /
+                                                                     static_cast<int>(sizeof(Out))) {
     tensor_product<Out, Activation> result{.epilogue = p.epilogue};
     const batch_strides& s = p.batch;
     const auto count_of = [&](std::int64_t stride) { return stride == 0 ? 1 : s.count; };
@@ -110,8 +112,7 @@ tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activ
     result.c_batch_stride = s.c;
     const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
     if ((p.beta == 0 || !p.epilogue.is_identity) && has_tensor_rows(p.c) && steps_whole) {
-        result.c =
-            make_tensor_map(p.c, warpgroup_m, swizzle_bytes / static_cast<int>(sizeof(Out)), s.count, s.c);
+        result.c = make_tensor_map(p.c, warpgroup_m, c_box_cols, s.count, s.c);
         // Stores are of 16 bytes, also where the matrix ends within them.
         const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
         result.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);

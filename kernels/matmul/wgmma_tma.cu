@@ -83,20 +83,18 @@ __global__ void __launch_bounds__(warpgroup_threads)
 
 }  // namespace
 
-template <class In, class Out>
-void launch_wgmma_tma(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
+template <class T>
+void launch_wgmma_tma(const product<T, T>& arguments, const device_traits&, cudaStream_t stream) {
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-        using a_tile = warpgroup_tile<In, tile::m, a_k_major>;
-        using b_tile = warpgroup_tile<In, tile::n, b_k_major>;
+        using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
+        using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
         const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
-        launch(wgmma_tma<In, Out, a_k_major, b_k_major>, tile_count(arguments, tile::m, tile::n), 1,
+        launch(wgmma_tma<T, T, a_k_major, b_k_major>, tile_count(arguments, tile::m, tile::n), 1,
                warpgroup_threads, sizeof(shared_storage<a_tile, b_tile>), false, stream, p);
     });
 }
 
 template void launch_wgmma_tma(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_wgmma_tma(const product<half, float>&, const device_traits&, cudaStream_t);
 template void launch_wgmma_tma(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_wgmma_tma(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -23,6 +23,11 @@ __device__ inline void sync_threads(int barrier, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
+/// The same, for a warp that does not wait for the others.
+__device__ inline void arrive_threads(int barrier, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 /// Stores four 8 x 8 matrices of 16-bit elements: thread t gives the address of row t % 8 of matrix t / 8, and in
 /// register i the elements 2 (t % 4) and the next of row t / 4 of matrix i.
 __device__ inline void store_matrices(void* row, unsigned a, unsigned b, unsigned c, unsigned d) {

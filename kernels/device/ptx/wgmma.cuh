@@ -43,6 +43,8 @@ __device__ inline void wgmma_results(float (&sums)[count]) {
 #define REGISTERS_32 \
     ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, " \
     "%52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define REGISTERS_64_TO_79 \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
 #define REGISTERS_64 \
     ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, " \
     "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
@@ -78,6 +80,9 @@ __device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_
     } else if constexpr (n == 128) {
         WGMMA_OF_BOTH("128", "64", "65", "66", "67", "68", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32,
                       SUMS_32(0), SUMS_32(32));
+    } else if constexpr (n == 160) {
+        WGMMA_OF_BOTH("160", "80", "81", "82", "83", "84", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64_TO_79,
+                      SUMS_32(0), SUMS_32(32), SUMS_16(64));
     } else if constexpr (n == 192) {
         WGMMA_OF_BOTH("192", "96", "97", "98", "99", "100", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64,
                       SUMS_32(0), SUMS_32(32), SUMS_32(64));
@@ -97,6 +102,7 @@ __device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_
 #undef SUMS_4
 #undef REGISTERS_96
 #undef REGISTERS_64
+#undef REGISTERS_64_TO_79
 #undef REGISTERS_32
 #undef REGISTERS_16
 #undef REGISTERS_8
