@@ -49,7 +49,7 @@ struct matmul_operands {
 /// With `automatic` on compute capability 9.0, one launch does some fifty products whose operands lie the same way: each of A
 /// and B along k, or across. These take a launch each: where A or B has neither rows nor columns that begin at multiples of
 /// 16 bytes; where k is 0; where a k is so long, and the list so short, that a product is faster with the device to itself.
-/// With another algorithm, or on another device, all do.
+/// With another algorithm, on another device, or where Out is not In, all do.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});

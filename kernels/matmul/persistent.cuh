@@ -231,8 +231,8 @@ struct persistent_kernel {
         sync_group();
     }
 
-    /// Of the boxes of 64 rows of 128 bytes, as many together as there are buffers: a fence and two barriers take longer
-    /// than to fill a box.
+    /// Of a tile's boxes, as many together as there is room for: a fence and two barriers take longer than to fill
+    /// a box.
     static constexpr int cols_together = out_boxes * out_cols;
 
     /// Stores the boxes that are filled: columns [begin, end) of the tile.

@@ -14,8 +14,8 @@
 namespace heddle::kernels::matmul {
 
 /// Describes a matrix of which has_tensor_rows() holds to the tensor memory accelerator, which moves boxes of box_rows x
-/// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes, or 64. A batch of matrices is batch_stride
-/// elements apart. The driver's function comes through the runtime: heddle does not link the driver.
+/// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes, or 64. A batch of matrices is
+/// batch_stride elements apart. The driver's function comes through the runtime: heddle does not link the driver.
 template <class T>
 CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols, std::int64_t batches = 1,
                             std::int64_t batch_stride = 0) {
