@@ -2,13 +2,17 @@
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
+#include <heddle/device.hpp>
 #include <heddle/host.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #if HEDDLE_HAS_OPENBLAS
@@ -35,32 +39,47 @@ problem product(const shape& s) {
             2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
 }
 
-/// `call` takes the matrices a, b and c.
-template <class Call>
-void row(const shape& s, std::string_view library, temperature temperature, Call call) {
-    device_row(product(s), library, temperature, [s, call] {
-        return [s, call, a = random_on_device<float>(s.m * s.k), b = random_on_device<float>(s.k * s.n),
-                c = device_buffer<float>(s.m * s.n, stream())]() mutable {
-            call(matrix_view{a.data(), s.m, s.k}, matrix_view{b.data(), s.k, s.n},
-                 matrix_view{c.data(), s.m, s.n});
-        };
+/// `prepare` takes the matrices a, b and c, and returns the call.
+template <class Prepare>
+void row(const shape& s, std::string_view library, temperature temperature, Prepare prepare) {
+    device_row(product(s), library, temperature, [s, prepare] {
+        auto a = random_on_device<float>(s.m * s.k);
+        auto b = random_on_device<float>(s.k * s.n);
+        device_buffer<float> c(s.m * s.n, stream());
+        auto call =
+            prepare(matrix_view<const float>{a.data(), s.m, s.k},
+                    matrix_view<const float>{b.data(), s.k, s.n}, matrix_view<float>{c.data(), s.m, s.n});
+        return [a = std::move(a), b = std::move(b), c = std::move(c), call = std::move(call)] { call(); };
     });
 }
 
-void heddle_row(const shape& s, temperature temperature,
-                matmul_algorithm algorithm = matmul_algorithm::automatic) {
-    row(s, implementation(algorithm), temperature,
-        [algorithm](auto a, auto b, auto c) { matmul<float>(a, b, c, stream(), {.algorithm = algorithm}); });
+/// With the workspace that the product asks for.
+void heddle_row(const shape& s, temperature temperature, std::string_view name,
+                const matmul_options& options = {}) {
+    row(s, name, temperature, [s, options](auto a, auto b, auto c) {
+        matmul_problem problem{s.m, s.n, s.k};
+        problem.tensor_maps = s.n % 4 == 0 && s.k % 4 == 0;  // rows are of whole packets of 16 bytes
+        problem.precision = options.precision;
+        const auto scratch = std::make_shared<workspace>(
+            matmul_workspace_bytes(problem, traits_of(current_device()), options.algorithm), stream());
+        return [=] {
+            matmul_options with = options;
+            with.workspace = *scratch;
+            matmul<float>(a, b, c, stream(), with);
+        };
+    });
 }
 
 void cublas_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
     row(s, "cublas", temperature, [](auto a, auto b, auto c) {
-        const float alpha = 1;
-        const float beta = 0;
-        // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
-        check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &alpha,
-                             b.data, b.row_stride, a.data, a.row_stride, &beta, c.data, c.row_stride));
+        return [=] {
+            const float alpha = 1;
+            const float beta = 0;
+            // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
+            check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &alpha,
+                                 b.data, b.row_stride, a.data, a.row_stride, &beta, c.data, c.row_stride));
+        };
     });
 #endif
 }
@@ -103,12 +122,13 @@ void register_rows() {
     fma_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const shape& s : shapes) {
-            heddle_row(s, temperature);
+            heddle_row(s, temperature, "heddle");
+            heddle_row(s, temperature, "heddle:ieee", {.precision = precision::ieee});
             cublas_row(s, temperature);
         }
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::f32))
-            heddle_row(s, temperature::cold, algorithm);
+            heddle_row(s, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
     host_rows(cube(512));
     host_rows(cube(1024));
 }

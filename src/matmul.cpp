@@ -29,7 +29,8 @@ namespace rungs = kernels::matmul;
 
 using enum matmul_algorithm;
 
-constexpr std::array float_algorithms = {naive, coalesced, tiled, shared_memory, register_tiled, pipelined};
+constexpr std::array float_algorithms = {naive,          coalesced, tiled,  shared_memory,
+                                         register_tiled, pipelined, bf16x6, padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -97,6 +98,12 @@ bool stores_operand_type(matmul_algorithm algorithm) {
     return algorithm == wgmma_tma || algorithm == warp_specialized || algorithm == fused;
 }
 
+void require_bf16x6_can_run(const matmul_problem& problem, const device_traits& device) {
+    if (!has_warpgroups(device))
+        throw unsupported("matmul: bf16x6 needs a device of compute capability 9.0, and heddle built for it");
+    if (!problem.countable_by_int) throw unsupported("matmul: bf16x6 needs extents below 2^31");
+}
+
 bool is_skinny(const matmul_problem& problem) {
     return std::min(problem.m, problem.n) <= rungs::max_skinny_side;
 }
@@ -116,9 +123,20 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
                 return rungs::launch_shared_memory(arguments, device, stream);
             case register_tiled:
                 return rungs::launch_register_tiled(arguments, device, stream);
-            default:
+            case pipelined:
                 require_pipelined_can_run(problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
+            case padded:
+                require_warpgroups_can_run(to_string(algorithm), problem, device);
+                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
+                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+                    rungs::launch_padded(arguments, workspace, device, stream);
+                return;
+            default:
+                require_bf16x6_can_run(problem, device);
+                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
+                if constexpr (HEDDLE_COMPILED_FOR_90 != 0) rungs::launch_bf16x6(arguments, device, stream);
+                return;
         }
     } else {
         if (algorithm == wmma) return rungs::launch_wmma(arguments, device, stream);
@@ -190,6 +208,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "register_tiled";
         case pipelined:
             return "pipelined";
+        case bf16x6:
+            return "bf16x6";
         case wmma:
             return "wmma";
         case mma_sync:
@@ -212,6 +232,11 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "padded";
     }
     return "unknown";
+}
+
+bool detail::is_exact_enough(matmul_algorithm algorithm, precision precision, std::int64_t k) {
+    const bool splits = algorithm == bf16x6 || algorithm == padded;
+    return !splits || (precision != precision::ieee && k >= rungs::min_bf16x6_k);
 }
 
 namespace {
@@ -244,11 +269,28 @@ choice cheapest(const matmul_problem& problem, const device_traits& device) {
     return best;
 }
 
+/// Of the rungs for float.
+matmul_algorithm select_float(const matmul_problem& problem, const device_traits& device) {
+    const matmul_algorithm strict =
+        problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
+    if (!detail::is_exact_enough(bf16x6, problem.precision, problem.k) || !has_warpgroups(device) ||
+        !problem.countable_by_int)
+        return strict;
+    const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
+    choice best{strict, rungs::ffma_us(m, n, k)};
+    const auto consider = [&](matmul_algorithm algorithm, double us) {
+        if (us < best.us) best = {algorithm, us};
+    };
+    consider(bf16x6, rungs::bf16x6_us(m, n, k, device.sm_count, problem.tensor_maps));
+    if (!problem.tensor_maps && problem.has_workspace && can_be_padded(problem))
+        consider(padded, rungs::padded_bf16x6_us(m, n, k, device.sm_count));
+    return best.algorithm;
+}
+
 }  // namespace
 
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device) {
-    if (problem.operands == element_type::f32)
-        return problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
+    if (problem.operands == element_type::f32) return select_float(problem, device);
     if (std::min({problem.m, problem.n, problem.k, problem.batches}) == 0) return naive;
     if (!has_warpgroups(device))
         return problem.tensor_maps && problem.batches == 1 && can_copy_async(device) ? mma_sync : wmma;
@@ -294,9 +336,14 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
                           std::max(m, n), std::min(m, n), k, device.sm_count, true, short_operand_along_k)));
         }
     }
-    if (algorithm == padded)  // whichever way the operands lie, and both of them
-        sums = std::max(rungs::padded_bytes(m, k), rungs::padded_bytes(k, m)) +
-               std::max(rungs::padded_bytes(k, n), rungs::padded_bytes(n, k));
+    if (algorithm == padded) {  // whichever way the operands lie, and both of them
+        const std::int64_t element = problem.operands == element_type::f32 ? 4 : 2;
+        const auto either_way = [&](std::int64_t rows, std::int64_t cols) {
+            return std::max(rungs::padded_bytes(rows, cols, element),
+                            rungs::padded_bytes(cols, rows, element));
+        };
+        sums = either_way(m, k) + either_way(k, n);
+    }
     return sums == 0 ? 0 : detail::workspace_ticket_bytes + sums;
 }
 
@@ -388,6 +435,9 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                          to_string(options.algorithm)));
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
+    detail::require(options.precision == precision::ieee || options.precision == precision::fp32, "matmul",
+                    {"options", "precision"}, static_cast<int>(options.precision),
+                    "an enumerator of precision");
     const auto tiles = static_cast<int>(matmul_tiles(options.algorithm).size());
     detail::require(options.tile == -1 || (options.tile >= 0 && options.tile < tiles), "matmul",
                     {"options", "tile"}, options.tile, "-1, or less than {} (matmul_tiles of the algorithm)",
@@ -435,7 +485,11 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                  !options.workspace.empty(),
                                  !arguments.epilogue.is_identity,
                                  std::is_same_v<In, Out>,
-                                 batch.count};
+                                 batch.count,
+                                 rungs::has_tensor_extents(arguments.a) &&
+                                     rungs::has_tensor_extents(arguments.b) &&
+                                     rungs::has_tensor_extents(arguments.c),
+                                 options.precision};
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size(
         "matmul", options.workspace,

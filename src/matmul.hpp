@@ -1,8 +1,14 @@
 #pragma once
 
 #include "src/validate.hpp"
+#include <heddle/matmul.hpp>
+
+#include <cstdint>
 
 namespace heddle::detail {
+
+/// Whether a rung may stand for a product of float with this many terms. Pure.
+bool is_exact_enough(matmul_algorithm algorithm, precision precision, std::int64_t k);
 
 /// What heddle::matmul and its CPU sibling ask of their arguments.
 template <class In, class Out>

@@ -1,5 +1,6 @@
 #include "kernels/matmul/launch.hpp"
 #include "src/format.hpp"
+#include "src/matmul.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/matmul_tuner.hpp>
@@ -132,9 +133,10 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
                                     cuda::stream_ref stream, const matmul_options& options) {
     const std::string key =
-        detail::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}", type_name<In>,
+        detail::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}{}", type_name<In>,
                        type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
-                       options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size());
+                       options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size(),
+                       std::is_same_v<In, float> && options.precision == precision::ieee ? " ieee" : "");
     matmul_options result = options;
     if (const auto known = choices_.find(key); known != choices_.end()) {
         result.algorithm = known->second.algorithm;
@@ -146,6 +148,8 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
     double best_seconds = std::numeric_limits<double>::infinity();
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
         if (algorithm == matmul_algorithm::naive) continue;  // never the fastest, and seconds long
+        if (std::is_same_v<In, float> && !detail::is_exact_enough(algorithm, options.precision, a.cols))
+            continue;
         const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
         for (int tile = tiles == 0 ? -1 : 0; tile < tiles; ++tile) {
             matmul_options candidate = options;

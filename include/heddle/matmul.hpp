@@ -24,7 +24,8 @@ enum class matmul_algorithm {
     shared_memory,
     register_tiled,
     pipelined,
-    // half and bfloat16
+    bf16x6,
+    // half and bfloat16; padded: float too
     wmma,
     mma_sync,
     wgmma_tma,
@@ -51,6 +52,15 @@ struct matmul_tile {
 /// The tiles that a rung has to choose from; empty where it has one.
 std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm);
 
+/// How a product of float may be computed (docs/accuracy.md).
+enum class precision {
+    /// Each product and sum is a float32 FMA.
+    ieee,
+    /// Also on tensor cores, by rungs whose sums are at least as exact as those of FMAs one after another. Elements below
+    /// 2^-110 lose what they have below 2^-134.
+    fp32
+};
+
 struct matmul_options {
     float alpha = 1;
     /// Where it is 0, C is not read: it may hold anything, NaN too.
@@ -59,10 +69,12 @@ struct matmul_options {
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
     /// With it, products of half and bfloat16 that have too few tiles for the device are shared out along k as well, and
-    /// operands at odd addresses are copied to even ones. Empty: they are not.
+    /// operands at odd addresses, float too, are copied to even ones. Empty: they are not.
     std::span<std::byte> workspace{};
     /// Of matmul_tiles() of the algorithm that is asked for: which; -1: the one that a model of their costs prefers.
     int tile = -1;
+    /// Of a product of float: what `automatic` chooses from.
+    heddle::precision precision = heddle::precision::fp32;
 };
 
 enum class matmul_activation { none, relu, gelu, gelu_tanh, silu, sigmoid, tanh };
@@ -97,6 +109,9 @@ struct matmul_problem {
     /// C is of the operands' type.
     bool stores_operand_type = true;
     std::int64_t batches = 1;
+    /// No extent reaches 2^31.
+    bool countable_by_int = true;
+    heddle::precision precision = heddle::precision::fp32;
 };
 
 /// The rung that `automatic` stands for. Pure.
@@ -113,7 +128,7 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
 /// A and B are not read where alpha is 0. Enqueued on `stream`; never synchronises, never allocates; safe
 /// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C.
 ///
-/// Out is float, and In too: every product and sum in float32. Or In is half or bfloat16 and Out the same or float, as
+/// Out is float, and In too: exact to float32, as options.precision says. Or In is half or bfloat16 and Out the same or float, as
 /// in matmul<float, half>: exact products, summed in float32, and one rounding to Out. The error bounds are in
 /// docs/accuracy.md.
 ///

@@ -88,6 +88,8 @@ void launch_shared_memory(const arguments& arguments, const device_traits& devic
 void launch_register_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 /// Needs a unit stride along one dimension of A and of B, and cp.async (compute capability 8.0).
 void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+/// Needs has_tensor_extents() of A, B and C, some k, and compute capability 9.0.
+void launch_bf16x6(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 
 // half and bfloat16
 template <class In, class Out>
@@ -126,7 +128,7 @@ void launch_grouped(std::span<product<T, T>> products, const device_traits& devi
 template <class T>
 void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// For A and B with contiguous rows or columns at any address; the workspace holds their copies.
+/// For A and B with contiguous rows or columns at any address; the workspace holds their copies. float takes bf16x6.
 template <class In, class Out>
 void launch_padded(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
                    cudaStream_t stream);

@@ -13,6 +13,7 @@
 #include <heddle/types.hpp>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -46,7 +47,7 @@ matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free, con
     const matrix_view<const T> in = by_rows ? m : transposed(m);
     constexpr std::int64_t width = tensor_alignment / std::int64_t{sizeof(T)};
     const matrix_view<T> out{reinterpret_cast<T*>(free), in.rows, in.cols, divide_up(in.cols, width) * width};
-    free += padded_bytes(in.rows, in.cols);
+    free += padded_bytes(in.rows, in.cols, sizeof(T));
     const std::int64_t packets = in.rows * (out.row_stride / width);
     constexpr int blocks_per_sm = 8;
     const std::int64_t blocks =
@@ -65,12 +66,18 @@ void launch_padded(const product<In, Out>& arguments, std::byte* workspace, cons
     product<In, Out> aligned = arguments;
     aligned.a = padded(arguments.a, free, device, stream);
     aligned.b = padded(arguments.b, free, device, stream);
-    const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = arguments.a.cols;
-    const bool shares = cheapest_whole(multicast_tiles, m, n, k, device.sm_count).us <
-                        cheapest_whole(persistent_tiles, m, n, k, device.sm_count).us;
-    shares ? launch_cluster_multicast(aligned, device, stream) : launch_persistent(aligned, device, stream);
+    if constexpr (std::is_same_v<In, float>) {
+        launch_bf16x6(aligned, device, stream);
+    } else {
+        const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = arguments.a.cols;
+        const bool shares = cheapest_whole(multicast_tiles, m, n, k, device.sm_count).us <
+                            cheapest_whole(persistent_tiles, m, n, k, device.sm_count).us;
+        shares ? launch_cluster_multicast(aligned, device, stream)
+               : launch_persistent(aligned, device, stream);
+    }
 }
 
+template void launch_padded(const product<float, float>&, std::byte*, const device_traits&, cudaStream_t);
 template void launch_padded(const product<half, half>&, std::byte*, const device_traits&, cudaStream_t);
 template void launch_padded(const product<half, float>&, std::byte*, const device_traits&, cudaStream_t);
 template void launch_padded(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&,

@@ -23,9 +23,8 @@ bool has_tensor_rows(const matrix_view<T>& m) {
            m.row_stride < max_stride_bytes / std::int64_t{sizeof(T)};
 }
 
-/// What a copy takes of a matrix of 16-bit elements whose rows begin at multiples of the alignment.
-constexpr std::int64_t padded_bytes(std::int64_t rows, std::int64_t cols) {
-    constexpr std::int64_t element = 2;
+/// What a copy takes of a matrix of elements of `element` bytes whose rows begin at multiples of the alignment.
+constexpr std::int64_t padded_bytes(std::int64_t rows, std::int64_t cols, std::int64_t element) {
     return rows * ((cols * element + tensor_alignment - 1) / tensor_alignment * tensor_alignment);
 }
 

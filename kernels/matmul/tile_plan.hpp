@@ -147,6 +147,43 @@ grouped_layout cheapest_grouped(const Products& products, int sm_count) {
     return best;
 }
 
+/// The rungs for float, roughly: to tell which is faster. Measured on an H200 (driver 580.159, 2026-11-22).
+namespace float_costs {
+inline constexpr std::int64_t tile = 128;        ///< of bf16x6, in both dimensions
+inline constexpr double around_us = 3;           ///< of a tile of bf16x6, beside its steps
+inline constexpr double step_us = 2.25;          ///< for 64 along k
+inline constexpr double step_by_element_us = 4;  ///< where the tensor memory accelerator cannot load
+inline constexpr double ffma_per_us = 21.8e6;    ///< of `pipelined`, 4096^3
+inline constexpr double ffma_around_us = 3;
+inline constexpr double copied_bytes_per_us = 2e6;  ///< half the memory's rate: read and written
+inline constexpr double copy_around_us = 4;
+}  // namespace float_costs
+
+inline double ffma_us(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return float_costs::ffma_around_us + static_cast<double>(m) * static_cast<double>(n) *
+                                             static_cast<double>(k) / float_costs::ffma_per_us;
+}
+
+inline double bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool by_boxes) {
+    const auto rounds = static_cast<double>(
+        divide_up(divide_up(m, float_costs::tile) * divide_up(n, float_costs::tile), sm_count));
+    return rounds *
+           (float_costs::around_us + static_cast<double>(divide_up(k, step_k)) *
+                                         (by_boxes ? float_costs::step_us : float_costs::step_by_element_us));
+}
+
+/// bf16x6, and copies of A and B before it.
+inline double padded_bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    return 2 * float_costs::copy_around_us +
+           static_cast<double>(k) * static_cast<double>(m + n) * sizeof(float) /
+               float_costs::copied_bytes_per_us +
+           bf16x6_us(m, n, k, sm_count, true);
+}
+
+/// From this k on the sums of bf16x6 are at least as exact as sums of FMAs one after another, whatever the elements
+/// (docs/accuracy.md).
+inline constexpr std::int64_t min_bf16x6_k = 256;
+
 /// The widths that the rung `skinny` has tiles of; their height is 64.
 inline constexpr std::array skinny_widths = {16, 64};
 inline constexpr int skinny_height = 64;

@@ -47,6 +47,12 @@ __device__ inline void arrive_and_expect(mbarrier* barrier, unsigned bytes) {
                  : "memory");
 }
 
+/// An arrival when the copies that this thread has started with cp.async have come.
+__device__ inline void arrive_after_copies(mbarrier* barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+                 : "memory");
+}
+
 /// Waits for the end of a phase of this parity: 0 of the first, 1 of the second, ... Before the first phase, parity 1
 /// does not wait.
 __device__ inline void wait(mbarrier* barrier, unsigned parity) {

@@ -95,6 +95,22 @@ __device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_
     // clang-format on
 }
 
+/// The same with A in registers, bfloat16, 128 columns. Thread t has of the rows 16 (t / 32) + t % 32 / 4 and eight below the
+/// pairs from column 2 (t % 4) on, a[0] and a[1], and eight columns on, a[2] and a[3]. Nobody touches them until the wait.
+template <bool b_k_major>
+__device__ inline void wgmma_of_registers(float (&sums)[64], const unsigned (&a)[4], std::uint64_t b,
+                                          bool accumulate) {
+    // clang-format off
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+                 REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32
+                 "}, {%64, %65, %66, %67}, %68, p, 1, 1, %70;\n}"
+                 : SUMS_32(0), SUMS_32(32)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)),
+                   "n"(b_k_major ? 0 : 1));
+    // clang-format on
+}
+
 #undef WGMMA_OF_BOTH
 #undef WGMMA
 #undef SUMS_32

@@ -1,0 +1,354 @@
+// bf16x6: a float32 product as six bfloat16 products on the tensor cores.
+//
+//   x = x0 + x1 + x2, each what is left rounded to eight bits: exact, as x has 24
+//   a b = a0 b0 + (a0 b1 + a1 b0) + (a0 b2 + a1 b1 + a2 b0), and less than 2^-22.9 |a b| that is left out
+//
+//   2 producers  | split B of step 0 | of step 1 | of step 2 | wait until step 0 is multiplied ...
+//   consumer 0              | split A, rows  0 ..  63 of step 0, multiply | of step 1 | ...
+//   consumer 1              | split A, rows 64 .. 127 of step 0, multiply | of step 1 | ...
+//
+// FFMA gives 67 TFLOP/s, bfloat16 on the tensor cores 989: a sixth of that is two and a half times as much. A warpgroup alone
+// needs its rows of A, so it splits them in its registers, where wgmma takes A from; while it does, the tensor cores work for
+// the other. B, which both need, is split by two further warpgroups into shared memory. They load, too: by the tensor memory
+// accelerator, or where that cannot address A or B, by cp.async, an element a thread.
+//
+// The tensor cores cut sums off rather than round them. The products a0 b0 have 16 bits, so a sum of 64 of them alone loses
+// next to nothing; the five others are 2^-8 of that, and so is what they lose. Both sums go to a total, by FADD, which
+// rounds.
+
+#include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/device/ptx/wgmma.cuh"
+#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/matmul/bf16x6.cuh"
+#include "kernels/matmul/float_tile.cuh"
+#include "kernels/matmul/launch.hpp"
+#include <heddle/error.hpp>
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+constexpr int warp = 32;
+constexpr int warpgroup_threads = 4 * warp;
+
+struct tile {
+    static constexpr int m = 128;
+    static constexpr int n = 128;
+    static constexpr int k = 64;
+    static constexpr int consumer_m = 64;
+    static constexpr int consumers = m / consumer_m;
+    static constexpr int producers = 1;
+    static constexpr int producer_threads = producers * warpgroup_threads;
+    static constexpr int threads = producer_threads + consumers * warpgroup_threads;
+    static constexpr int producer_registers = 72;
+    static constexpr int consumer_registers = 216;
+    static constexpr int sums = n / 2;  ///< of a thread
+    static constexpr int instruction_k = 16;
+    static constexpr int instructions = k / instruction_k;
+};
+
+constexpr int stages = 2;
+
+struct float_product {
+    operand a;
+    operand b;
+    float_result c;
+};
+
+template <bool a_k_major, bool b_k_major>
+struct shared_storage {
+    using a_tile = float_tile<tile::m, tile::k, a_k_major>;
+    using b_tile = float_tile<tile::n, tile::k, b_k_major>;
+    using piece_tile = warpgroup_tile<bfloat16, tile::n, b_k_major>;
+    unsigned char a[stages][a_tile::bytes];
+    unsigned char b[stages][b_tile::bytes];
+    unsigned char b_pieces[stages][pieces][piece_tile::bytes];
+    ptx::mbarrier a_full[stages];
+    ptx::mbarrier a_empty[stages];
+    ptx::mbarrier b_full[stages];
+    ptx::mbarrier pieces_full[stages];
+    ptx::mbarrier pieces_empty[stages];
+};
+
+__device__ int stage_of(int step) {
+    return step % stages;
+}
+/// Of the phase that ends when what `step` needs has come. A stage is free when the phase before it has ended.
+__device__ unsigned parity_of(int step) {
+    return static_cast<unsigned>(step / stages % 2);
+}
+
+/// Goes through the steps of a block, of all its tiles.
+struct step_position {
+    tile_worker tiles;
+    tile_work work{};
+    int k_step = 0;
+    bool exists = true;
+
+    __device__ explicit step_position(const tile_schedule& schedule)
+        : tiles(schedule, static_cast<int>(blockIdx.x)) {
+        advance();
+    }
+
+    __device__ void advance() {
+        if (++k_step < work.last) return;
+        exists = exists && tiles.next(work);
+        k_step = work.first;
+    }
+};
+
+template <bool a_k_major, bool b_k_major, bool by_boxes>
+struct bf16x6_kernel {
+    using storage = shared_storage<a_k_major, b_k_major>;
+    using a_tile = typename storage::a_tile;
+    using b_tile = typename storage::b_tile;
+    using piece_tile = typename storage::piece_tile;
+
+    const float_product& p;
+    const tile_schedule& schedule;
+    storage& shared;
+    int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+    int lane = static_cast<int>(threadIdx.x) % warp;
+
+    template <class Tile>
+    __device__ void load(unsigned char* to, const operand& from, int position, int k_step,
+                         ptx::mbarrier* full) const {
+        if constexpr (!by_boxes)
+            Tile::template load_elements<tile::producer_threads>(to, from, position, k_step * tile::k, full);
+        else if (threadIdx.x == 0)
+            Tile::load_boxes(to, from, position, k_step * tile::k, full);
+    }
+
+    /// A's stage is free when the consumers have split what was there, B's when the producers have.
+    __device__ void load(const step_position& at, int step) const {
+        if (!at.exists) return;
+        const int stage = stage_of(step);
+        load<b_tile>(shared.b[stage], p.b, at.work.col * tile::n, at.k_step, &shared.b_full[stage]);
+        if (!by_boxes || threadIdx.x == 0) ptx::wait(&shared.a_empty[stage], parity_of(step) ^ 1);
+        load<a_tile>(shared.a[stage], p.a, at.work.row * tile::m, at.k_step, &shared.a_full[stage]);
+    }
+
+    /// Eight elements at a time. Lanes side by side take rows side by side, whose packets are in different banks.
+    __device__ void split_b(int stage) const {
+        constexpr int rows = b_tile::rows, elements = 8, packets = swizzle_bytes / 16;
+        constexpr int across = tile::producer_threads / rows;
+        const int r = static_cast<int>(threadIdx.x) % rows, first = static_cast<int>(threadIdx.x) / rows;
+#pragma unroll
+        for (int i = 0; i < tile::n * tile::k / elements / tile::producer_threads; ++i) {
+            const int at = first + i * across;  // in the row, through the boxes
+            unsigned pairs[elements / 2][pieces];
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const float4 x =
+                    *reinterpret_cast<const float4*>(b_tile::packet(shared.b[stage], r, 2 * at + half));
+                split({x.x, x.y}, pairs[2 * half]);
+                split({x.z, x.w}, pairs[2 * half + 1]);
+            }
+            const int place =
+                at / packets * piece_tile::box_bytes + r * swizzle_bytes + (at % packets ^ r % 8) * 16;
+#pragma unroll
+            for (int piece = 0; piece < pieces; ++piece)
+                *reinterpret_cast<uint4*>(shared.b_pieces[stage][piece] + place) =
+                    make_uint4(pairs[0][piece], pairs[1][piece], pairs[2][piece], pairs[3][piece]);
+        }
+    }
+
+    __device__ void produce() const {
+        step_position loaded(schedule);
+        for (int step = 0; step < stages; ++step, loaded.advance()) load(loaded, step);
+        int step = 0;
+        for (step_position at(schedule); at.exists; at.advance(), loaded.advance(), ++step) {
+            const int stage = stage_of(step);
+            ptx::wait(&shared.b_full[stage], parity_of(step));
+            ptx::wait(&shared.pieces_empty[stage], parity_of(step) ^ 1);
+            split_b(stage);
+            ptx::fence_before_copies();
+            arrive_by_warp(&shared.pieces_full[stage]);
+            ptx::sync_threads(1, tile::producer_threads);
+            load(loaded, step + stages);
+        }
+    }
+
+    __device__ void arrive_by_warp(ptx::mbarrier* barrier) const {
+        __syncwarp();
+        if (lane == 0) ptx::arrive(barrier);
+    }
+
+    /// Of a consumer's rows, which is this thread's first; the other is eight below. wgmma's rows are A's in another order, in
+    /// which those that half a warp reads at once are in different banks.
+    __device__ int row_of_thread() const {
+        const int consumer = static_cast<int>(threadIdx.x) / warpgroup_threads - tile::producers;
+        const int row = lane / 4;
+        return consumer * tile::consumer_m + thread / warp * 16 + row % 4 * 2 + row / 4;
+    }
+
+    /// The pieces of a thread's A for one instruction (wgmma.cuh).
+    __device__ void split_a(const unsigned char* a, const typename a_tile::pairs& of_thread, int instruction,
+                            unsigned (&to)[pieces][4]) const {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            unsigned pair[pieces];
+            split(of_thread.read(a, i % 2, 2 * instruction + i / 2), pair);
+#pragma unroll
+            for (int piece = 0; piece < pieces; ++piece) to[piece][i] = pair[piece];
+        }
+    }
+
+    /// The pieces of A of the next step are split while the tensor cores multiply those of this one, behind the products
+    /// that have read theirs.
+    __device__ void consume() const {
+        const int row = row_of_thread();
+        const typename a_tile::pairs of_thread(row, lane % 4 * 2);
+        unsigned a[tile::instructions][pieces][4];
+        const auto split_for = [&](int step, int i) {
+            const int stage = stage_of(step);
+            if (i == 0) ptx::wait(&shared.a_full[stage], parity_of(step));
+            split_a(shared.a[stage], of_thread, i, a[i]);
+            if (i + 1 == tile::instructions) arrive_by_warp(&shared.a_empty[stage]);
+        };
+#pragma unroll
+        for (int i = 0; i < tile::instructions; ++i) split_for(0, i);
+
+        float total[tile::sums] = {};
+        step_position at(schedule);
+        for (int step = 0; at.exists; ++step) {
+            const tile_work work = at.work;
+            const bool is_last = at.k_step + 1 == work.last;
+            at.advance();
+            const int stage = stage_of(step);
+            float sums[tile::sums];
+            std::uint64_t b[pieces];
+#pragma unroll
+            for (int piece = 0; piece < pieces; ++piece)
+                b[piece] = piece_tile::descriptor(shared.b_pieces[stage][piece], 0);
+            const auto multiply = [&](int of_a, int of_b, int i, bool accumulate) {
+                ptx::wgmma_of_registers<b_k_major>(sums, a[i][of_a], b[of_b] + i * piece_tile::advance,
+                                                   accumulate);
+            };
+            const auto add = [&] {
+                ptx::wgmma_wait<0>();
+                ptx::wgmma_results(sums);
+#pragma unroll
+                for (int i = 0; i < tile::sums; ++i) total[i] += sums[i];
+            };
+
+            ptx::wait(&shared.pieces_full[stage], parity_of(step));
+            ptx::wgmma_fence();
+#pragma unroll
+            for (int i = 0; i < tile::instructions; ++i) multiply(0, 0, i, i > 0);
+            ptx::wgmma_commit();
+            add();
+
+            ptx::wgmma_fence();
+#pragma unroll
+            for (int i = 0; i < tile::instructions; ++i) {
+                multiply(2, 0, i, i > 0);
+                multiply(1, 1, i, true);
+                multiply(0, 2, i, true);
+                multiply(1, 0, i, true);
+                multiply(0, 1, i, true);
+                ptx::wgmma_commit();
+            }
+            if (at.exists) {
+                ptx::wgmma_wait<3>();
+                split_for(step + 1, 0);
+                ptx::wgmma_wait<2>();
+                split_for(step + 1, 1);
+                ptx::wgmma_wait<1>();
+                split_for(step + 1, 2);
+            }
+            ptx::wgmma_wait<0>();
+            if (thread == 0) ptx::arrive(&shared.pieces_empty[stage]);
+            if (at.exists) split_for(step + 1, 3);
+            add();
+            if (!is_last) continue;
+            store<tile::n>(p.c, work.row * tile::m + row, work.col * tile::n + lane % 4 * 2, total);
+#pragma unroll
+            for (float& sum : total) sum = 0;
+        }
+    }
+};
+
+template <bool a_k_major, bool b_k_major, bool by_boxes>
+__global__ void __launch_bounds__(tile::threads, 1)
+    bf16x6(const __grid_constant__ float_product p, const __grid_constant__ tile_schedule schedule) {
+    using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes>;
+    extern __shared__ __align__(1024) unsigned char bytes[];
+    auto& shared = *reinterpret_cast<typename kernel::storage*>(bytes);
+    if (threadIdx.x == 0) {
+        constexpr int loads = by_boxes ? 1 : tile::producer_threads;
+        for (int stage = 0; stage < stages; ++stage) {
+            ptx::init(&shared.a_full[stage], loads);
+            ptx::init(&shared.a_empty[stage], tile::consumers * warpgroup_threads / warp);
+            ptx::init(&shared.b_full[stage], loads);
+            ptx::init(&shared.pieces_full[stage], tile::producer_threads / warp);
+            ptx::init(&shared.pieces_empty[stage], tile::consumers);
+        }
+        ptx::fence_mbarrier_init();
+    }
+    __syncthreads();
+    const kernel self{p, schedule, shared};
+    if (threadIdx.x < tile::producer_threads) {
+        ptx::release_registers<tile::producer_registers>();
+        self.produce();
+    } else {
+        ptx::claim_registers<tile::consumer_registers>();
+        self.consume();
+    }
+}
+
+template <bool a_k_major, bool b_k_major, bool by_boxes>
+void launch(const arguments& arguments, const tile_schedule& schedule, cudaStream_t stream) {
+    using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes>;
+    const matrix_view<const float>&a = arguments.a, &b = arguments.b;
+    const float_product p{.a = make_operand<typename kernel::a_tile, by_boxes>(a_k_major ? a : transposed(a)),
+                          .b = make_operand<typename kernel::b_tile, by_boxes>(b_k_major ? transposed(b) : b),
+                          .c = make_result(arguments)};
+    const auto function = bf16x6<a_k_major, b_k_major, by_boxes>;
+    constexpr int shared_bytes = sizeof(typename kernel::storage);
+    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    function<<<static_cast<unsigned>(schedule.workers), tile::threads, shared_bytes, stream>>>(p, schedule);
+    check(cudaGetLastError());
+}
+
+template <bool by_boxes>
+void launch(const arguments& arguments, bool a_k_major, bool b_k_major, const tile_schedule& schedule,
+            cudaStream_t stream) {
+    if (a_k_major)
+        b_k_major ? launch<true, true, by_boxes>(arguments, schedule, stream)
+                  : launch<true, false, by_boxes>(arguments, schedule, stream);
+    else
+        b_k_major ? launch<false, true, by_boxes>(arguments, schedule, stream)
+                  : launch<false, false, by_boxes>(arguments, schedule, stream);
+}
+
+}  // namespace
+
+void launch_bf16x6(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
+    constexpr int group = 8;
+    const auto count = [](std::int64_t elements, int of) {
+        return static_cast<int>(divide_up(elements, of));
+    };
+    const matrix_view<const float>&a = arguments.a, &b = arguments.b;
+    const int down = count(arguments.c.rows, tile::m), across = count(arguments.c.cols, tile::n);
+    const tile_schedule schedule{.batches = 1,
+                                 .down = down,
+                                 .across = across,
+                                 .group = group,
+                                 .steps = count(a.cols, tile::k),
+                                 .workers = std::min(device.sm_count, down * across),
+                                 .whole = down * across,
+                                 .streams = 0};
+    if (has_tensor_rows_or_columns(a) && has_tensor_rows_or_columns(b))
+        launch<true>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, stream);
+    else
+        launch<false>(arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1, schedule, stream);
+}
+
+}  // namespace heddle::kernels::matmul

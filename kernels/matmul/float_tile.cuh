@@ -1,0 +1,113 @@
+#pragma once
+
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/tensor_copy.cuh"
+#include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/matmul/tensor_map.hpp"
+
+#include <cstdint>
+
+/// Tiles of float32 in shared memory, and how they come there.
+namespace heddle::kernels::matmul {
+
+/// A or B, with the rows that the tile has.
+struct operand {
+    CUtensorMap map{};
+    const float* data = nullptr;
+    std::int64_t row_stride = 0;
+    std::int64_t col_stride = 0;
+    int rows = 0;
+    int cols = 0;
+};
+
+/// float32 as the tensor memory accelerator brings it: `extent` along m or n by `depth` along k, in boxes of 32
+/// elements to a row of 128 swizzled bytes. k-major: the rows run along k.
+template <int extent, int depth, bool k_major>
+struct float_tile {
+    static constexpr int row = swizzle_bytes / static_cast<int>(sizeof(float));
+    static constexpr int rows = k_major ? extent : depth;
+    static constexpr int boxes = extent * depth / (rows * row);
+    static constexpr int box_bytes = rows * swizzle_bytes;
+    static constexpr int bytes = boxes * box_bytes;
+
+    /// By one thread.
+    static __device__ void load_boxes(unsigned char* to, const operand& from, int position, int k,
+                                      ptx::mbarrier* full) {
+        ptx::arrive_and_expect(full, bytes);
+        for (int box = 0; box < boxes; ++box) {
+            const int x = (k_major ? k : position) + box * row;
+            ptx::load_box(to + box * box_bytes, from.map, x, k_major ? position : k, 0, full);
+        }
+    }
+
+    /// By the block's first `threads` threads.
+    template <int threads>
+    static __device__ void load_elements(unsigned char* to, const operand& from, int position, int k,
+                                         ptx::mbarrier* full) {
+        constexpr int across = boxes * row, down = threads / across;
+        static_assert(rows % down == 0 && threads % across == 0);
+        const int x = static_cast<int>(threadIdx.x) % across, first = static_cast<int>(threadIdx.x) / across;
+        const int from_x = (k_major ? k : position) + x, from_first = (k_major ? position : k) + first;
+        const int count = from_x < from.cols ? from.rows - from_first : 0;
+        const float* at = from.data + from_first * from.row_stride + from_x * from.col_stride;
+        const std::int64_t stride = down * from.row_stride;
+#pragma unroll 4
+        for (int i = 0; i < rows / down; ++i) {
+            const bool is_inside = i * down < count;
+            ptx::cp_async<4>(packet(to, first + i * down, x / 4) + x % 4 * 4, is_inside ? at : from.data,
+                             is_inside ? 4 : 0);
+            at += stride;
+        }
+        ptx::arrive_after_copies(full);
+    }
+
+    /// Sixteen bytes of a row; `packet` counts through the boxes.
+    template <class Byte>
+    static __device__ Byte* packet(Byte* begin, int r, int packet) {
+        return begin + packet / 8 * box_bytes + r * swizzle_bytes + (packet % 8 ^ r % 8) * 16;
+    }
+
+    /// Where a thread reads pairs of neighbours along k. Of the swizzle it knows one half from the start, the other is a
+    /// constant of the unrolled loop.
+    class pairs {
+      public:
+        /// k is even, k < 8; the third bit of the position is 0.
+        __device__ pairs(int position, int k)
+            : offset_(k_major ? position * swizzle_bytes + (k / 4 ^ position % 8) * 16 + k % 4 * 4
+                              : position / row * box_bytes + k * swizzle_bytes +
+                                    (position % row / 4 ^ k) * 16 + position % 4 * 4) {}
+
+        /// The elements (position + 8 down, k + 8 along) and the next along k; down < 2.
+        __device__ float2 read(const unsigned char* tile, int down, int along) const {
+            constexpr int eight_rows = 8 * swizzle_bytes, eight_elements = 32;
+            if constexpr (k_major) {
+                const int at =
+                    (offset_ ^ along % 4 * eight_elements) + along / 4 * box_bytes + down * eight_rows;
+                return *reinterpret_cast<const float2*>(tile + at);
+            } else {
+                const int at = (offset_ ^ down * eight_elements) + along * eight_rows;
+                const int next =
+                    (offset_ ^ (down * eight_elements + 16)) + along * eight_rows + swizzle_bytes;
+                return {*reinterpret_cast<const float*>(tile + at),
+                        *reinterpret_cast<const float*>(tile + next)};
+            }
+        }
+
+      private:
+        int offset_;
+    };
+};
+
+/// `Tile` is its float_tile; `view` has rows as that has. by_boxes: has_tensor_rows() holds.
+template <class Tile, bool by_boxes>
+operand make_operand(const matrix_view<const float>& view) {
+    operand result{.data = view.data,
+                   .row_stride = view.row_stride,
+                   .col_stride = view.col_stride,
+                   .rows = static_cast<int>(view.rows),
+                   .cols = static_cast<int>(view.cols)};
+    if constexpr (by_boxes) result.map = make_tensor_map(view, Tile::rows, Tile::row);
+    return result;
+}
+
+}  // namespace heddle::kernels::matmul

@@ -1,0 +1,233 @@
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matmul.hpp"
+#include "tests/support/matmul_16_bit.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#if HEDDLE_HAS_CUBLAS
+#include <cublas_v2.h>
+
+namespace heddle {
+namespace {
+
+using test::guarded;
+using test::reference;
+using test::shape;
+
+/// Of C: enough that cublasSgemm has tiles for the whole device, and adds k products one after another.
+constexpr std::int64_t side = 1024;
+constexpr std::int64_t checked_rows = 16;
+
+std::vector<float> normal(std::int64_t size) {
+    const std::vector<double> u = test::random_elements<double>(size, 0x1p-53, 1);
+    const std::vector<double> v = test::random_elements<double>(size, 0, 6.283185307179586);
+    std::vector<float> result(u.size());
+    for (std::size_t i = 0; i < u.size(); ++i)
+        result[i] = static_cast<float>(std::sqrt(-2 * std::log(u[i])) * std::cos(v[i]));
+    return result;
+}
+
+std::vector<float> scaled(std::vector<float> elements, const std::function<double(std::int64_t)>& factor) {
+    for (std::size_t i = 0; i < elements.size(); ++i)
+        elements[i] = static_cast<float>(elements[i] * factor(static_cast<std::int64_t>(i)));
+    return elements;
+}
+
+/// A (side x k) and B (k x side).
+struct operands {
+    std::vector<float> a, b;
+};
+
+struct distribution {
+    const char* name;
+    operands (*make)(std::int64_t k);
+};
+
+void PrintTo(const distribution& d, std::ostream* out) {
+    *out << d.name;
+}
+
+constexpr std::array distributions = {
+    distribution{"normal",
+                 [](std::int64_t k) {
+                     return operands{normal(side * k), normal(k * side)};
+                 }},
+    distribution{"uniform",
+                 [](std::int64_t k) {
+                     return operands{test::random_elements<float>(side * k, 0, 1),
+                                     test::random_elements<float>(k * side, 0, 1)};
+                 }},
+    distribution{"lognormal",
+                 [](std::int64_t k) {
+                     const auto of = [](std::int64_t size) {
+                         std::vector<float> elements = normal(size);
+                         for (float& x : elements) x = std::exp(3 * x);
+                         return elements;
+                     };
+                     return operands{of(side * k), of(k * side)};
+                 }},
+    distribution{"scaled_rows",
+                 [](std::int64_t k) {
+                     return operands{scaled(normal(side * k),
+                                            [k](std::int64_t i) {
+                                                return std::pow(
+                                                    10, -20 + 40.0 * static_cast<double>(i / k) / (side - 1));
+                                            }),
+                                     normal(k * side)};
+                 }},
+    distribution{"cancelling_pairs",
+                 [](std::int64_t k) {
+                     operands result{normal(side * k), normal(k * side)};
+                     for (std::int64_t i = 0; i < side; ++i)
+                         for (std::int64_t j = 1; j < k; j += 2) {
+                             const auto at = [](std::int64_t place) {
+                                 return static_cast<std::size_t>(place);
+                             };
+                             result.a[at(i * k + j)] = -result.a[at(i * k + j - 1)];
+                             result.b[at(j * side + i)] =
+                                 result.b[at((j - 1) * side + i)] * (1 + 1e-3f * result.b[at(j * side + i)]);
+                         }
+                     return result;
+                 }},
+    distribution{"near_overflow",
+                 [](std::int64_t k) {
+                     const auto large = [k](std::int64_t) {
+                         return 0x1p62 / std::sqrt(static_cast<double>(k));
+                     };
+                     return operands{scaled(normal(side * k), large),
+                                     scaled(normal(k * side), [](std::int64_t) { return 0x1p60; })};
+                 }},
+};
+
+/// A product of checked_rows rows of A, spread over it, in float64.
+class sampled_reference {
+  public:
+    sampled_reference(const operands& in, std::int64_t k)
+        : exact_({checked_rows, side, k}, rows_of(in.a, k), in.b,
+                 std::vector<float>(static_cast<std::size_t>(checked_rows * side)), 1, 0) {}
+
+    struct error {
+        double frobenius;  ///< relative to the norm of the exact product
+        double largest;    ///< of an element, relative to its sum of magnitudes
+    };
+
+    [[nodiscard]] error error_of(const std::vector<float>& c) const {
+        const std::vector<float> actual = rows_of(c, side);
+        double squares = 0, of_exact = 0, largest = 0;
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            const double off = double{actual[i]} - exact_.value[i];
+            squares += off * off;
+            of_exact += exact_.value[i] * exact_.value[i];
+            // A NaN is no less than anything.
+            if (!(std::abs(off) <= largest * exact_.magnitude[i]))
+                largest = std::abs(off) / exact_.magnitude[i];
+        }
+        return {std::sqrt(squares / of_exact), largest};
+    }
+
+  private:
+    static std::vector<float> rows_of(const std::vector<float>& matrix, std::int64_t cols) {
+        std::vector<float> result;
+        for (std::int64_t row = 0; row < side; row += side / checked_rows)
+            result.insert(result.end(), matrix.begin() + row * cols, matrix.begin() + (row + 1) * cols);
+        return result;
+    }
+
+    reference exact_;
+};
+
+class matmul_precision : public test::gpu_test,
+                         public testing::WithParamInterface<std::tuple<distribution, std::int64_t>> {};
+
+/// What `precision::fp32` chooses is as exact as cublasSgemm, but for a tenth.
+TEST_P(matmul_precision, is_that_of_cublas) {
+    const auto& [of, k] = GetParam();
+    const shape s{side, side, k};
+    const operands in = of.make(k);
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
+    a.upload(in.a);
+    b.upload(in.b);
+    const stream stream;
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream);
+
+    cublasHandle_t handle = nullptr;
+    ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cublasSetStream(handle, stream.get()), CUBLAS_STATUS_SUCCESS);
+    const float one = 1, zero = 0;
+    // Row-major C = A B is column-major C^T = B^T A^T.
+    ASSERT_EQ(cublasSgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, s.n, s.m, s.k, &one, b.data(), s.n, a.data(),
+                             s.k, &zero, vendor.data(), s.n),
+              CUBLAS_STATUS_SUCCESS);
+    stream.synchronize();
+    ASSERT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
+
+    const sampled_reference exact(in, k);
+    const auto ours = exact.error_of(c.download()), theirs = exact.error_of(vendor.download());
+    EXPECT_LE(ours.frobenius, 1.1 * theirs.frobenius);
+    EXPECT_LE(ours.largest, 1.1 * theirs.largest);
+    const auto record = [](const std::string& name, double error) {
+        std::ostringstream text;
+        text << std::scientific << std::setprecision(2) << error;
+        RecordProperty(name, text.str());
+    };
+    record("frobenius", ours.frobenius);
+    record("frobenius_of_cublas", theirs.frobenius);
+    record("largest", ours.largest);
+    record("largest_of_cublas", theirs.largest);
+}
+
+std::string parameter_name(const testing::TestParamInfo<matmul_precision::ParamType>& tested) {
+    const auto& [of, k] = tested.param;
+    return std::string(of.name) + "_" + std::to_string(k);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, matmul_precision,
+                         testing::Combine(testing::ValuesIn(distributions),
+                                          testing::Values(16, 64, 256, 1024, 4096, 16384)),
+                         parameter_name);
+
+class bf16x6_of_tiny_elements : public test::gpu_test {};
+
+/// Elements below 2^-110 have no room for their last piece: of each, what is below 2^-134 may be lost.
+TEST_F(bf16x6_of_tiny_elements, lose_what_is_below_2_to_the_minus_134) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    const shape s{64, 64, 256};
+    const std::vector<float> a_elements = scaled(normal(s.m * s.k), [](std::int64_t) { return 0x1p-124; });
+    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -1, 1);
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    const stream stream;
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {.algorithm = matmul_algorithm::bf16x6});
+    stream.synchronize();
+    const std::vector<float> actual = c.download();
+    const reference exact(s, a_elements, b_elements, actual, 1, 0);
+    const double lost = static_cast<double>(s.k) * 0x1p-134;
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        ASSERT_LE(std::abs(double{actual[i]} - exact.value[i]), lost + 0x1p-16 * exact.magnitude[i]) << i;
+}
+
+}  // namespace
+}  // namespace heddle
+#else
+TEST(matmul_precision, is_that_of_cublas) {
+    GTEST_SKIP() << "cuBLAS is not installed";
+}
+#endif
