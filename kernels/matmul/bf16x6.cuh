@@ -1,36 +1,26 @@
 #pragma once
 
+#include "kernels/device/ptx/bfloat16.cuh"
 #include "kernels/matmul/launch.hpp"
 
 #include <cstdint>
 
-/// What the rungs of bf16x6 share.
+/// Elements in three pieces of bfloat16, and C of a float product.
 namespace heddle::kernels::matmul {
 
 constexpr int pieces = 3;  ///< of an element
 
-/// Two elements as bfloat16, rounded, but to no infinity: then the last piece, and it alone, of an infinite element is
-/// infinite.
-template <bool is_last>
-__device__ unsigned rounded(float2 x) {
-    unsigned result;
-    if constexpr (is_last)
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(x.y), "f"(x.x));
-    else
-        asm("cvt.rn.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(x.y), "f"(x.x));
-    return result;
-}
-
+/// An infinite element has two finite pieces and an infinite last one.
 __device__ inline void split(float2 x, unsigned (&to)[pieces]) {
     const auto subtract = [&](unsigned piece) {
         x.x -= __uint_as_float(piece << 16);
         x.y -= __uint_as_float(piece & 0xffff0000);
     };
-    to[0] = rounded<false>(x);
+    to[0] = ptx::to_finite_bfloat16(x);
     subtract(to[0]);
-    to[1] = rounded<false>(x);
+    to[1] = ptx::to_finite_bfloat16(x);
     subtract(to[1]);
-    to[2] = rounded<true>(x);
+    to[2] = ptx::to_bfloat16(x);
 }
 
 /// C of a product that is not empty, and what becomes of the sums.

@@ -18,18 +18,20 @@
 namespace heddle::kernels::matmul {
 namespace {
 
-constexpr int threads = 256;
+constexpr int warp = 32;
+constexpr int rows_of_block = 8;  ///< a warp each
+constexpr std::int64_t max_blocks_down = 65535;
 
 /// `out` has rows of whole packets, at least as long as those of `in`; both have contiguous rows.
 template <class T>
-__global__ void __launch_bounds__(threads) pad(matrix_view<const T> in, matrix_view<T> out) {
+__global__ void __launch_bounds__(warp* rows_of_block) pad(matrix_view<const T> in, matrix_view<T> out) {
     using packet = vector<T, max_vector_bytes / sizeof(T)>;
     constexpr std::int64_t width = sizeof(packet) / sizeof(T);
-    const std::int64_t across = out.row_stride / width;
-    const std::int64_t step = std::int64_t{gridDim.x} * threads;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < in.rows * across; i += step) {
-        const std::int64_t row = i / across;
-        const std::int64_t col = i % across * width;
+    const std::int64_t col = (std::int64_t{blockIdx.x} * warp + threadIdx.x) * width;
+    if (col >= in.cols) return;
+    const std::int64_t step = std::int64_t{gridDim.y} * rows_of_block;
+    for (std::int64_t row = std::int64_t{blockIdx.y} * rows_of_block + threadIdx.y; row < in.rows;
+         row += step) {
         const T* const first = in.data + row * in.row_stride + col;
         packet moved;
 #pragma unroll
@@ -40,19 +42,17 @@ __global__ void __launch_bounds__(threads) pad(matrix_view<const T> in, matrix_v
 
 /// `m`, or a copy of it at `free`, which then is moved behind the copy.
 template <class T>
-matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free, const device_traits& device,
-                            cudaStream_t stream) {
+matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free, cudaStream_t stream) {
     if (has_tensor_rows_or_columns(m)) return m;
     const bool by_rows = m.cols <= 1 || m.col_stride == 1;
     const matrix_view<const T> in = by_rows ? m : transposed(m);
     constexpr std::int64_t width = tensor_alignment / std::int64_t{sizeof(T)};
     const matrix_view<T> out{reinterpret_cast<T*>(free), in.rows, in.cols, divide_up(in.cols, width) * width};
     free += padded_bytes(in.rows, in.cols, sizeof(T));
-    const std::int64_t packets = in.rows * (out.row_stride / width);
-    constexpr int blocks_per_sm = 8;
-    const std::int64_t blocks =
-        std::min<std::int64_t>(divide_up(packets, threads), device.sm_count * blocks_per_sm);
-    pad<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(in, out);
+    const std::int64_t across = divide_up(out.row_stride, warp * width);
+    const std::int64_t down = std::min(divide_up(in.rows, rows_of_block), max_blocks_down);
+    pad<<<dim3(static_cast<unsigned>(across), static_cast<unsigned>(down)), dim3(warp, rows_of_block), 0,
+          stream>>>(in, out);
     check(cudaGetLastError());
     return by_rows ? matrix_view<const T>(out) : transposed(matrix_view<const T>(out));
 }
@@ -64,8 +64,8 @@ void launch_padded(const product<In, Out>& arguments, std::byte* workspace, cons
                    cudaStream_t stream) {
     std::byte* free = workspace + workspace_ticket_bytes;
     product<In, Out> aligned = arguments;
-    aligned.a = padded(arguments.a, free, device, stream);
-    aligned.b = padded(arguments.b, free, device, stream);
+    aligned.a = padded(arguments.a, free, stream);
+    aligned.b = padded(arguments.b, free, stream);
     if constexpr (std::is_same_v<In, float>) {
         launch_bf16x6(aligned, device, stream);
     } else {
