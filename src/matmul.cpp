@@ -29,8 +29,8 @@ namespace rungs = kernels::matmul;
 
 using enum matmul_algorithm;
 
-constexpr std::array float_algorithms = {naive,          coalesced, tiled,  shared_memory,
-                                         register_tiled, pipelined, bf16x6, padded};
+constexpr std::array float_algorithms = {naive,     coalesced, tiled,  shared_memory, register_tiled,
+                                         pipelined, skinny,    bf16x6, padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -105,7 +105,8 @@ void require_bf16x6_can_run(const matmul_problem& problem, const device_traits& 
 }
 
 bool is_skinny(const matmul_problem& problem) {
-    return std::min(problem.m, problem.n) <= rungs::max_skinny_side;
+    return std::min(problem.m, problem.n) <=
+           (problem.operands == element_type::f32 ? rungs::max_skinny_float_side : rungs::max_skinny_side);
 }
 
 template <class In, class Out>
@@ -126,6 +127,11 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             case pipelined:
                 require_pipelined_can_run(problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
+            case skinny:
+                if (!is_skinny(problem))
+                    throw unsupported(detail::format("matmul: skinny needs m or n of at most {}, of float",
+                                                     rungs::max_skinny_float_side));
+                return rungs::launch_skinny(arguments, device, stream);
             case padded:
                 require_warpgroups_can_run(to_string(algorithm), problem, device);
                 if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
@@ -273,14 +279,15 @@ choice cheapest(const matmul_problem& problem, const device_traits& device) {
 matmul_algorithm select_float(const matmul_problem& problem, const device_traits& device) {
     const matmul_algorithm strict =
         problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
-    if (!detail::is_exact_enough(bf16x6, problem.precision, problem.k) || !has_warpgroups(device) ||
-        !problem.countable_by_int)
-        return strict;
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     choice best{strict, rungs::ffma_us(m, n, k)};
     const auto consider = [&](matmul_algorithm algorithm, double us) {
         if (us < best.us) best = {algorithm, us};
     };
+    if (is_skinny(problem)) consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
+    if (!detail::is_exact_enough(bf16x6, problem.precision, k) || !has_warpgroups(device) ||
+        !problem.countable_by_int)
+        return best.algorithm;
     consider(bf16x6, rungs::bf16x6_us(m, n, k, device.sm_count, problem.tensor_maps));
     if (!problem.tensor_maps && problem.has_workspace && can_be_padded(problem))
         consider(padded, rungs::padded_bf16x6_us(m, n, k, device.sm_count));
@@ -329,7 +336,7 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
         for (const rungs::tile_plan& plan : rungs::persistent_tiles)  // any of them may be asked for
             sums = std::max(sums, rungs::shared_sums_bytes(
                                       plan, rungs::lay_out_streamed(plan, m, n, k, device.sm_count)));
-    } else if (algorithm == skinny && is_skinny(problem)) {
+    } else if (algorithm == skinny && is_skinny(problem) && problem.operands != element_type::f32) {
         for (const bool short_operand_along_k : {false, true}) {
             sums = std::max(
                 sums, rungs::skinny_sums_bytes(rungs::lay_out_skinny(

@@ -89,8 +89,16 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
 
     static error_bound bound() { return is_bf16x6(GetParam()) ? bf16x6_bound : fma_bound; }
 
-    void run_and_check(const shape& s, const layout& a_layout = {}, const layout& b_layout = {},
+    /// With a side that the rung takes.
+    static shape fitted(shape s) {
+        constexpr std::int64_t thin = 40;  // three blocks of 16 rows
+        if (GetParam() == matmul_algorithm::skinny) (s.m <= s.n ? s.m : s.n) = std::min({s.m, s.n, thin});
+        return s;
+    }
+
+    void run_and_check(const shape& given, const layout& a_layout = {}, const layout& b_layout = {},
                        const layout& c_layout = {}, float alpha = 1, float beta = 0) {
+        const shape s = fitted(given);
         SCOPED_TRACE(text(s));
         const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
         const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
@@ -131,8 +139,14 @@ TEST_P(matmul_rung, is_right_around_every_tile_edge) {
 }
 
 TEST_P(matmul_rung, is_right_when_thin_or_deep) {
-    for (const shape& s :
-         {shape{1, 1000, 70}, {1000, 1, 70}, {1, 1, 4099}, {3, 500, 1}, {500, 2, 3}, {17, 19, 2051}})
+    for (const shape& s : {shape{1, 1000, 70},
+                           {1000, 1, 70},
+                           {1, 1, 4099},
+                           {3, 500, 1},
+                           {500, 2, 3},
+                           {17, 19, 2051},
+                           {5, 2500, 300},
+                           {2500, 16, 270}})
         run_and_check(s);
 }
 
@@ -203,7 +217,7 @@ TEST_P(matmul_rung, handles_empty_extents) {
 }
 
 TEST_P(matmul_rung, is_exact_on_small_integers) {
-    const shape s{140, 135, 300};
+    const shape s = fitted({140, 135, 300});
     std::vector<float> a_elements = test::random_elements<float>(s.m * s.k, -8, 8);
     std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -8, 8);
     for (float& e : a_elements) e = std::round(e);
@@ -220,7 +234,7 @@ TEST_P(matmul_rung, is_exact_on_small_integers) {
 
 // What fills a tile up past an edge must never meet an infinity: 0 * Inf is NaN.
 TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
-    const shape s{35, 37, 19};
+    const shape s = fitted({35, 37, 19});
     constexpr float infinity = std::numeric_limits<float>::infinity();
     guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
     std::vector<float> a_elements(static_cast<std::size_t>(s.m * s.k), infinity);
@@ -239,7 +253,7 @@ TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
 }
 
 TEST_P(matmul_rung, replays_from_a_graph) {
-    const shape s{65, 66, 67};
+    const shape s = fitted({65, 66, 67});
     const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
     const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
     guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
@@ -258,7 +272,8 @@ TEST_P(matmul_rung, agrees_with_cublas) {
     cublasHandle_t handle = nullptr;
     ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
     ASSERT_EQ(cublasSetStream(handle, stream_->get()), CUBLAS_STATUS_SUCCESS);
-    for (const shape& s : {shape{1031, 777, 1500}, {1920, 2049, 300}}) {
+    for (const shape& given : {shape{1031, 777, 1500}, {1920, 2049, 300}}) {
+        const shape s = fitted(given);
         SCOPED_TRACE(text(s));
         guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
         a.upload(test::random_elements<float>(s.m * s.k, 0, 1));
@@ -336,6 +351,15 @@ TEST_F(matmul_device, takes_every_transposition_in_tiles_of_64_by_64) {
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1032, 776, 132}, -1.5f, 0));
 }
 
+TEST_F(matmul_device, says_where_skinny_takes_no_side) {
+    guarded<float> a(65, 65, 65), b(65, 65, 65), c(65, 65, 65);
+    const stream stream;
+    EXPECT_THROW(
+        matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {.algorithm = matmul_algorithm::skinny}),
+        unsupported);
+    EXPECT_TRUE(c.untouched());
+}
+
 TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     const shape s{69000, 8, 32000};  // A has 2.2e9 elements
     stream stream;
@@ -390,6 +414,17 @@ TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     turing.compute_capability_major = 7;
     turing.compute_capability_minor = 5;
     EXPECT_NE(select(matmul_problem{512, 512, 512}, turing), matmul_algorithm::pipelined);
+}
+
+TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {
+    using enum matmul_algorithm;
+    for (const std::int64_t side : {1, 16})
+        for (const auto& problem : {strict(side, 4096, 4096), strict(4096, side, 4096)})
+            EXPECT_EQ(select(problem, hopper()), skinny) << side;
+    EXPECT_EQ(select(strict(64, 64, 65536), hopper()), skinny);
+    EXPECT_EQ(select(strict(64, 4096, 11008), hopper()), pipelined);
+    EXPECT_EQ(select(strict(16, 4096, 16), hopper()), pipelined);
+    EXPECT_EQ(select(strict(65, 65, 65536), hopper()), pipelined);  // no skinny side
 }
 
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {

@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(all, matmul_precision,
                                           testing::Values(16, 64, 256, 1024, 4096, 16384)),
                          parameter_name);
 // Making the operands takes seconds.
-INSTANTIATE_TEST_SUITE_P(large, matmul_precision,
+INSTANTIATE_TEST_SUITE_P(large_k, matmul_precision,
                          testing::Combine(testing::ValuesIn(distributions), testing::Values(65536)),
                          parameter_name);
 

@@ -25,7 +25,7 @@ enum class matmul_algorithm {
     register_tiled,
     pipelined,
     bf16x6,
-    // half and bfloat16; padded: float too
+    // half and bfloat16; skinny and padded: float too
     wmma,
     mma_sync,
     wgmma_tma,

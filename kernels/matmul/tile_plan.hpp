@@ -155,13 +155,27 @@ inline constexpr double step_us = 2.25;          ///< for 64 along k
 inline constexpr double step_by_element_us = 4;  ///< where the tensor memory accelerator cannot load
 inline constexpr double ffma_per_us = 21.8e6;    ///< of `pipelined`, 4096^3
 inline constexpr double ffma_around_us = 3;
+inline constexpr double ffma_k_us = 0.02;  ///< for 1 along k, of a block alone
+inline constexpr double skinny_around_us = 5;
+inline constexpr double skinny_line_us = 0.27;      ///< for what a block reads at once
 inline constexpr double copied_bytes_per_us = 2e6;  ///< half the memory's rate: read and written
 inline constexpr double copy_around_us = 4;
 }  // namespace float_costs
 
+/// `pipelined`: of all its blocks, or of one.
 inline double ffma_us(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return float_costs::ffma_around_us + static_cast<double>(m) * static_cast<double>(n) *
-                                             static_cast<double>(k) / float_costs::ffma_per_us;
+    const double product = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    return float_costs::ffma_around_us +
+           std::max(product / float_costs::ffma_per_us, static_cast<double>(k) * float_costs::ffma_k_us);
+}
+
+/// `skinny`: a block has 16 rows and 32 columns, or 8 and four times as many lines along k at once.
+inline double skinny_float_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    const std::int64_t rows = divide_up(std::min(m, n), 16), cols = divide_up(std::max(m, n), 32);
+    const bool is_short = 2 * rows * cols <= sm_count;
+    const auto rounds = static_cast<double>(divide_up(rows * cols * (is_short ? 4 : 1), sm_count));
+    const auto lines = static_cast<double>(divide_up(k, is_short ? 128 : 32));
+    return float_costs::skinny_around_us + rounds * lines * float_costs::skinny_line_us;
 }
 
 inline double bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool by_boxes) {
@@ -191,6 +205,9 @@ inline constexpr int skinny_height = 64;
 inline constexpr std::int64_t max_skinny_side = skinny_widths.back();
 /// Blocks of a cluster that any device takes.
 inline constexpr int max_cluster = 8;
+
+/// The same of float: in blocks of 16 rows.
+inline constexpr std::int64_t max_skinny_float_side = 64;
 
 /// Tiles of C, each shared out along k among `clusters` clusters of `cluster` blocks.
 struct skinny_layout {

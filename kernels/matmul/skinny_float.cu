@@ -1,0 +1,258 @@
+// skinny, of float: C with a short side, at the rate at which the other operand comes from memory.
+//
+//   thin: 16 x k     wide: k x n     (or their transposes, where C is tall; further rows are further blocks)
+//
+//   wide by rows:     a block takes 32 columns, or 8, a warp every 32nd row of these, whole sectors
+//   wide by columns:  a block takes 4 columns, or 8, a warp every 8th 512 bytes of each
+//
+// An element of the wide operand is multiplied 16 times at most, so tiles as pipelined's would leave the memory idle: 128
+// columns a tile are 32 blocks at n = 4096. Here k is shared out among the warps of a block instead, each of which has its
+// own sums of all that the block has of C; they meet in shared memory at the end. So sums are of k / 32 or k / 1024 terms one
+// after another, more exact than of k. What limits it: memory; at 16 rows FFMA and reading the thin operand come close.
+
+#include "kernels/matmul/launch.hpp"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+constexpr int warp = 32;
+
+/// C (t x n) = alpha * thin (t x k) * wide (k x n) + beta * C.
+struct skinny_product {
+    matrix_view<const float> thin;
+    matrix_view<const float> wide;
+    matrix_view<float> c;
+    float alpha = 1;
+    float beta = 0;
+
+    __device__ void store(int row, std::int64_t col, float sum) const {
+        if (row >= c.rows || col >= c.cols) return;
+        float& to = c.data[row * c.row_stride + col * c.col_stride];
+        to = beta == 0 ? alpha * sum : fmaf(alpha, sum, beta * to);
+    }
+    __device__ float of_thin(int row, std::int64_t k) const {
+        return row < thin.rows && k < thin.cols
+                   ? __ldg(thin.data + row * thin.row_stride + k * thin.col_stride)
+                   : 0;
+    }
+};
+
+template <int rows_, int cols_>
+struct by_rows {
+    static constexpr int rows = rows_;  ///< of C
+    static constexpr int cols = cols_;  ///< of C
+    static constexpr int warps = 32;
+    static constexpr int threads = warps * warp;
+    static constexpr int lanes_down = warp / cols;
+    static constexpr int lines = warps * lanes_down;   ///< along k, that the block reads at once
+    static constexpr int ahead = rows == 16 ? 6 : 16;  ///< that a thread reads before it needs them
+    static constexpr int depth = lines * ahead;
+    /// Of the thin operand, transposed; a gap keeps what lanes write at once in different banks.
+    static constexpr int stride = rows == 16 ? rows + 4 : rows;
+    static constexpr int shared_floats = 50 * 1024;
+    /// Of the thin operand along k, in shared memory at a time.
+    static constexpr int staged = shared_floats / stride / depth * depth;
+    static_assert(staged >= depth && warps * rows * cols <= shared_floats);
+};
+
+__device__ int round_up(int a, int b) {
+    return (a + b - 1) / b * b;
+}
+
+template <class Tile>
+__global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_constant__ skinny_product p) {
+    extern __shared__ __align__(16) float shared[];
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % warp;
+    const int first_row = static_cast<int>(blockIdx.y) * Tile::rows;
+    const int line = thread / warp * Tile::lanes_down + lane / Tile::cols;
+    const std::int64_t first_col = std::int64_t{blockIdx.x} * Tile::cols, col = first_col + lane % Tile::cols;
+    const std::int64_t depth = col < p.wide.cols ? p.wide.rows : 0;
+    const std::int64_t step = Tile::lines * p.wide.row_stride;
+    const float* at = p.wide.data + col * p.wide.col_stride + line * p.wide.row_stride;
+    float next[Tile::ahead], sums[Tile::rows] = {};
+    const auto read = [&](std::int64_t begin) {
+        if (begin + Tile::depth <= depth) {
+#pragma unroll
+            for (int i = 0; i < Tile::ahead; ++i, at += step) next[i] = __ldg(at);
+        } else {
+#pragma unroll
+            for (int i = 0; i < Tile::ahead; ++i, at += step)
+                next[i] = begin + i * Tile::lines + line < depth ? __ldg(at) : 0;
+        }
+    };
+    read(0);
+    for (std::int64_t begin = 0; begin < p.wide.rows; begin += Tile::staged) {
+        const int count = static_cast<int>(min(std::int64_t{Tile::staged}, p.wide.rows - begin));
+        __syncthreads();
+        for (int k = thread; k < round_up(count, Tile::depth); k += Tile::threads)
+#pragma unroll
+            for (int row = 0; row < Tile::rows; ++row)
+                shared[k * Tile::stride + row] = p.of_thin(first_row + row, begin + k);
+        __syncthreads();
+        for (int first = 0; first < count; first += Tile::depth) {
+            float now[Tile::ahead];
+#pragma unroll
+            for (int i = 0; i < Tile::ahead; ++i) now[i] = next[i];
+            read(begin + first + Tile::depth);
+#pragma unroll
+            for (int i = 0; i < Tile::ahead; ++i) {
+                const float* const thin = shared + (first + i * Tile::lines + line) * Tile::stride;
+#pragma unroll
+                for (int row = 0; row < Tile::rows; ++row) sums[row] = fmaf(thin[row], now[i], sums[row]);
+            }
+        }
+    }
+
+    // add up
+    __syncthreads();
+#pragma unroll
+    for (int row = 0; row < Tile::rows; ++row) {
+#pragma unroll
+        for (int offset = Tile::cols; offset < warp; offset *= 2)
+            sums[row] += __shfl_xor_sync(~0u, sums[row], offset);
+        if (lane < Tile::cols) shared[(thread / warp * Tile::rows + row) * Tile::cols + lane] = sums[row];
+    }
+    __syncthreads();
+    if (thread >= Tile::rows * Tile::cols) return;
+    float sum = 0;
+    for (int i = 0; i < Tile::warps; ++i) sum += shared[i * Tile::rows * Tile::cols + thread];
+    p.store(first_row + thread / Tile::cols, first_col + thread % Tile::cols, sum);
+}
+
+template <int rows_>
+struct by_columns {
+    static constexpr int rows = rows_;                ///< of C
+    static constexpr int cols = rows_ == 16 ? 8 : 4;  ///< of C
+    static constexpr int warps = 8;
+    static constexpr int threads = warps * warp;
+    static constexpr int packet = 4;
+    static constexpr int sums = rows * cols;
+    static constexpr int sums_of_lane = std::max(1, sums / warp);  ///< when a warp has added up
+};
+
+/// Four neighbours along k, which are `count` at most.
+__device__ float4 read_packet(const float* from, std::int64_t count, bool is_aligned) {
+    if (is_aligned && count >= 4) return __ldg(reinterpret_cast<const float4*>(from));
+    const auto element = [&](int i) { return i < count ? __ldg(from + i) : 0; };
+    return {element(0), element(1), element(2), element(3)};
+}
+
+/// Adds up over the lanes: of `left` values each keeps left / 32, or one, from the returned one on.
+template <int left, int offset = warp / 2, int count>
+__device__ int reduce_scatter(float (&values)[count], int lane, int first = 0) {
+    if constexpr (offset == 0) {
+        return first;
+    } else if constexpr (left == 1) {
+        values[0] += __shfl_xor_sync(~0u, values[0], offset);
+        return reduce_scatter<1, offset / 2>(values, lane, first);
+    } else {
+        constexpr int half = left / 2;
+        const bool is_upper = (lane & offset) != 0;
+#pragma unroll
+        for (int i = 0; i < half; ++i) {
+            const float given = is_upper ? values[i] : values[i + half];
+            const float kept = is_upper ? values[i + half] : values[i];
+            values[i] = kept + __shfl_xor_sync(~0u, given, offset);
+        }
+        return reduce_scatter<half, offset / 2>(values, lane, is_upper ? first + half : first);
+    }
+}
+
+template <class Tile>
+__global__ void __launch_bounds__(Tile::threads)
+    skinny_by_columns(const __grid_constant__ skinny_product p, bool wide_aligned, bool thin_aligned) {
+    __shared__ float shared[Tile::warps][Tile::sums];
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % warp;
+    const int first_row = static_cast<int>(blockIdx.y) * Tile::rows;
+    const std::int64_t first_col = std::int64_t{blockIdx.x} * Tile::cols, depth = p.wide.rows;
+    float sums[Tile::sums] = {};
+    for (std::int64_t k = thread * Tile::packet; k < depth; k += Tile::threads * Tile::packet) {
+        float4 wide[Tile::cols];
+#pragma unroll
+        for (int col = 0; col < Tile::cols; ++col) {
+            const std::int64_t count = first_col + col < p.wide.cols ? depth - k : 0;
+            wide[col] =
+                read_packet(p.wide.data + (first_col + col) * p.wide.col_stride + k, count, wide_aligned);
+        }
+#pragma unroll
+        for (int row = 0; row < Tile::rows; ++row) {
+            const int at = first_row + row;
+            float4 thin;
+            if (p.thin.col_stride == 1)
+                thin = read_packet(p.thin.data + at * p.thin.row_stride + k, at < p.thin.rows ? depth - k : 0,
+                                   thin_aligned);
+            else
+                thin = {p.of_thin(at, k), p.of_thin(at, k + 1), p.of_thin(at, k + 2), p.of_thin(at, k + 3)};
+#pragma unroll
+            for (int col = 0; col < Tile::cols; ++col) {
+                float& sum = sums[row * Tile::cols + col];
+                sum = fmaf(thin.x, wide[col].x, sum);
+                sum = fmaf(thin.y, wide[col].y, sum);
+                sum = fmaf(thin.z, wide[col].z, sum);
+                sum = fmaf(thin.w, wide[col].w, sum);
+            }
+        }
+    }
+
+    // add up
+    const int first = reduce_scatter<Tile::sums>(sums, lane);
+#pragma unroll
+    for (int i = 0; i < Tile::sums_of_lane; ++i) shared[thread / warp][first + i] = sums[i];
+    __syncthreads();
+    if (thread >= Tile::sums) return;
+    float sum = 0;
+    for (int i = 0; i < Tile::warps; ++i) sum += shared[i][thread];
+    p.store(first_row + thread / Tile::cols, first_col + thread % Tile::cols, sum);
+}
+
+template <class Tile>
+dim3 grid_of(const skinny_product& p) {
+    return {static_cast<unsigned>(divide_up(p.c.cols, Tile::cols)),
+            static_cast<unsigned>(divide_up(p.c.rows, Tile::rows))};
+}
+
+template <class Tile>
+void launch_by_rows(const skinny_product& p, cudaStream_t stream) {
+    const std::int64_t staged =
+        std::min<std::int64_t>(Tile::staged, divide_up(p.wide.rows, Tile::depth) * Tile::depth);
+    const std::int64_t sums = Tile::warps * Tile::rows * Tile::cols;
+    const auto bytes = static_cast<int>(std::max(staged * Tile::stride, sums) * std::int64_t{sizeof(float)});
+    check(cudaFuncSetAttribute(skinny_by_rows<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    skinny_by_rows<Tile><<<grid_of<Tile>(p), Tile::threads, bytes, stream>>>(p);
+}
+
+template <int rows>
+void launch(const skinny_product& p, const device_traits& device, cudaStream_t stream) {
+    constexpr int line = 32, sector = 8;  // elements
+    if (p.wide.row_stride != 1) {
+        if (2 * divide_up(p.c.cols, line) * divide_up(p.c.rows, rows) > device.sm_count)
+            launch_by_rows<by_rows<rows, line>>(p, stream);
+        else
+            launch_by_rows<by_rows<rows, sector>>(p, stream);
+    } else {
+        using tile = by_columns<rows>;
+        skinny_by_columns<tile><<<grid_of<tile>(p), tile::threads, 0, stream>>>(
+            p, has_tensor_rows(transposed(p.wide)), has_tensor_rows(p.thin));
+    }
+    check(cudaGetLastError());
+}
+
+}  // namespace
+
+void launch_skinny(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
+    const bool is_tall = arguments.c.rows > arguments.c.cols;
+    skinny_product p{arguments.a, arguments.b, arguments.c, arguments.alpha, arguments.beta};
+    if (is_tall) p = {transposed(p.wide), transposed(p.thin), transposed(p.c), p.alpha, p.beta};
+    if (p.c.rows == 1)
+        launch<1>(p, device, stream);
+    else if (p.c.rows <= 4)
+        launch<4>(p, device, stream);
+    else
+        launch<16>(p, device, stream);
+}
+
+}  // namespace heddle::kernels::matmul
