@@ -434,8 +434,8 @@ TEST(matmul_select, splits_what_is_large_and_deep_enough) {
         EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), bf16x6) << size;
     for (const std::int64_t size : {1, 64, 256, 512})
         EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), pipelined) << size;
-    EXPECT_EQ(select(matmul_problem{4096, 4096, 255}, hopper()), pipelined);  // not as exact
-    EXPECT_EQ(select(matmul_problem{4096, 4096, 256}, hopper()), bf16x6);
+    EXPECT_EQ(select(matmul_problem{4096, 4096, 511}, hopper()), pipelined);  // not as exact
+    EXPECT_EQ(select(matmul_problem{4096, 4096, 512}, hopper()), bf16x6);
     EXPECT_EQ(select(matmul_problem{64, 4096, 11008}, hopper()),
               pipelined);  // 32 tiles for 132 multiprocessors
     device_traits ampere = hopper();

@@ -194,9 +194,9 @@ inline double padded_bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, i
            bf16x6_us(m, n, k, sm_count, true);
 }
 
-/// From this k on the sums of bf16x6 are at least as exact as sums of FMAs one after another, whatever the elements
-/// (docs/accuracy.md).
-inline constexpr std::int64_t min_bf16x6_k = 256;
+/// From this k on the sums of bf16x6 are at least as exact as sums of FMAs one after another, also where few terms outweigh
+/// all others (docs/accuracy.md).
+inline constexpr std::int64_t min_bf16x6_k = 512;
 
 /// The widths that the rung `skinny` has tiles of; their height is 64.
 inline constexpr std::array skinny_widths = {16, 64};
