@@ -109,6 +109,11 @@ bool is_skinny(const matmul_problem& problem) {
            (problem.operands == element_type::f32 ? rungs::max_skinny_float_side : rungs::max_skinny_side);
 }
 
+bool has_room_for_skinny_float(const device_traits& device) {
+    return static_cast<std::int64_t>(device.shared_memory_per_block_optin) >=
+           rungs::skinny_float_shared_bytes;
+}
+
 template <class In, class Out>
 void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             const rungs::product<In, Out>& arguments, [[maybe_unused]] std::byte* workspace,
@@ -128,6 +133,10 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
                 require_pipelined_can_run(problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
             case skinny:
+                if (!has_room_for_skinny_float(device))
+                    throw unsupported(
+                        detail::format("matmul: skinny of float needs {} bytes of shared memory",
+                                       rungs::skinny_float_shared_bytes));
                 if (!is_skinny(problem))
                     throw unsupported(detail::format("matmul: skinny needs m or n of at most {}, of float",
                                                      rungs::max_skinny_float_side));
@@ -284,7 +293,8 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
     const auto consider = [&](matmul_algorithm algorithm, double us) {
         if (us < best.us) best = {algorithm, us};
     };
-    if (is_skinny(problem)) consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
+    if (is_skinny(problem) && has_room_for_skinny_float(device))
+        consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
     if (!detail::is_exact_enough(bf16x6, problem.precision, k) || !has_warpgroups(device) ||
         !problem.countable_by_int)
         return best.algorithm;

@@ -7,8 +7,8 @@
 //
 // An element of the wide operand is multiplied 16 times at most, so tiles as pipelined's would leave the memory idle: 128
 // columns a tile are 32 blocks at n = 4096. Here k is shared out among the warps of a block instead, each of which has its
-// own sums of all that the block has of C; they meet in shared memory at the end. So sums are of k / 32 or k / 1024 terms one
-// after another, more exact than of k. What limits it: memory; at 16 rows FFMA and reading the thin operand come close.
+// own sums of all that the block has of C; they meet in shared memory at the end. So sums are of k / 32, k / 128 or k / 256
+// terms one after another, more exact than of k. What limits it: memory; at 16 rows FFMA and reading the thin operand come close.
 
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
@@ -53,7 +53,7 @@ struct by_rows {
     static constexpr int depth = lines * ahead;
     /// Of the thin operand, transposed; a gap keeps what lanes write at once in different banks.
     static constexpr int stride = rows == 16 ? rows + 4 : rows;
-    static constexpr int shared_floats = 50 * 1024;
+    static constexpr int shared_floats = skinny_float_shared_bytes / static_cast<int>(sizeof(float));
     /// Of the thin operand along k, in shared memory at a time.
     static constexpr int staged = shared_floats / stride / depth * depth;
     static_assert(staged >= depth && warps * rows * cols <= shared_floats);
@@ -221,7 +221,9 @@ void launch_by_rows(const skinny_product& p, cudaStream_t stream) {
         std::min<std::int64_t>(Tile::staged, divide_up(p.wide.rows, Tile::depth) * Tile::depth);
     const std::int64_t sums = Tile::warps * Tile::rows * Tile::cols;
     const auto bytes = static_cast<int>(std::max(staged * Tile::stride, sums) * std::int64_t{sizeof(float)});
-    check(cudaFuncSetAttribute(skinny_by_rows<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    // The same in every call, so that none lowers it under another thread's.
+    check(cudaFuncSetAttribute(skinny_by_rows<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               skinny_float_shared_bytes));
     skinny_by_rows<Tile><<<grid_of<Tile>(p), Tile::threads, bytes, stream>>>(p);
 }
 

@@ -208,6 +208,7 @@ inline constexpr int max_cluster = 8;
 
 /// The same of float: in blocks of 16 rows.
 inline constexpr std::int64_t max_skinny_float_side = 64;
+inline constexpr int skinny_float_shared_bytes = 200 * 1024;  ///< that a block may take
 
 /// Tiles of C, each shared out along k among `clusters` clusters of `cluster` blocks.
 struct skinny_layout {
