@@ -137,7 +137,6 @@ class sampled_reference {
             squares += off * off;
             of_exact += exact_.value[i] * exact_.value[i];
             relative_squares += off * off / (exact_.magnitude[i] * exact_.magnitude[i]);
-            // A NaN is no less than anything.
             if (!(std::abs(off) <= largest * exact_.magnitude[i]))
                 largest = std::abs(off) / exact_.magnitude[i];
         }

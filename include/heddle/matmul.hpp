@@ -128,7 +128,7 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
 /// A and B are not read where alpha is 0. Enqueued on `stream`; never synchronises, never allocates; safe
 /// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C.
 ///
-/// Out is float, and In too: exact to float32, as options.precision says. Or In is half or bfloat16 and Out the same or float, as
+/// Out is float, and In too: as accurate as float32, as options.precision says. Or In is half or bfloat16 and Out the same or float, as
 /// in matmul<float, half>: exact products, summed in float32, and one rounding to Out. The error bounds are in
 /// docs/accuracy.md.
 ///

@@ -71,7 +71,7 @@ struct float_tile {
     /// constant of the unrolled loop.
     class pairs {
       public:
-        /// k is even, k < 8; the third bit of the position is 0.
+        /// k is even, k < 8; position & 8 is 0.
         __device__ pairs(int position, int k)
             : offset_(k_major ? position * swizzle_bytes + (k / 4 ^ position % 8) * 16 + k % 4 * 4
                               : position / row * box_bytes + k * swizzle_bytes +

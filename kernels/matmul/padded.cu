@@ -4,8 +4,8 @@
 //   the copy:        | row 0, 8202 bytes, 6 of nothing | row 1 begins at 8208
 //
 // The tensor memory accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast.
-// A copy reads and writes an operand once, m k of m n k: at 4096^3 the product takes five times as long. Only what needs
-// it is copied; C may have any rows.
+// A copy reads and writes an operand once, m k of m n k: at 4096^3 a product of 16 bits takes five times as long. Only
+// what needs it is copied; C may have any rows.
 
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/launch.hpp"

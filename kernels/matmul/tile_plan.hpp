@@ -162,7 +162,7 @@ inline constexpr double copied_bytes_per_us = 2e6;  ///< half the memory's rate:
 inline constexpr double copy_around_us = 4;
 }  // namespace float_costs
 
-/// `pipelined`: of all its blocks, or of one.
+/// `pipelined`, which `register_tiled` is slower than: of all its blocks, or of one.
 inline double ffma_us(std::int64_t m, std::int64_t n, std::int64_t k) {
     const double product = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     return float_costs::ffma_around_us +
