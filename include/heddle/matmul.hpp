@@ -25,6 +25,7 @@ enum class matmul_algorithm {
     register_tiled,
     pipelined,
     bf16x6,
+    fp16x3,
     // half and bfloat16; skinny and padded: float too
     wmma,
     mma_sync,
@@ -58,8 +59,13 @@ enum class precision {
     ieee,
     /// Also on tensor cores, by rungs whose sums are at least as exact as those of FMAs one after another. Elements below
     /// 2^-110 lose what they have below 2^-134.
-    fp32
+    fp32,
+    /// Also by fp16x3, which needs a workspace: exact to 2^-21 of each product, but where elements are less than 2^-29 of the
+    /// largest of 64 beside them along k, to 2^-38 of that one. Infinities may become NaN.
+    fp32_normwise
 };
+
+std::string_view to_string(precision precision);
 
 struct matmul_options {
     float alpha = 1;
@@ -68,8 +74,8 @@ struct matmul_options {
     matmul_algorithm algorithm = matmul_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
-    /// With it, products of half and bfloat16 that have too few tiles for the device are shared out along k as well, and
-    /// operands at odd addresses, float too, are copied to even ones. Empty: they are not.
+    /// With it, products that have too few tiles for the device are shared out along k as well, and operands at odd
+    /// addresses are copied to even ones. Empty: they are not.
     std::span<std::byte> workspace{};
     /// Of matmul_tiles() of the algorithm that is asked for: which; -1: the one that a model of their costs prefers.
     int tile = -1;
