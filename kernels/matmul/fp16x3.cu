@@ -15,6 +15,7 @@
 // What limits it: power, and the 16 bytes an element that splitting moves through memory.
 
 #include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/tile_scheduler.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
@@ -37,13 +38,13 @@ constexpr int warpgroup_threads = 4 * warp;
 constexpr int pieces = 2;
 
 struct tile {
-    static constexpr int m = 128;
-    static constexpr int n = 128;
+    static constexpr int m = float_costs::fp16x3.m;
+    static constexpr int n = float_costs::fp16x3.n;
     static constexpr int k = step_k;
     static constexpr int consumer_m = 64;
     static constexpr int consumers = m / consumer_m;
     static constexpr int threads = (1 + consumers) * warpgroup_threads;
-    static constexpr int stages = 3;
+    static constexpr int stages = 5;  ///< of one piece of A and of B
     static constexpr int producer_registers = 40;
     static constexpr int consumer_registers = 232;
     static constexpr int sums = n / 2;  ///< of a thread
@@ -192,8 +193,10 @@ struct fp16x3_kernel {
     static_assert(a_tile::depth == tile::k);
 
     struct shared_storage {
-        unsigned char a[tile::stages][pieces][a_tile::bytes];
-        unsigned char b[tile::stages][pieces][b_tile::bytes];
+        unsigned char a[tile::stages][a_tile::bytes];
+        unsigned char b[tile::stages][b_tile::bytes];
+        float a_powers[tile::stages][tile::m];  ///< beside the first pieces
+        float b_powers[tile::stages][tile::n];
         stage_barriers<tile::stages> barriers;
         bool flags[tile::consumers];
     };
@@ -210,72 +213,95 @@ struct fp16x3_kernel {
     __device__ void produce() {
         tile_worker tiles(schedule, static_cast<int>(blockIdx.x));
         for (tile_work work{}; tiles.next(work);)
-            for (int step = work.first; step < work.last; ++step, at.advance()) {
-                ptx::mbarrier* const full = &shared.barriers.full[at.stage];
-                ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
-                ptx::arrive_and_expect(full, pieces * (a_tile::bytes + b_tile::bytes));
-                for (int piece = 0; piece < pieces; ++piece) {
-                    a_tile::template load<1>(shared.a[at.stage][piece], p.a, work.row * tile::m,
-                                             step * tile::k, piece, 0, full);
-                    b_tile::template load<1>(shared.b[at.stage][piece], p.b, work.col * tile::n,
-                                             step * tile::k, piece, 0, full);
-                }
-            }
+#pragma unroll 1
+            for (int step = work.first; step < work.last; ++step)
+#pragma unroll 1
+                for (int piece = 0; piece < pieces; ++piece, at.advance())
+                    load(work.row * tile::m, work.col * tile::n, step, piece);
     }
 
-    /// Adds 64 along k. The powers of this step come while the tensor cores work.
-    __device__ void add_step(int step, int row, int col, float (&total)[tile::sums]) {
+    __device__ void load(int row, int col, int step, int piece) {
+        const int stage = at.stage;
+        ptx::mbarrier* const full = &shared.barriers.full[stage];
+        ptx::wait(&shared.barriers.empty[stage], at.parity ^ 1);
+        constexpr int a_power_bytes = sizeof(shared.a_powers[0]), b_power_bytes = sizeof(shared.b_powers[0]);
+        const bool has_powers = piece == 0;
+        ptx::arrive_and_expect(
+            full, a_tile::bytes + b_tile::bytes + (has_powers ? a_power_bytes + b_power_bytes : 0));
+        a_tile::template load<1>(shared.a[stage], p.a, row, step * tile::k, piece, 0, full);
+        b_tile::template load<1>(shared.b[stage], p.b, col, step * tile::k, piece, 0, full);
+        if (!has_powers) return;
+        ptx::bulk_copy(shared.a_powers[stage], p.a_powers + step * p.a_power_stride + row, a_power_bytes,
+                       full);
+        ptx::bulk_copy(shared.b_powers[stage], p.b_powers + step * p.b_power_stride + col, b_power_bytes,
+                       full);
+    }
+
+    __device__ void release(int stage) {
+        __syncwarp();
+        if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
+    }
+
+    /// Adds 64 along k to the total of this thread's rows and columns of the tile.
+    __device__ void add_step(int row, int col, float (&total)[tile::sums]) {
         float sums[tile::sums];
-        std::uint64_t a[pieces], b[pieces];
-#pragma unroll
-        for (int piece = 0; piece < pieces; ++piece) {
-            a[piece] = a_tile::descriptor(shared.a[at.stage][piece], consumer * tile::consumer_m);
-            b[piece] = b_tile::descriptor(shared.b[at.stage][piece], 0);
-        }
-        const auto multiply = [&](int of_a, int of_b, bool accumulate) {
+        const int first = at.stage;
+        const unsigned parity_of_first = at.parity;
+        at.advance();
+        const int second = at.stage;
+        const auto multiply = [&](int a_stage, int b_stage, bool accumulate) {
+            const std::uint64_t a = a_tile::descriptor(shared.a[a_stage], consumer * tile::consumer_m);
+            const std::uint64_t b = b_tile::descriptor(shared.b[b_stage], 0);
 #pragma unroll
             for (int i = 0; i < tile::k / a_tile::step; ++i)
-                ptx::wgmma<half, tile::n, a_k_major, b_k_major>(
-                    sums, a[of_a] + i * a_tile::advance, b[of_b] + i * b_tile::advance, accumulate || i > 0);
+                ptx::wgmma<half, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
+                                                                b + i * b_tile::advance, accumulate || i > 0);
         };
-        ptx::wait(&shared.barriers.full[at.stage], at.parity);
+        ptx::wait(&shared.barriers.full[first], parity_of_first);
         ptx::wgmma_fence();
-        multiply(1, 0, false);
-        multiply(0, 1, true);
-        multiply(0, 0, true);
+        multiply(first, first, false);
+        ptx::wait(&shared.barriers.full[second], at.parity);
+        multiply(second, first, true);
+        multiply(first, second, true);
         ptx::wgmma_commit();
-
-        const float* const of_a = p.a_powers + step * p.a_power_stride + row;
-        const float a_powers[2] = {__ldg(of_a), __ldg(of_a + 8)};
-        const float* const of_b = p.b_powers + step * p.b_power_stride + col;
-        float2 b_powers[tile::n / 8];
-#pragma unroll
-        for (int j = 0; j < tile::n / 8; ++j)
-            b_powers[j] = __ldg(reinterpret_cast<const float2*>(of_b + 8 * j));
-
         ptx::wgmma_wait<0>();
         ptx::wgmma_results(sums);
-        if (thread == 0) ptx::arrive(&shared.barriers.empty[at.stage]);
-        at.advance();
+        release(second);
+        const float* const of_a = shared.a_powers[first] + row;
+        const float* const of_b = shared.b_powers[first] + col;
+        const float a_powers[2] = {of_a[0], of_a[8]};
 #pragma unroll
-        for (int i = 0; i < tile::sums; ++i) {
-            const float2 of_pair = b_powers[i / 4];
-            total[i] = fmaf(sums[i], a_powers[i / 2 % 2] * (i % 2 == 0 ? of_pair.x : of_pair.y), total[i]);
+        for (int j = 0; j < tile::n / 8; ++j) {
+            const float2 b_powers = *reinterpret_cast<const float2*>(of_b + 8 * j);
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int i = 4 * j + 2 * half;
+                total[i] = fmaf(sums[i], a_powers[half] * b_powers.x, total[i]);
+                total[i + 1] = fmaf(sums[i + 1], a_powers[half] * b_powers.y, total[i + 1]);
+            }
         }
+        release(first);
+        at.advance();
+    }
+
+    __device__ bool combine(int shared_tile, float (&total)[tile::sums]) const {
+        const sum_exchange<tile::n> exchange(schedule, partial, static_cast<int>(blockIdx.x), tile::consumers,
+                                             consumer, 1 + consumer, shared.flags[consumer]);
+        return exchange.combine(shared_tile, total);
     }
 
     __device__ void consume() {
         const int lane = thread % warp;
         const int row_of_thread = consumer * tile::consumer_m + thread / warp * 16 + lane / 4;
         const int col_of_thread = lane % 4 * 2;
-        const sum_exchange<tile::n> exchange(schedule, partial, static_cast<int>(blockIdx.x), tile::consumers,
-                                             consumer, 1 + consumer, shared.flags[consumer]);
         tile_worker tiles(schedule, static_cast<int>(blockIdx.x));
         for (tile_work work{}; tiles.next(work);) {
-            const int row = work.row * tile::m + row_of_thread, col = work.col * tile::n + col_of_thread;
             float total[tile::sums] = {};
-            for (int step = work.first; step < work.last; ++step) add_step(step, row, col, total);
-            if (work.tile < 0 || exchange.combine(work.tile, total)) store<tile::n>(p.c, row, col, total);
+            for (int step = work.first; step < work.last; ++step)
+                add_step(row_of_thread, col_of_thread, total);
+            if (work.tile < 0 || combine(work.tile, total))
+                store<tile::n>(p.c, work.row * tile::m + row_of_thread, work.col * tile::n + col_of_thread,
+                               total);
         }
     }
 };
@@ -287,7 +313,7 @@ __global__ void __launch_bounds__(tile::threads, 1)
     using kernel = fp16x3_kernel<a_k_major, b_k_major>;
     extern __shared__ __align__(1024) unsigned char bytes[];
     auto& shared = *reinterpret_cast<typename kernel::shared_storage*>(bytes);
-    if (threadIdx.x == 0) shared.barriers.init(1, tile::consumers);
+    if (threadIdx.x == 0) shared.barriers.init(1, tile::consumers * warpgroup_threads / warp);
     __syncthreads();
     kernel self{p, schedule, partial, shared};
     if (threadIdx.x < warpgroup_threads) {
@@ -318,15 +344,15 @@ void launch(half_product p, const split_operand& a, const split_operand& b, cons
 }
 
 /// `extent` along m or n. What it takes of the workspace is behind `free` then.
-split_operand split(const matrix_view<const float>& from, bool along_k, std::byte*& free,
+split_operand split(const matrix_view<const float>& from, bool along_k, int tile_extent, std::byte*& free,
                     cudaStream_t stream) {
     const std::int64_t extent = along_k ? from.rows : from.cols, depth = along_k ? from.cols : from.rows;
     split_operand p{.from = from, .to = reinterpret_cast<half*>(free)};
     p.stride = half_row(from.cols);
     p.piece_stride = from.rows * p.stride;
     p.powers = reinterpret_cast<float*>(p.to + pieces * p.piece_stride);
-    p.power_stride = divide_up(extent, tile::m) * tile::m;
-    free += fp16x3_operand_bytes(extent, depth, along_k);
+    p.power_stride = divide_up(extent, tile_extent) * tile_extent;
+    free += fp16x3_operand_bytes(extent, tile_extent, depth, along_k);
     const auto count = [](std::int64_t elements, int of) {
         return static_cast<unsigned>(divide_up(elements, of));
     };
@@ -351,8 +377,8 @@ void launch_fp16x3(const arguments& arguments, std::byte* workspace, const devic
     const bool a_k_major = a.col_stride == 1 || a.row_stride != 1,
                b_k_major = b.row_stride == 1 && b.col_stride != 1;
     std::byte* free = workspace + workspace_ticket_bytes + shared_sums_bytes(float_costs::fp16x3, layout);
-    const split_operand of_a = split(a_k_major ? a : transposed(a), a_k_major, free, stream);
-    const split_operand of_b = split(b_k_major ? transposed(b) : b, b_k_major, free, stream);
+    const split_operand of_a = split(a_k_major ? a : transposed(a), a_k_major, tile::m, free, stream);
+    const split_operand of_b = split(b_k_major ? transposed(b) : b, b_k_major, tile::n, free, stream);
     const half_product p{.a_powers = of_a.powers,
                          .b_powers = of_b.powers,
                          .a_power_stride = of_a.power_stride,

@@ -155,7 +155,7 @@ namespace float_costs {
 inline constexpr tile_plan bf16x6{128, 128, 1, 2.25, 3, 2};
 inline constexpr tile_plan bf16x6_by_element{128, 128, 1, 4,
                                              3,   2};  ///< where the tensor memory accelerator cannot load
-inline constexpr tile_plan fp16x3{128, 128, 1, 0.95, 2, 4};
+inline constexpr tile_plan fp16x3{128, 192, 1, 1.9, 3, 2};
 inline constexpr double split_bytes_per_us = 3.5e6;  ///< before fp16x3: read and written
 inline constexpr double ffma_per_us = 21.8e6;        ///< of `pipelined`, 4096^3
 inline constexpr double ffma_around_us = 3;
@@ -290,20 +290,22 @@ constexpr std::int64_t half_row(std::int64_t cols) {
     return divide_up(cols, width) * width;
 }
 /// What fp16x3 makes of A or B: two pieces of each element, and a power for every 64 along k.
-constexpr std::int64_t fp16x3_operand_bytes(std::int64_t extent, std::int64_t k, bool along_k) {
+constexpr std::int64_t fp16x3_operand_bytes(std::int64_t extent, std::int64_t tile_extent, std::int64_t k,
+                                            bool along_k) {
     constexpr std::int64_t half_bytes = 2, pieces = 2;
     const std::int64_t elements = along_k ? extent * half_row(k) : k * half_row(extent);
-    const std::int64_t powers =
-        divide_up(extent, float_costs::fp16x3.m) * float_costs::fp16x3.m * divide_up(k, step_k);
+    const std::int64_t powers = divide_up(extent, tile_extent) * tile_extent * divide_up(k, step_k);
     return pieces * half_bytes * elements + powers * std::int64_t{sizeof(float)};
 }
 /// Whichever way the operands lie.
 inline std::int64_t fp16x3_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
-    const auto either_way = [k](std::int64_t extent) {
-        return std::max(fp16x3_operand_bytes(extent, k, false), fp16x3_operand_bytes(extent, k, true));
+    const tile_plan& plan = float_costs::fp16x3;
+    const auto either_way = [k](std::int64_t extent, int tile_extent) {
+        return std::max(fp16x3_operand_bytes(extent, tile_extent, k, false),
+                        fp16x3_operand_bytes(extent, tile_extent, k, true));
     };
-    return shared_sums_bytes(float_costs::fp16x3, lay_out_fp16x3(m, n, k, sm_count)) + either_way(m) +
-           either_way(n);
+    return shared_sums_bytes(plan, lay_out_fp16x3(m, n, k, sm_count)) + either_way(m, plan.m) +
+           either_way(n, plan.n);
 }
 
 /// Of all tiles, or of the one that is asked for.
