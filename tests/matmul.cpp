@@ -92,7 +92,7 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
         if (!is_set_up()) return;
         if (needs_hopper(GetParam()) && !test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
         stream_.emplace();
-        workspace_.emplace(std::int64_t{32} << 20, *stream_);
+        workspace_.emplace(std::int64_t{64} << 20, *stream_);
     }
 
     /// With a workspace, for those that take one.
