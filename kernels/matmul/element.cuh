@@ -54,6 +54,19 @@ __device__ tile_position row_by_row(const product<In, Out, Activation>& p, int t
     return {blockIdx.x / across, blockIdx.x % across};
 }
 
+/// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
+/// B in L2.
+template <class Tile>
+__device__ tile_position grouped(const arguments& p) {
+    constexpr std::int64_t group = 8;
+    const std::int64_t down = (p.c.rows + Tile::m - 1) / Tile::m;
+    const std::int64_t across = (p.c.cols + Tile::n - 1) / Tile::n;
+    const std::int64_t first = blockIdx.x / (group * across) * group;
+    const std::int64_t height = min(group, down - first);
+    const std::int64_t within = blockIdx.x % (group * across);
+    return {first + within % height, within / height};
+}
+
 template <class In, class Out, class Activation>
 unsigned tile_count(const product<In, Out, Activation>& p, int tile_rows, int tile_cols) {
     const std::int64_t tiles =

@@ -18,6 +18,7 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
+#include "kernels/matmul/tile_loader.cuh"
 #include <heddle/error.hpp>
 
 #include <algorithm>
@@ -57,51 +58,8 @@ struct operand {
     static constexpr int row_stride = k_major ? cols + 4 : cols;
     static constexpr int size = rows * row_stride;
 
-    /// A thread's share of the copies of one tile after the other along k. `in` has rows of contiguous
-    /// elements, in the order of the tile; what lies outside of it becomes zero and is not read.
     template <int width>
-    class loader {
-      public:
-        /// Starts at (row, col) of `in`.
-        __device__ loader(const matrix_view<const float>& in, std::int64_t row, std::int64_t col) {
-            row += first_row();
-            col += first_col();
-            source_ = in.data + row * in.row_stride + col;
-            pass_step_ = rows_per_pass * in.row_stride;
-            tile_step_ = k_major ? Tile::k : Tile::k * in.row_stride;
-            rows_left_ = in.rows - row;
-            cols_left_ = in.cols - col;
-        }
-
-        /// Starts the copy of the next tile.
-        __device__ void copy_async(float* tile) {
-            float* const target = tile + first_row() * row_stride + first_col();
-            const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{width}, cols_left_)));
-#pragma unroll
-            for (int pass = 0; pass < rows / rows_per_pass; ++pass)
-                ptx::cp_async<width * sizeof(float)>(
-                    target + pass * rows_per_pass * row_stride, source_ + pass * pass_step_,
-                    pass * rows_per_pass < rows_left_ ? valid * static_cast<int>(sizeof(float)) : 0);
-            source_ += tile_step_;
-            (k_major ? cols_left_ : rows_left_) -= Tile::k;
-        }
-
-      private:
-        static constexpr int threads_across = cols / width;
-        static constexpr int rows_per_pass = Tile::threads / threads_across;
-        static_assert(Tile::threads % threads_across == 0 && rows % rows_per_pass == 0);
-
-        static __device__ int first_row() {
-            return threadIdx.x / threads_across;
-        }
-        static __device__ int first_col() {
-            return threadIdx.x % threads_across * width;
-        }
-
-        const float* source_;
-        std::int64_t pass_step_, tile_step_;
-        std::int64_t rows_left_, cols_left_;
-    };
+    using loader = tile_loader<rows, cols, row_stride, k_major, width, Tile::threads>;
 
     /// Element i of `count` of a thread along m (n), in elements from the start of the warp's tile. k-major
     /// rows are dealt to the lanes one by one, others in groups of four, as their 16-byte reads need it.
@@ -136,19 +94,6 @@ struct operand {
         }
     }
 };
-
-/// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
-/// B in L2.
-template <class Tile>
-__device__ tile_position grouped(const arguments& p) {
-    constexpr std::int64_t group = 8;
-    const std::int64_t down = (p.c.rows + Tile::m - 1) / Tile::m;
-    const std::int64_t across = (p.c.cols + Tile::n - 1) / Tile::n;
-    const std::int64_t first = blockIdx.x / (group * across) * group;
-    const std::int64_t height = min(group, down - first);
-    const std::int64_t within = blockIdx.x % (group * across);
-    return {first + within % height, within / height};
-}
 
 /// A and B as tiles of contiguous rows: k-major operands are (m or n) x k, others k x (m or n).
 template <class Tile, bool a_k_major, bool b_k_major, int width>
@@ -250,11 +195,6 @@ void launch(const arguments& arguments, const matrix_view<const float>& a, const
     kernel<<<tile_count(arguments, Tile::m, Tile::n), Tile::threads, bytes, stream>>>(
         arguments, a, b, arguments.a.cols, vector_store);
     check(cudaGetLastError());
-}
-
-bool is_vector_aligned(const void* data, std::int64_t rows, std::int64_t row_stride) {
-    const std::int64_t step = rows > 1 ? row_stride * std::int64_t{sizeof(float)} : 0;
-    return common_alignment(reinterpret_cast<std::uintptr_t>(data), step) == max_vector_bytes;
 }
 
 template <class Tile>
