@@ -10,8 +10,9 @@
 // half has three bits more than bfloat16, so two pieces do for three, and three products for six. What it lacks is range:
 // an element is measured against the largest beside it. A power for 64 along k, in place of one for a whole row, can be had
 // without looking at the row first, so that splitting is one read and one write (bf16x6 splits in its kernel, as often as an
-// element is needed; with half as many products that would take longer than they do). The sums of 64 terms are short
-// enough that what the tensor cores cut off stays below what is left out, and go to a total, by FMA, with both powers.
+// element is needed; with half as many products that would take longer than they do). The tensor cores cut sums off rather
+// than round them: the small products come first, while there is little to cut. The sums of 64 terms go to a total, by FMA,
+// with both powers.
 // What limits it: power, and the 16 bytes an element that splitting moves through memory.
 
 #include "kernels/device/pipeline.cuh"
@@ -258,11 +259,11 @@ struct fp16x3_kernel {
                                                                 b + i * b_tile::advance, accumulate || i > 0);
         };
         ptx::wait(&shared.barriers.full[first], parity_of_first);
-        ptx::wgmma_fence();
-        multiply(first, first, false);
         ptx::wait(&shared.barriers.full[second], at.parity);
-        multiply(second, first, true);
+        ptx::wgmma_fence();
+        multiply(second, first, false);
         multiply(first, second, true);
+        multiply(first, first, true);
         ptx::wgmma_commit();
         ptx::wgmma_wait<0>();
         ptx::wgmma_results(sums);
