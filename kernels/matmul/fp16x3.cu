@@ -13,7 +13,7 @@
 // element is needed; with half as many products that would take longer than they do). The tensor cores cut sums off rather
 // than round them: the small products come first, while there is little to cut. The sums of 64 terms go to a total, by FMA,
 // with both powers.
-// What limits it: power, and the 16 bytes an element that splitting moves through memory.
+// What limits it: power, and the 8 bytes an element that splitting moves.
 
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/bulk_copy.cuh"
@@ -243,13 +243,22 @@ struct fp16x3_kernel {
         if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
     }
 
-    /// Adds 64 along k to the total of this thread's rows and columns of the tile.
-    __device__ void add_step(int row, int col, float (&total)[tile::sums]) {
+    /// Of the tile (wgmma.cuh).
+    __device__ int row_of_thread() const {
+        return consumer * tile::consumer_m + thread / warp * 16 + thread % warp / 4;
+    }
+    __device__ int col_of_thread() const {
+        return thread % 4 * 2;
+    }
+
+    /// Adds 64 along k to the total of this thread's rows and columns.
+    __device__ void add_step(float (&total)[tile::sums]) {
         float sums[tile::sums];
         const int first = at.stage;
-        const unsigned parity_of_first = at.parity;
+        ptx::wait(&shared.barriers.full[first], at.parity);
         at.advance();
         const int second = at.stage;
+        ptx::wait(&shared.barriers.full[second], at.parity);
         const auto multiply = [&](int a_stage, int b_stage, bool accumulate) {
             const std::uint64_t a = a_tile::descriptor(shared.a[a_stage], consumer * tile::consumer_m);
             const std::uint64_t b = b_tile::descriptor(shared.b[b_stage], 0);
@@ -258,18 +267,16 @@ struct fp16x3_kernel {
                 ptx::wgmma<half, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
                                                                 b + i * b_tile::advance, accumulate || i > 0);
         };
-        ptx::wait(&shared.barriers.full[first], parity_of_first);
-        ptx::wait(&shared.barriers.full[second], at.parity);
         ptx::wgmma_fence();
-        multiply(second, first, false);
-        multiply(first, second, true);
+        multiply(first, second, false);
+        multiply(second, first, true);
         multiply(first, first, true);
         ptx::wgmma_commit();
         ptx::wgmma_wait<0>();
         ptx::wgmma_results(sums);
         release(second);
-        const float* const of_a = shared.a_powers[first] + row;
-        const float* const of_b = shared.b_powers[first] + col;
+        const float* const of_a = shared.a_powers[first] + row_of_thread();
+        const float* const of_b = shared.b_powers[first] + col_of_thread();
         const float a_powers[2] = {of_a[0], of_a[8]};
 #pragma unroll
         for (int j = 0; j < tile::n / 8; ++j) {
@@ -292,17 +299,13 @@ struct fp16x3_kernel {
     }
 
     __device__ void consume() {
-        const int lane = thread % warp;
-        const int row_of_thread = consumer * tile::consumer_m + thread / warp * 16 + lane / 4;
-        const int col_of_thread = lane % 4 * 2;
         tile_worker tiles(schedule, static_cast<int>(blockIdx.x));
         for (tile_work work{}; tiles.next(work);) {
             float total[tile::sums] = {};
-            for (int step = work.first; step < work.last; ++step)
-                add_step(row_of_thread, col_of_thread, total);
+            for (int step = work.first; step < work.last; ++step) add_step(total);
             if (work.tile < 0 || combine(work.tile, total))
-                store<tile::n>(p.c, work.row * tile::m + row_of_thread, work.col * tile::n + col_of_thread,
-                               total);
+                store<tile::n>(p.c, work.row * tile::m + row_of_thread(),
+                               work.col * tile::n + col_of_thread(), total);
         }
     }
 };
