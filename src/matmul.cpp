@@ -29,8 +29,8 @@ namespace rungs = kernels::matmul;
 
 using enum matmul_algorithm;
 
-constexpr std::array float_algorithms = {naive,     coalesced, tiled,  shared_memory, register_tiled,
-                                         pipelined, skinny,    bf16x6, fp16x3,        padded};
+constexpr std::array float_algorithms = {naive,  coalesced, tiled,  shared_memory, register_tiled, pipelined,
+                                         tf32x3, skinny,    bf16x6, fp16x3,        padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -45,12 +45,13 @@ bool can_copy_async(const device_traits& device) {
     return device.has_compute_capability(8, 0);
 }
 
-void require_pipelined_can_run(const matmul_problem& problem, const device_traits& device) {
+void require_cp_async_can_run(std::string_view name, const matmul_problem& problem,
+                              const device_traits& device) {
     if (!can_copy_async(device))
-        throw unsupported("matmul: pipelined needs compute capability 8.0 (cp.async)");
+        throw unsupported(detail::format("matmul: {} needs compute capability 8.0 (cp.async)", name));
     if (!problem.unit_stride)
-        throw unsupported(
-            "matmul: pipelined needs the rows or the columns of a and of b side by side (a stride of 1)");
+        throw unsupported(detail::format(
+            "matmul: {} needs the rows or the columns of a and of b side by side (a stride of 1)", name));
 }
 
 void require_mma_can_run(const matmul_problem& problem, const device_traits& device) {
@@ -64,6 +65,13 @@ void require_mma_can_run(const matmul_problem& problem, const device_traits& dev
 /// Of compute capability 9.0: other devices, also later ones, do not have its instructions.
 bool is_hopper(const device_traits& device) {
     return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
+}
+
+/// By their datasheets, tensor cores of compute capability 8.0 and 9.0 multiply tf32 eight and seven times as fast as FFMA
+/// units multiply float32, those of 8.6 and 8.9 at most twice: there three products take longer. Of others nothing is known.
+bool has_fast_tf32(const device_traits& device) {
+    return is_hopper(device) ||
+           (device.compute_capability_major == 8 && device.compute_capability_minor == 0);
 }
 
 bool has_warpgroups(const device_traits& device) {
@@ -137,8 +145,11 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             case register_tiled:
                 return rungs::launch_register_tiled(arguments, device, stream);
             case pipelined:
-                require_pipelined_can_run(problem, device);
+                require_cp_async_can_run("pipelined", problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
+            case tf32x3:
+                require_cp_async_can_run("tf32x3", problem, device);
+                return rungs::launch_tf32x3(arguments, device, stream);
             case skinny:
                 if (!has_room_for_skinny_float(device))
                     throw unsupported(
@@ -237,6 +248,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "register_tiled";
         case pipelined:
             return "pipelined";
+        case tf32x3:
+            return "tf32x3";
         case bf16x6:
             return "bf16x6";
         case fp16x3:
@@ -279,8 +292,9 @@ std::string_view to_string(precision precision) {
 
 bool detail::is_exact_enough(matmul_algorithm algorithm, precision precision, std::int64_t k) {
     if (algorithm == fp16x3) return precision == precision::fp32_normwise;
-    const bool splits = algorithm == bf16x6 || algorithm == padded;
-    return !splits || (precision != precision::ieee && k >= rungs::min_bf16x6_k);
+    if (algorithm == tf32x3) return precision != precision::ieee && k >= rungs::min_tf32x3_k;
+    const bool is_bf16x6 = algorithm == bf16x6 || algorithm == padded;
+    return !is_bf16x6 || (precision != precision::ieee && k >= rungs::min_bf16x6_k);
 }
 
 namespace {
@@ -324,6 +338,8 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
     };
     if (is_skinny(problem) && has_room_for_skinny_float(device))
         consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
+    if (detail::is_exact_enough(tf32x3, problem.precision, k) && problem.unit_stride && has_fast_tf32(device))
+        consider(tf32x3, rungs::tf32x3_us(m, n, k, device.sm_count, problem.tensor_maps));
     if (!has_warpgroups(device) || !problem.countable_by_int) return best.algorithm;
     if (detail::is_exact_enough(fp16x3, problem.precision, k) && problem.has_workspace)
         consider(fp16x3, rungs::fp16x3_us(m, n, k, device.sm_count));

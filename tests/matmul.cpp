@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -64,6 +65,12 @@ double fp16x3_bound(const shape& s, double magnitude) {
     return (additions * test::unit_roundoff<float>() + 0x1p-21) * magnitude + k * 0x1p-38;
 }
 
+/// Of tf32x3 (docs/accuracy.md).
+double tf32x3_bound(const shape& s, double magnitude) {
+    const double additions = std::ceil(static_cast<double>(s.k) / 16) + 49;
+    return additions * test::unit_roundoff<float>() * magnitude + test::smallest<float>();
+}
+
 using error_bound = double (*)(const shape&, double);
 
 void expect_close(const shape& s, const std::vector<float>& actual, const reference& expected,
@@ -100,6 +107,7 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
 
     static error_bound bound() {
         if (GetParam() == matmul_algorithm::fp16x3) return fp16x3_bound;
+        if (GetParam() == matmul_algorithm::tf32x3) return tf32x3_bound;
         return is_bf16x6(GetParam()) ? bf16x6_bound : fma_bound;
     }
 
@@ -190,7 +198,8 @@ TEST_P(matmul_rung, takes_padded_rows_and_any_alignment) {
 TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
     const shape s{37, 29, 23};
     const layout apart{false, 3, 1, 2};
-    if (GetParam() == matmul_algorithm::pipelined || GetParam() == matmul_algorithm::padded) {
+    using enum matmul_algorithm;
+    if (GetParam() == pipelined || GetParam() == tf32x3 || GetParam() == padded) {
         guarded<float> a = make<float>(s.m, s.k, apart), b = make<float>(s.k, s.n, {}),
                        c = make<float>(s.m, s.n, {});
         EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
@@ -381,6 +390,40 @@ TEST_F(matmul_device, says_where_skinny_takes_no_side) {
     EXPECT_TRUE(c.untouched());
 }
 
+// None may come of the pieces of an element: 0 * Inf, Inf - Inf, a piece rounded up beyond the largest number.
+TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr float largest = std::numeric_limits<float>::max();
+    const shape s{70, 66, 40};
+    const std::vector<float> specials = {infinity, -infinity, std::bit_cast<float>(0x7fffffffu), largest, 0};
+    std::vector<float> a_elements = test::random_elements<float>(s.m * s.k, -1000, 1000);
+    std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -1000, 1000);
+    for (std::size_t i = 0; i < a_elements.size(); i += 67) a_elements[i] = specials[i % specials.size()];
+    for (std::size_t i = 0; i < b_elements.size(); i += 203) b_elements[i] = specials[i % specials.size()];
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    a.upload(a_elements);
+    b.upload(b_elements);
+    const stream stream;
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {.algorithm = matmul_algorithm::tf32x3});
+    stream.synchronize();
+    const std::vector<float> actual = c.download();
+    EXPECT_TRUE(c.canaries_alive());
+    for (std::int64_t i = 0; i < s.m; ++i)
+        for (std::int64_t j = 0; j < s.n; ++j) {
+            float sum = 0;
+            for (std::int64_t k = 0; k < s.k; ++k)
+                sum = std::fma(a_elements[static_cast<std::size_t>(i * s.k + k)],
+                               b_elements[static_cast<std::size_t>(k * s.n + j)], sum);
+            const float of_c = actual[static_cast<std::size_t>(i * s.n + j)];
+            if (std::isnan(sum))
+                ASSERT_TRUE(std::isnan(of_c)) << i << ", " << j;
+            else if (std::isinf(sum))
+                ASSERT_EQ(of_c, sum) << i << ", " << j;
+            else
+                ASSERT_TRUE(std::isfinite(of_c)) << i << ", " << j;
+        }
+}
+
 TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     const shape s{69000, 8, 32000};  // A has 2.2e9 elements
     stream stream;
@@ -459,16 +502,34 @@ TEST(matmul_select, splits_what_is_large_and_deep_enough) {
         EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), bf16x6) << size;
     for (const std::int64_t size : {1, 64, 256, 512})
         EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), pipelined) << size;
-    EXPECT_EQ(select(matmul_problem{4096, 4096, 511}, hopper()), pipelined);  // not as exact
+    EXPECT_EQ(select(matmul_problem{4096, 4096, 511}, hopper()), tf32x3);  // bf16x6 is not as exact
     EXPECT_EQ(select(matmul_problem{4096, 4096, 512}, hopper()), bf16x6);
     matmul_problem few_tiles{64, 4096, 11008};  // 32 for 132 multiprocessors
     EXPECT_EQ(select(few_tiles, hopper()), pipelined);
     few_tiles.has_workspace = true;  // then they are shared out along k
     EXPECT_EQ(select(few_tiles, hopper()), bf16x6);
     EXPECT_GT(matmul_workspace_bytes(few_tiles, hopper()), 132 * 128 * 128 * 4);
-    device_traits ampere = hopper();
+}
+
+TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
+    using enum matmul_algorithm;
+    device_traits ampere;
     ampere.compute_capability_major = 8;
-    EXPECT_EQ(select(matmul_problem{4096, 4096, 4096}, ampere), pipelined);
+    ampere.sm_count = 108;
+    ampere.shared_memory_per_block_optin = 163 * 1024;
+    for (const std::int64_t size : {2048, 4096, 16384})
+        EXPECT_EQ(select(matmul_problem{size, size, size}, ampere), tf32x3) << size;
+    for (const std::int64_t size : {1, 64, 256, 512})
+        EXPECT_EQ(select(matmul_problem{size, size, size}, ampere), pipelined) << size;
+    EXPECT_EQ(select(matmul_problem{4096, 4096, 127}, ampere), pipelined);  // not as exact
+    EXPECT_EQ(select(strict(4096, 4096, 4096), ampere), pipelined);
+    matmul_problem apart{4096, 4096, 4096};
+    apart.unit_stride = false;
+    EXPECT_EQ(select(apart, ampere), register_tiled);
+    for (const int minor : {6, 9}) {
+        ampere.compute_capability_minor = minor;
+        EXPECT_EQ(select(matmul_problem{4096, 4096, 4096}, ampere), pipelined) << minor;
+    }
 }
 
 TEST(matmul_select, copies_operands_at_odd_addresses_where_there_is_a_workspace) {

@@ -223,11 +223,10 @@ void record(const std::string& name, double of_ours, double of_theirs) {
 class matmul_precision : public test::gpu_test,
                          public testing::WithParamInterface<std::tuple<distribution, std::int64_t>> {};
 
-/// What `precision::fp32` chooses is as exact as cublasSgemm, but for a tenth.
-void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k) {
-    if (!test::has_warpgroups())
-        GTEST_SKIP() << "is for Hopper: elsewhere `automatic` adds one after another";
-    const auto [ours, theirs] = compare(of.make(side, k), side, k, {});
+/// But for a tenth. Not asked for is what `precision::fp32` chooses.
+void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k,
+                               const matmul_options& options = {}) {
+    const auto [ours, theirs] = compare(of.make(side, k), side, k, options);
     EXPECT_LE(ours.mean, 1.1 * theirs.mean);
     EXPECT_LE(ours.largest, 1.1 * theirs.largest);
     // One element outweighs the others there: its error is luck.
@@ -240,11 +239,13 @@ void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::i
 }
 
 TEST_P(matmul_precision, is_that_of_cublas) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     const auto& [of, k] = GetParam();
     expect_as_exact_as_cublas(of, large_side, k);
 }
 
 TEST_P(matmul_precision, of_a_small_c_is_that_of_cublas) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     const auto& [of, k] = GetParam();
     expect_as_exact_as_cublas(of, small_side, k);
 }
@@ -267,6 +268,13 @@ TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
     record("normwise", ours.normwise, theirs.normwise);
 }
 
+class tf32x3_precision : public matmul_precision {};
+
+TEST_P(tf32x3_precision, is_that_of_cublas) {
+    const auto& [of, k] = GetParam();
+    expect_as_exact_as_cublas(of, large_side, k, {.algorithm = matmul_algorithm::tf32x3});
+}
+
 std::string parameter_name(const testing::TestParamInfo<matmul_precision::ParamType>& tested) {
     const auto& [of, k] = tested.param;
     return std::string(of.name) + "_" + std::to_string(k);
@@ -281,11 +289,15 @@ INSTANTIATE_TEST_SUITE_P(large_k, matmul_precision,
                          testing::Combine(testing::ValuesIn(distributions), testing::Values(65536)),
                          parameter_name);
 
-class bf16x6_of_tiny_elements : public test::gpu_test {};
+INSTANTIATE_TEST_SUITE_P(all, tf32x3_precision,
+                         testing::Combine(testing::ValuesIn(distributions),
+                                          testing::Values(128, 512, 4096, 16384)),
+                         parameter_name);
 
-/// Elements below 2^-110 have no room for their last piece: of each, what is below 2^-134 may be lost.
-TEST_F(bf16x6_of_tiny_elements, lose_what_is_below_2_to_the_minus_134) {
-    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+class tiny_elements : public test::gpu_test {};
+
+/// What is below `resolution` of an element may be lost, where elements are near it.
+void expect_lost_below(double resolution, matmul_algorithm algorithm) {
     const shape s{64, 64, 256};
     const std::vector<float> a_elements = scaled(normal(s.m * s.k), [](std::int64_t) { return 0x1p-124; });
     const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -1, 1);
@@ -293,13 +305,24 @@ TEST_F(bf16x6_of_tiny_elements, lose_what_is_below_2_to_the_minus_134) {
     a.upload(a_elements);
     b.upload(b_elements);
     const stream stream;
-    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {.algorithm = matmul_algorithm::bf16x6});
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {.algorithm = algorithm});
     stream.synchronize();
     const std::vector<float> actual = c.download();
     const reference exact(s, a_elements, b_elements, actual, 1, 0);
-    const double lost = static_cast<double>(s.k) * 0x1p-134;
+    const double lost = static_cast<double>(s.k) * resolution;
     for (std::size_t i = 0; i < actual.size(); ++i)
         ASSERT_LE(std::abs(double{actual[i]} - exact.value[i]), lost + 0x1p-16 * exact.magnitude[i]) << i;
+}
+
+/// Elements below 2^-110 have no room for bf16x6's last piece.
+TEST_F(tiny_elements, lose_what_is_below_2_to_the_minus_134) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    expect_lost_below(0x1p-134, matmul_algorithm::bf16x6);
+}
+
+/// And elements below 2^-113 none for tf32x3's.
+TEST_F(tiny_elements, lose_what_is_below_2_to_the_minus_136) {
+    expect_lost_below(0x1p-136, matmul_algorithm::tf32x3);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ enum class matmul_algorithm {
     shared_memory,
     register_tiled,
     pipelined,
+    tf32x3,
     bf16x6,
     fp16x3,
     // half and bfloat16; skinny and padded: float too
@@ -57,8 +58,8 @@ std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm);
 enum class precision {
     /// Each product and sum is a float32 FMA.
     ieee,
-    /// Also on tensor cores, by rungs whose sums are at least as exact as those of FMAs one after another. Elements below
-    /// 2^-110 lose what they have below 2^-134.
+    /// Also on tensor cores, by rungs whose sums are at least as exact as those of FMAs one after another: tf32x3 and bf16x6.
+    /// Elements below 2^-110 lose what they have below 2^-134.
     fp32,
     /// Also by fp16x3, which needs a workspace: exact to 2^-21 of each product, but where elements are less than 2^-29 of the
     /// largest of 64 beside them along k, to 2^-38 of that one. Infinities may become NaN.

@@ -160,6 +160,11 @@ inline constexpr double split_bytes_per_us = 3.5e6;  ///< before fp16x3: read an
 inline constexpr double ffma_per_us = 21.8e6;        ///< of `pipelined`, 4096^3
 inline constexpr double ffma_around_us = 3;
 inline constexpr double ffma_k_us = 0.02;  ///< for 1 along k, of a block alone
+inline constexpr std::int64_t tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;  ///< of its tile
+inline constexpr double tf32x3_tile_us = 3.6;                                ///< beside its steps
+inline constexpr double tf32x3_step_us = 0.53;             ///< of two tiles side by side, each
+inline constexpr double tf32x3_step_by_element_us = 0.58;  ///< where copies of 16 bytes cannot be used
+inline constexpr double tf32x3_alone_us = 0.72;            ///< of one tile
 inline constexpr double skinny_around_us = 5;
 inline constexpr double skinny_line_us = 0.27;      ///< for what a block reads at once
 inline constexpr double copied_bytes_per_us = 2e6;  ///< half the memory's rate: read and written
@@ -171,6 +176,17 @@ inline double ffma_us(std::int64_t m, std::int64_t n, std::int64_t k) {
     const double product = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     return float_costs::ffma_around_us +
            std::max(product / float_costs::ffma_per_us, static_cast<double>(k) * float_costs::ffma_k_us);
+}
+
+/// `tf32x3`: a multiprocessor takes two tiles at a time. Of an H200, as all others here; the tensor cores of compute
+/// capability 8.0 are faster beside its FFMA units, by the datasheets, so there this is too much rather than too little.
+inline double tf32x3_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool by_packets) {
+    const auto tiles = static_cast<double>(divide_up(
+        divide_up(m, float_costs::tf32x3_m) * divide_up(n, float_costs::tf32x3_n), std::max(1, sm_count)));
+    const double step_us = by_packets ? float_costs::tf32x3_step_us : float_costs::tf32x3_step_by_element_us;
+    return float_costs::ffma_around_us + tiles * float_costs::tf32x3_tile_us +
+           static_cast<double>(divide_up(k, float_costs::tf32x3_k)) *
+               std::max(tiles * step_us, float_costs::tf32x3_alone_us);
 }
 
 /// `skinny`: a block has 16 rows and 32 columns, or 8 and four times as many lines along k at once.
@@ -213,6 +229,8 @@ inline double fp16x3_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_c
 /// From this k on the sums of bf16x6 are at least as exact as sums of FMAs one after another, also where few terms outweigh
 /// all others (docs/accuracy.md).
 inline constexpr std::int64_t min_bf16x6_k = 512;
+/// And those of tf32x3.
+inline constexpr std::int64_t min_tf32x3_k = 128;
 
 /// The widths that the rung `skinny` has tiles of; their height is 64.
 inline constexpr std::array skinny_widths = {16, 64};

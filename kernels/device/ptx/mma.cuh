@@ -44,4 +44,15 @@ __device__ inline void mma(float (&sums)[4], const unsigned (&a)[4], unsigned b_
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
 }
 
+/// The same for tf32: float32 whose lower 13 bits are not read. sums (16 x 8) += a (16 x 8) b (8 x 8). a: matrices of 8 x 4,
+/// (rows 0..7, k 0..3), (8..15, 0..3), (0..7, 4..7), (8..15, 4..7), of which thread t has the element (t / 4, t % 4);
+/// b: of its transpose (n 0..7, k 0..3), (n 0..7, k 4..7). load_matrices() loads such: four floats have the bytes of
+/// eight 16-bit elements.
+__device__ inline void mma_tf32(float (&sums)[4], const unsigned (&a)[4], unsigned b_low, unsigned b_high) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+}
+
 }  // namespace heddle::kernels::ptx
