@@ -291,8 +291,7 @@ std::string_view to_string(precision precision) {
 }
 
 bool detail::is_exact_enough(matmul_algorithm algorithm, precision precision, std::int64_t k) {
-    if (algorithm == fp16x3) return precision == precision::fp32_normwise;
-    if (algorithm == tf32x3) return precision != precision::ieee && k >= rungs::min_tf32x3_k;
+    if (algorithm == fp16x3 || algorithm == tf32x3) return precision == precision::fp32_normwise;
     const bool is_bf16x6 = algorithm == bf16x6 || algorithm == padded;
     return !is_bf16x6 || (precision != precision::ieee && k >= rungs::min_bf16x6_k);
 }

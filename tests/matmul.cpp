@@ -5,6 +5,7 @@
 #include "tests/support/matmul_16_bit.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
+#include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/graph.hpp>
 #include <heddle/host.hpp>
@@ -18,9 +19,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,7 +64,7 @@ double bf16x6_bound(const shape& s, double magnitude) {
 /// Of fp16x3 (docs/accuracy.md), where no element is larger than 1.
 double fp16x3_bound(const shape& s, double magnitude) {
     const auto k = static_cast<double>(s.k);
-    const double additions = 2.1 * (3 * std::min(k, 64.0) + 4) + std::ceil(k / 64) + 6;
+    const double additions = 2.1 * 3 * (std::min(k, 64.0) + 4) + std::ceil(k / 64) + 6;
     return (additions * test::unit_roundoff<float>() + 0x1p-21) * magnitude + k * 0x1p-38;
 }
 
@@ -100,10 +103,11 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
         if (needs_hopper(GetParam()) && !test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
         stream_.emplace();
         workspace_.emplace(std::int64_t{64} << 20, *stream_);
+        scratch_ = *workspace_;
     }
 
     /// With a workspace, for those that take one.
-    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), *workspace_}; }
+    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), scratch_}; }
 
     static error_bound bound() {
         if (GetParam() == matmul_algorithm::fp16x3) return fp16x3_bound;
@@ -140,6 +144,7 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
 
     std::optional<stream> stream_;
     std::optional<workspace> workspace_;
+    std::span<std::byte> scratch_;
 };
 
 TEST_P(matmul_rung, is_right_around_every_tile_edge) {
@@ -193,6 +198,29 @@ TEST_P(matmul_rung, takes_padded_rows_and_any_alignment) {
             run_and_check(s, {false, padding, offset}, {false, padding, 0}, {false, padding, 0});
             run_and_check(s, {false, padding, 0}, {true, padding, offset}, {false, padding, offset});
         }
+}
+
+/// With the bytes that it asks for, it uses no others, and leaves the tickets at zero.
+TEST_P(matmul_rung, keeps_to_its_workspace) {
+    if (GetParam() == matmul_algorithm::automatic) GTEST_SKIP() << "is one of the others";
+    for (const shape& given : {shape{130, 197, 333}, {64, 60, 4100}, {1, 300, 700}, {290, 129, 1900}}) {
+        const shape s = fitted(given);
+        const std::int64_t bytes =
+            matmul_workspace_bytes({s.m, s.n, s.k}, traits_of(current_device()), GetParam());
+        const auto words = static_cast<std::int64_t>(bytes / sizeof(unsigned));
+        for (int bits = 0; bits < 8; ++bits) {
+            SCOPED_TRACE("transposed A, B, C: " + std::to_string(bits));
+            guarded<unsigned> scratch(words);
+            scratch.upload(std::vector<unsigned>(static_cast<std::size_t>(words)));
+            scratch_ = std::as_writable_bytes(std::span(scratch.data(), static_cast<std::size_t>(words)));
+            run_and_check(s, {(bits & 1) != 0}, {(bits & 2) != 0}, {(bits & 4) != 0});
+            EXPECT_TRUE(scratch.canaries_alive());
+            const std::vector<unsigned> after = scratch.download();
+            constexpr std::ptrdiff_t tickets = 1024;
+            EXPECT_TRUE(std::all_of(after.begin(), after.begin() + std::min<std::ptrdiff_t>(tickets, words),
+                                    [](unsigned ticket) { return ticket == 0; }));
+        }
+    }
 }
 
 TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
@@ -260,6 +288,7 @@ TEST_P(matmul_rung, is_exact_on_small_integers) {
     for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_EQ(double{actual[i]}, expected.value[i]);
 }
 
+// fp16x3 makes NaN of infinities.
 // What fills a tile up past an edge must never meet an infinity: 0 * Inf is NaN.
 TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
     const shape s = fitted({35, 37, 19});
@@ -273,9 +302,7 @@ TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
     stream_->synchronize();
     const std::vector<float> actual = c.download();
     for (std::size_t i = 0; i < actual.size(); ++i) {
-        if (GetParam() == matmul_algorithm::fp16x3)  // which does not tell them apart
-            ASSERT_FALSE(std::isfinite(actual[i])) << i;
-        else if (i < static_cast<std::size_t>(s.n))
+        if (GetParam() == matmul_algorithm::fp16x3 || i < static_cast<std::size_t>(s.n))
             ASSERT_TRUE(std::isnan(actual[i])) << i;
         else
             ASSERT_EQ(actual[i], infinity) << i;
@@ -502,13 +529,35 @@ TEST(matmul_select, splits_what_is_large_and_deep_enough) {
         EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), bf16x6) << size;
     for (const std::int64_t size : {1, 64, 256, 512})
         EXPECT_EQ(select(matmul_problem{size, size, size}, hopper()), pipelined) << size;
-    EXPECT_EQ(select(matmul_problem{4096, 4096, 511}, hopper()), tf32x3);  // bf16x6 is not as exact
+    EXPECT_EQ(select(matmul_problem{4096, 4096, 511}, hopper()), pipelined);  // not as exact
     EXPECT_EQ(select(matmul_problem{4096, 4096, 512}, hopper()), bf16x6);
     matmul_problem few_tiles{64, 4096, 11008};  // 32 for 132 multiprocessors
     EXPECT_EQ(select(few_tiles, hopper()), pipelined);
     few_tiles.has_workspace = true;  // then they are shared out along k
     EXPECT_EQ(select(few_tiles, hopper()), bf16x6);
     EXPECT_GT(matmul_workspace_bytes(few_tiles, hopper()), 132 * 128 * 128 * 4);
+}
+
+matmul_problem normwise(std::int64_t m, std::int64_t n, std::int64_t k) {
+    matmul_problem problem{m, n, k};
+    problem.precision = precision::fp32_normwise;
+    return problem;
+}
+
+TEST(matmul_select, takes_halves_where_errors_may_be_normwise) {
+    using enum matmul_algorithm;
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    matmul_problem problem = normwise(4096, 4096, 4096);
+    EXPECT_EQ(select(problem, hopper()), bf16x6);  // there is no workspace
+    EXPECT_GT(matmul_workspace_bytes(problem, hopper()), 2 * 4 * 4096 * 4096);
+    problem.has_workspace = true;
+    EXPECT_EQ(select(problem, hopper()), fp16x3);
+    problem.tensor_maps = problem.unit_stride = false;  // it copies them anyway
+    EXPECT_EQ(select(problem, hopper()), fp16x3);
+    problem.precision = precision::fp32;
+    EXPECT_NE(select(problem, hopper()), fp16x3);
+    problem.precision = precision::ieee;
+    EXPECT_NE(select(problem, hopper()), fp16x3);
 }
 
 TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
@@ -518,17 +567,16 @@ TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
     ampere.sm_count = 108;
     ampere.shared_memory_per_block_optin = 163 * 1024;
     for (const std::int64_t size : {2048, 4096, 16384})
-        EXPECT_EQ(select(matmul_problem{size, size, size}, ampere), tf32x3) << size;
+        EXPECT_EQ(select(normwise(size, size, size), ampere), tf32x3) << size;
     for (const std::int64_t size : {1, 64, 256, 512})
-        EXPECT_EQ(select(matmul_problem{size, size, size}, ampere), pipelined) << size;
-    EXPECT_EQ(select(matmul_problem{4096, 4096, 127}, ampere), pipelined);  // not as exact
-    EXPECT_EQ(select(strict(4096, 4096, 4096), ampere), pipelined);
-    matmul_problem apart{4096, 4096, 4096};
+        EXPECT_EQ(select(normwise(size, size, size), ampere), pipelined) << size;
+    EXPECT_EQ(select(matmul_problem{4096, 4096, 4096}, ampere), pipelined);
+    matmul_problem apart = normwise(4096, 4096, 4096);
     apart.unit_stride = false;
     EXPECT_EQ(select(apart, ampere), register_tiled);
     for (const int minor : {6, 9}) {
         ampere.compute_capability_minor = minor;
-        EXPECT_EQ(select(matmul_problem{4096, 4096, 4096}, ampere), pipelined) << minor;
+        EXPECT_EQ(select(normwise(4096, 4096, 4096), ampere), pipelined) << minor;
     }
 }
 

@@ -58,11 +58,12 @@ std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm);
 enum class precision {
     /// Each product and sum is a float32 FMA.
     ieee,
-    /// Also on tensor cores, by rungs whose sums are at least as exact as those of FMAs one after another: tf32x3 and bf16x6.
-    /// Elements below 2^-110 lose what they have below 2^-134.
+    /// Also on tensor cores, by a rung whose sums are at least as exact as those of FMAs one after another: bf16x6. Elements
+    /// below 2^-110 lose what they have below 2^-134.
     fp32,
-    /// Also by fp16x3, which needs a workspace: exact to 2^-21 of each product, but where elements are less than 2^-29 of the
-    /// largest of 64 beside them along k, to 2^-38 of that one. Infinities may become NaN.
+    /// Also by rungs whose errors are small beside the norms of A's rows and B's columns, if not always beside their product:
+    /// tf32x3, whose products are exact to 2^-21, and with a workspace fp16x3, where an element counts to 2^-39 of the largest
+    /// of 64 beside it along k. There infinities become NaN.
     fp32_normwise
 };
 

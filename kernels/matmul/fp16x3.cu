@@ -2,7 +2,7 @@
 //
 //   64 along k of a row of A or a column of B, times a power of two, so that the largest is in [2^14, 2^15)
 //   x = x0 + x1, each what is left rounded to eleven bits; 2^-23 |x| at most is left out, or 2^-39 of the largest
-//   a b = a0 b0 + (a0 b1 + a1 b0), and less than 2^-22 |a b| that is left out
+//   a b = a0 b0 + (a0 b1 + a1 b0), and 2^-21 |a b| that is left out
 //
 //   split     | A: read once, pieces and powers written | B |
 //   product                                                 | 64 along k: tensor cores | times the powers, to the total | ...
@@ -36,7 +36,7 @@ namespace {
 
 constexpr int warp = 32;
 constexpr int warpgroup_threads = 4 * warp;
-constexpr int pieces = 2;
+constexpr int pieces = split_layout::pieces;
 
 struct tile {
     static constexpr int m = float_costs::fp16x3.m;
@@ -53,13 +53,13 @@ struct tile {
 
 /// A or B with its rows as they are stored, along k or across it.
 struct split_operand {
-    matrix_view<const float> from{};
-    half* to = nullptr;  ///< first pieces, then second ones, in rows of whole 16 bytes
-    /// For every 64 along k one of each row or column, by which its products are multiplied.
-    float* powers = nullptr;
-    std::int64_t stride = 0;  ///< of the rows of `to`
-    std::int64_t piece_stride = 0;
-    std::int64_t power_stride = 0;
+    matrix_view<const float> from;
+    half* to;       ///< first pieces, then second ones
+    float* powers;  ///< by which products are multiplied in the end
+    split_layout layout;
+    /// A's powers take 2^-14, B's the reverse: neither these nor a sum times one of them leaves float's range.
+    float balance;
+    unsigned blocks_across;
 };
 
 constexpr int run = 4;  ///< neighbours that a thread reads
@@ -108,7 +108,7 @@ __device__ void store_pieces(const split_operand& p, std::int64_t row, std::int6
     }
 #pragma unroll
     for (int piece = 0; piece < pieces; ++piece)
-        *reinterpret_cast<uint2*>(p.to + piece * p.piece_stride + row * p.stride + col) =
+        *reinterpret_cast<uint2*>(p.to + piece * p.layout.piece_stride + row * p.layout.stride + col) =
             *reinterpret_cast<const uint2*>(to[piece]);
 }
 
@@ -121,8 +121,10 @@ __global__ void __launch_bounds__(split_threads)
     split_along_k(const __grid_constant__ split_operand p, bool is_aligned) {
     constexpr int down = split_threads / runs_along_k, passes = rows_of_block / down;
     const int thread = static_cast<int>(threadIdx.x);
-    const std::int64_t first = std::int64_t{blockIdx.y} * rows_of_block + thread / runs_along_k;
-    const std::int64_t col = std::int64_t{blockIdx.x} * step_k + thread % runs_along_k * run;
+    const std::int64_t k_block = blockIdx.x % p.blocks_across;
+    const std::int64_t first =
+        std::int64_t{blockIdx.x / p.blocks_across} * rows_of_block + thread / runs_along_k;
+    const std::int64_t col = k_block * step_k + thread % runs_along_k * run;
     float4 x[passes];
 #pragma unroll
     for (int i = 0; i < passes; ++i) x[i] = read_run(p.from, first + i * down, col, is_aligned);
@@ -135,8 +137,8 @@ __global__ void __launch_bounds__(split_threads)
         const power scale(largest);
         const std::int64_t row = first + i * down;
         store_pieces(p, row, col, x[i], {scale.to_pieces, scale.to_pieces, scale.to_pieces, scale.to_pieces});
-        if (thread % runs_along_k == 0 && row < p.power_stride)
-            p.powers[blockIdx.x * p.power_stride + row] = scale.back;
+        if (thread % runs_along_k == 0 && row < p.layout.power_stride)
+            p.powers[k_block * p.layout.power_stride + row] = scale.back * p.balance;
     }
 }
 
@@ -148,8 +150,9 @@ __global__ void __launch_bounds__(split_threads)
     constexpr int warps = split_threads / warp;
     __shared__ float4 of_warps[warps][across];
     const int thread = static_cast<int>(threadIdx.x), place = thread % across;
-    const std::int64_t first = std::int64_t{blockIdx.y} * step_k + thread / across;
-    const std::int64_t col = std::int64_t{blockIdx.x} * cols_of_block + place * run;
+    const std::int64_t k_block = blockIdx.x / p.blocks_across;
+    const std::int64_t first = k_block * step_k + thread / across;
+    const std::int64_t col = std::int64_t{blockIdx.x % p.blocks_across} * cols_of_block + place * run;
     float4 x[passes];
 #pragma unroll
     for (int i = 0; i < passes; ++i) x[i] = read_run(p.from, first + i * down, col, is_aligned);
@@ -172,9 +175,10 @@ __global__ void __launch_bounds__(split_threads)
     for (int i = 0; i < passes; ++i)
         store_pieces(p, first + i * down, col, x[i],
                      {scales[0].to_pieces, scales[1].to_pieces, scales[2].to_pieces, scales[3].to_pieces});
-    if (thread < across && col < p.power_stride)
-        *reinterpret_cast<float4*>(p.powers + blockIdx.y * p.power_stride + col) = {
-            scales[0].back, scales[1].back, scales[2].back, scales[3].back};
+    if (thread < across && col < p.layout.power_stride)
+        *reinterpret_cast<float4*>(p.powers + k_block * p.layout.power_stride + col) = {
+            scales[0].back * p.balance, scales[1].back * p.balance, scales[2].back * p.balance,
+            scales[3].back * p.balance};
 }
 
 struct half_product {
@@ -284,8 +288,8 @@ struct fp16x3_kernel {
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
                 const int i = 4 * j + 2 * half;
-                total[i] = fmaf(sums[i], a_powers[half] * b_powers.x, total[i]);
-                total[i + 1] = fmaf(sums[i + 1], a_powers[half] * b_powers.y, total[i + 1]);
+                total[i] = fmaf(sums[i] * a_powers[half], b_powers.x, total[i]);
+                total[i + 1] = fmaf(sums[i + 1] * a_powers[half], b_powers.y, total[i + 1]);
             }
         }
         release(first);
@@ -334,8 +338,9 @@ void launch(half_product p, const split_operand& a, const split_operand& b, cons
             const shared_sums& partial, cudaStream_t stream) {
     using kernel = fp16x3_kernel<a_k_major, b_k_major>;
     const auto map_of = [](const split_operand& operand, int box_rows) {
-        const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols, operand.stride};
-        return make_tensor_map(first, box_rows, kernel::a_tile::row, pieces, operand.piece_stride);
+        const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols,
+                                            operand.layout.stride};
+        return make_tensor_map(first, box_rows, kernel::a_tile::row, pieces, operand.layout.piece_stride);
     };
     p.a = map_of(a, kernel::a_tile::box_rows);
     p.b = map_of(b, kernel::b_tile::box_rows);
@@ -347,25 +352,19 @@ void launch(half_product p, const split_operand& a, const split_operand& b, cons
     check(cudaGetLastError());
 }
 
-/// `extent` along m or n. What it takes of the workspace is behind `free` then.
-split_operand split(const matrix_view<const float>& from, bool along_k, int tile_extent, std::byte*& free,
-                    cudaStream_t stream) {
-    const std::int64_t extent = along_k ? from.rows : from.cols, depth = along_k ? from.cols : from.rows;
-    split_operand p{.from = from, .to = reinterpret_cast<half*>(free)};
-    p.stride = half_row(from.cols);
-    p.piece_stride = from.rows * p.stride;
-    p.powers = reinterpret_cast<float*>(p.to + pieces * p.piece_stride);
-    p.power_stride = divide_up(extent, tile_extent) * tile_extent;
-    free += fp16x3_operand_bytes(extent, tile_extent, depth, along_k);
-    const auto count = [](std::int64_t elements, int of) {
-        return static_cast<unsigned>(divide_up(elements, of));
-    };
-    if (along_k)
-        split_along_k<<<dim3(count(depth, step_k), count(p.power_stride, rows_of_block)), split_threads, 0,
-                        stream>>>(p, has_tensor_rows(from));
-    else
-        split_across_k<<<dim3(count(p.power_stride, cols_of_block), count(depth, step_k)), split_threads, 0,
-                         stream>>>(p, has_tensor_rows(from));
+/// What it takes of the workspace is behind `free` then.
+split_operand split(const matrix_view<const float>& from, bool along_k, int tile_extent, float balance,
+                    std::byte*& free, cudaStream_t stream) {
+    const std::int64_t extent = along_k ? from.rows : from.cols, k = along_k ? from.cols : from.rows;
+    const split_layout layout = lay_out_split(extent, tile_extent, k, along_k);
+    half* const to = reinterpret_cast<half*>(free);
+    free += layout.bytes;
+    const std::int64_t k_blocks = divide_up(k, step_k);
+    const std::int64_t blocks = divide_up(layout.power_stride, along_k ? rows_of_block : cols_of_block);
+    const split_operand p{from,   to,      reinterpret_cast<float*>(to + pieces * layout.piece_stride),
+                          layout, balance, static_cast<unsigned>(along_k ? k_blocks : blocks)};
+    const auto kernel = along_k ? split_along_k : split_across_k;
+    kernel<<<static_cast<unsigned>(k_blocks * blocks), split_threads, 0, stream>>>(p, has_tensor_rows(from));
     check(cudaGetLastError());
     return p;
 }
@@ -381,12 +380,15 @@ void launch_fp16x3(const arguments& arguments, std::byte* workspace, const devic
     const bool a_k_major = a.col_stride == 1 || a.row_stride != 1,
                b_k_major = b.row_stride == 1 && b.col_stride != 1;
     std::byte* free = workspace + workspace_ticket_bytes + shared_sums_bytes(float_costs::fp16x3, layout);
-    const split_operand of_a = split(a_k_major ? a : transposed(a), a_k_major, tile::m, free, stream);
-    const split_operand of_b = split(b_k_major ? transposed(b) : b, b_k_major, tile::n, free, stream);
+    constexpr float balance = 0x1p-14F;
+    const split_operand of_a =
+        split(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free, stream);
+    const split_operand of_b =
+        split(b_k_major ? transposed(b) : b, b_k_major, tile::n, 1 / balance, free, stream);
     const half_product p{.a_powers = of_a.powers,
                          .b_powers = of_b.powers,
-                         .a_power_stride = of_a.power_stride,
-                         .b_power_stride = of_b.power_stride,
+                         .a_power_stride = of_a.layout.power_stride,
+                         .b_power_stride = of_b.layout.power_stride,
                          .c = make_result(arguments)};
     const shared_sums partial = shared_sums_in(workspace);
     if (a_k_major)

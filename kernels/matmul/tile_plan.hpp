@@ -229,8 +229,6 @@ inline double fp16x3_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_c
 /// From this k on the sums of bf16x6 are at least as exact as sums of FMAs one after another, also where few terms outweigh
 /// all others (docs/accuracy.md).
 inline constexpr std::int64_t min_bf16x6_k = 512;
-/// And those of tf32x3.
-inline constexpr std::int64_t min_tf32x3_k = 128;
 
 /// The widths that the rung `skinny` has tiles of; their height is 64.
 inline constexpr std::array skinny_widths = {16, 64};
@@ -302,25 +300,33 @@ inline std::int64_t bf16x6_sums_bytes(std::int64_t m, std::int64_t n, std::int64
     return bytes;
 }
 
-/// The elements from one row of pieces to the next.
-constexpr std::int64_t half_row(std::int64_t cols) {
-    constexpr std::int64_t width = 8;  // of 16 bytes
-    return divide_up(cols, width) * width;
-}
-/// What fp16x3 makes of A or B: two pieces of each element, and a power for every 64 along k.
-constexpr std::int64_t fp16x3_operand_bytes(std::int64_t extent, std::int64_t tile_extent, std::int64_t k,
-                                            bool along_k) {
-    constexpr std::int64_t half_bytes = 2, pieces = 2;
-    const std::int64_t elements = along_k ? extent * half_row(k) : k * half_row(extent);
-    const std::int64_t powers = divide_up(extent, tile_extent) * tile_extent * divide_up(k, step_k);
-    return pieces * half_bytes * elements + powers * std::int64_t{sizeof(float)};
+/// What fp16x3 makes of A or B: two pieces of each element, and for every 64 along k a power for each row or column.
+struct split_layout {
+    static constexpr std::int64_t pieces = 2;
+    std::int64_t stride;        ///< of rows of pieces, in elements: whole 16 bytes
+    std::int64_t piece_stride;  ///< from the first pieces to the second ones
+    std::int64_t power_stride;  ///< of the powers of 64 along k: those of whole tiles
+    std::int64_t bytes;         ///< the powers behind the pieces
+};
+
+/// Rows as they are stored: along k, or across it.
+constexpr split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k, bool along_k) {
+    constexpr std::int64_t half_bytes = 2, packet = 8;
+    const std::int64_t rows = along_k ? extent : k, cols = along_k ? k : extent;
+    split_layout result{};
+    result.stride = divide_up(cols, packet) * packet;
+    result.piece_stride = rows * result.stride;
+    result.power_stride = divide_up(extent, tile_extent) * tile_extent;
+    result.bytes = split_layout::pieces * half_bytes * result.piece_stride +
+                   result.power_stride * divide_up(k, step_k) * std::int64_t{sizeof(float)};
+    return result;
 }
 /// Whichever way the operands lie.
 inline std::int64_t fp16x3_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
     const tile_plan& plan = float_costs::fp16x3;
     const auto either_way = [k](std::int64_t extent, int tile_extent) {
-        return std::max(fp16x3_operand_bytes(extent, tile_extent, k, false),
-                        fp16x3_operand_bytes(extent, tile_extent, k, true));
+        return std::max(lay_out_split(extent, tile_extent, k, false).bytes,
+                        lay_out_split(extent, tile_extent, k, true).bytes);
     };
     return shared_sums_bytes(plan, lay_out_fp16x3(m, n, k, sm_count)) + either_way(m, plan.m) +
            either_way(n, plan.n);
