@@ -30,7 +30,7 @@ namespace rungs = kernels::matmul;
 using enum matmul_algorithm;
 
 constexpr std::array float_algorithms = {naive,     coalesced, tiled,  shared_memory, register_tiled,
-                                         pipelined, skinny,    bf16x6, padded};
+                                         pipelined, split_k,   skinny, bf16x6,        padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -45,12 +45,13 @@ bool can_copy_async(const device_traits& device) {
     return device.has_compute_capability(8, 0);
 }
 
-void require_pipelined_can_run(const matmul_problem& problem, const device_traits& device) {
+void require_pipelined_can_run(std::string_view name, const matmul_problem& problem,
+                               const device_traits& device) {
     if (!can_copy_async(device))
-        throw unsupported("matmul: pipelined needs compute capability 8.0 (cp.async)");
+        throw unsupported(detail::format("matmul: {} needs compute capability 8.0 (cp.async)", name));
     if (!problem.unit_stride)
-        throw unsupported(
-            "matmul: pipelined needs the rows or the columns of a and of b side by side (a stride of 1)");
+        throw unsupported(detail::format(
+            "matmul: {} needs the rows or the columns of a and of b side by side (a stride of 1)", name));
 }
 
 void require_mma_can_run(const matmul_problem& problem, const device_traits& device) {
@@ -130,8 +131,11 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             case register_tiled:
                 return rungs::launch_register_tiled(arguments, device, stream);
             case pipelined:
-                require_pipelined_can_run(problem, device);
+                require_pipelined_can_run("pipelined", problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
+            case split_k:
+                require_pipelined_can_run("split_k", problem, device);
+                return rungs::launch_split_k(arguments, workspace, device, stream);
             case skinny:
                 if (!has_room_for_skinny_float(device))
                     throw unsupported(
@@ -223,6 +227,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "register_tiled";
         case pipelined:
             return "pipelined";
+        case split_k:
+            return "split_k";
         case bf16x6:
             return "bf16x6";
         case wmma:
@@ -286,13 +292,15 @@ choice cheapest(const matmul_problem& problem, const device_traits& device) {
 
 /// Of the rungs for float.
 matmul_algorithm select_float(const matmul_problem& problem, const device_traits& device) {
-    const matmul_algorithm strict =
-        problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
+    const bool can_be_pipelined = problem.unit_stride && can_copy_async(device);
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
-    choice best{strict, rungs::ffma_us(m, n, k)};
+    choice best{can_be_pipelined ? pipelined : register_tiled,
+                rungs::cheapest_ffma(m, n, k, device.sm_count, false).us};
     const auto consider = [&](matmul_algorithm algorithm, double us) {
         if (us < best.us) best = {algorithm, us};
     };
+    if (can_be_pipelined && problem.has_workspace)
+        consider(split_k, rungs::cheapest_ffma(m, n, k, device.sm_count, true).us);
     if (is_skinny(problem) && has_room_for_skinny_float(device))
         consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
     if (!detail::is_exact_enough(bf16x6, problem.precision, k) || !has_warpgroups(device) ||
@@ -353,6 +361,8 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
                           std::max(m, n), std::min(m, n), k, device.sm_count, true, short_operand_along_k)));
         }
     }
+    if (algorithm == split_k)
+        sums = rungs::ffma_sums_bytes(rungs::cheapest_ffma(m, n, k, device.sm_count, true));
     if (algorithm == padded) {  // whichever way the operands lie, and both of them
         const std::int64_t element = problem.operands == element_type::f32 ? 4 : 2;
         const auto either_way = [&](std::int64_t rows, std::int64_t cols) {

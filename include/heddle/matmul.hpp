@@ -24,6 +24,7 @@ enum class matmul_algorithm {
     shared_memory,
     register_tiled,
     pipelined,
+    split_k,
     bf16x6,
     // half and bfloat16; skinny and padded: float too
     wmma,
@@ -68,8 +69,8 @@ struct matmul_options {
     matmul_algorithm algorithm = matmul_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
-    /// With it, products of half and bfloat16 that have too few tiles for the device are shared out along k as well, and
-    /// operands at odd addresses, float too, are copied to even ones. Empty: they are not.
+    /// With it, products that have too few tiles for the device are shared out along k as well, and operands at odd
+    /// addresses are copied to even ones. Empty: they are not.
     std::span<std::byte> workspace{};
     /// Of matmul_tiles() of the algorithm that is asked for: which; -1: the one that a model of their costs prefers.
     int tile = -1;
