@@ -124,6 +124,7 @@ void register_rows() {
         for (const shape& s : shapes) {
             heddle_row(s, temperature, "heddle");
             heddle_row(s, temperature, "heddle:ieee", {.precision = precision::ieee});
+            heddle_row(s, temperature, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
             cublas_row(s, temperature);
         }
     for (const shape& s : {cube(512), cube(4096)})

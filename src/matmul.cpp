@@ -29,8 +29,8 @@ namespace rungs = kernels::matmul;
 
 using enum matmul_algorithm;
 
-constexpr std::array float_algorithms = {naive,     coalesced, tiled,  shared_memory, register_tiled,
-                                         pipelined, split_k,   skinny, bf16x6,        padded};
+constexpr std::array float_algorithms = {naive,   coalesced, tiled,  shared_memory, register_tiled, pipelined,
+                                         split_k, skinny,    bf16x6, fp16x3,        padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -105,6 +105,13 @@ void require_bf16x6_can_run(const matmul_problem& problem, const device_traits& 
     if (!problem.countable_by_int) throw unsupported("matmul: bf16x6 needs extents below 2^31");
 }
 
+void require_fp16x3_can_run(const matmul_problem& problem, const device_traits& device) {
+    if (!has_warpgroups(device))
+        throw unsupported("matmul: fp16x3 needs a device of compute capability 9.0, and heddle built for it");
+    if (!problem.countable_by_int || !problem.has_workspace)
+        throw unsupported("matmul: fp16x3 needs a workspace, and extents below 2^31");
+}
+
 bool is_skinny(const matmul_problem& problem) {
     return std::min(problem.m, problem.n) <=
            (problem.operands == element_type::f32 ? rungs::max_skinny_float_side : rungs::max_skinny_side);
@@ -151,10 +158,17 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
                 if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
                     rungs::launch_padded(arguments, workspace, device, stream);
                 return;
+            case fp16x3:
+                require_fp16x3_can_run(problem, device);
+                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
+                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+                    rungs::launch_fp16x3(arguments, workspace, device, stream);
+                return;
             default:
                 require_bf16x6_can_run(problem, device);
                 if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
-                if constexpr (HEDDLE_COMPILED_FOR_90 != 0) rungs::launch_bf16x6(arguments, device, stream);
+                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+                    rungs::launch_bf16x6(arguments, workspace, device, stream);
                 return;
         }
     } else {
@@ -231,6 +245,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "split_k";
         case bf16x6:
             return "bf16x6";
+        case fp16x3:
+            return "fp16x3";
         case wmma:
             return "wmma";
         case mma_sync:
@@ -255,7 +271,20 @@ std::string_view to_string(matmul_algorithm algorithm) {
     return "unknown";
 }
 
+std::string_view to_string(precision precision) {
+    switch (precision) {
+        case precision::ieee:
+            return "ieee";
+        case precision::fp32:
+            return "fp32";
+        case precision::fp32_normwise:
+            return "fp32_normwise";
+    }
+    return "unknown";
+}
+
 bool detail::is_exact_enough(matmul_algorithm algorithm, precision precision, std::int64_t k) {
+    if (algorithm == fp16x3) return precision == precision::fp32_normwise;
     const bool splits = algorithm == bf16x6 || algorithm == padded;
     return !splits || (precision != precision::ieee && k >= rungs::min_bf16x6_k);
 }
@@ -303,10 +332,12 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
         consider(split_k, rungs::cheapest_ffma(m, n, k, device.sm_count, true).us);
     if (is_skinny(problem) && has_room_for_skinny_float(device))
         consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
-    if (!detail::is_exact_enough(bf16x6, problem.precision, k) || !has_warpgroups(device) ||
-        !problem.countable_by_int)
-        return best.algorithm;
-    consider(bf16x6, rungs::bf16x6_us(m, n, k, device.sm_count, problem.tensor_maps));
+    if (!has_warpgroups(device) || !problem.countable_by_int) return best.algorithm;
+    if (detail::is_exact_enough(fp16x3, problem.precision, k) && problem.has_workspace)
+        consider(fp16x3, rungs::fp16x3_us(m, n, k, device.sm_count));
+    if (!detail::is_exact_enough(bf16x6, problem.precision, k)) return best.algorithm;
+    consider(bf16x6,
+             rungs::lay_out_bf16x6(m, n, k, device.sm_count, problem.tensor_maps, problem.has_workspace).us);
     if (!problem.tensor_maps && problem.has_workspace && can_be_padded(problem))
         consider(padded, rungs::padded_bf16x6_us(m, n, k, device.sm_count));
     return best.algorithm;
@@ -363,13 +394,16 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
     }
     if (algorithm == split_k)
         sums = rungs::ffma_sums_bytes(rungs::cheapest_ffma(m, n, k, device.sm_count, true));
+    const bool splits = problem.operands == element_type::f32 && (algorithm == bf16x6 || algorithm == padded);
+    if (algorithm == fp16x3) sums = rungs::fp16x3_bytes(m, n, k, device.sm_count);
+    if (splits) sums = rungs::bf16x6_sums_bytes(m, n, k, device.sm_count);
     if (algorithm == padded) {  // whichever way the operands lie, and both of them
         const std::int64_t element = problem.operands == element_type::f32 ? 4 : 2;
         const auto either_way = [&](std::int64_t rows, std::int64_t cols) {
             return std::max(rungs::padded_bytes(rows, cols, element),
                             rungs::padded_bytes(cols, rows, element));
         };
-        sums = either_way(m, k) + either_way(k, n);
+        sums += either_way(m, k) + either_way(k, n);
     }
     return sums == 0 ? 0 : detail::workspace_ticket_bytes + sums;
 }
@@ -462,9 +496,8 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                          to_string(options.algorithm)));
     detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
                     "an enumerator of matmul_algorithm");
-    detail::require(options.precision == precision::ieee || options.precision == precision::fp32, "matmul",
-                    {"options", "precision"}, static_cast<int>(options.precision),
-                    "an enumerator of precision");
+    detail::require(to_string(options.precision) != "unknown", "matmul", {"options", "precision"},
+                    static_cast<int>(options.precision), "an enumerator of precision");
     const auto tiles = static_cast<int>(matmul_tiles(options.algorithm).size());
     detail::require(options.tile == -1 || (options.tile >= 0 && options.tile < tiles), "matmul",
                     {"options", "tile"}, options.tile, "-1, or less than {} (matmul_tiles of the algorithm)",

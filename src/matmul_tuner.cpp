@@ -132,11 +132,12 @@ template <class Out, class In>
 matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> a,
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
                                     cuda::stream_ref stream, const matmul_options& options) {
+    const bool is_default = !std::is_same_v<In, float> || options.precision == precision::fp32;
     const std::string key =
-        detail::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}{}", type_name<In>,
+        detail::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}{}{}", type_name<In>,
                        type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
                        options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size(),
-                       std::is_same_v<In, float> && options.precision == precision::ieee ? " ieee" : "");
+                       is_default ? "" : " ", is_default ? "" : to_string(options.precision));
     matmul_options result = options;
     if (const auto known = choices_.find(key); known != choices_.end()) {
         result.algorithm = known->second.algorithm;

@@ -3,8 +3,10 @@
 #include "tests/support/matmul.hpp"
 #include "tests/support/matmul_16_bit.hpp"
 #include "tests/support/random.hpp"
+#include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/workspace.hpp>
 
 #include <gtest/gtest.h>
 
@@ -31,8 +33,10 @@ using test::guarded;
 using test::reference;
 using test::shape;
 
-/// Of C: enough that cublasSgemm has tiles for the whole device, and adds k products one after another.
-constexpr std::int64_t side = 1024;
+/// Sides of C: enough that cublasSgemm has tiles for the whole device, and adds k products one after another; and where it
+/// shares k out.
+constexpr std::int64_t large_side = 1024;
+constexpr std::int64_t small_side = 64;
 constexpr std::int64_t checked_rows = 16;
 
 std::vector<float> normal(std::int64_t size) {
@@ -57,7 +61,7 @@ struct operands {
 
 struct distribution {
     const char* name;
-    operands (*make)(std::int64_t k);
+    operands (*make)(std::int64_t side, std::int64_t k);
 };
 
 void PrintTo(const distribution& d, std::ostream* out) {
@@ -66,16 +70,16 @@ void PrintTo(const distribution& d, std::ostream* out) {
 
 constexpr std::array distributions = {
     distribution{"normal",
-                 [](std::int64_t k) {
+                 [](std::int64_t side, std::int64_t k) {
                      return operands{normal(side * k), normal(k * side)};
                  }},
     distribution{"uniform",
-                 [](std::int64_t k) {
+                 [](std::int64_t side, std::int64_t k) {
                      return operands{test::random_elements<float>(side * k, 0, 1),
                                      test::random_elements<float>(k * side, 0, 1)};
                  }},
     distribution{"lognormal",
-                 [](std::int64_t k) {
+                 [](std::int64_t side, std::int64_t k) {
                      const auto of = [](std::int64_t size) {
                          std::vector<float> elements = normal(size);
                          for (float& x : elements) x = std::exp(3 * x);
@@ -84,16 +88,16 @@ constexpr std::array distributions = {
                      return operands{of(side * k), of(k * side)};
                  }},
     distribution{"scaled_rows",
-                 [](std::int64_t k) {
+                 [](std::int64_t side, std::int64_t k) {
                      return operands{scaled(normal(side * k),
-                                            [k](std::int64_t i) {
-                                                return std::pow(
-                                                    10, -20 + 40.0 * static_cast<double>(i / k) / (side - 1));
+                                            [side, k](std::int64_t i) {
+                                                return std::pow(10, -20 + 40.0 * static_cast<double>(i / k) /
+                                                                              static_cast<double>(side - 1));
                                             }),
                                      normal(k * side)};
                  }},
     distribution{"cancelling_pairs",
-                 [](std::int64_t k) {
+                 [](std::int64_t side, std::int64_t k) {
                      operands result{normal(side * k), normal(k * side)};
                      for (std::int64_t i = 0; i < side; ++i)
                          for (std::int64_t j = 1; j < k; j += 2) {
@@ -107,7 +111,7 @@ constexpr std::array distributions = {
                      return result;
                  }},
     distribution{"near_overflow",
-                 [](std::int64_t k) {
+                 [](std::int64_t side, std::int64_t k) {
                      const auto large = [k](std::int64_t) {
                          return 0x1p62 / std::sqrt(static_cast<double>(k));
                      };
@@ -119,19 +123,31 @@ constexpr std::array distributions = {
 /// A product of checked_rows rows of A, spread over it, in float64.
 class sampled_reference {
   public:
-    sampled_reference(const operands& in, std::int64_t k)
-        : exact_({checked_rows, side, k}, rows_of(in.a, k), in.b,
-                 std::vector<float>(static_cast<std::size_t>(checked_rows * side)), 1, 0) {}
+    sampled_reference(const operands& in, std::int64_t side, std::int64_t k)
+        : side_(side),
+          exact_({checked_rows, side, k}, rows_of(in.a, k), in.b,
+                 std::vector<float>(static_cast<std::size_t>(checked_rows * side)), 1, 0),
+          norms_of_rows_(checked_rows),
+          norms_of_cols_(static_cast<std::size_t>(side)) {
+        const std::vector<float> a = rows_of(in.a, k);
+        for (std::size_t i = 0; i < a.size(); ++i)
+            norms_of_rows_[i / static_cast<std::size_t>(k)] += square(a[i]);
+        for (std::size_t i = 0; i < in.b.size(); ++i)
+            norms_of_cols_[i % static_cast<std::size_t>(side_)] += square(in.b[i]);
+        for (double& norm : norms_of_rows_) norm = std::sqrt(norm);
+        for (double& norm : norms_of_cols_) norm = std::sqrt(norm);
+    }
 
     struct error {
         double frobenius;  ///< relative to the norm of the exact product
         double mean;  ///< of the elements, relative to their sums of magnitudes: the root of the mean square
-        double largest;  ///< of an element, the same
+        double largest;   ///< of an element, the same
+        double normwise;  ///< the largest relative to the norms of the row of A and the column of B
     };
 
     [[nodiscard]] error error_of(const std::vector<float>& c) const {
-        const std::vector<float> actual = rows_of(c, side);
-        double squares = 0, of_exact = 0, relative_squares = 0, largest = 0;
+        const std::vector<float> actual = rows_of(c, side_);
+        double squares = 0, of_exact = 0, relative_squares = 0, largest = 0, normwise = 0;
         for (std::size_t i = 0; i < actual.size(); ++i) {
             const double off = double{actual[i]} - exact_.value[i];
             squares += off * off;
@@ -139,68 +155,116 @@ class sampled_reference {
             relative_squares += off * off / (exact_.magnitude[i] * exact_.magnitude[i]);
             if (!(std::abs(off) <= largest * exact_.magnitude[i]))
                 largest = std::abs(off) / exact_.magnitude[i];
+            const double norms = norms_of_rows_[i / static_cast<std::size_t>(side_)] *
+                                 norms_of_cols_[i % static_cast<std::size_t>(side_)];
+            if (!(std::abs(off) <= normwise * norms)) normwise = std::abs(off) / norms;
         }
         return {std::sqrt(squares / of_exact),
-                std::sqrt(relative_squares / static_cast<double>(actual.size())), largest};
+                std::sqrt(relative_squares / static_cast<double>(actual.size())), largest, normwise};
     }
 
   private:
-    static std::vector<float> rows_of(const std::vector<float>& matrix, std::int64_t cols) {
+    static double square(float x) { return double{x} * x; }
+    [[nodiscard]] std::vector<float> rows_of(const std::vector<float>& matrix, std::int64_t cols) const {
         std::vector<float> result;
-        for (std::int64_t row = 0; row < side; row += side / checked_rows)
+        for (std::int64_t row = 0; row < side_; row += side_ / checked_rows)
             result.insert(result.end(), matrix.begin() + row * cols, matrix.begin() + (row + 1) * cols);
         return result;
     }
 
+    std::int64_t side_;
     reference exact_;
+    std::vector<double> norms_of_rows_, norms_of_cols_;
 };
+
+struct comparison {
+    sampled_reference::error ours, theirs;
+};
+
+/// With cublasSgemm.
+comparison compare(const operands& in, std::int64_t side, std::int64_t k, const matmul_options& options) {
+    const shape s{side, side, k};
+    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
+    a.upload(in.a);
+    b.upload(in.b);
+    const stream stream;
+    matmul_problem problem{s.m, s.n, s.k};
+    problem.precision = options.precision;
+    workspace scratch(matmul_workspace_bytes(problem, traits_of(current_device()), options.algorithm),
+                      stream);
+    matmul_options with = options;
+    with.workspace = scratch;
+    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, with);
+
+    cublasHandle_t handle = nullptr;
+    EXPECT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSetStream(handle, stream.get()), CUBLAS_STATUS_SUCCESS);
+    const float one = 1, zero = 0;
+    // Row-major C = A B is column-major C^T = B^T A^T.
+    EXPECT_EQ(cublasSgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, s.n, s.m, s.k, &one, b.data(), s.n, a.data(),
+                             s.k, &zero, vendor.data(), s.n),
+              CUBLAS_STATUS_SUCCESS);
+    stream.synchronize();
+    EXPECT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
+    const sampled_reference exact(in, side, k);
+    return {exact.error_of(c.download()), exact.error_of(vendor.download())};
+}
+
+void record(const std::string& name, double of_ours, double of_theirs) {
+    const auto text = [](double error) {
+        std::ostringstream stream;
+        stream << std::scientific << std::setprecision(2) << error;
+        return stream.str();
+    };
+    testing::Test::RecordProperty(name, text(of_ours));
+    testing::Test::RecordProperty(name + "_of_cublas", text(of_theirs));
+}
 
 class matmul_precision : public test::gpu_test,
                          public testing::WithParamInterface<std::tuple<distribution, std::int64_t>> {};
 
 /// What `precision::fp32` chooses is as exact as cublasSgemm, but for a tenth.
-TEST_P(matmul_precision, is_that_of_cublas) {
+void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k) {
     if (!test::has_warpgroups())
         GTEST_SKIP() << "is for Hopper: elsewhere `automatic` adds one after another";
-    const auto& [of, k] = GetParam();
-    const shape s{side, side, k};
-    const operands in = of.make(k);
-    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
-    a.upload(in.a);
-    b.upload(in.b);
-    const stream stream;
-    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream);
-
-    cublasHandle_t handle = nullptr;
-    ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
-    ASSERT_EQ(cublasSetStream(handle, stream.get()), CUBLAS_STATUS_SUCCESS);
-    const float one = 1, zero = 0;
-    // Row-major C = A B is column-major C^T = B^T A^T.
-    ASSERT_EQ(cublasSgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, s.n, s.m, s.k, &one, b.data(), s.n, a.data(),
-                             s.k, &zero, vendor.data(), s.n),
-              CUBLAS_STATUS_SUCCESS);
-    stream.synchronize();
-    ASSERT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
-
-    const sampled_reference exact(in, k);
-    const auto ours = exact.error_of(c.download()), theirs = exact.error_of(vendor.download());
+    const auto [ours, theirs] = compare(of.make(side, k), side, k, {});
     EXPECT_LE(ours.mean, 1.1 * theirs.mean);
     EXPECT_LE(ours.largest, 1.1 * theirs.largest);
     // One element outweighs the others there: its error is luck.
     if (std::string(of.name) != "lognormal") {
         EXPECT_LE(ours.frobenius, 1.1 * theirs.frobenius);
     }
-    const auto record = [](const std::string& name, double error) {
-        std::ostringstream text;
-        text << std::scientific << std::setprecision(2) << error;
-        RecordProperty(name, text.str());
-    };
-    record("frobenius", ours.frobenius);
-    record("frobenius_of_cublas", theirs.frobenius);
-    record("mean", ours.mean);
-    record("mean_of_cublas", theirs.mean);
-    record("largest", ours.largest);
-    record("largest_of_cublas", theirs.largest);
+    record("frobenius", ours.frobenius, theirs.frobenius);
+    record("mean", ours.mean, theirs.mean);
+    record("largest", ours.largest, theirs.largest);
+}
+
+TEST_P(matmul_precision, is_that_of_cublas) {
+    const auto& [of, k] = GetParam();
+    expect_as_exact_as_cublas(of, large_side, k);
+}
+
+TEST_P(matmul_precision, of_a_small_c_is_that_of_cublas) {
+    const auto& [of, k] = GetParam();
+    expect_as_exact_as_cublas(of, small_side, k);
+}
+
+/// What is left out of the products, and what their sums lose: relative to the norms (docs/accuracy.md).
+double normwise_bound(std::int64_t k) {
+    const double additions =
+        2.1 * (3 * std::min(static_cast<double>(k), 64.0) + 4) + static_cast<double>(k) / 64 + 7;
+    return additions * 0x1p-24 + 0x1p-21 + 0x1p-35;
+}
+
+TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    const auto& [of, k] = GetParam();
+    const auto [ours, theirs] =
+        compare(of.make(large_side, k), large_side, k,
+                {.algorithm = matmul_algorithm::fp16x3, .precision = precision::fp32_normwise});
+    EXPECT_LE(ours.normwise, normwise_bound(k));
+    record("frobenius", ours.frobenius, theirs.frobenius);
+    record("normwise", ours.normwise, theirs.normwise);
 }
 
 std::string parameter_name(const testing::TestParamInfo<matmul_precision::ParamType>& tested) {

@@ -1,11 +1,17 @@
 # Tests of the tree itself: who includes whom, that every public header stands alone, that the installed package works,
-# what a script writes.
+# what a script writes, what is in the library.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 add_test(NAME layering COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py ${PROJECT_SOURCE_DIR})
 add_test(NAME layering.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py --self-test)
 add_test(NAME bench_pytorch
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_pytorch.py ${PROJECT_SOURCE_DIR})
+
+# What the compiler made of the kernels. cuobjdump is beside nvcc, on PATH, or where scripts/setup puts it.
+add_test(NAME sass
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/sass.py $<TARGET_FILE:heddle> ${CUDAToolkit_BIN_DIR}
+    ${PROJECT_SOURCE_DIR}/.deps/cuda/bin ${PROJECT_SOURCE_DIR}/.deps/disassembler/bin)
+set_tests_properties(sass PROPERTIES SKIP_RETURN_CODE 77)
 
 # A glob, not a list: no header may be forgotten.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS

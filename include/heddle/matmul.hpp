@@ -26,6 +26,7 @@ enum class matmul_algorithm {
     pipelined,
     split_k,
     bf16x6,
+    fp16x3,
     // half and bfloat16; skinny and padded: float too
     wmma,
     mma_sync,
@@ -59,8 +60,13 @@ enum class precision {
     ieee,
     /// Also on tensor cores, by rungs whose sums are at least as exact as those of FMAs one after another. Elements below
     /// 2^-110 lose what they have below 2^-134.
-    fp32
+    fp32,
+    /// Also by fp16x3, which needs a workspace: exact to 2^-21 of each product, but where elements are less than 2^-29 of the
+    /// largest of 64 beside them along k, to 2^-38 of that one. Infinities may become NaN.
+    fp32_normwise
 };
+
+std::string_view to_string(precision precision);
 
 struct matmul_options {
     float alpha = 1;

@@ -1,8 +1,16 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 
 namespace heddle::kernels {
+
+/// Who share a tile add up in groups of this many, and then what the groups have.
+__host__ __device__ constexpr int added_at_once(int sharers) {
+    constexpr int most = 12;
+    return sharers <= most * 3 / 2 ? sharers : most;
+}
 
 /// A tile of C, in tiles, and the steps along k [first, last) of it that a worker multiplies.
 struct tile_work {

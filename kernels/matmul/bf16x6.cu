@@ -14,7 +14,7 @@
 //
 // The tensor cores cut sums off rather than round them. The products a0 b0 have 16 bits, so a sum of 64 of them alone loses
 // next to nothing; the five others are 2^-8 of that, and so is what they lose. Both sums go to a total, by FADD, which
-// rounds. What limits it: splitting, 5.5 instructions an element for each tile that needs it, and FADD wait for register
+// rounds. The tiles that fill no round are shared out along k, as stream_k's. What limits it: splitting, 5.5 instructions an element for each tile that needs it, and FADD wait for register
 // ports that the tensor cores' sums occupy; these work 77 % of the time.
 //
 // 4096^3 on an H200: 119 TFLOP/s, 2.35 times cublasSgemm's rate at a fifth of its error.
@@ -26,12 +26,15 @@
 #include "kernels/device/tile_scheduler.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/bf16x6.cuh"
+#include "kernels/matmul/float_result.cuh"
 #include "kernels/matmul/float_tile.cuh"
 #include "kernels/matmul/launch.hpp"
+#include "kernels/matmul/schedule.hpp"
+#include "kernels/matmul/shared_sums.cuh"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::matmul {
@@ -57,11 +60,22 @@ struct tile {
 };
 
 constexpr int stages = 2;
+constexpr int steps_known = 2 * stages;  ///< those that are multiplied, and those that are loaded
 
 struct float_product {
     operand a;
     operand b;
     float_result c;
+};
+
+/// The producer finds it out, the consumers have no registers for that.
+struct step_info {
+    int row;  ///< of the tile, in tiles
+    int col;
+    int k;            ///< in steps
+    int shared_tile;  ///< -1: no other worker has a part of the tile
+    bool is_last_of_tile;
+    bool exists;  ///< else the step before was the last
 };
 
 template <bool a_k_major, bool b_k_major>
@@ -77,6 +91,8 @@ struct shared_storage {
     ptx::mbarrier b_full[stages];
     ptx::mbarrier pieces_full[stages];
     ptx::mbarrier pieces_empty[stages];
+    step_info steps[steps_known];
+    bool flags[tile::consumers];
 };
 
 __device__ int stage_of(int step) {
@@ -87,32 +103,31 @@ __device__ unsigned parity_of(int step) {
     return static_cast<unsigned>(step / stages % 2);
 }
 
-/// Goes through the steps of a block, of all its tiles, which are whole.
-struct step_position {
-    const tile_schedule& schedule;
-    int index = static_cast<int>(blockIdx.x);  ///< of the tile
-    int k_step = 0;
-    int row = 0;
-    int col = 0;
+/// Goes through the steps of a block, of all its tiles.
+class step_walker {
+  public:
+    __device__ explicit step_walker(const tile_schedule& schedule)
+        : tiles_(schedule, static_cast<int>(blockIdx.x)) {
+        next_tile();
+    }
 
-    __device__ explicit step_position(const tile_schedule& of) : schedule(of) { place(); }
-
-    __device__ bool exists() const { return index < schedule.whole; }
-    __device__ bool is_last_of_tile() const { return k_step + 1 == schedule.steps; }
-
+    __device__ step_info step() const {
+        return {work_.row, work_.col, k_step_, work_.tile, k_step_ + 1 == work_.last, exists_};
+    }
     __device__ void advance() {
-        if (++k_step < schedule.steps) return;
-        k_step = 0;
-        index += schedule.workers;
-        place();
+        if (++k_step_ == work_.last) next_tile();
     }
 
   private:
-    __device__ void place() {
-        const tile_work work = schedule.place(index);
-        row = work.row;
-        col = work.col;
+    __device__ void next_tile() {
+        exists_ = tiles_.next(work_);
+        k_step_ = work_.first;
     }
+
+    tile_worker tiles_;
+    tile_work work_{};
+    int k_step_ = 0;
+    bool exists_ = true;
 };
 
 template <bool a_k_major, bool b_k_major, bool by_boxes>
@@ -124,6 +139,7 @@ struct bf16x6_kernel {
 
     const float_product& p;
     const tile_schedule& schedule;
+    const shared_sums& partial;
     storage& shared;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     int lane = static_cast<int>(threadIdx.x) % warp;
@@ -137,18 +153,22 @@ struct bf16x6_kernel {
             Tile::load_boxes(to, from, position, k_step * tile::k, full);
     }
 
-    __device__ void load_a(const step_position& at, int step) const {
-        if (!at.exists()) return;
+    __device__ step_info& info_of(int step) const { return shared.steps[step % steps_known]; }
+
+    __device__ void load_a(int step) const {
+        const step_info at = info_of(step);
+        if (!at.exists) return;
         const int stage = stage_of(step);
         if (!by_boxes || threadIdx.x == 0) ptx::wait(&shared.a_empty[stage], parity_of(step) ^ 1);
-        load<a_tile>(shared.a[stage], p.a, at.row * tile::m, at.k_step, &shared.a_full[stage]);
+        load<a_tile>(shared.a[stage], p.a, at.row * tile::m, at.k, &shared.a_full[stage]);
     }
 
     /// Into a stage that has been split.
-    __device__ void load_b(const step_position& at, int step) const {
-        if (!at.exists()) return;
+    __device__ void load_b(int step) const {
+        const step_info at = info_of(step);
+        if (!at.exists) return;
         const int stage = stage_of(step);
-        load<b_tile>(shared.b[stage], p.b, at.col * tile::n, at.k_step, &shared.b_full[stage]);
+        load<b_tile>(shared.b[stage], p.b, at.col * tile::n, at.k, &shared.b_full[stage]);
     }
 
     /// Eight elements at a time. Lanes side by side take rows side by side, whose packets are in different banks.
@@ -178,21 +198,26 @@ struct bf16x6_kernel {
 
     /// B is loaded two steps ahead of its splitting, A one: with two, splitting would wait for consumers that are behind.
     __device__ void produce() const {
-        step_position of_a(schedule), of_b(schedule);
-        load_a(of_a, 0);
-        for (int step = 0; step < stages; ++step, of_b.advance()) load_b(of_b, step);
-        for (int step = 0; of_a.exists(); ++step) {
+        step_walker ahead(schedule);
+        const auto announce = [&](int step) {
+            if (threadIdx.x == 0) info_of(step) = ahead.step();
+            ahead.advance();
+        };
+        for (int step = 0; step < stages; ++step) announce(step);
+        ptx::sync_threads(1, tile::producer_threads);
+        load_a(0);
+        for (int step = 0; step < stages; ++step) load_b(step);
+        for (int step = 0; info_of(step).exists; ++step) {
             const int stage = stage_of(step);
             ptx::wait(&shared.b_full[stage], parity_of(step));
             ptx::wait(&shared.pieces_empty[stage], parity_of(step) ^ 1);
+            announce(step + stages);
             split_b(stage);
             ptx::fence_before_copies();
             arrive_by_warp(&shared.pieces_full[stage]);
             ptx::sync_threads(1, tile::producer_threads);
-            load_b(of_b, step + stages);
-            of_b.advance();
-            of_a.advance();
-            load_a(of_a, step + 1);
+            load_b(step + stages);
+            load_a(step + 1);
         }
     }
 
@@ -203,8 +228,7 @@ struct bf16x6_kernel {
 
     /// Of a consumer's rows, which is this thread's first; the other is eight below. wgmma's rows are A's in another order, in
     /// which those that half a warp reads at once are in different banks.
-    __device__ int row_of_thread() const {
-        const int consumer = static_cast<int>(threadIdx.x) / warpgroup_threads - tile::producers;
+    __device__ int row_of_thread(int consumer) const {
         const int row = lane / 4;
         return consumer * tile::consumer_m + thread / warp * 16 + row % 4 * 2 + row / 4;
     }
@@ -221,10 +245,16 @@ struct bf16x6_kernel {
         }
     }
 
+    __device__ sum_exchange<tile::n> exchange(int consumer) const {
+        return {schedule, partial,      static_cast<int>(blockIdx.x), tile::consumers,
+                consumer, 2 + consumer, shared.flags[consumer]};
+    }
+
     /// The pieces of A of the next step are split while the tensor cores multiply those of this one, behind the products
     /// that have read theirs.
     __device__ void consume() const {
-        const int row = row_of_thread();
+        const int consumer = static_cast<int>(threadIdx.x) / warpgroup_threads - tile::producers;
+        const int row = row_of_thread(consumer);
         const typename a_tile::pairs of_thread(row, lane % 4 * 2);
         unsigned a[tile::instructions][pieces][4];
         const auto split_for = [&](int step, int i) {
@@ -237,11 +267,7 @@ struct bf16x6_kernel {
         for (int i = 0; i < tile::instructions; ++i) split_for(0, i);
 
         float total[tile::sums] = {};
-        step_position at(schedule);
-        for (int step = 0; at.exists(); ++step) {
-            const int tile_row = at.row * tile::m, tile_col = at.col * tile::n;
-            const bool is_last = at.is_last_of_tile();
-            at.advance();
+        for (int step = 0, more = true; more; ++step) {
             const int stage = stage_of(step);
             float sums[tile::sums];
             std::uint64_t b[pieces];
@@ -260,6 +286,8 @@ struct bf16x6_kernel {
             };
 
             ptx::wait(&shared.pieces_full[stage], parity_of(step));
+            const step_info at = info_of(step);
+            more = info_of(step + 1).exists;
             ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < tile::instructions; ++i) multiply(0, 0, i, i > 0);
@@ -276,7 +304,7 @@ struct bf16x6_kernel {
                 multiply(0, 1, i, true);
                 ptx::wgmma_commit();
             }
-            if (at.exists()) {
+            if (more) {
                 ptx::wgmma_wait<tile::instructions - 1>();
                 split_for(step + 1, 0);
                 ptx::wgmma_wait<tile::instructions - 2>();
@@ -286,10 +314,11 @@ struct bf16x6_kernel {
             }
             ptx::wgmma_wait<0>();
             if (thread == 0) ptx::arrive(&shared.pieces_empty[stage]);
-            if (at.exists()) split_for(step + 1, 3);
+            if (more) split_for(step + 1, 3);
             add();
-            if (!is_last) continue;
-            store<tile::n>(p.c, tile_row + row, tile_col + lane % 4 * 2, total);
+            if (!at.is_last_of_tile) continue;
+            if (at.shared_tile < 0 || exchange(consumer).combine(at.shared_tile, total))
+                store<tile::n>(p.c, at.row * tile::m + row, at.col * tile::n + lane % 4 * 2, total);
 #pragma unroll
             for (float& sum : total) sum = 0;
         }
@@ -298,7 +327,8 @@ struct bf16x6_kernel {
 
 template <bool a_k_major, bool b_k_major, bool by_boxes>
 __global__ void __launch_bounds__(tile::threads, 1)
-    bf16x6(const __grid_constant__ float_product p, const __grid_constant__ tile_schedule schedule) {
+    bf16x6(const __grid_constant__ float_product p, const __grid_constant__ tile_schedule schedule,
+           const __grid_constant__ shared_sums partial) {
     using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes>;
     extern __shared__ __align__(1024) unsigned char bytes[];
     auto& shared = *reinterpret_cast<typename kernel::storage*>(bytes);
@@ -314,7 +344,7 @@ __global__ void __launch_bounds__(tile::threads, 1)
         ptx::fence_mbarrier_init();
     }
     __syncthreads();
-    const kernel self{p, schedule, shared};
+    const kernel self{p, schedule, partial, shared};
     if (threadIdx.x < tile::producer_threads) {
         ptx::release_registers<tile::producer_registers>();
         self.produce();
@@ -325,7 +355,8 @@ __global__ void __launch_bounds__(tile::threads, 1)
 }
 
 template <bool a_k_major, bool b_k_major, bool by_boxes>
-void launch(const arguments& arguments, const tile_schedule& schedule, cudaStream_t stream) {
+void launch(const arguments& arguments, const tile_schedule& schedule, const shared_sums& partial,
+            cudaStream_t stream) {
     using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes>;
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
     const float_product p{.a = make_operand<typename kernel::a_tile, by_boxes>(a_k_major ? a : transposed(a)),
@@ -334,42 +365,36 @@ void launch(const arguments& arguments, const tile_schedule& schedule, cudaStrea
     const auto function = bf16x6<a_k_major, b_k_major, by_boxes>;
     constexpr int shared_bytes = sizeof(typename kernel::storage);
     check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-    function<<<static_cast<unsigned>(schedule.workers), tile::threads, shared_bytes, stream>>>(p, schedule);
+    function<<<static_cast<unsigned>(schedule.workers), tile::threads, shared_bytes, stream>>>(p, schedule,
+                                                                                               partial);
     check(cudaGetLastError());
 }
 
 template <bool by_boxes>
 void launch(const arguments& arguments, bool a_k_major, bool b_k_major, const tile_schedule& schedule,
-            cudaStream_t stream) {
+            const shared_sums& partial, cudaStream_t stream) {
     if (a_k_major)
-        b_k_major ? launch<true, true, by_boxes>(arguments, schedule, stream)
-                  : launch<true, false, by_boxes>(arguments, schedule, stream);
+        b_k_major ? launch<true, true, by_boxes>(arguments, schedule, partial, stream)
+                  : launch<true, false, by_boxes>(arguments, schedule, partial, stream);
     else
-        b_k_major ? launch<false, true, by_boxes>(arguments, schedule, stream)
-                  : launch<false, false, by_boxes>(arguments, schedule, stream);
+        b_k_major ? launch<false, true, by_boxes>(arguments, schedule, partial, stream)
+                  : launch<false, false, by_boxes>(arguments, schedule, partial, stream);
 }
 
 }  // namespace
 
-void launch_bf16x6(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
-    constexpr int group = 8;
-    const auto count = [](std::int64_t elements, int of) {
-        return static_cast<int>(divide_up(elements, of));
-    };
+void launch_bf16x6(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                   cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    const int down = count(arguments.c.rows, tile::m), across = count(arguments.c.cols, tile::n);
-    const tile_schedule schedule{.batches = 1,
-                                 .down = down,
-                                 .across = across,
-                                 .group = group,
-                                 .steps = count(a.cols, tile::k),
-                                 .workers = std::min(device.sm_count, down * across),
-                                 .whole = down * across,
-                                 .streams = 0};
-    if (has_tensor_rows_or_columns(a) && has_tensor_rows_or_columns(b))
-        launch<true>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, stream);
+    const bool by_boxes = has_tensor_rows_or_columns(a) && has_tensor_rows_or_columns(b);
+    const tile_schedule schedule = schedule_of(lay_out_bf16x6(
+        arguments.c.rows, arguments.c.cols, a.cols, device.sm_count, by_boxes, workspace != nullptr));
+    const shared_sums partial = shared_sums_in(workspace);
+    if (by_boxes)
+        launch<true>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, partial, stream);
     else
-        launch<false>(arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1, schedule, stream);
+        launch<false>(arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1, schedule, partial,
+                      stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -54,6 +54,22 @@ __device__ tile_position row_by_row(const product<In, Out, Activation>& p, int t
     return {blockIdx.x / across, blockIdx.x % across};
 }
 
+/// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
+/// B in L2.
+__device__ inline tile_position grouped(int index, int down, int across) {
+    const int group = min(8, down);
+    const int first = index / (group * across) * group;
+    const int height = min(group, down - first);
+    const int within = index % (group * across);
+    return {first + within % height, within / height};
+}
+
+template <class Tile>
+__device__ tile_position grouped(const arguments& p) {
+    return grouped(static_cast<int>(blockIdx.x), static_cast<int>((p.c.rows + Tile::m - 1) / Tile::m),
+                   static_cast<int>((p.c.cols + Tile::n - 1) / Tile::n));
+}
+
 template <class In, class Out, class Activation>
 unsigned tile_count(const product<In, Out, Activation>& p, int tile_rows, int tile_cols) {
     const std::int64_t tiles =

@@ -96,8 +96,12 @@ void launch_split_k(const arguments& arguments, std::byte* workspace, const devi
                     cudaStream_t stream);
 /// Needs a side of C of at most max_skinny_float_side, and skinny_float_shared_bytes for a block.
 void launch_skinny(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs has_tensor_extents() of A, B and C, some k, and compute capability 9.0.
-void launch_bf16x6(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+/// Needs has_tensor_extents() of A, B and C, some k, and compute capability 9.0. Without a workspace, all tiles are whole.
+void launch_bf16x6(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                   cudaStream_t stream);
+/// Needs has_tensor_extents() of A, B and C, some k, compute capability 9.0, and a workspace.
+void launch_fp16x3(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                   cudaStream_t stream);
 
 // half and bfloat16
 template <class In, class Out>

@@ -62,14 +62,16 @@ matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free, cud
 template <class In, class Out>
 void launch_padded(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
                    cudaStream_t stream) {
+    const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = arguments.a.cols;
     std::byte* free = workspace + workspace_ticket_bytes;
+    if constexpr (std::is_same_v<In, float>)  // bf16x6 has its sums first
+        free += bf16x6_sums_bytes(m, n, k, device.sm_count);
     product<In, Out> aligned = arguments;
     aligned.a = padded(arguments.a, free, stream);
     aligned.b = padded(arguments.b, free, stream);
     if constexpr (std::is_same_v<In, float>) {
-        launch_bf16x6(aligned, device, stream);
+        launch_bf16x6(aligned, workspace, device, stream);
     } else {
-        const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = arguments.a.cols;
         const bool shares = cheapest_whole(multicast_tiles, m, n, k, device.sm_count).us <
                             cheapest_whole(persistent_tiles, m, n, k, device.sm_count).us;
         shares ? launch_cluster_multicast(aligned, device, stream)

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "kernels/device/pipeline.cuh"
-#include "kernels/device/ptx/atomic_increment.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/tile_scheduler.cuh"
+#include "kernels/matmul/schedule.hpp"
+#include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/store.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -44,18 +45,6 @@ struct persistent_tile {
     static constexpr int consumer_registers = 232;
     static constexpr int sums = n / 2;  ///< of a thread and a half
     static_assert(!streams || !take_turns);
-};
-
-/// Where workers that share a tile leave their sums.
-struct shared_sums {
-    float4* slots;
-    unsigned* tickets;  ///< zero between calls
-
-    /// A warpgroup's, n x 64 of them, in the order of its registers.
-    template <int n>
-    __device__ float4* slot(int index) const {
-        return slots + std::int64_t{index} * (warpgroup_m * n / 4) + threadIdx.x % warpgroup_threads;
-    }
 };
 
 template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
@@ -158,71 +147,12 @@ struct persistent_kernel {
         release(stage_before);
     }
 
-    /// The place of this warpgroup's share of what a worker, or all that share a tile, has one of.
-    __device__ int share(int index) const {
-        return (index * Tile::cluster + rank) * Tile::consumers + group;
-    }
-
-    __device__ void leave(int slot, const float (&sums)[Tile::sums]) const {
-        float4* const to = partial.slot<Tile::n>(share(slot));
-#pragma unroll
-        for (int i = 0; i < Tile::sums / 4; ++i)
-            to[i * warpgroup_threads] =
-                make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
-        __threadfence();
-        sync_group();
-    }
-
-    __device__ void add(int slot, float (&sums)[Tile::sums]) const {
-        const float4* const from = partial.slot<Tile::n>(share(slot));
-#pragma unroll
-        for (int i = 0; i < Tile::sums / 4; ++i) {
-            const float4 read = __ldcg(from + i * warpgroup_threads);
-            sums[4 * i] += read.x;
-            sums[4 * i + 1] += read.y;
-            sums[4 * i + 2] += read.z;
-            sums[4 * i + 3] += read.w;
-        }
-    }
-
-    /// Whether this warpgroup is the last of `count` to come here: then it sees what the others left.
-    __device__ bool is_last(int ticket, int count) {
-        if (thread == 0)
-            shared.is_last[group] = ptx::atomic_increment(partial.tickets + share(ticket), count - 1) ==
-                                    static_cast<unsigned>(count - 1);
-        sync_group();
-        const bool result = shared.is_last[group];
-        __threadfence();
-        sync_group();  // read by all before it is written again
-        return result;
-    }
-
-    /// Adds up what the workers have that share a tile: always in one order, by whoever comes last. Many are added in
-    /// groups first. Whether this warpgroup has the tile's sums now.
+    /// Whether this warpgroup has the tile's sums now.
     __device__ bool combine(int tile, float (&sums)[Tile::sums]) {
-        constexpr int most_at_once = 12;
-        const int first = schedule.first_worker(tile);
-        const int count = schedule.last_worker(tile) - first + 1;
-        const int size = count <= most_at_once * 3 / 2 ? count : most_at_once;
-        const auto slot_of = [&](int index) { return schedule.slot(first + index, tile); };
-        const int begin = (worker - first) / size * size;
-        const int end = ::min(begin + size, count);
-        leave(slot_of(worker - first), sums);
-        if (!is_last(slot_of(begin), end - begin)) return false;
-        clear(sums);
-        for (int i = begin; i < end; ++i) add(slot_of(i), sums);
-        if (size == count) return true;
-
-        leave(slot_of(begin), sums);
-        if (!is_last(2 * schedule.streams + tile, (count + size - 1) / size)) return false;
-        clear(sums);
-        for (int i = 0; i < count; i += size) add(slot_of(i), sums);
-        return true;
-    }
-
-    static __device__ void clear(float (&sums)[Tile::sums]) {
-#pragma unroll
-        for (float& sum : sums) sum = 0;
+        const sum_exchange<Tile::n> exchange(schedule, partial, worker, Tile::cluster * Tile::consumers,
+                                             rank * Tile::consumers + group, 1 + group,
+                                             shared.is_last[group]);
+        return exchange.combine(tile, sums);
     }
 
     /// Buffers that no store reads any more.
@@ -435,15 +365,6 @@ bool is_compiled() {
     return attributes.maxThreadsPerBlock >= Tile::threads;
 }
 
-inline tile_schedule schedule_of(const tile_layout& layout) {
-    constexpr int group = 8;  // rows of tiles: 16 x 8 tiles of 128 x 256 that run together are 2048 x 2048
-    if (layout.batches * layout.down * layout.across > std::numeric_limits<int>::max())
-        throw unsupported("matmul: C has more tiles of this algorithm than an int counts");
-    const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
-    return {narrow(layout.batches), narrow(layout.down), narrow(layout.across), group,
-            narrow(layout.steps),   layout.workers,      narrow(layout.whole),  layout.streams};
-}
-
 template <class Tile, class In, class Out, class Activation>
 void launch_persistent_tile(const product<In, Out, Activation>& arguments, const tile_layout& layout,
                             shared_sums partial, cudaStream_t stream) {
@@ -478,13 +399,6 @@ void launch_layout(const std::array<tile_plan, count>& plans, const tile_layout&
         launch_persistent_tile<Tile>(arguments, layout, partial, stream);
     };
     (launch_if_chosen.template operator()<Tiles>(), ...);
-}
-
-/// A workspace begins with the tickets. Where there is none, no tile is shared.
-inline shared_sums shared_sums_in(std::byte* workspace) {
-    if (workspace == nullptr) return {};
-    return {reinterpret_cast<float4*>(workspace + workspace_ticket_bytes),
-            reinterpret_cast<unsigned*>(workspace)};
 }
 
 }  // namespace heddle::kernels::matmul

@@ -22,6 +22,7 @@
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
 #include <algorithm>
@@ -196,7 +197,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const bool is_part = block >= tiles.whole;
     const int parts = is_part ? tiles.parts : 1;
     const int part_index = max(0, block - tiles.whole), part = part_index % parts;
-    const tile_position at = grouped(tiles, is_part ? tiles.whole + part_index / parts : block);
+    const int index = is_part ? tiles.whole + part_index / parts : block;
+    const tile_position at = grouped(index, tiles.down, tiles.across);
     const std::int64_t row = at.row * Tile::m;
     const std::int64_t col = at.col * Tile::n;
     const auto all_steps = static_cast<int>((a.cols + Tile::k - 1) / Tile::k);
@@ -339,11 +341,6 @@ void launch(const arguments& arguments, const matrix_view<const float>& a, const
         static_cast<unsigned>(tiles.down * tiles.across - tiles.whole) * static_cast<unsigned>(tiles.parts);
     kernel<<<blocks, Tile::threads, bytes, stream>>>(arguments, a, b, tiles, vector_store);
     check(cudaGetLastError());
-}
-
-bool is_vector_aligned(const void* data, std::int64_t rows, std::int64_t row_stride) {
-    const std::int64_t step = rows > 1 ? row_stride * std::int64_t{sizeof(float)} : 0;
-    return common_alignment(reinterpret_cast<std::uintptr_t>(data), step) == max_vector_bytes;
 }
 
 template <class Tile>

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(threads) add_up(arguments p, tile_split tiles,
         for (int e = 0; e < 4; ++e) sum[e] += other[e];
     }
 
-    const tile_position at = grouped(tiles, tiles.whole + shared_tile);
+    const tile_position at = grouped(tiles.whole + shared_tile, tiles.down, tiles.across);
     const std::int64_t row = at.row * tile_m + within * 4 / tile_n;
     const std::int64_t col = at.col * tile_n + within * 4 % tile_n;
     sum = swapped(sum);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/tile_scheduler.cuh"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,11 +13,12 @@
 namespace heddle::kernels::matmul {
 
 struct tile_plan {
-    int m;             ///< of a block
-    int n;             ///< of a block
-    int cluster;       ///< blocks, one below the other, that share their B
-    double step_us;    ///< for 64 along k, with all multiprocessors at work
-    double around_us;  ///< for a tile beside its steps: the first loads and the stores
+    int m;              ///< of a block
+    int n;              ///< of a block
+    int cluster;        ///< blocks, one below the other, that share their B
+    double step_us;     ///< for 64 along k, with all multiprocessors at work
+    double around_us;   ///< for a tile beside its steps: the first loads and the stores
+    int min_steps = 8;  ///< of a worker's share of a tile: fewer do not pay
 };
 
 // Measured on an H200 at 512^3 .. 4096^3 (driver 580.159, 2026-11-21).
@@ -39,8 +42,6 @@ inline constexpr std::array grouped_tiles = {persistent_tiles[0], persistent_til
 inline constexpr int step_k = 64;
 /// That a workspace begins with: those who share a tile draw one.
 inline constexpr std::int64_t max_tickets = 1024;
-/// Fewer steps than these do not pay for a worker's share of a tile.
-inline constexpr int min_streamed_steps = 8;
 /// Adding up what was left in L2, by one multiprocessor, and the fences and tickets before it.
 inline constexpr double combined_bytes_per_us = 60e3;
 inline constexpr double combine_around_us = 4;
@@ -94,15 +95,17 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     const std::int64_t rest = tiles % workers;
     const int warpgroups = plan.cluster * plan.m / 64;  // each draws its own
     const auto streams =
-        static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / min_streamed_steps,
+        static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / plan.min_steps,
                                    (max_tickets / warpgroups - rest) / 2}));
     if (streams <= rest) return result;
     const std::int64_t whole_rounds = tiles / workers;
     const auto rounds = static_cast<double>(whole_rounds);
     const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
-    const auto sharers = static_cast<double>(divide_up(streams, rest) + 1);
+    const auto sharers = static_cast<int>(divide_up(streams, rest)) + 1;
+    const int at_once = added_at_once(sharers);
+    const auto added = static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
     const double combine_us =
-        combine_around_us + (1 + sharers) * plan.m * plan.n * sizeof(float) / combined_bytes_per_us;
+        combine_around_us + (1 + added) * plan.m * plan.n * sizeof(float) / combined_bytes_per_us;
     const double us = rounds * (plan.around_us + static_cast<double>(result.steps) * plan.step_us) +
                       plan.around_us + share * plan.step_us + combine_us;
     if (us >= result.us) return result;
@@ -149,10 +152,11 @@ grouped_layout cheapest_grouped(const Products& products, int sm_count) {
 
 /// The rungs for float, roughly: to tell which is faster. Measured on an H200 (driver 580.159, 2026-11-22).
 namespace float_costs {
-inline constexpr std::int64_t tile = 128;        ///< of bf16x6, in both dimensions
-inline constexpr double around_us = 3;           ///< of a tile of bf16x6, beside its steps
-inline constexpr double step_us = 2.25;          ///< for 64 along k
-inline constexpr double step_by_element_us = 4;  ///< where the tensor memory accelerator cannot load
+inline constexpr tile_plan bf16x6{128, 128, 1, 2.25, 3, 2};
+inline constexpr tile_plan bf16x6_by_element{128, 128, 1, 4,
+                                             3,   2};  ///< where the tensor memory accelerator cannot load
+inline constexpr tile_plan fp16x3{128, 192, 1, 1.9, 3, 2};
+inline constexpr double split_bytes_per_us = 3.5e6;  ///< before fp16x3: read and written
 inline constexpr double ffma_around_us = 1.6;
 inline constexpr double add_up_around_us = 2.5;  ///< of the kernel that adds up what parts of tiles left
 inline constexpr double added_up_bytes_per_us = 2.6e6;
@@ -251,12 +255,11 @@ inline double skinny_float_us(std::int64_t m, std::int64_t n, std::int64_t k, in
            rounds * lines * (float_costs::skinny_line_us + rows_of_block * float_costs::skinny_row_us);
 }
 
-inline double bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool by_boxes) {
-    const auto rounds = static_cast<double>(
-        divide_up(divide_up(m, float_costs::tile) * divide_up(n, float_costs::tile), sm_count));
-    return rounds *
-           (float_costs::around_us + static_cast<double>(divide_up(k, step_k)) *
-                                         (by_boxes ? float_costs::step_us : float_costs::step_by_element_us));
+/// `may_stream`: there is a workspace.
+inline tile_layout lay_out_bf16x6(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool by_boxes,
+                                  bool may_stream) {
+    const tile_plan& plan = by_boxes ? float_costs::bf16x6 : float_costs::bf16x6_by_element;
+    return may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
 }
 
 /// bf16x6, and copies of A and B before it.
@@ -264,7 +267,20 @@ inline double padded_bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, i
     return 2 * float_costs::copy_around_us +
            static_cast<double>(k) * static_cast<double>(m + n) * sizeof(float) /
                float_costs::copied_bytes_per_us +
-           bf16x6_us(m, n, k, sm_count, true);
+           lay_out_bf16x6(m, n, k, sm_count, true, true).us;
+}
+
+/// A workspace is needed in any case.
+inline tile_layout lay_out_fp16x3(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    return lay_out_streamed(float_costs::fp16x3, m, n, k, sm_count);
+}
+
+/// fp16x3, and the splitting of A and B before it.
+inline double fp16x3_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    return 2 * float_costs::copy_around_us +
+           2 * static_cast<double>(k) * static_cast<double>(m + n) * sizeof(float) /
+               float_costs::split_bytes_per_us +
+           lay_out_fp16x3(m, n, k, sm_count).us;
 }
 
 /// From this k on the sums of bf16x6 are at least as exact as sums of FMAs one after another, also where few terms outweigh
@@ -330,6 +346,39 @@ constexpr std::int64_t skinny_sums_bytes(const skinny_layout& layout) {
 /// What the workers that share tiles leave for one another: two tiles each.
 constexpr std::int64_t shared_sums_bytes(const tile_plan& plan, const tile_layout& layout) {
     return std::int64_t{2} * layout.streams * plan.cluster * plan.m * plan.n * std::int64_t{sizeof(float)};
+}
+
+/// Of either plan of bf16x6, the same.
+inline std::int64_t bf16x6_sums_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    std::int64_t bytes = 0;
+    for (const bool by_boxes : {false, true})
+        bytes = std::max(
+            bytes, shared_sums_bytes(float_costs::bf16x6, lay_out_bf16x6(m, n, k, sm_count, by_boxes, true)));
+    return bytes;
+}
+
+/// The elements from one row of pieces to the next.
+constexpr std::int64_t half_row(std::int64_t cols) {
+    constexpr std::int64_t width = 8;  // of 16 bytes
+    return divide_up(cols, width) * width;
+}
+/// What fp16x3 makes of A or B: two pieces of each element, and a power for every 64 along k.
+constexpr std::int64_t fp16x3_operand_bytes(std::int64_t extent, std::int64_t tile_extent, std::int64_t k,
+                                            bool along_k) {
+    constexpr std::int64_t half_bytes = 2, pieces = 2;
+    const std::int64_t elements = along_k ? extent * half_row(k) : k * half_row(extent);
+    const std::int64_t powers = divide_up(extent, tile_extent) * tile_extent * divide_up(k, step_k);
+    return pieces * half_bytes * elements + powers * std::int64_t{sizeof(float)};
+}
+/// Whichever way the operands lie.
+inline std::int64_t fp16x3_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    const tile_plan& plan = float_costs::fp16x3;
+    const auto either_way = [k](std::int64_t extent, int tile_extent) {
+        return std::max(fp16x3_operand_bytes(extent, tile_extent, k, false),
+                        fp16x3_operand_bytes(extent, tile_extent, k, true));
+    };
+    return shared_sums_bytes(plan, lay_out_fp16x3(m, n, k, sm_count)) + either_way(m, plan.m) +
+           either_way(n, plan.n);
 }
 
 /// Of all tiles, or of the one that is asked for.

@@ -26,16 +26,6 @@ inline tile_split split_of(const ffma_layout& layout, float* sums) {
             layout.parts, sums};
 }
 
-/// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
-/// B in L2.
-__device__ inline tile_position grouped(const tile_split& tiles, int index) {
-    const int group = min(8, tiles.down);
-    const int first = index / (group * tiles.across) * group;
-    const int height = min(group, tiles.down - first);
-    const int within = index % (group * tiles.across);
-    return {first + within % height, within / height};
-}
-
 using packet = vector<float, 4>;
 
 /// How sums are kept in memory: neighbours in each other's place. A packet is stored from four registers in a row. So

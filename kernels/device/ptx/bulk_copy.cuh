@@ -18,7 +18,19 @@ __device__ inline void init_barrier([[maybe_unused]] std::uint64_t* barrier) {
 #endif
 }
 
-/// Addresses and bytes are multiples of 16.
+/// Addresses and bytes are multiples of 16. The barrier expects the bytes already.
+__device__ inline void bulk_copy([[maybe_unused]] void* shared, [[maybe_unused]] const void* global,
+                                 [[maybe_unused]] unsigned bytes, [[maybe_unused]] std::uint64_t* barrier) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+            shared_address(shared)),
+        "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(shared_address(barrier))
+        : "memory");
+#endif
+}
+
+/// The same, and tells the barrier to expect the bytes.
 __device__ inline void start_bulk_copy([[maybe_unused]] void* shared, [[maybe_unused]] const void* global,
                                        [[maybe_unused]] unsigned bytes,
                                        [[maybe_unused]] std::uint64_t* barrier) {
@@ -26,11 +38,7 @@ __device__ inline void start_bulk_copy([[maybe_unused]] void* shared, [[maybe_un
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
                  "r"(bytes)
                  : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            shared_address(shared)),
-        "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(shared_address(barrier))
-        : "memory");
+    bulk_copy(shared, global, bytes, barrier);
 #endif
 }
 

@@ -1,0 +1,397 @@
+// fp16x3: a float32 product as three products of half on the tensor cores, accurate to the sizes of rows and columns.
+//
+//   64 along k of a row of A or a column of B, times a power of two, so that the largest is in [2^14, 2^15)
+//   x = x0 + x1, each what is left rounded to eleven bits; 2^-23 |x| at most is left out, or 2^-39 of the largest
+//   a b = a0 b0 + (a0 b1 + a1 b0), and less than 2^-22 |a b| that is left out
+//
+//   split     | A: read once, pieces and powers written | B |
+//   product                                                 | 64 along k: tensor cores | times the powers, to the total | ...
+//
+// half has three bits more than bfloat16, so two pieces do for three, and three products for six. What it lacks is range:
+// an element is measured against the largest beside it. A power for 64 along k, in place of one for a whole row, can be had
+// without looking at the row first, so that splitting is one read and one write (bf16x6 splits in its kernel, as often as an
+// element is needed; with half as many products that would take longer than they do). The tensor cores cut sums off rather
+// than round them: the small products come first, while there is little to cut. The sums of 64 terms go to a total, by FMA,
+// with both powers.
+// What limits it: power, and the 16 bytes an element that splitting moves through memory.
+
+#include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/bulk_copy.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/matmul/float_result.cuh"
+#include "kernels/matmul/launch.hpp"
+#include "kernels/matmul/schedule.hpp"
+#include "kernels/matmul/shared_sums.cuh"
+#include "kernels/matmul/tensor_map.hpp"
+#include <heddle/error.hpp>
+#include <heddle/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+constexpr int warp = 32;
+constexpr int warpgroup_threads = 4 * warp;
+constexpr int pieces = 2;
+
+struct tile {
+    static constexpr int m = float_costs::fp16x3.m;
+    static constexpr int n = float_costs::fp16x3.n;
+    static constexpr int k = step_k;
+    static constexpr int consumer_m = 64;
+    static constexpr int consumers = m / consumer_m;
+    static constexpr int threads = (1 + consumers) * warpgroup_threads;
+    static constexpr int stages = 5;  ///< of one piece of A and of B
+    static constexpr int producer_registers = 40;
+    static constexpr int consumer_registers = 232;
+    static constexpr int sums = n / 2;  ///< of a thread
+};
+
+/// A or B with its rows as they are stored, along k or across it.
+struct split_operand {
+    matrix_view<const float> from{};
+    half* to = nullptr;  ///< first pieces, then second ones, in rows of whole 16 bytes
+    /// For every 64 along k one of each row or column, by which its products are multiplied.
+    float* powers = nullptr;
+    std::int64_t stride = 0;  ///< of the rows of `to`
+    std::int64_t piece_stride = 0;
+    std::int64_t power_stride = 0;
+};
+
+constexpr int run = 4;  ///< neighbours that a thread reads
+
+/// Elements of row `row` from `col` on; zero where there is none.
+__device__ float4 read_run(const matrix_view<const float>& m, std::int64_t row, std::int64_t col,
+                           bool is_aligned) {
+    const float* const at = m.data + row * m.row_stride + col * m.col_stride;
+    if (row < m.rows && col + run <= m.cols && is_aligned) return __ldg(reinterpret_cast<const float4*>(at));
+    const auto element = [&](int i) {
+        return row < m.rows && col + i < m.cols ? __ldg(at + i * m.col_stride) : 0;
+    };
+    return {element(0), element(1), element(2), element(3)};
+}
+
+/// The larger of the magnitudes, of numbers.
+__device__ float larger(float largest, float x) {
+    return isfinite(x) ? fmaxf(largest, fabsf(x)) : largest;
+}
+
+/// Powers of two as floats have them: brings what is at most `largest` below 2^15, and the reverse.
+struct power {
+    float to_pieces;
+    float back;
+
+    __device__ explicit power(float largest) {
+        constexpr int bias = 127, mantissa_bits = 23, wanted = 14,
+                      most = 253;  // else `back` would be denormal
+        const int exponent = __float_as_int(largest) >> mantissa_bits;
+        const int biased = ::min(2 * bias + wanted - exponent, most);
+        to_pieces = __int_as_float(biased << mantissa_bits);
+        back = __int_as_float((2 * bias - biased) << mantissa_bits);
+    }
+};
+
+__device__ void store_pieces(const split_operand& p, std::int64_t row, std::int64_t col, const float4& x,
+                             const float (&scale)[run]) {
+    if (row >= p.from.rows || col >= p.from.cols) return;
+    const float scaled[run] = {x.x * scale[0], x.y * scale[1], x.z * scale[2], x.w * scale[3]};
+    half2 to[pieces][run / 2];
+#pragma unroll
+    for (int i = 0; i < run; i += 2) {
+        to[0][i / 2] = __floats2half2_rn(scaled[i], scaled[i + 1]);
+        const float2 rounded = __half22float2(to[0][i / 2]);
+        to[1][i / 2] = __floats2half2_rn(scaled[i] - rounded.x, scaled[i + 1] - rounded.y);
+    }
+#pragma unroll
+    for (int piece = 0; piece < pieces; ++piece)
+        *reinterpret_cast<uint2*>(p.to + piece * p.piece_stride + row * p.stride + col) =
+            *reinterpret_cast<const uint2*>(to[piece]);
+}
+
+constexpr int split_threads = 256;
+constexpr int runs_along_k = step_k / run;
+
+/// Rows run along k: sixteen threads have 64 of one. A block has 64 rows.
+constexpr int rows_of_block = 64;
+__global__ void __launch_bounds__(split_threads)
+    split_along_k(const __grid_constant__ split_operand p, bool is_aligned) {
+    constexpr int down = split_threads / runs_along_k, passes = rows_of_block / down;
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t first = std::int64_t{blockIdx.y} * rows_of_block + thread / runs_along_k;
+    const std::int64_t col = std::int64_t{blockIdx.x} * step_k + thread % runs_along_k * run;
+    float4 x[passes];
+#pragma unroll
+    for (int i = 0; i < passes; ++i) x[i] = read_run(p.from, first + i * down, col, is_aligned);
+#pragma unroll
+    for (int i = 0; i < passes; ++i) {
+        float largest = larger(larger(larger(larger(0, x[i].x), x[i].y), x[i].z), x[i].w);
+#pragma unroll
+        for (int offset = runs_along_k / 2; offset > 0; offset /= 2)
+            largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, offset));
+        const power scale(largest);
+        const std::int64_t row = first + i * down;
+        store_pieces(p, row, col, x[i], {scale.to_pieces, scale.to_pieces, scale.to_pieces, scale.to_pieces});
+        if (thread % runs_along_k == 0 && row < p.power_stride)
+            p.powers[blockIdx.x * p.power_stride + row] = scale.back;
+    }
+}
+
+/// Rows run across k. A block has 64 along k of 64 columns.
+constexpr int cols_of_block = 64;
+__global__ void __launch_bounds__(split_threads)
+    split_across_k(const __grid_constant__ split_operand p, bool is_aligned) {
+    constexpr int across = cols_of_block / run, down = split_threads / across, passes = step_k / down;
+    constexpr int warps = split_threads / warp;
+    __shared__ float4 of_warps[warps][across];
+    const int thread = static_cast<int>(threadIdx.x), place = thread % across;
+    const std::int64_t first = std::int64_t{blockIdx.y} * step_k + thread / across;
+    const std::int64_t col = std::int64_t{blockIdx.x} * cols_of_block + place * run;
+    float4 x[passes];
+#pragma unroll
+    for (int i = 0; i < passes; ++i) x[i] = read_run(p.from, first + i * down, col, is_aligned);
+    float4 largest{};
+    const auto gather = [&](const float4& other) {
+        largest = {larger(largest.x, other.x), larger(largest.y, other.y), larger(largest.z, other.z),
+                   larger(largest.w, other.w)};
+    };
+#pragma unroll
+    for (int i = 0; i < passes; ++i) gather(x[i]);
+    static_assert(2 * across == warp);
+    gather({__shfl_xor_sync(~0u, largest.x, across), __shfl_xor_sync(~0u, largest.y, across),
+            __shfl_xor_sync(~0u, largest.z, across), __shfl_xor_sync(~0u, largest.w, across)});
+    if (thread % warp < across) of_warps[thread / warp][place] = largest;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < warps; ++i) gather(of_warps[i][place]);
+    const power scales[run] = {power(largest.x), power(largest.y), power(largest.z), power(largest.w)};
+#pragma unroll
+    for (int i = 0; i < passes; ++i)
+        store_pieces(p, first + i * down, col, x[i],
+                     {scales[0].to_pieces, scales[1].to_pieces, scales[2].to_pieces, scales[3].to_pieces});
+    if (thread < across && col < p.power_stride)
+        *reinterpret_cast<float4*>(p.powers + blockIdx.y * p.power_stride + col) = {
+            scales[0].back, scales[1].back, scales[2].back, scales[3].back};
+}
+
+struct half_product {
+    CUtensorMap a{};
+    CUtensorMap b{};
+    const float* a_powers = nullptr;
+    const float* b_powers = nullptr;
+    std::int64_t a_power_stride = 0;
+    std::int64_t b_power_stride = 0;
+    float_result c;
+};
+
+template <bool a_k_major, bool b_k_major>
+struct fp16x3_kernel {
+    using a_tile = warpgroup_tile<half, tile::m, a_k_major>;
+    using b_tile = warpgroup_tile<half, tile::n, b_k_major>;
+    static_assert(a_tile::depth == tile::k);
+
+    struct shared_storage {
+        unsigned char a[tile::stages][a_tile::bytes];
+        unsigned char b[tile::stages][b_tile::bytes];
+        float a_powers[tile::stages][tile::m];  ///< beside the first pieces
+        float b_powers[tile::stages][tile::n];
+        stage_barriers<tile::stages> barriers;
+        bool flags[tile::consumers];
+    };
+
+    const half_product& p;
+    const tile_schedule& schedule;
+    const shared_sums& partial;
+    shared_storage& shared;
+    int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+    int consumer = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;
+    stage_position<tile::stages> at{};
+
+    /// By one thread.
+    __device__ void produce() {
+        tile_worker tiles(schedule, static_cast<int>(blockIdx.x));
+        for (tile_work work{}; tiles.next(work);)
+#pragma unroll 1
+            for (int step = work.first; step < work.last; ++step)
+#pragma unroll 1
+                for (int piece = 0; piece < pieces; ++piece, at.advance())
+                    load(work.row * tile::m, work.col * tile::n, step, piece);
+    }
+
+    __device__ void load(int row, int col, int step, int piece) {
+        const int stage = at.stage;
+        ptx::mbarrier* const full = &shared.barriers.full[stage];
+        ptx::wait(&shared.barriers.empty[stage], at.parity ^ 1);
+        constexpr int a_power_bytes = sizeof(shared.a_powers[0]), b_power_bytes = sizeof(shared.b_powers[0]);
+        const bool has_powers = piece == 0;
+        ptx::arrive_and_expect(
+            full, a_tile::bytes + b_tile::bytes + (has_powers ? a_power_bytes + b_power_bytes : 0));
+        a_tile::template load<1>(shared.a[stage], p.a, row, step * tile::k, piece, 0, full);
+        b_tile::template load<1>(shared.b[stage], p.b, col, step * tile::k, piece, 0, full);
+        if (!has_powers) return;
+        ptx::bulk_copy(shared.a_powers[stage], p.a_powers + step * p.a_power_stride + row, a_power_bytes,
+                       full);
+        ptx::bulk_copy(shared.b_powers[stage], p.b_powers + step * p.b_power_stride + col, b_power_bytes,
+                       full);
+    }
+
+    __device__ void release(int stage) {
+        __syncwarp();
+        if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
+    }
+
+    /// Adds 64 along k to the total of this thread's rows and columns of the tile.
+    __device__ void add_step(int row, int col, float (&total)[tile::sums]) {
+        float sums[tile::sums];
+        const int first = at.stage;
+        const unsigned parity_of_first = at.parity;
+        at.advance();
+        const int second = at.stage;
+        const auto multiply = [&](int a_stage, int b_stage, bool accumulate) {
+            const std::uint64_t a = a_tile::descriptor(shared.a[a_stage], consumer * tile::consumer_m);
+            const std::uint64_t b = b_tile::descriptor(shared.b[b_stage], 0);
+#pragma unroll
+            for (int i = 0; i < tile::k / a_tile::step; ++i)
+                ptx::wgmma<half, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
+                                                                b + i * b_tile::advance, accumulate || i > 0);
+        };
+        ptx::wait(&shared.barriers.full[first], parity_of_first);
+        ptx::wait(&shared.barriers.full[second], at.parity);
+        ptx::wgmma_fence();
+        multiply(second, first, false);
+        multiply(first, second, true);
+        multiply(first, first, true);
+        ptx::wgmma_commit();
+        ptx::wgmma_wait<0>();
+        ptx::wgmma_results(sums);
+        release(second);
+        const float* const of_a = shared.a_powers[first] + row;
+        const float* const of_b = shared.b_powers[first] + col;
+        const float a_powers[2] = {of_a[0], of_a[8]};
+#pragma unroll
+        for (int j = 0; j < tile::n / 8; ++j) {
+            const float2 b_powers = *reinterpret_cast<const float2*>(of_b + 8 * j);
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int i = 4 * j + 2 * half;
+                total[i] = fmaf(sums[i], a_powers[half] * b_powers.x, total[i]);
+                total[i + 1] = fmaf(sums[i + 1], a_powers[half] * b_powers.y, total[i + 1]);
+            }
+        }
+        release(first);
+        at.advance();
+    }
+
+    __device__ bool combine(int shared_tile, float (&total)[tile::sums]) const {
+        const sum_exchange<tile::n> exchange(schedule, partial, static_cast<int>(blockIdx.x), tile::consumers,
+                                             consumer, 1 + consumer, shared.flags[consumer]);
+        return exchange.combine(shared_tile, total);
+    }
+
+    __device__ void consume() {
+        const int lane = thread % warp;
+        const int row_of_thread = consumer * tile::consumer_m + thread / warp * 16 + lane / 4;
+        const int col_of_thread = lane % 4 * 2;
+        tile_worker tiles(schedule, static_cast<int>(blockIdx.x));
+        for (tile_work work{}; tiles.next(work);) {
+            float total[tile::sums] = {};
+            for (int step = work.first; step < work.last; ++step)
+                add_step(row_of_thread, col_of_thread, total);
+            if (work.tile < 0 || combine(work.tile, total))
+                store<tile::n>(p.c, work.row * tile::m + row_of_thread, work.col * tile::n + col_of_thread,
+                               total);
+        }
+    }
+};
+
+template <bool a_k_major, bool b_k_major>
+__global__ void __launch_bounds__(tile::threads, 1)
+    fp16x3(const __grid_constant__ half_product p, const __grid_constant__ tile_schedule schedule,
+           const __grid_constant__ shared_sums partial) {
+    using kernel = fp16x3_kernel<a_k_major, b_k_major>;
+    extern __shared__ __align__(1024) unsigned char bytes[];
+    auto& shared = *reinterpret_cast<typename kernel::shared_storage*>(bytes);
+    if (threadIdx.x == 0) shared.barriers.init(1, tile::consumers * warpgroup_threads / warp);
+    __syncthreads();
+    kernel self{p, schedule, partial, shared};
+    if (threadIdx.x < warpgroup_threads) {
+        ptx::release_registers<tile::producer_registers>();
+        if (threadIdx.x == 0) self.produce();
+    } else {
+        ptx::claim_registers<tile::consumer_registers>();
+        self.consume();
+    }
+}
+
+template <bool a_k_major, bool b_k_major>
+void launch(half_product p, const split_operand& a, const split_operand& b, const tile_schedule& schedule,
+            const shared_sums& partial, cudaStream_t stream) {
+    using kernel = fp16x3_kernel<a_k_major, b_k_major>;
+    const auto map_of = [](const split_operand& operand, int box_rows) {
+        const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols, operand.stride};
+        return make_tensor_map(first, box_rows, kernel::a_tile::row, pieces, operand.piece_stride);
+    };
+    p.a = map_of(a, kernel::a_tile::box_rows);
+    p.b = map_of(b, kernel::b_tile::box_rows);
+    const auto function = fp16x3<a_k_major, b_k_major>;
+    constexpr int shared_bytes = sizeof(typename kernel::shared_storage);
+    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    function<<<static_cast<unsigned>(schedule.workers), tile::threads, shared_bytes, stream>>>(p, schedule,
+                                                                                               partial);
+    check(cudaGetLastError());
+}
+
+/// `extent` along m or n. What it takes of the workspace is behind `free` then.
+split_operand split(const matrix_view<const float>& from, bool along_k, int tile_extent, std::byte*& free,
+                    cudaStream_t stream) {
+    const std::int64_t extent = along_k ? from.rows : from.cols, depth = along_k ? from.cols : from.rows;
+    split_operand p{.from = from, .to = reinterpret_cast<half*>(free)};
+    p.stride = half_row(from.cols);
+    p.piece_stride = from.rows * p.stride;
+    p.powers = reinterpret_cast<float*>(p.to + pieces * p.piece_stride);
+    p.power_stride = divide_up(extent, tile_extent) * tile_extent;
+    free += fp16x3_operand_bytes(extent, tile_extent, depth, along_k);
+    const auto count = [](std::int64_t elements, int of) {
+        return static_cast<unsigned>(divide_up(elements, of));
+    };
+    if (along_k)
+        split_along_k<<<dim3(count(depth, step_k), count(p.power_stride, rows_of_block)), split_threads, 0,
+                        stream>>>(p, has_tensor_rows(from));
+    else
+        split_across_k<<<dim3(count(p.power_stride, cols_of_block), count(depth, step_k)), split_threads, 0,
+                         stream>>>(p, has_tensor_rows(from));
+    check(cudaGetLastError());
+    return p;
+}
+
+}  // namespace
+
+void launch_fp16x3(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                   cudaStream_t stream) {
+    const matrix_view<const float>&a = arguments.a, &b = arguments.b;
+    const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = a.cols;
+    const tile_layout layout = lay_out_fp16x3(m, n, k, device.sm_count);
+    const tile_schedule schedule = schedule_of(layout);
+    const bool a_k_major = a.col_stride == 1 || a.row_stride != 1,
+               b_k_major = b.row_stride == 1 && b.col_stride != 1;
+    std::byte* free = workspace + workspace_ticket_bytes + shared_sums_bytes(float_costs::fp16x3, layout);
+    const split_operand of_a = split(a_k_major ? a : transposed(a), a_k_major, tile::m, free, stream);
+    const split_operand of_b = split(b_k_major ? transposed(b) : b, b_k_major, tile::n, free, stream);
+    const half_product p{.a_powers = of_a.powers,
+                         .b_powers = of_b.powers,
+                         .a_power_stride = of_a.power_stride,
+                         .b_power_stride = of_b.power_stride,
+                         .c = make_result(arguments)};
+    const shared_sums partial = shared_sums_in(workspace);
+    if (a_k_major)
+        b_k_major ? launch<true, true>(p, of_a, of_b, schedule, partial, stream)
+                  : launch<true, false>(p, of_a, of_b, schedule, partial, stream);
+    else
+        b_k_major ? launch<false, true>(p, of_a, of_b, schedule, partial, stream)
+                  : launch<false, false>(p, of_a, of_b, schedule, partial, stream);
+}
+
+}  // namespace heddle::kernels::matmul

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/matmul/launch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+/// How workers that share a tile of C along k add up what they have of it.
+namespace heddle::kernels::matmul {
+
+/// Where they leave their sums.
+struct shared_sums {
+    float* slots = nullptr;
+    unsigned* tickets = nullptr;  ///< zero between calls
+};
+
+/// A workspace begins with the tickets. Where there is none, no tile is shared.
+inline shared_sums shared_sums_in(std::byte* workspace) {
+    if (workspace == nullptr) return {};
+    return {reinterpret_cast<float*>(workspace + workspace_ticket_bytes),
+            reinterpret_cast<unsigned*>(workspace)};
+}
+
+/// A warpgroup's, whose sums are 64 x n of the tile.
+template <int n>
+class sum_exchange {
+  public:
+    static constexpr int threads = 128;
+    static constexpr int count = n / 2;  ///< of a thread
+
+    /// A worker has `groups` warpgroups, of which this is `group`; nobody else uses `barrier` and `flag` meanwhile.
+    __device__ sum_exchange(const tile_schedule& schedule, const shared_sums& memory, int worker, int groups,
+                            int group, int barrier, bool& flag)
+        : schedule_(schedule),
+          memory_(memory),
+          worker_(worker),
+          groups_(groups),
+          group_(group),
+          barrier_(barrier),
+          flag_(flag) {}
+
+    /// Adds up what the workers have that share a tile: always in one order, by whoever comes last. Many are added in
+    /// groups first. Whether this warpgroup has the tile's sums now.
+    __device__ bool combine(int tile, float (&sums)[count]) const {
+        const int first = schedule_.first_worker(tile);
+        const int workers = schedule_.last_worker(tile) - first + 1;
+        const int size = added_at_once(workers);
+        const auto slot_of = [&](int index) { return schedule_.slot(first + index, tile); };
+        const int begin = (worker_ - first) / size * size;
+        const int end = ::min(begin + size, workers);
+        leave(slot_of(worker_ - first), sums);
+        if (!is_last(slot_of(begin), end - begin)) return false;
+        clear(sums);
+        for (int i = begin; i < end; ++i) add(slot_of(i), sums);
+        if (size == workers) return true;
+
+        leave(slot_of(begin), sums);
+        if (!is_last(2 * schedule_.streams + tile, (workers + size - 1) / size)) return false;
+        clear(sums);
+        for (int i = 0; i < workers; i += size) add(slot_of(i), sums);
+        return true;
+    }
+
+  private:
+    /// The place of this warpgroup's share of what a worker, or all that share a tile, has one of.
+    __device__ int share(int index) const { return index * groups_ + group_; }
+    __device__ void sync() const { ptx::sync_threads(barrier_, threads); }
+
+    /// One sum of each thread after another: in packets, registers would have to be neighbours.
+    __device__ float* slot(int index) const {
+        return memory_.slots + std::int64_t{share(index)} * (threads * count) + threadIdx.x % threads;
+    }
+
+    __device__ void leave(int index, const float (&sums)[count]) const {
+        float* const to = slot(index);
+#pragma unroll
+        for (int i = 0; i < count; ++i) to[i * threads] = sums[i];
+        __threadfence();
+        sync();
+    }
+
+    __device__ void add(int index, float (&sums)[count]) const {
+        const float* const from = slot(index);
+#pragma unroll
+        for (int i = 0; i < count; ++i) sums[i] += __ldcg(from + i * threads);
+    }
+
+    /// Whether this warpgroup is the last of `sharers` to come here: then it sees what the others left.
+    __device__ bool is_last(int index, int sharers) const {
+        if (threadIdx.x % threads == 0)
+            flag_ = ptx::atomic_increment(memory_.tickets + share(index), sharers - 1) ==
+                    static_cast<unsigned>(sharers - 1);
+        sync();
+        const bool result = flag_;
+        __threadfence();
+        sync();  // read by all before it is written again
+        return result;
+    }
+
+    static __device__ void clear(float (&sums)[count]) {
+#pragma unroll
+        for (float& sum : sums) sum = 0;
+    }
+
+    const tile_schedule& schedule_;
+    const shared_sums& memory_;
+    int worker_;
+    int groups_;
+    int group_;
+    int barrier_;
+    bool& flag_;
+};
+
+}  // namespace heddle::kernels::matmul

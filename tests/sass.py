@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Reads the machine code of the built library: whether kernels have the instructions that they are written for, and keep
+what they compute with in registers.
+
+usage: sass.py LIBRARY FOLDER...  FOLDERs and PATH are where cuobjdump and nvdisasm may be
+
+Exits 1 where a kernel falls short, 77 where there is no cuobjdump.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+HOPPER = "sm_90a"
+
+
+@dataclasses.dataclass
+class Expectation:
+    kernels: str  # a pattern of names, without namespaces; each has to fit some kernel
+    instructions: list[str]  # of one kernel among them
+    architecture: str = ".*"  # a pattern; of those that the library was built for
+    may_have_local_memory: bool = False  # of all kernels among them: arrays and spilled registers, by LDL and STL
+
+
+EXPECTATIONS = [
+    Expectation(r"matmul::register_tiled\b", ["FFMA"]),
+    Expectation(r"matmul::pipelined<", ["FFMA", "LDGSTS"]),
+    Expectation(r"matmul::skinny_by_(rows|columns)<", ["FFMA"]),
+    Expectation(r"matmul::wmma<", ["HMMA"], may_have_local_memory=True),
+    Expectation(r"matmul::mma_sync<", ["HMMA", "LDSM", "LDGSTS"], may_have_local_memory=True),  # its epilogue
+    Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"matmul::persistent<.*persistent_tile<\d+, \d+, \d+, 1,", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
+    Expectation(r"matmul::persistent<.*persistent_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
+    Expectation(r"matmul::grouped<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"matmul::bf16x6<(true|false), (true|false), true>", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"matmul::bf16x6<(true|false), (true|false), false>", ["HGMMA", "LDGSTS"], HOPPER),
+    Expectation(r"matmul::fp16x3<", ["HGMMA", "UTMALDG", "UBLKCP"], HOPPER),
+    Expectation(r"reduce::single_pass_ring<", ["UBLKCP"], HOPPER),
+    Expectation(r"(elementwise|norm|reduce|scan|softmax|transpose)::\w+<", []),
+]
+
+
+@dataclasses.dataclass
+class Kernel:
+    symbol: str
+    name: str
+    architecture: str
+    local_bytes: int
+
+
+class Disassembler:
+    def __init__(self, library: str, folders: list[str]):
+        self.library = library
+        self.path = os.pathsep.join([*folders, os.environ.get("PATH", "")])
+        programs = [shutil.which(name, path=self.path) for name in ("cuobjdump", "nvdisasm")]
+        self.program = programs[0] if all(programs) else None
+
+    def run(self, *options: str) -> str:
+        done = subprocess.run([self.program, *options, self.library], capture_output=True, text=True,
+                              env=os.environ | {"PATH": self.path})
+        if done.returncode != 0:
+            sys.exit(f"{self.program} {' '.join(options)} {self.library}: {done.stderr}")
+        return done.stdout
+
+    def kernels(self) -> list[Kernel]:
+        found = []
+        architecture = symbol = ""
+        for line in self.run("--dump-resource-usage").splitlines():
+            if start := re.match(r"arch = (\w+)", line):
+                architecture = start[1]
+            elif start := re.match(r" Function (\w+):", line):
+                symbol = start[1]
+            elif sizes := re.match(r"  REG:\d+ STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", line):
+                found.append(Kernel(symbol, "", architecture, int(sizes[1]) + int(sizes[2])))
+        names = subprocess.run(["c++filt"], input="\n".join(k.symbol for k in found), capture_output=True, text=True,
+                               check=True).stdout.splitlines()
+        for kernel, name in zip(found, names):
+            kernel.name = re.sub(r"heddle::(kernels::)?|\(anonymous namespace\)::", "", name)
+        return found
+
+    def instructions(self, architecture: str, symbols: set[str]) -> dict[str, set[str]]:
+        """Of each symbol."""
+        found = {}
+        dump = self.run("--dump-sass", "--gpu-architecture", architecture, "--function", ",".join(sorted(symbols)))
+        for line in dump.splitlines():
+            if start := re.match(r"\s+Function : (\w+)", line):
+                present = found.setdefault(start[1], set())
+            elif instruction := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?\s*([A-Z][\w.]*)", line):
+                present.add(instruction[1])
+        return found
+
+
+def shortcomings_of(architecture: str, kernels: list[Kernel], disassembler: Disassembler) -> list[str]:
+    expectations = [e for e in EXPECTATIONS if re.fullmatch(e.architecture, architecture)]
+    meant = [[k for k in kernels if re.search(e.kernels, k.name)] for e in expectations]
+    instructions = disassembler.instructions(architecture, {fitting[0].symbol for fitting in meant if fitting})
+    found = []
+    for expected, fitting in zip(expectations, meant):
+        if not fitting:
+            found.append(f"no kernel of {architecture} fits {expected.kernels}")
+            continue
+        if not expected.may_have_local_memory:
+            found += [f"{k.name} of {architecture}: {k.local_bytes} bytes of local memory (LDL, STL)"
+                      for k in fitting if k.local_bytes > 0]
+        present = instructions[fitting[0].symbol]
+        found += [f"{fitting[0].name} of {architecture}: no {instruction}" for instruction in expected.instructions
+                  if not any(re.match(rf"{instruction}\b", other) for other in present)]
+    return found
+
+
+def shortcomings(disassembler: Disassembler) -> list[str]:
+    kernels = disassembler.kernels()
+    found = [] if kernels else [f"no kernels in {disassembler.library}"]
+    for architecture in sorted({k.architecture for k in kernels}):
+        of_architecture = [k for k in kernels if k.architecture == architecture]
+        found += shortcomings_of(architecture, of_architecture, disassembler)
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    if not arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    disassembler = Disassembler(arguments[0], arguments[1:])
+    if disassembler.program is None:
+        print("skipped: no cuobjdump with nvdisasm; scripts/setup installs them")
+        return SKIPPED
+    found = shortcomings(disassembler)
+    print("\n".join(found) or f"the kernels of {arguments[0]} are as they are meant")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
