@@ -29,8 +29,8 @@ namespace rungs = kernels::matmul;
 
 using enum matmul_algorithm;
 
-constexpr std::array float_algorithms = {naive,  coalesced, tiled,  shared_memory, register_tiled, pipelined,
-                                         tf32x3, skinny,    bf16x6, fp16x3,        padded};
+constexpr std::array float_algorithms = {naive,   coalesced, tiled,  shared_memory, register_tiled, pipelined,
+                                         split_k, tf32x3,    skinny, bf16x6,        fp16x3,         padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -147,6 +147,9 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             case pipelined:
                 require_cp_async_can_run("pipelined", problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
+            case split_k:
+                require_cp_async_can_run("split_k", problem, device);
+                return rungs::launch_split_k(arguments, workspace, device, stream);
             case tf32x3:
                 require_cp_async_can_run("tf32x3", problem, device);
                 return rungs::launch_tf32x3(arguments, device, stream);
@@ -248,6 +251,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "register_tiled";
         case pipelined:
             return "pipelined";
+        case split_k:
+            return "split_k";
         case tf32x3:
             return "tf32x3";
         case bf16x6:
@@ -328,13 +333,15 @@ choice cheapest(const matmul_problem& problem, const device_traits& device) {
 
 /// Of the rungs for float.
 matmul_algorithm select_float(const matmul_problem& problem, const device_traits& device) {
-    const matmul_algorithm strict =
-        problem.unit_stride && can_copy_async(device) ? pipelined : register_tiled;
+    const bool can_be_pipelined = problem.unit_stride && can_copy_async(device);
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
-    choice best{strict, rungs::ffma_us(m, n, k)};
+    choice best{can_be_pipelined ? pipelined : register_tiled,
+                rungs::cheapest_ffma(m, n, k, device.sm_count, false).us};
     const auto consider = [&](matmul_algorithm algorithm, double us) {
         if (us < best.us) best = {algorithm, us};
     };
+    if (can_be_pipelined && problem.has_workspace)
+        consider(split_k, rungs::cheapest_ffma(m, n, k, device.sm_count, true).us);
     if (is_skinny(problem) && has_room_for_skinny_float(device))
         consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
     if (detail::is_exact_enough(tf32x3, problem.precision, k) && problem.unit_stride && has_fast_tf32(device))
@@ -399,6 +406,8 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
                           std::max(m, n), std::min(m, n), k, device.sm_count, true, short_operand_along_k)));
         }
     }
+    if (algorithm == split_k)
+        sums = rungs::ffma_sums_bytes(rungs::cheapest_ffma(m, n, k, device.sm_count, true));
     const bool splits = problem.operands == element_type::f32 && (algorithm == bf16x6 || algorithm == padded);
     if (algorithm == fp16x3) sums = rungs::fp16x3_bytes(m, n, k, device.sm_count);
     if (splits) sums = rungs::bf16x6_sums_bytes(m, n, k, device.sm_count);

@@ -178,6 +178,8 @@ TEST_P(matmul_rung, is_right_when_thin_or_deep) {
                            {4100, 3, 700},
                            {16, 300, 5200},
                            {2, 40, 13000},
+                           {64, 64, 9001},
+                           {130, 70, 1003},
                            {140, 260, 7000}})
         run_and_check(s);
 }
@@ -227,7 +229,7 @@ TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
     const shape s{37, 29, 23};
     const layout apart{false, 3, 1, 2};
     using enum matmul_algorithm;
-    if (GetParam() == pipelined || GetParam() == tf32x3 || GetParam() == padded) {
+    if (GetParam() == pipelined || GetParam() == split_k || GetParam() == tf32x3 || GetParam() == padded) {
         guarded<float> a = make<float>(s.m, s.k, apart), b = make<float>(s.k, s.n, {}),
                        c = make<float>(s.m, s.n, {});
         EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
@@ -236,6 +238,7 @@ TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
         run_and_check(s, apart, apart, apart, 1, 2);
     }
     run_and_check(s, {}, {}, apart);
+    run_and_check({37, 29, 2300}, {}, {}, apart, 1, 2);
 }
 
 TEST_P(matmul_rung, scales_by_alpha_and_beta) {
@@ -309,6 +312,24 @@ TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
     }
 }
 
+// Who adds up what others left adds in one order, whoever comes first; and what a call leaves in the workspace does not
+// matter to the next.
+TEST_P(matmul_rung, gives_the_same_bits_every_time) {
+    for (const shape& given : {shape{64, 64, 9001}, {70, 300, 1031}}) {
+        const shape s = fitted(given);
+        guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+        a.upload(test::random_elements<float>(s.m * s.k));
+        b.upload(test::random_elements<float>(s.k * s.n));
+        std::vector<float> first;
+        for (int call = 0; call < 5; ++call) {
+            matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
+            stream_->synchronize();
+            if (call == 0) first = c.download();
+            ASSERT_EQ(c.download(), first) << text(s);
+        }
+    }
+}
+
 TEST_P(matmul_rung, replays_from_a_graph) {
     const shape s = fitted({65, 66, 67});
     const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
@@ -373,8 +394,10 @@ INSTANTIATE_TEST_SUITE_P(chosen, matmul_rung, testing::Values(matmul_algorithm::
 
 class matmul_device : public test::gpu_test {};
 
-void check_every_transposition(const shape& s, float alpha, float beta) {
+void check_every_transposition(const shape& s, float alpha, float beta,
+                               matmul_algorithm algorithm = matmul_algorithm::pipelined) {
     const stream stream;
+    workspace scratch(std::int64_t{32} << 20, stream);
     const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
     const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
     const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
@@ -387,7 +410,7 @@ void check_every_transposition(const shape& s, float alpha, float beta) {
         a.upload(a_elements);
         b.upload(b_elements);
         if (beta != 0) c.upload(c_elements);
-        matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {alpha, beta, matmul_algorithm::pipelined});
+        matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {alpha, beta, algorithm, scratch});
         stream.synchronize();
         ASSERT_NO_FATAL_FAILURE(expect_close(s, c.download(), expected));
         ASSERT_TRUE(c.canaries_alive());
@@ -406,6 +429,14 @@ TEST_F(matmul_device, takes_every_transposition_in_tiles_of_128_by_128) {
 TEST_F(matmul_device, takes_every_transposition_in_tiles_of_64_by_64) {
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1031, 777, 131}, 1, 0.5f));
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1032, 776, 132}, -1.5f, 0));
+}
+
+// All tiles, and those that whole rounds leave.
+TEST_F(matmul_device, shares_tiles_along_k_in_every_transposition) {
+    using enum matmul_algorithm;
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({64, 63, 4099}, 1, 0.5f, split_k));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({132, 260, 1028}, -1.5f, 0, split_k));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({2112, 2177, 259}, 1, 1, split_k));
 }
 
 TEST_F(matmul_device, says_where_skinny_takes_no_side) {
@@ -506,6 +537,26 @@ TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     turing.compute_capability_major = 7;
     turing.compute_capability_minor = 5;
     EXPECT_NE(select(matmul_problem{512, 512, 512}, turing), matmul_algorithm::pipelined);
+}
+
+TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) {
+    using enum matmul_algorithm;
+    for (matmul_problem problem :
+         {strict(64, 64, 65536), strict(64, 4096, 11008), strict(384, 384, 4096), strict(4097, 4099, 4101)}) {
+        SCOPED_TRACE(problem.m);
+        EXPECT_NE(select(problem, hopper()), split_k);
+        EXPECT_GT(matmul_workspace_bytes(problem, hopper()), 0);
+        EXPECT_LE(matmul_workspace_bytes(problem, hopper()), std::int64_t{32} << 20);
+        problem.has_workspace = true;
+        EXPECT_EQ(select(problem, hopper()), split_k);
+        problem.unit_stride = false;
+        EXPECT_NE(select(problem, hopper()), split_k);
+    }
+    for (matmul_problem problem : {strict(4096, 4096, 4096), strict(128, 128, 128), strict(64, 64, 16)}) {
+        problem.has_workspace = true;
+        EXPECT_EQ(select(problem, hopper()), pipelined) << problem.m;
+        EXPECT_EQ(matmul_workspace_bytes(problem, hopper()), 0);
+    }
 }
 
 TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {

@@ -24,6 +24,7 @@ enum class matmul_algorithm {
     shared_memory,
     register_tiled,
     pipelined,
+    split_k,
     tf32x3,
     bf16x6,
     fp16x3,

@@ -56,15 +56,18 @@ __device__ tile_position row_by_row(const product<In, Out, Activation>& p, int t
 
 /// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
 /// B in L2.
+__device__ inline tile_position grouped(int index, int down, int across) {
+    const int group = min(8, down);
+    const int first = index / (group * across) * group;
+    const int height = min(group, down - first);
+    const int within = index % (group * across);
+    return {first + within % height, within / height};
+}
+
 template <class Tile>
 __device__ tile_position grouped(const arguments& p) {
-    constexpr std::int64_t group = 8;
-    const std::int64_t down = (p.c.rows + Tile::m - 1) / Tile::m;
-    const std::int64_t across = (p.c.cols + Tile::n - 1) / Tile::n;
-    const std::int64_t first = blockIdx.x / (group * across) * group;
-    const std::int64_t height = min(group, down - first);
-    const std::int64_t within = blockIdx.x % (group * across);
-    return {first + within % height, within / height};
+    return grouped(static_cast<int>(blockIdx.x), static_cast<int>((p.c.rows + Tile::m - 1) / Tile::m),
+                   static_cast<int>((p.c.cols + Tile::n - 1) / Tile::n));
 }
 
 template <class In, class Out, class Activation>

@@ -1,33 +1,40 @@
 // pipelined: the copy of the next tiles runs under the arithmetic of this one.
 //
-//   shared memory,   A  k-major: m rows of k (+4)   or  m-major: k rows of m    whichever way
-//   per stage:       B  k-major: n rows of k (+4)   or  n-major: k rows of n    they lie in global memory
-//   a warp: 4 x 8 threads, each 16 x 8 elements of C (4 x 4 in the smaller tiles)
+//   shared memory,   A  k rows of m    however they lie in global memory: what lies along k is
+//   per stage:       B  k rows of n    transposed on its way
+//   a warp: 4 x 8 threads, each 16 x 8 elements of C (8 x 8 in the smallest tile)
+//   a tile of few warps: several sets of them, each with a slice of every stage along k
 //
-// cp.async moves 16 bytes from global to shared memory without passing through registers, several stages
-// ahead, so one barrier a tile is left and no thread waits for DRAM. An operand keeps the order that it has
-// in global memory: a thread reads its fragment 16 bytes at a time either along m (n) or along k, four k at
-// once, and never transposes. The four floats after each k-major row, and the way lanes are spread over the
-// warp's tile, keep these reads free of bank conflicts. Edges are cut by cp.async's own zero fill: only bytes
-// inside the matrix are read. Needs a unit stride along one dimension of A and of B; runs with 4-byte copies
-// where rows are not 16-byte aligned. What limits it: issue slots; FFMA takes all but one in fifteen, and
-// shared memory's pipe is half busy beside it.
+// cp.async moves up to 16 bytes from global to shared memory without passing through registers, several stages ahead, so one
+// barrier a stage is left and no thread waits for DRAM. An operand that lies along k, or whose rows are not 16-byte aligned,
+// is copied 4 bytes at a time, to any place: every fragment is read 16 bytes at a time, along m or n.
 //
-// 4096^3 on an H200: 44 TFLOP/s, 0.85 of cuBLAS.
+// A quarter of a multiprocessor can issue one FFMA a clock, but it reads one register a clock from each of two banks, those
+// of even and those of odd numbers. Of the three that an FFMA takes, one has to be left from the FFMA before it, and the
+// others have to lie in different banks. Hence the order of the products, along a row of the thread's tile and back along
+// the next: an element of A is left for a row, one of B where it turns. Hence also that every fragment is read along m or n:
+// B's even columns then come in even registers whatever k is; and `swapped`, which puts the sums of even columns in odd ones.
+//
+// Edges are cut by cp.async's own zero fill: only bytes inside the matrix are read. Needs a unit stride along one dimension
+// of A and of B. The slices of a tile meet in shared memory. What limits it: the conflicts of banks that the compiler leaves
+// (0.87 of the clocks are FFMAs without copies and reads of fragments), and these reads and copies.
+//
+// 4096^3 on an H200: 48 TFLOP/s, 0.94 of cuBLAS.
 
 #include "kernels/device/ptx/cp_async.cuh"
-#include "kernels/device/vector.cuh"
-#include "kernels/matmul/element.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/tile_loader.cuh"
-#include <heddle/error.hpp>
+#include "kernels/matmul/tile_split.cuh"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
+#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 namespace {
 
-template <int warps_m_, int warps_n_, int thread_m_, int thread_n_, int k_, int stages_, int blocks_per_sm_>
+template <int warps_m_, int warps_n_, int slices_, int thread_m_, int thread_n_, int k_, int unrolled_,
+          int stages_, int blocks_per_sm_>
 struct tile_config {
     static constexpr int lanes_m = 4;
     static constexpr int lanes_n = 8;
@@ -36,150 +43,290 @@ struct tile_config {
     static constexpr int warp_m = lanes_m * thread_m;
     static constexpr int warp_n = lanes_n * thread_n;
     static constexpr int warps_n = warps_n_;
-    static constexpr int threads = warps_m_ * warps_n_ * 32;
+    static constexpr int slices = slices_;  ///< of a stage along k, each of other warps
+    static constexpr int slice_threads = warps_m_ * warps_n_ * 32;
+    static constexpr int threads = slices * slice_threads;
     static constexpr int m = warps_m_ * warp_m;
     static constexpr int n = warps_n_ * warp_n;
     static constexpr int k = k_;
+    static constexpr int slice_k = k / slices;
+    static constexpr int unrolled = unrolled_;        ///< along k: more does not fit the instruction cache
+    static constexpr int turns = slice_k / unrolled;  ///< of the loop, for a stage
+    static constexpr int kept_m = thread_m / slices;  ///< of a thread's rows, when the slices are added up
     static constexpr int stages = stages_;
     static constexpr int blocks_per_sm = blocks_per_sm_;
     static_assert(thread_m % 4 == 0 && thread_n % 4 == 0, "fragments are read four elements at a time");
-    static_assert(stages >= 2, "one stage is computed while another is filled");
+    static_assert(thread_m % slices == 0 && k % slices == 0 && slice_k % unrolled == 0);
+    static_assert(unrolled % 2 == 0, "two fragments take turns");
+    static_assert(stages >= 3, "one stage is computed, one is filled, one has arrived");
 };
 
-using large_tile = tile_config<2, 2, 16, 8, 16, 4, 2>;  // 128 x 128 by 128 threads
-using medium_tile = tile_config<4, 2, 4, 4, 16, 4, 2>;  // 64 x 64 by 256 threads
-using small_tile = tile_config<2, 2, 4, 4, 16, 4, 4>;   // 32 x 64 by 128 threads
+using large_tile = tile_config<2, 2, 1, 16, 8, 16, 8, 4, 2>;   // 128 x 128 by 128 threads
+using medium_tile = tile_config<1, 2, 4, 16, 8, 16, 4, 6, 1>;  // 64 x 128 by 256 threads
+using small_tile = tile_config<1, 1, 8, 8, 8, 32, 4, 4, 1>;    // 32 x 64 by 256 threads
 
-/// An operand's tile of `extent` (along m or n) by k, in shared memory: rows of contiguous elements.
-template <class Tile, int extent, bool k_major>
+/// An operand's tile in shared memory: k rows of `extent` elements along m (n). The gap after each row keeps what is
+/// transposed on its way free of bank conflicts.
+template <class Tile, int extent>
 struct operand {
-    static constexpr int rows = k_major ? extent : Tile::k;
-    static constexpr int cols = k_major ? Tile::k : extent;
-    static constexpr int row_stride = k_major ? cols + 4 : cols;
-    static constexpr int size = rows * row_stride;
+    static constexpr int row_stride = extent + 4;
+    static constexpr int size = Tile::k * row_stride;
 
-    template <int width>
-    using loader = tile_loader<rows, cols, row_stride, k_major, width, Tile::threads>;
-
-    /// Element i of `count` of a thread along m (n), in elements from the start of the warp's tile. k-major
-    /// rows are dealt to the lanes one by one, others in groups of four, as their 16-byte reads need it.
-    template <int lanes>
-    static __device__ constexpr int position(int lane, int i) {
-        return k_major ? lane + i * lanes : lane * 4 + i % 4 + i / 4 * (4 * lanes);
-    }
-
-    /// Elements [0, count) of a thread for k .. k + 3: fragment[i][kk].
-    template <int lanes, int count>
-    static __device__ void load_fragment(float (&fragment)[count][4], const float* tile, int first, int lane,
-                                         int k) {
-        using packet = vector<float, 4>;
-        if constexpr (k_major) {
-#pragma unroll
-            for (int i = 0; i < count; ++i) {
-                const int at = first + position<lanes>(lane, i);
-                const packet read = *reinterpret_cast<const packet*>(tile + at * row_stride + k);
-#pragma unroll
-                for (int kk = 0; kk < 4; ++kk) fragment[i][kk] = read[kk];
-            }
-        } else {
-#pragma unroll
-            for (int kk = 0; kk < 4; ++kk)
-#pragma unroll
-                for (int i = 0; i < count; i += 4) {
-                    const int at = first + position<lanes>(lane, i);
-                    const packet read = *reinterpret_cast<const packet*>(tile + (k + kk) * row_stride + at);
-#pragma unroll
-                    for (int e = 0; e < 4; ++e) fragment[i + e][kk] = read[e];
-                }
+    /// A thread's part of the copies of one step after the other along k. What lies outside of the matrix becomes zero
+    /// and is not read. k_major: it lies along k in global memory, and is copied element by element.
+    template <bool k_major, int vector_width>
+    class loader {
+      public:
+        /// `in` has rows along m (n). Starts at (first, k) of it.
+        __device__ loader(const matrix_view<const float>& in, std::int64_t first, std::int64_t k) {
+            const std::int64_t x = first + thread_x();
+            source_ = in.data + x * in.row_stride + (k + thread_k()) * in.col_stride;
+            pass_step_ = k_major ? threads_x * in.row_stride : threads_k * in.col_stride;
+            step_ = k_major ? Tile::k - passes * pass_step_ : 0;
+            x_left_ = static_cast<int>(min(std::int64_t{extent}, in.rows - x));
         }
-    }
+
+        /// Starts the copies of a turn. Of the step, k_left are inside of the matrix.
+        template <bool all_inside>
+        __device__ void copy_async(float* tile, int turn, int k_left) {
+            const int first_x = k_major ? turn * passes_of_turn * threads_x : 0;
+            const int first_k = k_major ? 0 : turn * passes_of_turn * threads_k;
+            float* const target = tile + (first_k + thread_k()) * row_stride + first_x + thread_x();
+#pragma unroll
+            for (int pass = 0; pass < passes_of_turn; ++pass)
+#pragma unroll
+                for (int along = 0; along < (k_major ? Tile::k : threads_k); along += threads_k) {
+                    const int x = k_major ? pass * threads_x : 0;
+                    const int k = k_major ? along : pass * threads_k;
+                    const bool is_inside = first_k + thread_k() + k < k_left;
+                    const int valid =
+                        all_inside ? width : (is_inside ? max(0, min(width, x_left_ - first_x - x)) : 0);
+                    ptx::cp_async<width * sizeof(float)>(target + k * row_stride + x,
+                                                         source_ + pass * pass_step_ + along,
+                                                         valid * static_cast<int>(sizeof(float)));
+                }
+            source_ += passes_of_turn * pass_step_;
+            if (turn + 1 == Tile::turns) source_ += step_;
+        }
+
+      private:
+        static constexpr int width = k_major ? 1 : vector_width;
+        static constexpr int threads_k = k_major ? 8 : Tile::threads / (extent / width);
+        static constexpr int threads_x = Tile::threads / threads_k;
+        static constexpr int passes = k_major ? extent / threads_x : Tile::k / threads_k;
+        static constexpr int passes_of_turn = passes / Tile::turns;
+        static_assert(Tile::k % threads_k == 0 && extent % threads_x == 0 && passes % Tile::turns == 0);
+
+        static __device__ int thread_k() {
+            return static_cast<int>(k_major ? threadIdx.x % threads_k : threadIdx.x / threads_x);
+        }
+        static __device__ int thread_x() {
+            return static_cast<int>(k_major ? threadIdx.x / threads_k : threadIdx.x % threads_x * width);
+        }
+
+        const float* source_;
+        std::int64_t pass_step_, step_;
+        int x_left_;
+    };
 };
 
-/// A and B as tiles of contiguous rows: k-major operands are (m or n) x k, others k x (m or n).
+/// Element i of a thread along m (n), in elements from the start of the warp's tile: in groups of four, which one read
+/// fetches.
+template <int lanes>
+__device__ constexpr int position(int lane, int i) {
+    return lane * 4 + i % 4 + i / 4 * (4 * lanes);
+}
+
+template <int lanes, int count>
+__device__ void load_fragment(float (&fragment)[count], const float* row, int lane) {
+#pragma unroll
+    for (int i = 0; i < count; i += 4) {
+        const packet read = *reinterpret_cast<const packet*>(row + position<lanes>(lane, i));
+#pragma unroll
+        for (int e = 0; e < 4; ++e) fragment[i + e] = read[e];
+    }
+}
+
+/// Adds up what the slices have. Each keeps some of its rows.
+template <class Tile>
+__device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
+                           float (&kept)[Tile::kept_m][Tile::thread_n], packet* exchange, int slice) {
+    constexpr int packets = Tile::thread_n / 4;
+    exchange += threadIdx.x % Tile::slice_threads;
+    const auto place = [](int of_slice, int i, int j) {
+        return ((of_slice * Tile::thread_m + i) * packets + j) * Tile::slice_threads;
+    };
+#pragma unroll
+    for (int i = 0; i < Tile::thread_m; ++i)
+#pragma unroll
+        for (int j = 0; j < packets; ++j)
+            exchange[place(slice, i, j)] =
+                swapped({sums[i][4 * j], sums[i][4 * j + 1], sums[i][4 * j + 2], sums[i][4 * j + 3]});
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < Tile::kept_m; ++i)
+#pragma unroll
+        for (int j = 0; j < packets; ++j) {
+            packet total = exchange[place(0, slice * Tile::kept_m + i, j)];
+#pragma unroll
+            for (int of_slice = 1; of_slice < Tile::slices; ++of_slice) {
+                const packet read = exchange[place(of_slice, slice * Tile::kept_m + i, j)];
+#pragma unroll
+                for (int e = 0; e < 4; ++e) total[e] += read[e];
+            }
+            total = swapped(total);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) kept[i][4 * j + e] = total[e];
+        }
+}
+
+/// A is m x k, B is n x k.
 template <class Tile, bool a_k_major, bool b_k_major, int width>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
-    pipelined(arguments p, matrix_view<const float> a, matrix_view<const float> b, std::int64_t k_extent,
+    pipelined(arguments p, matrix_view<const float> a, matrix_view<const float> b, tile_split tiles,
               bool vector_store) {
-    using a_tile = operand<Tile, Tile::m, a_k_major>;
-    using b_tile = operand<Tile, Tile::n, b_k_major>;
+    using a_tile = operand<Tile, Tile::m>;
+    using b_tile = operand<Tile, Tile::n>;
     extern __shared__ float4 storage[];
     float* const a_stages = reinterpret_cast<float*>(storage);
     float* const b_stages = a_stages + Tile::stages * a_tile::size;
+    ptx::let_next_grid_begin();
 
     // locate: lanes that differ in bit 0 or bit 1 share a 16-byte word of A or of B, which lets a half-warp's
     // 16-byte reads go in one pass.
-    const tile_position position = grouped<Tile>(p);
-    const std::int64_t row = position.row * Tile::m;
-    const std::int64_t col = position.col * Tile::n;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
+    const bool is_part = block >= tiles.whole;
+    const int parts = is_part ? tiles.parts : 1;
+    const int part_index = max(0, block - tiles.whole), part = part_index % parts;
+    const int index = is_part ? tiles.whole + part_index / parts : block;
+    const tile_position at = grouped(index, tiles.down, tiles.across);
+    const std::int64_t row = at.row * Tile::m;
+    const std::int64_t col = at.col * Tile::n;
+    const auto all_steps = static_cast<int>((a.cols + Tile::k - 1) / Tile::k);
+    const int each = all_steps / parts, longer = all_steps % parts;  // the first parts have a step more
+    const std::int64_t first_k = std::int64_t{part * each + min(part, longer)} * Tile::k;
+    const int steps = each + (part < longer ? 1 : 0);
+    const int slice = thread / Tile::slice_threads;
+    const int warp = thread % Tile::slice_threads / 32;
+    const int lane = thread % 32;
     const int lane_m = (lane & 1) | (lane >> 3 & 2);
     const int lane_n = lane >> 1 & 7;
     const int warp_row = warp / Tile::warps_n * Tile::warp_m;
     const int warp_col = warp % Tile::warps_n * Tile::warp_n;
 
-    // load
-    typename a_tile::template loader<width> a_loader(a, a_k_major ? row : 0, a_k_major ? 0 : row);
-    typename b_tile::template loader<width> b_loader(b, b_k_major ? col : 0, b_k_major ? 0 : col);
-    const auto load = [&](int stage) {
-        a_loader.copy_async(a_stages + stage * a_tile::size);
-        b_loader.copy_async(b_stages + stage * b_tile::size);
-    };
-    const std::int64_t tiles = (k_extent + Tile::k - 1) / Tile::k;
-#pragma unroll
-    for (int stage = 0; stage < Tile::stages - 1; ++stage) {
-        if (stage < tiles) load(stage);
-        ptx::cp_async_commit_group();
-    }
-
-    // compute
-    float sums[Tile::thread_m][Tile::thread_n] = {};
-    int stage = 0;
-    for (std::int64_t t = 0; t < tiles; ++t) {
-        ptx::cp_async_wait_group<Tile::stages - 2>();
-        __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten
-                          // next
-        if (t + Tile::stages - 1 < tiles) load(stage == 0 ? Tile::stages - 1 : stage - 1);
-        ptx::cp_async_commit_group();
-
-        const float* const a_now = a_stages + stage * a_tile::size;
-        const float* const b_now = b_stages + stage * b_tile::size;
-#pragma unroll
-        for (int k = 0; k < Tile::k; k += 4) {
-            float as[Tile::thread_m][4], bs[Tile::thread_n][4];
-            a_tile::template load_fragment<Tile::lanes_m>(as, a_now, warp_row, lane_m, k);
-            b_tile::template load_fragment<Tile::lanes_n>(bs, b_now, warp_col, lane_n, k);
-#pragma unroll
-            for (int kk = 0; kk < 4; ++kk)
-#pragma unroll
-                for (int i = 0; i < Tile::thread_m; ++i)
-#pragma unroll
-                    for (int j = 0; j < Tile::thread_n; ++j) sums[i][j] += as[i][kk] * bs[j][kk];
+    // load: a stage in turns, so that reads of fragments do not queue behind many copies
+    typename a_tile::template loader<a_k_major, width> a_loader(a, row, first_k);
+    typename b_tile::template loader<b_k_major, width> b_loader(b, col, first_k);
+    const bool is_inside = row + Tile::m <= a.rows && col + Tile::n <= b.rows;
+    const std::int64_t depth = a.cols - first_k;
+    const auto steps_inside = is_inside ? static_cast<int>(min(std::int64_t{steps}, depth / Tile::k)) : 0;
+    int loaded = 0;
+    const auto load = [&](int stage, int turn) {
+        float* const a_to = a_stages + stage * a_tile::size;
+        float* const b_to = b_stages + stage * b_tile::size;
+        if (loaded < steps_inside) {
+            a_loader.template copy_async<true>(a_to, turn, Tile::k);
+            b_loader.template copy_async<true>(b_to, turn, Tile::k);
+        } else if (loaded < steps) {
+            const auto k_left =
+                static_cast<int>(min(std::int64_t{Tile::k}, depth - std::int64_t{loaded} * Tile::k));
+            a_loader.template copy_async<false>(a_to, turn, k_left);
+            b_loader.template copy_async<false>(b_to, turn, k_left);
         }
-        stage = stage + 1 == Tile::stages ? 0 : stage + 1;
+    };
+    const auto end_stage = [&] {
+        ++loaded;
+        ptx::cp_async_commit_group();
+    };
+#pragma unroll 1
+    for (int stage = 0; stage < Tile::stages - 1; ++stage) {
+#pragma unroll
+        for (int turn = 0; turn < Tile::turns; ++turn) load(stage, turn);
+        end_stage();
+    }
+    ptx::cp_async_wait_group<Tile::stages - 2>();
+    __syncthreads();
+
+    // compute: the fragments of the next k are read before those of this one are multiplied
+    float sums[Tile::thread_m][Tile::thread_n] = {};
+    float as[2][Tile::thread_m], bs[2][Tile::thread_n];
+    const float* const a_begin = a_stages + slice * Tile::slice_k * a_tile::row_stride + warp_row;
+    const float* const b_begin = b_stages + slice * Tile::slice_k * b_tile::row_stride + warp_col;
+    const float *a_now = a_begin, *b_now = b_begin;
+    const auto read = [&](int k) {
+        const int down = k % Tile::unrolled;
+        load_fragment<Tile::lanes_m>(as[k % 2], a_now + down * a_tile::row_stride, lane_m);
+        load_fragment<Tile::lanes_n>(bs[k % 2], b_now + down * b_tile::row_stride, lane_n);
+    };
+    read(0);
+    int stage = 0, turn = 0;
+    const unsigned all_turns = static_cast<unsigned>(steps) * Tile::turns;
+#pragma unroll 1
+    for (unsigned done = 0; done < all_turns; ++done) {
+#pragma unroll
+        for (int k = 0; k < Tile::unrolled; ++k) {
+            if (k + 1 == Tile::unrolled) {
+                load(stage == 0 ? Tile::stages - 1 : stage - 1, turn);
+                if (++turn < Tile::turns) {
+                    a_now += Tile::unrolled * a_tile::row_stride;
+                    b_now += Tile::unrolled * b_tile::row_stride;
+                } else {
+                    turn = 0;
+                    end_stage();
+                    ptx::cp_async_wait_group<Tile::stages - 2>();
+                    __syncthreads();  // the next stage has arrived for all, and all have read this one
+                    stage = stage + 1 == Tile::stages ? 0 : stage + 1;
+                    a_now = a_begin + stage * a_tile::size;
+                    b_now = b_begin + stage * b_tile::size;
+                }
+            }
+            read(k + 1);
+#pragma unroll
+            for (int i = 0; i < Tile::thread_m; ++i)
+#pragma unroll
+                for (int step = 0; step < Tile::thread_n; ++step) {
+                    const int j = i % 2 == 0 ? step : Tile::thread_n - 1 - step;
+                    sums[i][j] += as[k % 2][i] * bs[k % 2][j];
+                }
+        }
     }
 
     // store
+    float kept[Tile::kept_m][Tile::thread_n];
+    if constexpr (Tile::slices == 1) {
 #pragma unroll
-    for (int i = 0; i < Tile::thread_m; ++i) {
-        const std::int64_t r = row + warp_row + a_tile::template position<Tile::lanes_m>(lane_m, i);
+        for (int i = 0; i < Tile::thread_m; ++i)
+#pragma unroll
+            for (int j = 0; j < Tile::thread_n; ++j) kept[i][j] = sums[i][j];
+    } else {
+        ptx::cp_async_wait_group<0>();
+        __syncthreads();
+        add_slices<Tile>(sums, kept, reinterpret_cast<packet*>(storage), slice);
+    }
+#pragma unroll
+    for (int i = 0; i < Tile::kept_m; ++i) {
+        const int down = warp_row + position<Tile::lanes_m>(lane_m, slice * Tile::kept_m + i);
+        const std::int64_t r = row + down;
 #pragma unroll
         for (int j = 0; j < Tile::thread_n; j += 4) {
-            const std::int64_t c = col + warp_col + b_tile::template position<Tile::lanes_n>(lane_n, j);
-            if (!b_k_major && vector_store && r < p.c.rows && c + 4 <= p.c.cols) {
-                auto& target = reinterpret_cast<vector<float, 4>&>(element(p.c, r, c));
-                vector<float, 4> result{};
+            const int across = warp_col + position<Tile::lanes_n>(lane_n, j);
+            const std::int64_t c = col + across;
+            if (is_part) {
+                float* const left = tiles.sums + std::int64_t{part_index} * (Tile::m * Tile::n);
+                *reinterpret_cast<packet*>(left + down * Tile::n + across) =
+                    swapped({kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]});
+            } else if (vector_store && r < p.c.rows && c + 4 <= p.c.cols) {
+                auto& target = reinterpret_cast<packet&>(element(p.c, r, c));
+                packet result{};
                 if (p.beta != 0.0f) result = target;
 #pragma unroll
                 for (int e = 0; e < 4; ++e)
-                    result[e] = p.beta == 0.0f ? p.alpha * sums[i][j + e]
-                                               : p.alpha * sums[i][j + e] + p.beta * result[e];
+                    result[e] = p.beta == 0.0f ? p.alpha * kept[i][j + e]
+                                               : p.alpha * kept[i][j + e] + p.beta * result[e];
                 target = result;
             } else {
 #pragma unroll
-                for (int e = 0; e < 4; ++e)
-                    store(p, r, col + warp_col + b_tile::template position<Tile::lanes_n>(lane_n, j + e),
-                          sums[i][j + e]);
+                for (int e = 0; e < 4; ++e) store(p, r, c + e, kept[i][j + e]);
             }
         }
     }
@@ -187,59 +334,62 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 
 template <class Tile, bool a_k_major, bool b_k_major, int width>
 void launch(const arguments& arguments, const matrix_view<const float>& a, const matrix_view<const float>& b,
-            bool vector_store, cudaStream_t stream) {
-    constexpr int bytes = Tile::stages * static_cast<int>(sizeof(float)) *
-                          (operand<Tile, Tile::m, a_k_major>::size + operand<Tile, Tile::n, b_k_major>::size);
+            const tile_split& tiles, bool vector_store, cudaStream_t stream) {
+    constexpr int stages = Tile::stages * (operand<Tile, Tile::m>::size + operand<Tile, Tile::n>::size);
+    constexpr int exchange = Tile::slices == 1 ? 0 : Tile::slices * Tile::m * Tile::n;
+    constexpr int bytes = std::max(stages, exchange) * static_cast<int>(sizeof(float));
     const auto kernel = pipelined<Tile, a_k_major, b_k_major, width>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<tile_count(arguments, Tile::m, Tile::n), Tile::threads, bytes, stream>>>(
-        arguments, a, b, arguments.a.cols, vector_store);
+    const auto blocks =
+        static_cast<unsigned>(tiles.whole) +
+        static_cast<unsigned>(tiles.down * tiles.across - tiles.whole) * static_cast<unsigned>(tiles.parts);
+    kernel<<<blocks, Tile::threads, bytes, stream>>>(arguments, a, b, tiles, vector_store);
     check(cudaGetLastError());
 }
 
 template <class Tile>
-void launch_tile(const arguments& p, cudaStream_t stream) {
+void launch_tile(const arguments& p, const tile_split& tiles, cudaStream_t stream) {
     const bool a_k_major = p.a.cols <= 1 || p.a.col_stride == 1;
     const bool b_k_major = !(p.b.cols <= 1 || p.b.col_stride == 1);
-    const matrix_view<const float> a = a_k_major ? p.a : transposed(p.a);
-    const matrix_view<const float> b = b_k_major ? transposed(p.b) : p.b;
-    const bool is_aligned =
-        is_vector_aligned(a.data, a.rows, a.row_stride) && is_vector_aligned(b.data, b.rows, b.row_stride);
+    const matrix_view<const float> a = p.a, b = transposed(p.b);
+    const bool is_aligned = (a_k_major || is_vector_aligned(a.data, a.cols, a.col_stride)) &&
+                            (b_k_major || is_vector_aligned(b.data, b.cols, b.col_stride));
     const bool vector_store =
         (p.c.cols <= 1 || p.c.col_stride == 1) && is_vector_aligned(p.c.data, p.c.rows, p.c.row_stride);
 
     const auto with = [&]<int width>() {
         if (a_k_major)
-            b_k_major ? launch<Tile, true, true, width>(p, a, b, vector_store, stream)
-                      : launch<Tile, true, false, width>(p, a, b, vector_store, stream);
+            launch<Tile, true, false, width>(p, a, b, tiles, vector_store, stream);
         else
-            b_k_major ? launch<Tile, false, true, width>(p, a, b, vector_store, stream)
-                      : launch<Tile, false, false, width>(p, a, b, vector_store, stream);
+            b_k_major ? launch<Tile, false, true, width>(p, a, b, tiles, vector_store, stream)
+                      : launch<Tile, false, false, width>(p, a, b, tiles, vector_store, stream);
     };
+    if (a_k_major && b_k_major) return launch<Tile, true, true, 1>(p, a, b, tiles, vector_store, stream);
     is_aligned ? with.template operator()<4>() : with.template operator()<1>();
-}
-
-/// What the busiest multiprocessor has to do, in units of the large tile's time for an element of C.
-template <class Tile>
-double cost(const arguments& p, const device_traits& device, double relative_rate) {
-    const double tiles = tile_count(p, Tile::m, Tile::n);
-    return std::ceil(tiles / device.sm_count) * Tile::m * Tile::n / relative_rate;
 }
 
 }  // namespace
 
-/// Small tiles reach less, but they occupy every multiprocessor where large ones would be too few. The rates
-/// are those measured on an H200: at 4096^3; and for the large tile, which needs two blocks side by side, at
-/// 1024^3 too.
+void launch_pipelined_layout(const ffma_layout& layout, const arguments& arguments, float* sums,
+                             cudaStream_t stream) {
+    const tile_split tiles = split_of(layout, sums);
+    std::size_t index = 0;
+    const auto launch_if_chosen = [&]<class Tile>() {
+        const ffma_tile& plan = ffma_tiles[index];
+        if (index++ != layout.tile) return;
+        if (plan.m != Tile::m || plan.n != Tile::n || plan.blocks_per_sm != Tile::blocks_per_sm)
+            throw std::logic_error("matmul: a kernel is not of its plan's tile");
+        launch_tile<Tile>(arguments, tiles, stream);
+    };
+    launch_if_chosen.template operator()<large_tile>();
+    launch_if_chosen.template operator()<medium_tile>();
+    launch_if_chosen.template operator()<small_tile>();
+}
+
 void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
-    const bool is_alone =
-        tile_count(arguments, large_tile::m, large_tile::n) <= static_cast<unsigned>(device.sm_count);
-    const double large = cost<large_tile>(arguments, device, is_alone ? 0.6 : 1.0);
-    const double medium = cost<medium_tile>(arguments, device, 0.87);
-    const double small = cost<small_tile>(arguments, device, 0.85);
-    if (large <= std::min(medium, small)) return launch_tile<large_tile>(arguments, stream);
-    if (medium <= small) return launch_tile<medium_tile>(arguments, stream);
-    launch_tile<small_tile>(arguments, stream);
+    const ffma_layout layout =
+        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device.sm_count, false);
+    launch_pipelined_layout(layout, arguments, nullptr, stream);
 }
 
 }  // namespace heddle::kernels::matmul

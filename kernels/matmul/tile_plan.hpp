@@ -157,25 +157,96 @@ inline constexpr tile_plan bf16x6_by_element{128, 128, 1, 4,
                                              3,   2};  ///< where the tensor memory accelerator cannot load
 inline constexpr tile_plan fp16x3{128, 192, 1, 1.9, 3, 2};
 inline constexpr double split_bytes_per_us = 3.5e6;  ///< before fp16x3: read and written
-inline constexpr double ffma_per_us = 21.8e6;        ///< of `pipelined`, 4096^3
-inline constexpr double ffma_around_us = 3;
-inline constexpr double ffma_k_us = 0.02;  ///< for 1 along k, of a block alone
+inline constexpr double ffma_around_us = 1.6;
+inline constexpr double add_up_around_us = 2.5;  ///< of the kernel that adds up what parts of tiles left
+inline constexpr double added_up_bytes_per_us = 2.6e6;
 inline constexpr std::int64_t tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;  ///< of its tile
 inline constexpr double tf32x3_tile_us = 3.6;                                ///< beside its steps
 inline constexpr double tf32x3_step_us = 0.53;             ///< of two tiles side by side, each
 inline constexpr double tf32x3_step_by_element_us = 0.58;  ///< where copies of 16 bytes cannot be used
 inline constexpr double tf32x3_alone_us = 0.72;            ///< of one tile
 inline constexpr double skinny_around_us = 5;
-inline constexpr double skinny_line_us = 0.27;      ///< for what a block reads at once
+inline constexpr double skinny_line_us = 0.11;      ///< for what a block reads at once, and
+inline constexpr double skinny_row_us = 0.01;       ///< for each row that it is multiplied by
 inline constexpr double copied_bytes_per_us = 2e6;  ///< half the memory's rate: read and written
 inline constexpr double copy_around_us = 4;
 }  // namespace float_costs
 
-/// `pipelined`, which `register_tiled` is slower than: of all its blocks, or of one.
-inline double ffma_us(std::int64_t m, std::int64_t n, std::int64_t k) {
-    const double product = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-    return float_costs::ffma_around_us +
-           std::max(product / float_costs::ffma_per_us, static_cast<double>(k) * float_costs::ffma_k_us);
+/// Of `pipelined` and `split_k`.
+struct ffma_tile {
+    int m;
+    int n;
+    int blocks_per_sm;
+    double k_us;        ///< for 1 along k, with all multiprocessors full
+    double alone_k_us;  ///< of a block that has its multiprocessor to itself
+    double around_us;   ///< for a round of tiles, beside that
+};
+
+inline constexpr std::array ffma_tiles = {
+    ffma_tile{128, 128, 2, 0.169, 0.102, 3},
+    ffma_tile{64, 128, 1, 0.044, 0.044, 3},
+    ffma_tile{32, 64, 1, 0.0131, 0.0131, 2.3},
+};
+
+/// The first `whole` tiles are a block each, the others `parts` blocks each, along k.
+struct ffma_layout {
+    std::size_t tile = 0;  ///< of ffma_tiles
+    std::int64_t down = 0;
+    std::int64_t across = 0;
+    std::int64_t whole = 0;
+    int parts = 1;
+    double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
+
+    constexpr std::int64_t shared() const { return down * across - whole; }
+    constexpr std::int64_t blocks() const { return whole + shared() * parts; }
+};
+
+/// What the parts of tiles leave.
+constexpr std::int64_t ffma_sums_bytes(const ffma_layout& layout) {
+    const ffma_tile& tile = ffma_tiles[layout.tile];
+    return layout.shared() * layout.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
+}
+
+/// Of so many blocks, in rounds, each `k` along k.
+inline double ffma_rounds_us(const ffma_tile& tile, std::int64_t blocks, double k, int sm_count) {
+    const std::int64_t at_once = std::int64_t{sm_count} * tile.blocks_per_sm, rest = blocks % at_once;
+    const double full_us = static_cast<double>(blocks / at_once) * (tile.around_us + k * tile.k_us);
+    if (rest == 0) return full_us;
+    return full_us + tile.around_us + k * (rest <= sm_count ? tile.alone_k_us : tile.k_us);
+}
+
+/// Whole tiles, or, where that is faster, whole rounds of these and the rest in as many parts as fill a round.
+inline ffma_layout lay_out_ffma(std::size_t index, std::int64_t m, std::int64_t n, std::int64_t k,
+                                int sm_count, bool may_share) {
+    constexpr std::int64_t min_part_k = 64;
+    const ffma_tile& tile = ffma_tiles[index];
+    ffma_layout result{index, divide_up(m, tile.m), divide_up(n, tile.n)};
+    const std::int64_t tiles = result.down * result.across;
+    const std::int64_t at_once = std::int64_t{sm_count} * tile.blocks_per_sm, rest = tiles % at_once;
+    const auto depth = static_cast<double>(k);
+    result.whole = tiles;
+    result.us = float_costs::ffma_around_us + ffma_rounds_us(tile, tiles, depth, sm_count);
+    if (!may_share || rest == 0) return result;
+
+    ffma_layout sharing = result;
+    sharing.whole = tiles - rest;
+    sharing.parts = static_cast<int>(std::min(at_once / rest, k / min_part_k));
+    if (sharing.parts < 2) return result;
+    sharing.us = float_costs::ffma_around_us + ffma_rounds_us(tile, sharing.whole, depth, sm_count) +
+                 ffma_rounds_us(tile, rest * sharing.parts, depth / sharing.parts, sm_count) +
+                 float_costs::add_up_around_us +
+                 static_cast<double>(ffma_sums_bytes(sharing)) / float_costs::added_up_bytes_per_us;
+    return sharing.us < result.us ? sharing : result;
+}
+
+/// `may_share`: there is a workspace.
+inline ffma_layout cheapest_ffma(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                                 bool may_share) {
+    ffma_layout best;
+    for (std::size_t i = 0; i < ffma_tiles.size(); ++i)
+        if (const ffma_layout layout = lay_out_ffma(i, m, n, k, sm_count, may_share); layout.us < best.us)
+            best = layout;
+    return best;
 }
 
 /// `tf32x3`: a multiprocessor takes two tiles at a time. Of an H200, as all others here; the tensor cores of compute
@@ -195,7 +266,9 @@ inline double skinny_float_us(std::int64_t m, std::int64_t n, std::int64_t k, in
     const bool is_short = 2 * rows * cols <= sm_count;
     const auto rounds = static_cast<double>(divide_up(rows * cols * (is_short ? 4 : 1), sm_count));
     const auto lines = static_cast<double>(divide_up(k, is_short ? 128 : 32));
-    return float_costs::skinny_around_us + rounds * lines * float_costs::skinny_line_us;
+    const auto rows_of_block = static_cast<double>(std::min<std::int64_t>(16, std::min(m, n)));
+    return float_costs::skinny_around_us +
+           rounds * lines * (float_costs::skinny_line_us + rows_of_block * float_costs::skinny_row_us);
 }
 
 /// `may_stream`: there is a workspace.

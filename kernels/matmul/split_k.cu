@@ -1,0 +1,82 @@
+// split_k: tiles that would leave multiprocessors idle are shared out along k.
+//
+//   64 x 64 x 65536, one tile:  | part 0: k 0 .. 495 | part 1: 496 .. 991 | ... |   a block each, of pipelined's kernel
+//   workspace:                  | sums of part 0     | sums of part 1     | ... |   added up by a second kernel
+//
+// pipelined is as slow as its last round of tiles, however few these are. Here the tiles that fill no round are cut into as
+// many parts along k as there is room for. Each part leaves its sums in the workspace, and a second kernel adds them up, over
+// the whole device and always in one order, so that results are the same every time. Its blocks are there when the last part
+// ends: it is launched when the parts have begun. What limits it: the sums, written and read once.
+
+#include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/matmul/tile_split.cuh"
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+constexpr int threads = 256;
+constexpr int most_adders = 32;
+
+/// blockDim.x packets of a tile; the parts are dealt to blockDim.y adders.
+__global__ void __launch_bounds__(threads) add_up(arguments p, tile_split tiles, int tile_m, int tile_n) {
+    __shared__ packet of_adder[threads];
+    const int packets = tile_m * tile_n / 4;
+    const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    const int shared_tile = index / packets, within = index % packets;
+    const auto* const from = reinterpret_cast<const float4*>(tiles.sums) +
+                             std::int64_t{shared_tile} * tiles.parts * packets + within;
+
+    ptx::wait_for_grids_before();
+    packet sum{};
+#pragma unroll 4
+    for (int part = static_cast<int>(threadIdx.y); part < tiles.parts; part += static_cast<int>(blockDim.y)) {
+        const float4 read = __ldcg(from + std::int64_t{part} * packets);
+        sum = {sum[0] + read.x, sum[1] + read.y, sum[2] + read.z, sum[3] + read.w};
+    }
+    of_adder[threadIdx.y * blockDim.x + threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y != 0) return;
+    for (unsigned adder = 1; adder < blockDim.y; ++adder) {
+        const packet& other = of_adder[adder * blockDim.x + threadIdx.x];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[e] += other[e];
+    }
+
+    const tile_position at = grouped(tiles.whole + shared_tile, tiles.down, tiles.across);
+    const std::int64_t row = at.row * tile_m + within * 4 / tile_n;
+    const std::int64_t col = at.col * tile_n + within * 4 % tile_n;
+    sum = swapped(sum);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) store(p, row, col + e, sum[e]);
+}
+
+}  // namespace
+
+void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                    cudaStream_t stream) {
+    const ffma_layout layout = cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols,
+                                             device.sm_count, workspace != nullptr);
+    auto* const sums =
+        workspace == nullptr ? nullptr : reinterpret_cast<float*>(workspace + workspace_ticket_bytes);
+    launch_pipelined_layout(layout, arguments, sums, stream);
+    if (layout.parts == 1) return;
+
+    const ffma_tile& tile = ffma_tiles[layout.tile];
+    const auto adders = std::min<unsigned>(most_adders, std::bit_floor(static_cast<unsigned>(layout.parts)));
+    const auto packets = static_cast<unsigned>(layout.shared() * tile.m * tile.n / 4);
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = packets / (threads / adders);
+    config.blockDim = dim3(threads / adders, adders);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = device.has_compute_capability(9, 0) ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, add_up, arguments, split_of(layout, sums), tile.m, tile.n));
+}
+
+}  // namespace heddle::kernels::matmul
