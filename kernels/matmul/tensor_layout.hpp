@@ -39,4 +39,10 @@ bool has_tensor_rows_or_columns(const matrix_view<T>& m) {
     return has_tensor_rows(m) || has_tensor_rows(transposed(m));
 }
 
+/// Of A and B that it can address: whether one of them does so along k.
+template <class T>
+bool has_tensor_operand_along_k(const matrix_view<T>& a, const matrix_view<T>& b) {
+    return has_tensor_rows(a) || has_tensor_rows(transposed(b));
+}
+
 }  // namespace heddle::kernels::matmul
