@@ -20,6 +20,7 @@
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
+#include "kernels/matmul/store.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 #include <heddle/error.hpp>
 
@@ -60,14 +61,14 @@ class a_of_thread {
     __device__ a_of_thread(int consumer, int thread) {
         const int warp_index = thread / warp, group = thread % warp / 4, k = thread % 4;
         const int in_box = group % 2 * 2 + group / 4 * 4 + warp_index % 2 * 8 + group / 2 % 2 * 16;
-        row_ = consumer * warpgroup_m +
-               (k_major ? warp_index * 16 + group : warp_index / 2 * row_floats + in_box);
-        offset_ = k_major ? row_ * swizzle_bytes + row_ % 8 * 16 + k * 4
-                          : row_ / row_floats * box_bytes + k * swizzle_bytes + (in_box / 4 ^ k) * 16 +
+        row_ = k_major ? warp_index * 16 + group : warp_index / 2 * row_floats + in_box;
+        const int of_tile = consumer * warpgroup_m + row_;
+        offset_ = k_major ? of_tile * swizzle_bytes + of_tile % 8 * 16 + k * 4
+                          : of_tile / row_floats * box_bytes + k * swizzle_bytes + (in_box / 4 ^ k) * 16 +
                                 in_box % 4 * 4;
     }
 
-    /// The first, of the tile.
+    /// The first, of the consumer's.
     __device__ int row() const { return row_; }
 
     /// For instruction i of a step (wgmma.cuh).
@@ -102,12 +103,17 @@ struct tf32_kernel {
     using a_elements = a_of_thread<Tile, a_k_major>;
     static_assert(a_tile::depth == Tile::k && b_tile::depth == Tile::k);
     static constexpr int halves = 2;  ///< of a step
+    /// C is staged in chunks of 64 x 32, which is in lines of either, at pitches for which threads write to different banks.
+    static constexpr int long_pitch = warpgroup_m + 2, short_pitch = chunk_cols + 8;
+    static constexpr int staged_floats = warpgroup_m * short_pitch;
+    static_assert(chunk_cols * long_pitch <= staged_floats);
     static constexpr int instructions = Tile::k / b_tile::step / halves;
 
     struct shared_storage {
         unsigned char a[Tile::stages][a_tile::bytes];
         unsigned char b[Tile::stages][b_tile::bytes];
         stage_barriers<Tile::stages> barriers;
+        float staged[Tile::consumers][staged_floats];
         bool is_last[Tile::consumers];
     };
 
@@ -198,7 +204,76 @@ struct tf32_kernel {
                                                 rank * Tile::consumers + group, 1 + group,
                                                 shared.is_last[group]);
         if (work.tile >= 0 && !exchange.combine(work.tile, sums)) return;
-        store<n, a_elements::apart>(p.c, row_of(work) + mine.row(), col_of(work) + thread % 4 * 2, sums);
+        store<n>(mine, row_of(work) + group * warpgroup_m, col_of(work), sums);
+    }
+
+    /// Of 64 rows from `row` on.
+    template <int n>
+    __device__ void store(const a_elements& mine, int row, int col, const float (&sums)[n / 2]) const {
+        const float_result& c = p.c;
+        const bool down = c.row_stride == 1;
+        const bool neighbours = (down && a_elements::apart == 1) || c.col_stride == 1;
+        const std::int64_t line_stride = down ? c.col_stride : c.row_stride;
+        const bool in_pairs = neighbours && line_stride % 2 == 0 &&
+                              reinterpret_cast<std::uintptr_t>(c.data) % sizeof(float2) == 0;
+        const bool is_inside = row + warpgroup_m <= c.rows && col + n <= c.cols;
+        if (in_pairs && is_inside && c.beta == 0)
+            store_pairs<n>(row + mine.row(), col + thread % 4 * 2, down, sums);
+        else if (down)
+            store_staged<n, true>(mine.row(), row, col, sums);
+        else
+            store_staged<n, false>(mine.row(), row, col, sums);
+    }
+
+    /// Two elements of a thread that are neighbours in C; in a C that lies in columns, those of two rows.
+    template <int n>
+    __device__ void store_pairs(int row, int col, bool down, const float (&sums)[n / 2]) const {
+        const float_result& c = p.c;
+        float* const begin = c.data + row * c.row_stride + col * c.col_stride;
+        float* const second = begin + (down ? c.col_stride : a_elements::apart * c.row_stride);
+#pragma unroll
+        for (int j = 0; j < n / 8; ++j) {
+            const float right = c.alpha * sums[4 * j + 1], below = c.alpha * sums[4 * j + 2];
+            const std::int64_t at = 8 * j * c.col_stride;
+            *reinterpret_cast<float2*>(begin + at) = make_float2(c.alpha * sums[4 * j], down ? below : right);
+            *reinterpret_cast<float2*>(second + at) =
+                make_float2(down ? right : below, c.alpha * sums[4 * j + 3]);
+        }
+    }
+
+    /// To any C, in whole lines of it: by way of shared memory.
+    template <int n, bool down>
+    __device__ void store_staged(int thread_row, int row, int col, const float (&sums)[n / 2]) const {
+        const float_result& c = p.c;
+        float* const staged = shared.staged[group];
+        constexpr int length = down ? warpgroup_m : chunk_cols;
+        constexpr int to_row = down ? 1 : short_pitch, to_col = down ? long_pitch : 1;
+#pragma unroll 1
+        for (int first = 0; first < n; first += chunk_cols) {
+            float values[chunk_sums];
+            pick<n>(sums, first, values);
+            sync_group();
+#pragma unroll
+            for (int i = 0; i < chunk_sums; ++i) {
+                const int r = thread_row + i % 4 / 2 * a_elements::apart;
+                const int s = i / 4 * 8 + thread % 4 * 2 + i % 2;
+                staged[r * to_row + s * to_col] = values[i];
+            }
+            sync_group();
+#pragma unroll 4
+            for (int i = thread; i < warpgroup_m * chunk_cols; i += warpgroup_threads) {
+                const int line = i / length, at = i % length;
+                const int r = row + (down ? at : line), s = col + first + (down ? line : at);
+                if (r >= c.rows || s >= c.cols) continue;
+                float* const to = c.data + r * c.row_stride + s * c.col_stride;
+                const float value = c.alpha * staged[line * (down ? to_col : to_row) + at];
+                *to = c.beta == 0 ? value : value + c.beta * *to;
+            }
+        }
+    }
+
+    __device__ void sync_group() const {
+        ptx::sync_threads(1 + group, warpgroup_threads);
     }
 
     __device__ void pass(int steps) {
@@ -286,9 +361,10 @@ void launch_tile(const arguments& p, const tile_layout& layout, const shared_sum
 
 void launch_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
                  cudaStream_t stream) {
-    constexpr std::array launchers = {launch_tile<tf32_tile<2, 256, 4>>, launch_tile<tf32_tile<2, 192, 5>>,
-                                      launch_tile<tf32_tile<2, 128, 6>>, launch_tile<tf32_tile<1, 128, 8, 2>>,
-                                      launch_tile<tf32_tile<1, 128, 8>>, launch_tile<tf32_tile<1, 64, 12>>};
+    constexpr std::array launchers = {
+        launch_tile<tf32_tile<2, 256, 4>>,    launch_tile<tf32_tile<2, 192, 5>>,
+        launch_tile<tf32_tile<2, 128, 6>>,    launch_tile<tf32_tile<1, 128, 8>>,
+        launch_tile<tf32_tile<1, 128, 8, 2>>, launch_tile<tf32_tile<1, 64, 12>>};
     static_assert(launchers.size() == tf32_tiles.size());
     const bool b_lies_along_k = has_tensor_rows(transposed(arguments.b));
     const matmul::arguments p = b_lies_along_k ? arguments : transposed(arguments);
