@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(warp* rows_of_block)
 /// Rows at multiples of the alignment, at `free`, which is moved behind them.
 template <class T>
 matrix_view<T> rows_at(std::byte*& free, std::int64_t rows, std::int64_t cols) {
-    constexpr std::int64_t width = tensor_alignment / std::int64_t{sizeof(T)};
+    constexpr std::int64_t width = copy_alignment / std::int64_t{sizeof(T)};
     T* const begin = reinterpret_cast<T*>(free);
     free += padded_bytes(rows, cols, sizeof(T));
     return {begin, rows, cols, divide_up(cols, width) * width};

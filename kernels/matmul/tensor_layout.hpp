@@ -23,9 +23,12 @@ bool has_tensor_rows(const matrix_view<T>& m) {
            m.row_stride < max_stride_bytes / std::int64_t{sizeof(T)};
 }
 
-/// What a copy takes of a matrix of elements of `element` bytes whose rows begin at multiples of the alignment.
+/// Of rows of copies: a box of 128 bytes is then one cache line, where otherwise it would lie across two.
+inline constexpr std::int64_t copy_alignment = 128;
+
+/// What a copy takes of a matrix of elements of `element` bytes whose rows begin at multiples of that.
 constexpr std::int64_t padded_bytes(std::int64_t rows, std::int64_t cols, std::int64_t element) {
-    return rows * ((cols * element + tensor_alignment - 1) / tensor_alignment * tensor_alignment);
+    return rows * ((cols * element + copy_alignment - 1) / copy_alignment * copy_alignment);
 }
 
 /// C may have gaps: then the tensor memory accelerator does not store it.
