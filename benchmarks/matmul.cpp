@@ -60,6 +60,7 @@ void heddle_row(const shape& s, temperature temperature, std::string_view name,
         matmul_problem problem{s.m, s.n, s.k};
         problem.tensor_maps = s.n % 4 == 0 && s.k % 4 == 0;  // rows are of whole packets of 16 bytes
         problem.precision = options.precision;
+        problem.along_k = s.k % 4 == 0;
         const auto scratch = std::make_shared<workspace>(
             matmul_workspace_bytes(problem, traits_of(current_device()), options.algorithm), stream());
         return [=] {
@@ -79,6 +80,21 @@ void cublas_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature te
             // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
             check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &alpha,
                                  b.data, b.row_stride, a.data, a.row_stride, &beta, c.data, c.row_stride));
+        };
+    });
+#endif
+}
+
+void cublas_tf32_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
+#if HEDDLE_HAS_CUBLAS
+    row(s, "cublas:tf32", temperature, [](auto a, auto b, auto c) {
+        return [=] {
+            const float alpha = 1;
+            const float beta = 0;
+            check(cublasGemmEx_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &alpha,
+                                  b.data, CUDA_R_32F, b.row_stride, a.data, CUDA_R_32F, a.row_stride, &beta,
+                                  c.data, CUDA_R_32F, c.row_stride, CUBLAS_COMPUTE_32F_FAST_TF32,
+                                  CUBLAS_GEMM_DEFAULT));
         };
     });
 #endif
@@ -126,10 +142,13 @@ void register_rows() {
             heddle_row(s, temperature, "heddle:ieee", {.precision = precision::ieee});
             heddle_row(s, temperature, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
             cublas_row(s, temperature);
+            heddle_row(s, temperature, "heddle:tf32", {.precision = precision::tf32});
+            cublas_tf32_row(s, temperature);
         }
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::f32))
-            if (algorithm != matmul_algorithm::skinny)  // which takes none of these
+            // skinny takes none of these, and tf32 has its row above
+            if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::tf32)
                 heddle_row(s, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
     host_rows(cube(512));
     host_rows(cube(1024));

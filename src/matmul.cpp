@@ -29,8 +29,9 @@ namespace rungs = kernels::matmul;
 
 using enum matmul_algorithm;
 
-constexpr std::array float_algorithms = {naive,   coalesced, tiled,  shared_memory, register_tiled, pipelined,
-                                         split_k, tf32x3,    skinny, bf16x6,        fp16x3,         padded};
+constexpr std::array float_algorithms = {naive,     coalesced, tiled,  shared_memory, register_tiled,
+                                         pipelined, split_k,   tf32x3, skinny,        bf16x6,
+                                         fp16x3,    tf32,      padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -119,6 +120,26 @@ void require_fp16x3_can_run(const matmul_problem& problem, const device_traits& 
         throw unsupported("matmul: fp16x3 needs a workspace, and extents below 2^31");
 }
 
+/// Without copies.
+bool is_fit_for_tf32(const matmul_problem& problem) {
+    return problem.tensor_maps && problem.along_k;
+}
+
+bool can_be_tf32(const matmul_problem& problem) {
+    return is_fit_for_tf32(problem) || (problem.has_workspace && can_be_padded(problem));
+}
+
+void require_tf32_can_run(const matmul_problem& problem, const device_traits& device) {
+    if (!has_warpgroups(device))
+        throw unsupported("matmul: tf32 needs a device of compute capability 9.0, and heddle built for it");
+    if (!can_be_tf32(problem))
+        throw unsupported(
+            "matmul: tf32 needs rows or columns of a and of b that are contiguous and begin at multiples of "
+            "16 "
+            "bytes, the rows of a or the columns of b, or a workspace for copies that do; and extents below "
+            "2^31");
+}
+
 bool is_skinny(const matmul_problem& problem) {
     return std::min(problem.m, problem.n) <=
            (problem.operands == element_type::f32 ? rungs::max_skinny_float_side : rungs::max_skinny_side);
@@ -173,6 +194,14 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
                 if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
                 if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
                     rungs::launch_fp16x3(arguments, workspace, device, stream);
+                return;
+            case tf32:
+                require_tf32_can_run(problem, device);
+                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
+                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+                    is_fit_for_tf32(problem)
+                        ? rungs::launch_tf32(arguments, workspace, device, stream)
+                        : rungs::launch_padded_tf32(arguments, workspace, device, stream);
                 return;
             default:
                 require_bf16x6_can_run(problem, device);
@@ -259,6 +288,8 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "bf16x6";
         case fp16x3:
             return "fp16x3";
+        case tf32:
+            return "tf32";
         case wmma:
             return "wmma";
         case mma_sync:
@@ -291,11 +322,15 @@ std::string_view to_string(precision precision) {
             return "fp32";
         case precision::fp32_normwise:
             return "fp32_normwise";
+        case precision::tf32:
+            return "tf32";
     }
     return "unknown";
 }
 
 bool detail::is_exact_enough(matmul_algorithm algorithm, precision precision, std::int64_t k) {
+    if (precision == precision::tf32) return algorithm != fp16x3;
+    if (algorithm == tf32) return false;
     if (algorithm == fp16x3 || algorithm == tf32x3) return precision == precision::fp32_normwise;
     const bool is_bf16x6 = algorithm == bf16x6 || algorithm == padded;
     return !is_bf16x6 || (precision != precision::ieee && k >= rungs::min_bf16x6_k);
@@ -349,6 +384,9 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
     if (!has_warpgroups(device) || !problem.countable_by_int) return best.algorithm;
     if (detail::is_exact_enough(fp16x3, problem.precision, k) && problem.has_workspace)
         consider(fp16x3, rungs::fp16x3_us(m, n, k, device.sm_count));
+    if (detail::is_exact_enough(tf32, problem.precision, k) && can_be_tf32(problem))
+        consider(tf32,
+                 rungs::tf32_us(m, n, k, device.sm_count, problem.has_workspace, !is_fit_for_tf32(problem)));
     if (!detail::is_exact_enough(bf16x6, problem.precision, k)) return best.algorithm;
     consider(bf16x6,
              rungs::lay_out_bf16x6(m, n, k, device.sm_count, problem.tensor_maps, problem.has_workspace).us);
@@ -411,7 +449,10 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
     const bool splits = problem.operands == element_type::f32 && (algorithm == bf16x6 || algorithm == padded);
     if (algorithm == fp16x3) sums = rungs::fp16x3_bytes(m, n, k, device.sm_count);
     if (splits) sums = rungs::bf16x6_sums_bytes(m, n, k, device.sm_count);
-    if (algorithm == padded) {  // whichever way the operands lie, and both of them
+    if (algorithm == tf32) sums = rungs::tf32_sums_bytes(m, n, k, device.sm_count);
+    if (algorithm == padded ||
+        (algorithm == tf32 &&
+         !is_fit_for_tf32(problem))) {  // whichever way the operands lie, and both of them
         const std::int64_t element = problem.operands == element_type::f32 ? 4 : 2;
         const auto either_way = [&](std::int64_t rows, std::int64_t cols) {
             return std::max(rungs::padded_bytes(rows, cols, element),
@@ -563,7 +604,8 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                  rungs::has_tensor_extents(arguments.a) &&
                                      rungs::has_tensor_extents(arguments.b) &&
                                      rungs::has_tensor_extents(arguments.c),
-                                 options.precision};
+                                 options.precision,
+                                 rungs::has_tensor_operand_along_k(arguments.a, arguments.b)};
     const device_traits& device = traits_of(current_device());
     detail::validate_workspace_size(
         "matmul", options.workspace,

@@ -74,6 +74,15 @@ double tf32x3_bound(const shape& s, double magnitude) {
     return additions * test::unit_roundoff<float>() * magnitude + test::smallest<float>();
 }
 
+/// Of tf32 (docs/accuracy.md).
+double tf32_bound(const shape& s, double magnitude) {
+    const auto k = static_cast<double>(s.k);
+    const double rounded =
+        2 * test::unit_roundoff<half>() * (1 + test::unit_roundoff<half>());  // as many digits
+    return (rounded + 2 * (k + k / 8 + 20) * test::unit_roundoff<float>()) * magnitude +
+           test::smallest<float>();
+}
+
 using error_bound = double (*)(const shape&, double);
 
 void expect_close(const shape& s, const std::vector<float>& actual, const reference& expected,
@@ -88,7 +97,8 @@ bool is_bf16x6(matmul_algorithm algorithm) {
 }
 
 bool needs_hopper(matmul_algorithm algorithm) {
-    return is_bf16x6(algorithm) || algorithm == matmul_algorithm::fp16x3;
+    return is_bf16x6(algorithm) || algorithm == matmul_algorithm::fp16x3 ||
+           algorithm == matmul_algorithm::tf32;
 }
 
 /// Where k is 0 there is no product for them to scale: C = beta * C.
@@ -112,6 +122,7 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
     static error_bound bound() {
         if (GetParam() == matmul_algorithm::fp16x3) return fp16x3_bound;
         if (GetParam() == matmul_algorithm::tf32x3) return tf32x3_bound;
+        if (GetParam() == matmul_algorithm::tf32) return tf32_bound;
         return is_bf16x6(GetParam()) ? bf16x6_bound : fma_bound;
     }
 
@@ -229,7 +240,8 @@ TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
     const shape s{37, 29, 23};
     const layout apart{false, 3, 1, 2};
     using enum matmul_algorithm;
-    if (GetParam() == pipelined || GetParam() == split_k || GetParam() == tf32x3 || GetParam() == padded) {
+    if (GetParam() == pipelined || GetParam() == split_k || GetParam() == tf32x3 || GetParam() == tf32 ||
+        GetParam() == padded) {
         guarded<float> a = make<float>(s.m, s.k, apart), b = make<float>(s.k, s.n, {}),
                        c = make<float>(s.m, s.n, {});
         EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
@@ -482,6 +494,52 @@ TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
         }
 }
 
+/// Of A and B of which neither lies along k, or whose rows are odd.
+TEST_F(matmul_device, says_where_tf32_needs_a_workspace) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    const stream stream;
+    for (const std::int64_t padding : {0, 1}) {
+        const bool turned = padding == 0;
+        guarded<float> a = make<float>(64, 68, {turned, padding}), b = make<float>(68, 72, {false, padding}),
+                       c = make<float>(64, 72, {});
+        EXPECT_THROW(
+            matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {.algorithm = matmul_algorithm::tf32}),
+            unsupported);
+        EXPECT_TRUE(c.untouched());
+    }
+}
+
+/// In tiles of several sizes, in which C ends, and that are shared out along k.
+TEST_F(matmul_device, multiplies_in_tf32_in_every_tile) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    const stream stream;
+    workspace scratch(std::int64_t{64} << 20, stream);
+    for (const shape& s : {shape{4097, 4099, 37},
+                           {3071, 4160, 68},
+                           {2100, 1901, 100},
+                           {1020, 1033, 260},
+                           {65, 4100, 2100},
+                           {300, 333, 4100}}) {
+        const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+        const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+        const std::vector<float> nothing(static_cast<std::size_t>(s.m * s.n));
+        const reference expected(s, a_elements, b_elements, nothing, 1, 0);
+        for (int bits = 0; bits < 8; ++bits) {
+            SCOPED_TRACE(text(s) + ", transposed A, B, C: " + std::to_string(bits));
+            guarded<float> a = make<float>(s.m, s.k, {(bits & 1) != 0}),
+                           b = make<float>(s.k, s.n, {(bits & 2) != 0}),
+                           c = make<float>(s.m, s.n, {(bits & 4) != 0});
+            a.upload(a_elements);
+            b.upload(b_elements);
+            matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream,
+                          {.algorithm = matmul_algorithm::tf32, .workspace = scratch});
+            stream.synchronize();
+            ASSERT_NO_FATAL_FAILURE(expect_close(s, c.download(), expected, tf32_bound));
+            ASSERT_TRUE(c.canaries_alive());
+        }
+    }
+}
+
 TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     const shape s{69000, 8, 32000};  // A has 2.2e9 elements
     stream stream;
@@ -643,6 +701,29 @@ TEST(matmul_select, copies_operands_at_odd_addresses_where_there_is_a_workspace)
     odd.unit_stride = false;
     EXPECT_NE(select(odd, hopper()), padded);
     EXPECT_LT(matmul_workspace_bytes({4096, 4096, 4096}, hopper()), 4 * 4096 * 4096);  // no copy
+}
+
+TEST(matmul_select, takes_tf32_only_where_it_is_asked_for) {
+    using enum matmul_algorithm;
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    for (const std::int64_t size : {1024, 2048, 4096, 16384}) {
+        matmul_problem problem{size, size, size};
+        EXPECT_NE(select(problem, hopper()), tf32) << size;
+        problem.precision = precision::tf32;
+        EXPECT_EQ(select(problem, hopper()), tf32) << size;
+        const std::int64_t of_sums = matmul_workspace_bytes(problem, hopper());
+        device_traits ampere = hopper();
+        ampere.compute_capability_major = 8;
+        EXPECT_EQ(select(problem, ampere), pipelined) << size;
+        // Neither operand lies along k: it takes a copy.
+        problem.along_k = false;
+        EXPECT_NE(select(problem, hopper()), tf32) << size;
+        EXPECT_GE(matmul_workspace_bytes(problem, hopper()), of_sums + 2 * 4 * size * size);
+        problem.has_workspace = true;
+        EXPECT_EQ(select(problem, hopper()), tf32) << size;
+        problem.unit_stride = problem.tensor_maps = false;
+        EXPECT_NE(select(problem, hopper()), tf32) << size;
+    }
 }
 
 template <class Call>

@@ -28,6 +28,7 @@ enum class matmul_algorithm {
     tf32x3,
     bf16x6,
     fp16x3,
+    tf32,
     // half and bfloat16; skinny and padded: float too
     wmma,
     mma_sync,
@@ -65,7 +66,10 @@ enum class precision {
     /// Also by rungs whose errors are small beside the norms of A's rows and B's columns, if not always beside their product:
     /// tf32x3, whose products are exact to 2^-21, and with a workspace fp16x3, where an element counts to 2^-39 of the largest
     /// of 64 beside it along k. There infinities become NaN.
-    fp32_normwise
+    fp32_normwise,
+    /// Also with elements rounded to the 11 bits of TF32, as long as float32's exponent: three decimal digits. On a device of
+    /// compute capability 9.0.
+    tf32
 };
 
 std::string_view to_string(precision precision);
@@ -78,7 +82,7 @@ struct matmul_options {
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
     /// With it, products that have too few tiles for the device are shared out along k as well, and operands at odd
-    /// addresses are copied to even ones. Empty: they are not.
+    /// addresses are copied to even ones, and for TF32 one that has to lie along k. Empty: they are not.
     std::span<std::byte> workspace{};
     /// Of matmul_tiles() of the algorithm that is asked for: which; -1: the one that a model of their costs prefers.
     int tile = -1;
@@ -121,6 +125,8 @@ struct matmul_problem {
     /// No extent reaches 2^31.
     bool countable_by_int = true;
     heddle::precision precision = heddle::precision::fp32;
+    /// The tensor memory accelerator can fetch rows of A or columns of B, as `tf32` needs it.
+    bool along_k = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
@@ -137,7 +143,7 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
 /// A and B are not read where alpha is 0. Enqueued on `stream`; never synchronises, never allocates; safe
 /// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C.
 ///
-/// Out is float, and In too: as accurate as float32, as options.precision says. Or In is half or bfloat16 and Out the same or float, as
+/// Out is float, and In too: as accurate as float32, or as options.precision says. Or In is half or bfloat16 and Out the same or float, as
 /// in matmul<float, half>: exact products, summed in float32, and one rounding to Out. The error bounds are in
 /// docs/accuracy.md.
 ///

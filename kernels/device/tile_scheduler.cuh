@@ -34,6 +34,8 @@ struct tile_schedule {
     int workers;
     int whole;
     int streams;
+    bool low_last = false;     ///< the lowest row of tiles, which takes less time, comes after all others,
+    bool narrow_last = false;  ///< and after that the right column
 
     __host__ __device__ int tiles() const { return batches * down * across; }
     __host__ __device__ std::int64_t streamed_steps() const { return std::int64_t{tiles() - whole} * steps; }
@@ -58,9 +60,13 @@ struct tile_schedule {
     __host__ __device__ tile_work place(int index) const {
         const int batch = index / (down * across);
         index -= batch * (down * across);
-        const int of_group = group * across;
+        const int rows = down - (low_last ? 1 : 0), cols = across - (narrow_last ? 1 : 0);
+        const int of_low = rows * cols, of_narrow = down * cols;
+        if (index >= of_narrow) return {index - of_narrow, cols, 0, steps, batch, -1};
+        if (index >= of_low) return {rows, index - of_low, 0, steps, batch, -1};
+        const int of_group = group * cols;
         const int first = index / of_group * group;
-        const int height = down - first < group ? down - first : group;
+        const int height = rows - first < group ? rows - first : group;
         const int within = index % of_group;
         return {first + within % height, within / height, 0, steps, batch, -1};
     }

@@ -11,8 +11,9 @@ namespace heddle::kernels {
 /// rows below one another are in different banks. Tiles begin at multiples of eight rows.
 constexpr int swizzle_bytes = 128;
 
-/// A tile of an operand of wgmma in shared memory: `extent` along m (of A) or n (of B) by 64 along k. k-major: its rows run
-/// along k. Otherwise its rows are 64 elements along m or n, for each k; further elements lie in further boxes.
+/// A tile of an operand of wgmma in shared memory: `extent` along m (of A) or n (of B) by as many along k as a row has
+/// elements, 64 of 16 bits. k-major: its rows run along k. Otherwise its rows run along m or n, one for each k; further
+/// elements lie in further boxes.
 template <class T, int extent, bool k_major>
 struct warpgroup_tile {
     static constexpr int row = swizzle_bytes / sizeof(T);
@@ -22,7 +23,7 @@ struct warpgroup_tile {
     static constexpr int bytes = (k_major ? extent : boxes * row) * depth * static_cast<int>(sizeof(T));
     static constexpr int box_rows = k_major ? extent : depth;
     static constexpr int box_bytes = box_rows * swizzle_bytes;
-    static constexpr int step = 16;  ///< of one instruction along k
+    static constexpr int step = 32 / sizeof(T);  ///< of one instruction along k
 
     /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several.
     template <int parts>

@@ -104,6 +104,13 @@ void launch_bf16x6(const arguments& arguments, std::byte* workspace, const devic
 /// Needs has_tensor_extents() of A, B and C, some k, compute capability 9.0, and a workspace.
 void launch_fp16x3(const arguments& arguments, std::byte* workspace, const device_traits& device,
                    cudaStream_t stream);
+/// Needs has_tensor_rows_or_columns() of A and B, has_tensor_operand_along_k(), has_tensor_extents() of C, some k, and
+/// compute capability 9.0. Without a workspace, all tiles are whole.
+void launch_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                 cudaStream_t stream);
+/// The same of any A and B with contiguous rows or columns; the workspace holds their copies.
+void launch_padded_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                        cudaStream_t stream);
 
 // half and bfloat16
 template <class In, class Out>

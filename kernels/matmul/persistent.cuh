@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <stdexcept>
 
 /// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k` and `fused`; `grouped` has its parts.
 namespace heddle::kernels::matmul {
@@ -378,12 +377,6 @@ void launch_persistent_tile(const product<In, Out, Activation>& arguments, const
                static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
                sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
     });
-}
-
-template <class Tile>
-void require_tile_of(const tile_plan& plan) {
-    if (plan.m != Tile::m || plan.n != Tile::n || plan.cluster != Tile::cluster)
-        throw std::logic_error("matmul: a kernel is not of its plan's tile");
 }
 
 /// With the tile that the layout says, of as many as there are plans.

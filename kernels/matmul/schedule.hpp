@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 
@@ -16,6 +17,12 @@ inline tile_schedule schedule_of(const tile_layout& layout) {
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
     return {narrow(layout.batches), narrow(layout.down), narrow(layout.across), group,
             narrow(layout.steps),   layout.workers,      narrow(layout.whole),  layout.streams};
+}
+
+template <class Tile>
+void require_tile_of(const tile_plan& plan) {
+    if (plan.m != Tile::m || plan.n != Tile::n || plan.cluster != Tile::cluster)
+        throw std::logic_error("matmul: a kernel is not of its plan's tile");
 }
 
 }  // namespace heddle::kernels::matmul

@@ -24,8 +24,8 @@ inline shared_sums shared_sums_in(std::byte* workspace) {
             reinterpret_cast<unsigned*>(workspace)};
 }
 
-/// A warpgroup's, whose sums are 64 x n of the tile.
-template <int n>
+/// A warpgroup's, whose sums are 64 x n of the tile, where that may have up to slot_n columns.
+template <int n, int slot_n = n>
 class sum_exchange {
   public:
     static constexpr int threads = 128;
@@ -71,7 +71,7 @@ class sum_exchange {
 
     /// One sum of each thread after another: in packets, registers would have to be neighbours.
     __device__ float* slot(int index) const {
-        return memory_.slots + std::int64_t{share(index)} * (threads * count) + threadIdx.x % threads;
+        return memory_.slots + std::int64_t{share(index)} * (threads * slot_n / 2) + threadIdx.x % threads;
     }
 
     __device__ void leave(int index, const float (&sums)[count]) const {

@@ -23,9 +23,12 @@ bool has_tensor_rows(const matrix_view<T>& m) {
            m.row_stride < max_stride_bytes / std::int64_t{sizeof(T)};
 }
 
-/// What a copy takes of a matrix of elements of `element` bytes whose rows begin at multiples of the alignment.
+/// Of rows of copies: a box of 128 bytes is then one cache line, where otherwise it would lie across two.
+inline constexpr std::int64_t copy_alignment = 128;
+
+/// What a copy takes of a matrix of elements of `element` bytes whose rows begin at multiples of that.
 constexpr std::int64_t padded_bytes(std::int64_t rows, std::int64_t cols, std::int64_t element) {
-    return rows * ((cols * element + tensor_alignment - 1) / tensor_alignment * tensor_alignment);
+    return rows * ((cols * element + copy_alignment - 1) / copy_alignment * copy_alignment);
 }
 
 /// C may have gaps: then the tensor memory accelerator does not store it.
@@ -37,6 +40,12 @@ bool has_tensor_extents(const matrix_view<T>& m) {
 template <class T>
 bool has_tensor_rows_or_columns(const matrix_view<T>& m) {
     return has_tensor_rows(m) || has_tensor_rows(transposed(m));
+}
+
+/// Of A and B that it can address: whether one of them does so along k.
+template <class T>
+bool has_tensor_operand_along_k(const matrix_view<T>& a, const matrix_view<T>& b) {
+    return has_tensor_rows(a) || has_tensor_rows(transposed(b));
 }
 
 }  // namespace heddle::kernels::matmul

@@ -13,16 +13,21 @@
 
 namespace heddle::kernels::matmul {
 
+template <class T>
+inline constexpr CUtensorMapDataType tensor_map_type =
+    std::is_same_v<T, float>  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+    : std::is_same_v<T, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                              : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+
 /// Describes a matrix of which has_tensor_rows() holds to the tensor memory accelerator, which moves boxes of box_rows x
 /// box_cols elements to shared memory and back, there in swizzled rows of 128 bytes, or 64. A batch of matrices is
-/// batch_stride elements apart. The driver's function comes through the runtime: heddle does not link the driver.
+/// batch_stride elements apart. As TFLOAT32, floats are rounded to TF32 on their way. The driver's function comes through the
+/// runtime: heddle does not link the driver.
 template <class T>
 CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols, std::int64_t batches = 1,
-                            std::int64_t batch_stride = 0) {
+                            std::int64_t batch_stride = 0,
+                            CUtensorMapDataType type = tensor_map_type<std::remove_const_t<T>>) {
     using element = std::remove_const_t<T>;
-    constexpr CUtensorMapDataType type = std::is_same_v<element, float>  ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
-                                         : std::is_same_v<element, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                                                         : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     static const auto encode = [] {
         void* function = nullptr;
         cudaDriverEntryPointQueryResult result{};

@@ -38,6 +38,11 @@ inline constexpr std::array fused_tiles = {
     tile_plan{128, 128, 1, 0.33, 0.5},
     tile_plan{64, 128, 1, 0.27, 1.0},
 };
+/// Of TF32. Where A alone lies along k, of C^T. Measured on an H200 (driver 580.159.04, 2026-11-22).
+inline constexpr std::array tf32_tiles = {
+    tile_plan{128, 256, 1, 1.33, 2.0}, tile_plan{128, 192, 1, 1.00, 1.6}, tile_plan{128, 128, 1, 0.79, 1.2},
+    tile_plan{64, 128, 1, 0.58, 0.8},  tile_plan{64, 128, 2, 0.575, 1.4}, tile_plan{64, 64, 1, 0.46, 0.6},
+};
 inline constexpr std::array grouped_tiles = {persistent_tiles[0], persistent_tiles[2]};
 inline constexpr int step_k = 64;
 /// That a workspace begins with: those who share a tile draw one.
@@ -278,12 +283,15 @@ inline tile_layout lay_out_bf16x6(std::int64_t m, std::int64_t n, std::int64_t k
     return may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
 }
 
+/// Copies of A and B.
+inline double copies_us(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return 2 * float_costs::copy_around_us + static_cast<double>(k) * static_cast<double>(m + n) *
+                                                 sizeof(float) / float_costs::copied_bytes_per_us;
+}
+
 /// bf16x6, and copies of A and B before it.
 inline double padded_bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
-    return 2 * float_costs::copy_around_us +
-           static_cast<double>(k) * static_cast<double>(m + n) * sizeof(float) /
-               float_costs::copied_bytes_per_us +
-           lay_out_bf16x6(m, n, k, sm_count, true, true).us;
+    return copies_us(m, n, k) + lay_out_bf16x6(m, n, k, sm_count, true, true).us;
 }
 
 /// A workspace is needed in any case.
@@ -423,6 +431,50 @@ inline tile_layout cheapest_whole(std::span<const tile_plan> plans, std::int64_t
                                   std::int64_t k, int sm_count, std::int64_t batches = 1, int tile = -1) {
     return cheapest(plans, tile,
                     [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count, batches); });
+}
+
+inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
+
+/// Whether at most half of the last tile's rows are of C, which then go to one of two warpgroups or blocks.
+constexpr bool is_low_at_end(const tile_plan& plan, std::int64_t m) {
+    const std::int64_t rest = m % (plan.m * plan.cluster);
+    return 64 < plan.m * plan.cluster && 0 < rest && 2 * rest <= plan.m * plan.cluster;
+}
+constexpr bool is_narrow_at_end(const tile_plan& plan, std::int64_t n) {
+    return tf32_narrow < plan.n && 0 < n % plan.n && n % plan.n <= tf32_narrow;
+}
+
+/// `may_stream`: there is a workspace.
+inline tile_layout cheapest_tf32(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                                 bool may_stream) {
+    constexpr double to_float = 2;                               // read_us() is of 16 bits
+    constexpr double streaming_us = 20;                          // more than combine_around_us says
+    constexpr double saved_of_low = 0.5, saved_of_narrow = 0.7;  // of a tile's time
+    return cheapest(tf32_tiles, -1, [=](const tile_plan& plan) {
+        tile_layout result =
+            may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
+        const double saved =
+            (is_low_at_end(plan, m) ? saved_of_low / static_cast<double>(result.down) : 0) +
+            (is_narrow_at_end(plan, n) ? saved_of_narrow / static_cast<double>(result.across) : 0);
+        result.us = std::max(result.us * (1 - saved), plan.around_us + to_float * read_us(m, n, k)) +
+                    (result.streams > 0 ? streaming_us : 0);
+        return result;
+    });
+}
+
+/// tf32, and copies of A and B before it where it needs them.
+inline double tf32_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool may_stream,
+                      bool copies) {
+    return cheapest_tf32(m, n, k, sm_count, may_stream).us + (copies ? copies_us(m, n, k) : 0);
+}
+
+/// Of C or C^T.
+inline std::int64_t tf32_sums_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    const auto bytes = [=](std::int64_t rows, std::int64_t cols) {
+        const tile_layout layout = cheapest_tf32(rows, cols, k, sm_count, true);
+        return shared_sums_bytes(tf32_tiles[layout.tile], layout);
+    };
+    return std::max(bytes(m, n), bytes(n, m));
 }
 
 /// `may_stream`: there is a workspace.

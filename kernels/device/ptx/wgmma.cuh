@@ -111,6 +111,40 @@ __device__ inline void wgmma_of_registers(float (&sums)[64], const unsigned (&a)
     // clang-format on
 }
 
+// clang-format off
+#define WGMMA_TF32(n, a_at, b_at, accumulate_at, registers, ...)                                                    \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" accumulate_at ", 0;\n"                                         \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k8.f32.tf32.tf32 {" registers "}, {" a_at "}, %" b_at       \
+                 ", p, 1, 1;\n}"                                                                                    \
+                 : __VA_ARGS__                                                                                      \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)))
+// clang-format on
+
+/// The same of TF32, 8 along k, with B k-major. Thread t has a[0] and [2] of the row 16 (t / 32) + t % 32 / 4, a[1] and [3] of
+/// eight below, of column t % 4 and of four on.
+template <int n>
+__device__ inline void wgmma_tf32(float (&sums)[n / 2], const unsigned (&a)[4], std::uint64_t b,
+                                  bool accumulate) {
+    // clang-format off
+    if constexpr (n == 64) {
+        WGMMA_TF32("64", "%32, %33, %34, %35", "36", "37", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16,
+                   SUMS_32(0));
+    } else if constexpr (n == 128) {
+        WGMMA_TF32("128", "%64, %65, %66, %67", "68", "69", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32,
+                   SUMS_32(0), SUMS_32(32));
+    } else if constexpr (n == 192) {
+        WGMMA_TF32("192", "%96, %97, %98, %99", "100", "101", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64,
+                   SUMS_32(0), SUMS_32(32), SUMS_32(64));
+    } else if constexpr (n == 256) {
+        WGMMA_TF32("256", "%128, %129, %130, %131", "132", "133", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64 REGISTERS_96,
+                   SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96));
+    } else {
+        static_assert(n == 0, "no instruction of this width here");
+    }
+    // clang-format on
+}
+
+#undef WGMMA_TF32
 #undef WGMMA_OF_BOTH
 #undef WGMMA
 #undef SUMS_32
