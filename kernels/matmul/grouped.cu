@@ -16,7 +16,7 @@
 namespace heddle::kernels::matmul {
 namespace {
 
-constexpr int max_grouped = 48;
+constexpr int max_grouped = 47;
 constexpr std::size_t max_parameter_bytes = 32764;
 
 template <class Out>
