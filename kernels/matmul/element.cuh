@@ -57,9 +57,9 @@ __device__ tile_position row_by_row(const product<In, Out, Activation>& p, int t
 /// Tiles are taken in groups of eight rows, column by column, so that the tiles that run together share A and
 /// B in L2.
 __device__ inline tile_position grouped(int index, int down, int across) {
-    const int group = min(8, down);
+    const int group = ::min(8, down);
     const int first = index / (group * across) * group;
-    const int height = min(group, down - first);
+    const int height = ::min(group, down - first);
     const int within = index % (group * across);
     return {first + within % height, within / height};
 }

@@ -19,6 +19,7 @@
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/turns.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/float_result.cuh"
 #include "kernels/matmul/launch.hpp"
@@ -256,7 +257,7 @@ struct fp16x3_kernel {
     }
 
     /// Adds 64 along k to the total of this thread's rows and columns.
-    __device__ void add_step(float (&total)[tile::sums]) {
+    __device__ void add_step(const turns& turn, float (&total)[tile::sums]) {
         float sums[tile::sums];
         const int first = at.stage;
         ptx::wait(&shared.barriers.full[first], at.parity);
@@ -271,11 +272,13 @@ struct fp16x3_kernel {
                 ptx::wgmma<half, tile::n, a_k_major, b_k_major>(sums, a + i * a_tile::advance,
                                                                 b + i * b_tile::advance, accumulate || i > 0);
         };
+        turn.wait();
         ptx::wgmma_fence();
         multiply(first, second, false);
         multiply(second, first, true);
         multiply(first, first, true);
         ptx::wgmma_commit();
+        turn.pass();
         ptx::wgmma_wait<0>();
         ptx::wgmma_results(sums);
         release(second);
@@ -304,13 +307,15 @@ struct fp16x3_kernel {
 
     __device__ void consume() {
         tile_worker tiles(schedule, static_cast<int>(blockIdx.x));
+        const turns turn(1 + tile::consumers, consumer);
         for (tile_work work{}; tiles.next(work);) {
             float total[tile::sums] = {};
-            for (int step = work.first; step < work.last; ++step) add_step(total);
+            for (int step = work.first; step < work.last; ++step) add_step(turn, total);
             if (work.tile < 0 || combine(work.tile, total))
                 store<tile::n>(p.c, work.row * tile::m + row_of_thread(),
                                work.col * tile::n + col_of_thread(), total);
         }
+        turn.end();
     }
 };
 

@@ -449,13 +449,16 @@ inline tile_layout cheapest_tf32(std::int64_t m, std::int64_t n, std::int64_t k,
                                  bool may_stream) {
     constexpr double to_float = 2;                               // read_us() is of 16 bits
     constexpr double streaming_us = 20;                          // more than combine_around_us says
-    constexpr double saved_of_low = 0.5, saved_of_narrow = 0.7;  // of a tile's time
+    constexpr double saved_of_low = 0.5, saved_of_narrow = 0.7;  // of a tile's time, beside whole ones
     return cheapest(tf32_tiles, -1, [=](const tile_plan& plan) {
         tile_layout result =
             may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
         const double saved =
-            (is_low_at_end(plan, m) ? saved_of_low / static_cast<double>(result.down) : 0) +
-            (is_narrow_at_end(plan, n) ? saved_of_narrow / static_cast<double>(result.across) : 0);
+            (result.down > 1 && is_low_at_end(plan, m) ? saved_of_low / static_cast<double>(result.down)
+                                                       : 0) +
+            (result.across > 1 && is_narrow_at_end(plan, n)
+                 ? saved_of_narrow / static_cast<double>(result.across)
+                 : 0);
         result.us = std::max(result.us * (1 - saved), plan.around_us + to_float * read_us(m, n, k)) +
                     (result.streams > 0 ? streaming_us : 0);
         return result;
