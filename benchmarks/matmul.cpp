@@ -32,17 +32,21 @@ constexpr shape cube(std::int64_t size) {
     return {size, size, size};
 }
 
-problem product(const shape& s) {
+/// `type`: of which the elements have the digits.
+problem product(const shape& s, std::string_view type) {
     const auto [m, n, k] = s;
-    return {fmt::format("matmul/f32/{}x{}x{}", m, n, k),
+    return {fmt::format("matmul/{}/{}x{}x{}", type, m, n, k),
             sizeof(float) * static_cast<double>(m * k + k * n + m * n),
             2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
 }
 
+constexpr std::string_view f32 = "f32", tf32 = "tf32";
+
 /// `prepare` takes the matrices a, b and c, and returns the call.
 template <class Prepare>
-void row(const shape& s, std::string_view library, temperature temperature, Prepare prepare) {
-    device_row(product(s), library, temperature, [s, prepare] {
+void row(const shape& s, std::string_view type, std::string_view library, temperature temperature,
+         Prepare prepare) {
+    device_row(product(s, type), library, temperature, [s, prepare] {
         auto a = random_on_device<float>(s.m * s.k);
         auto b = random_on_device<float>(s.k * s.n);
         device_buffer<float> c(s.m * s.n, stream());
@@ -56,24 +60,25 @@ void row(const shape& s, std::string_view library, temperature temperature, Prep
 /// With the workspace that the product asks for.
 void heddle_row(const shape& s, temperature temperature, std::string_view name,
                 const matmul_options& options = {}) {
-    row(s, name, temperature, [s, options](auto a, auto b, auto c) {
-        matmul_problem problem{s.m, s.n, s.k};
-        problem.tensor_maps = s.n % 4 == 0 && s.k % 4 == 0;  // rows are of whole packets of 16 bytes
-        problem.precision = options.precision;
-        problem.along_k = s.k % 4 == 0;
-        const auto scratch = std::make_shared<workspace>(
-            matmul_workspace_bytes(problem, traits_of(current_device()), options.algorithm), stream());
-        return [=] {
-            matmul_options with = options;
-            with.workspace = *scratch;
-            matmul<float>(a, b, c, stream(), with);
-        };
-    });
+    row(s, options.precision == precision::tf32 ? tf32 : f32, name, temperature,
+        [s, options](auto a, auto b, auto c) {
+            matmul_problem problem{s.m, s.n, s.k};
+            problem.tensor_maps = s.n % 4 == 0 && s.k % 4 == 0;  // rows are of whole packets of 16 bytes
+            problem.precision = options.precision;
+            problem.along_k = s.k % 4 == 0;
+            const auto scratch = std::make_shared<workspace>(
+                matmul_workspace_bytes(problem, traits_of(current_device()), options.algorithm), stream());
+            return [=] {
+                matmul_options with = options;
+                with.workspace = *scratch;
+                matmul<float>(a, b, c, stream(), with);
+            };
+        });
 }
 
 void cublas_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
-    row(s, "cublas", temperature, [](auto a, auto b, auto c) {
+    row(s, f32, "cublas", temperature, [](auto a, auto b, auto c) {
         return [=] {
             const float alpha = 1;
             const float beta = 0;
@@ -87,7 +92,7 @@ void cublas_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature te
 
 void cublas_tf32_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
-    row(s, "cublas:tf32", temperature, [](auto a, auto b, auto c) {
+    row(s, tf32, "cublas", temperature, [](auto a, auto b, auto c) {
         return [=] {
             const float alpha = 1;
             const float beta = 0;
@@ -103,7 +108,7 @@ void cublas_tf32_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperatu
 /// `call` takes the matrices a, b and c.
 template <class Call>
 void cpu_row(const shape& s, std::string_view library, Call call) {
-    host_row(product(s), library, [s, call] {
+    host_row(product(s, f32), library, [s, call] {
         return [s, call, a = random_on_host<float>(s.m * s.k), b = random_on_host<float>(s.k * s.n),
                 c = std::vector<float>(static_cast<std::size_t>(s.m * s.n))]() mutable {
             call(matrix_view{a.data(), s.m, s.k}, matrix_view{b.data(), s.k, s.n},
@@ -142,7 +147,7 @@ void register_rows() {
             heddle_row(s, temperature, "heddle:ieee", {.precision = precision::ieee});
             heddle_row(s, temperature, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
             cublas_row(s, temperature);
-            heddle_row(s, temperature, "heddle:tf32", {.precision = precision::tf32});
+            heddle_row(s, temperature, "heddle", {.precision = precision::tf32});
             cublas_tf32_row(s, temperature);
         }
     for (const shape& s : {cube(512), cube(4096)})
