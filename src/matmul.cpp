@@ -370,6 +370,7 @@ choice cheapest(const matmul_problem& problem, const device_traits& device) {
 matmul_algorithm select_float(const matmul_problem& problem, const device_traits& device) {
     const bool can_be_pipelined = problem.unit_stride && can_copy_async(device);
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
+    if (std::min({m, n, k}) == 0) return naive;
     choice best{can_be_pipelined ? pipelined : register_tiled,
                 rungs::cheapest_ffma(m, n, k, device.sm_count, false).us};
     const auto consider = [&](matmul_algorithm algorithm, double us) {

@@ -439,7 +439,7 @@ TEST_F(matmul_device, takes_every_transposition_in_tiles_of_128_by_128) {
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1919, 2049, 67}, 1, 0));
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1920, 2048, 64}, -1.5f, 0.75f));
 }
-TEST_F(matmul_device, takes_every_transposition_in_tiles_of_64_by_64) {
+TEST_F(matmul_device, takes_every_transposition_in_tiles_of_64_by_128) {
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1031, 777, 131}, 1, 0.5f));
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1032, 776, 132}, -1.5f, 0));
 }
@@ -654,6 +654,20 @@ matmul_problem normwise(std::int64_t m, std::int64_t n, std::int64_t k) {
     return problem;
 }
 
+TEST(matmul_select, takes_problems_of_nothing_and_devices_of_nothing) {
+    for (const auto precision : {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32})
+        for (const bool has_workspace : {false, true}) {
+            matmul_problem problem{0, 1024, 1024};
+            problem.precision = precision;
+            problem.has_workspace = has_workspace;
+            EXPECT_EQ(select(problem, hopper()), matmul_algorithm::naive);
+            EXPECT_EQ(matmul_workspace_bytes(problem, hopper()), 0);
+            problem.m = problem.n = 16;
+            EXPECT_NE(select(problem, device_traits{}), matmul_algorithm::automatic);
+            EXPECT_GE(matmul_workspace_bytes(problem, device_traits{}), 0);
+        }
+}
+
 TEST(matmul_select, takes_halves_where_errors_may_be_normwise) {
     using enum matmul_algorithm;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
@@ -668,6 +682,7 @@ TEST(matmul_select, takes_halves_where_errors_may_be_normwise) {
     EXPECT_NE(select(problem, hopper()), fp16x3);
     problem.precision = precision::ieee;
     EXPECT_NE(select(problem, hopper()), fp16x3);
+    EXPECT_EQ(select(normwise(4096, 4096, 500), hopper()), tf32x3);  // k is too short for bf16x6
 }
 
 TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {

@@ -53,19 +53,19 @@ struct matmul_tile {
     int blocks = 1;
 };
 
-/// The tiles that a rung has to choose from; empty where it has one.
+/// The tiles of a rung that can be asked for; empty where none can.
 std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm);
 
 /// How a product of float may be computed (docs/accuracy.md).
 enum class precision {
-    /// Each product and sum is a float32 FMA.
+    /// Products are added by float32 FMAs, and the sums of parts along k by float32 additions.
     ieee,
     /// Also on tensor cores, by a rung whose sums are at least as exact as those of FMAs one after another: bf16x6. Elements
     /// below 2^-110 lose what they have below 2^-134.
     fp32,
     /// Also by rungs whose errors are small beside the norms of A's rows and B's columns, if not always beside their product:
     /// tf32x3, whose products are exact to 2^-21, and with a workspace fp16x3, where an element counts to 2^-39 of the largest
-    /// of 64 beside it along k. There infinities become NaN.
+    /// of 64 beside it along k. There infinities become NaN, and elements beyond 2^118 may give them.
     fp32_normwise,
     /// Also with elements rounded to the 11 bits of TF32, as long as float32's exponent: three decimal digits. On a device of
     /// compute capability 9.0.

@@ -58,7 +58,8 @@ struct split_operand {
     half* to;       ///< first pieces, then second ones
     float* powers;  ///< by which products are multiplied in the end
     split_layout layout;
-    /// A's powers take 2^-14, B's the reverse: neither these nor a sum times one of them leaves float's range.
+    /// A's powers take 2^-14, B's the reverse: then none of them leaves float's range, nor a sum times A's, but where elements
+    /// of A are beyond 2^118.
     float balance;
     unsigned blocks_across;
 };
@@ -295,6 +296,7 @@ struct fp16x3_kernel {
                 total[i + 1] = fmaf(sums[i + 1] * a_powers[half], b_powers.y, total[i + 1]);
             }
         }
+        ptx::fence_before_copies();  // the powers that were read here are overwritten by a copy
         release(first);
         at.advance();
     }

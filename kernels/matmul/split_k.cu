@@ -1,6 +1,6 @@
 // split_k: tiles that would leave multiprocessors idle are shared out along k.
 //
-//   64 x 64 x 65536, one tile:  | part 0: k 0 .. 495 | part 1: 496 .. 991 | ... |   a block each, of pipelined's kernel
+//   one tile, of k = 65536:     | part 0: k 0 .. 511 | part 1: 512 .. 1023 | ... |  a block each, of pipelined's kernel
 //   workspace:                  | sums of part 0     | sums of part 1     | ... |   added up by a second kernel
 //
 // pipelined is as slow as its last round of tiles, however few these are. Here the tiles that fill no round are cut into as

@@ -214,8 +214,10 @@ constexpr std::int64_t ffma_sums_bytes(const ffma_layout& layout) {
 
 /// Of so many blocks, in rounds, each `k` along k.
 inline double ffma_rounds_us(const ffma_tile& tile, std::int64_t blocks, double k, int sm_count) {
-    const std::int64_t at_once = std::int64_t{sm_count} * tile.blocks_per_sm, rest = blocks % at_once;
-    const double full_us = static_cast<double>(blocks / at_once) * (tile.around_us + k * tile.k_us);
+    const std::int64_t at_once = std::int64_t{std::max(1, sm_count)} * tile.blocks_per_sm,
+                       rest = blocks % at_once;
+    const std::int64_t full = blocks / at_once;
+    const double full_us = static_cast<double>(full) * (tile.around_us + k * tile.k_us);
     if (rest == 0) return full_us;
     return full_us + tile.around_us + k * (rest <= sm_count ? tile.alone_k_us : tile.k_us);
 }
@@ -227,7 +229,8 @@ inline ffma_layout lay_out_ffma(std::size_t index, std::int64_t m, std::int64_t 
     const ffma_tile& tile = ffma_tiles[index];
     ffma_layout result{index, divide_up(m, tile.m), divide_up(n, tile.n)};
     const std::int64_t tiles = result.down * result.across;
-    const std::int64_t at_once = std::int64_t{sm_count} * tile.blocks_per_sm, rest = tiles % at_once;
+    const std::int64_t at_once = std::int64_t{std::max(1, sm_count)} * tile.blocks_per_sm,
+                       rest = tiles % at_once;
     const auto depth = static_cast<double>(k);
     result.whole = tiles;
     result.us = float_costs::ffma_around_us + ffma_rounds_us(tile, tiles, depth, sm_count);
@@ -269,7 +272,8 @@ inline double tf32x3_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_c
 inline double skinny_float_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
     const std::int64_t rows = divide_up(std::min(m, n), 16), cols = divide_up(std::max(m, n), 32);
     const bool is_short = 2 * rows * cols <= sm_count;
-    const auto rounds = static_cast<double>(divide_up(rows * cols * (is_short ? 4 : 1), sm_count));
+    const auto rounds =
+        static_cast<double>(divide_up(rows * cols * (is_short ? 4 : 1), std::max(1, sm_count)));
     const auto lines = static_cast<double>(divide_up(k, is_short ? 128 : 32));
     const auto rows_of_block = static_cast<double>(std::min<std::int64_t>(16, std::min(m, n)));
     return float_costs::skinny_around_us +
@@ -437,8 +441,8 @@ inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of 
 
 /// Whether at most half of the last tile's rows are of C, which then go to one of two warpgroups or blocks.
 constexpr bool is_low_at_end(const tile_plan& plan, std::int64_t m) {
-    const std::int64_t rest = m % (plan.m * plan.cluster);
-    return 64 < plan.m * plan.cluster && 0 < rest && 2 * rest <= plan.m * plan.cluster;
+    const std::int64_t height = std::int64_t{plan.m} * plan.cluster, rest = m % height;
+    return 64 < height && 0 < rest && 2 * rest <= height;
 }
 constexpr bool is_narrow_at_end(const tile_plan& plan, std::int64_t n) {
     return tf32_narrow < plan.n && 0 < n % plan.n && n % plan.n <= tf32_narrow;
