@@ -76,30 +76,23 @@ void heddle_row(const shape& s, temperature temperature, std::string_view name,
         });
 }
 
-void cublas_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
+void cublas_row([[maybe_unused]] const shape& s, [[maybe_unused]] std::string_view type,
+                [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
-    row(s, f32, "cublas", temperature, [](auto a, auto b, auto c) {
+    row(s, type, "cublas", temperature, [type](auto a, auto b, auto c) {
         return [=] {
             const float alpha = 1;
             const float beta = 0;
             // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
-            check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &alpha,
-                                 b.data, b.row_stride, a.data, a.row_stride, &beta, c.data, c.row_stride));
-        };
-    });
-#endif
-}
-
-void cublas_tf32_row([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
-#if HEDDLE_HAS_CUBLAS
-    row(s, tf32, "cublas", temperature, [](auto a, auto b, auto c) {
-        return [=] {
-            const float alpha = 1;
-            const float beta = 0;
-            check(cublasGemmEx_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols, &alpha,
-                                  b.data, CUDA_R_32F, b.row_stride, a.data, CUDA_R_32F, a.row_stride, &beta,
-                                  c.data, CUDA_R_32F, c.row_stride, CUBLAS_COMPUTE_32F_FAST_TF32,
-                                  CUBLAS_GEMM_DEFAULT));
+            if (type == tf32)
+                check(cublasGemmEx_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols,
+                                      &alpha, b.data, CUDA_R_32F, b.row_stride, a.data, CUDA_R_32F,
+                                      a.row_stride, &beta, c.data, CUDA_R_32F, c.row_stride,
+                                      CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
+            else
+                check(cublasSgemm_64(cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.cols, c.rows, a.cols,
+                                     &alpha, b.data, b.row_stride, a.data, a.row_stride, &beta, c.data,
+                                     c.row_stride));
         };
     });
 #endif
@@ -146,9 +139,9 @@ void register_rows() {
             heddle_row(s, temperature, "heddle");
             heddle_row(s, temperature, "heddle:ieee", {.precision = precision::ieee});
             heddle_row(s, temperature, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
-            cublas_row(s, temperature);
+            cublas_row(s, f32, temperature);
             heddle_row(s, temperature, "heddle", {.precision = precision::tf32});
-            cublas_tf32_row(s, temperature);
+            cublas_row(s, tf32, temperature);
         }
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::f32))

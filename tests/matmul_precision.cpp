@@ -239,11 +239,11 @@ class matmul_precision : public test::gpu_test,
 /// in ten thousand times.
 constexpr double luck = 1.5;
 
-/// What `precision::fp32` chooses is, but for a tenth.
-void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k) {
+/// What `precision::fp32` chooses is, but for a tenth; `chance`: of the largest error.
+void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k, double chance) {
     const auto [ours, theirs] = compare(of.make(side, k), side, k, {});
     EXPECT_LE(ours.mean, 1.1 * theirs.mean);
-    EXPECT_LE(ours.largest, luck * 1.1 * theirs.largest);
+    EXPECT_LE(ours.largest, chance * 1.1 * theirs.largest);
     // One element outweighs the others there: its error is luck.
     if (std::string(of.name) != "lognormal") {
         EXPECT_LE(ours.frobenius, 1.1 * theirs.frobenius);
@@ -256,7 +256,8 @@ void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::i
 TEST_P(matmul_precision, is_that_of_cublas) {
     if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     const auto& [of, k] = GetParam();
-    expect_as_exact_as_cublas(of, large_side, k);
+    // Of a shorter k, both add by FMAs; from there on bf16x6 is more exact by more than luck.
+    expect_as_exact_as_cublas(of, large_side, k, k < 512 ? luck : 1);
 }
 
 class precision_of_a_small_c : public matmul_precision {};
@@ -264,7 +265,7 @@ class precision_of_a_small_c : public matmul_precision {};
 TEST_P(precision_of_a_small_c, is_that_of_cublas) {
     if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     const auto& [of, k] = GetParam();
-    expect_as_exact_as_cublas(of, small_side, k);
+    expect_as_exact_as_cublas(of, small_side, k, luck);
 }
 
 /// What is left out of the products, and what their sums lose: relative to the norms (docs/accuracy.md).

