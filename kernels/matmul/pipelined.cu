@@ -23,6 +23,7 @@
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
@@ -130,23 +131,6 @@ struct operand {
     };
 };
 
-/// Element i of a thread along m (n), in elements from the start of the warp's tile: in groups of four, which one read
-/// fetches.
-template <int lanes>
-__device__ constexpr int position(int lane, int i) {
-    return lane * 4 + i % 4 + i / 4 * (4 * lanes);
-}
-
-template <int lanes, int count>
-__device__ void load_fragment(float (&fragment)[count], const float* row, int lane) {
-#pragma unroll
-    for (int i = 0; i < count; i += 4) {
-        const packet read = *reinterpret_cast<const packet*>(row + position<lanes>(lane, i));
-#pragma unroll
-        for (int e = 0; e < 4; ++e) fragment[i + e] = read[e];
-    }
-}
-
 /// Adds up what the slices have. Each keeps some of its rows.
 template <class Tile>
 __device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
@@ -192,8 +176,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     float* const b_stages = a_stages + Tile::stages * a_tile::size;
     ptx::let_next_grid_begin();
 
-    // locate: lanes that differ in bit 0 or bit 1 share a 16-byte word of A or of B, which lets a half-warp's
-    // 16-byte reads go in one pass.
+    // locate
     const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
     const bool is_part = block >= tiles.whole;
     const int parts = is_part ? tiles.parts : 1;
@@ -209,8 +192,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int slice = thread / Tile::slice_threads;
     const int warp = thread % Tile::slice_threads / 32;
     const int lane = thread % 32;
-    const int lane_m = (lane & 1) | (lane >> 3 & 2);
-    const int lane_n = lane >> 1 & 7;
+    const int lane_m = lane_of_four(lane);
+    const int lane_n = lane_of_eight(lane);
     const int warp_row = warp / Tile::warps_n * Tile::warp_m;
     const int warp_col = warp % Tile::warps_n * Tile::warp_n;
 
@@ -281,13 +264,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 }
             }
             read(k + 1);
-#pragma unroll
-            for (int i = 0; i < Tile::thread_m; ++i)
-#pragma unroll
-                for (int step = 0; step < Tile::thread_n; ++step) {
-                    const int j = i % 2 == 0 ? step : Tile::thread_n - 1 - step;
-                    sums[i][j] += as[k % 2][i] * bs[k % 2][j];
-                }
+            multiply(sums, as[k % 2], bs[k % 2]);
         }
     }
 

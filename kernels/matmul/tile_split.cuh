@@ -1,7 +1,6 @@
 #pragma once
 
-#include "kernels/device/vector.cuh"
-#include "kernels/matmul/element.cuh"
+#include "kernels/matmul/fragment.cuh"
 #include <heddle/error.hpp>
 
 #include <limits>
@@ -25,8 +24,6 @@ inline tile_split split_of(const ffma_layout& layout, float* sums) {
     return {static_cast<int>(layout.down), static_cast<int>(layout.across), static_cast<int>(layout.whole),
             layout.parts, sums};
 }
-
-using packet = vector<float, 4>;
 
 /// How sums are kept in memory: neighbours in each other's place. A packet is stored from four registers in a row. So
 /// those of even columns get odd numbers, the opposite of B's, and no FFMA takes both from one bank of registers.
