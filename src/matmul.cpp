@@ -29,9 +29,9 @@ namespace rungs = kernels::matmul;
 
 using enum matmul_algorithm;
 
-constexpr std::array float_algorithms = {naive,     coalesced, tiled,  shared_memory, register_tiled,
-                                         pipelined, split_k,   tf32x3, skinny,        bf16x6,
-                                         fp16x3,    tf32,      padded};
+constexpr std::array float_algorithms = {naive,      coalesced, tiled,         shared_memory, register_tiled,
+                                         warp_tiled, pipelined, tma_pipelined, split_k,       tf32x3,
+                                         skinny,     bf16x6,    fp16x3,        tf32,          padded};
 constexpr std::array half_algorithms = {
     naive,    wmma,   mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
     stream_k, skinny, fused,    padded};
@@ -165,9 +165,17 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
                 return rungs::launch_shared_memory(arguments, device, stream);
             case register_tiled:
                 return rungs::launch_register_tiled(arguments, device, stream);
+            case warp_tiled:
+                return rungs::launch_warp_tiled(arguments, device, stream);
             case pipelined:
                 require_cp_async_can_run("pipelined", problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
+            case tma_pipelined:
+                require_warpgroups_can_run(to_string(algorithm), problem, device);
+                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
+                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+                    rungs::launch_tma_pipelined(arguments, device, stream);
+                return;
             case split_k:
                 require_cp_async_can_run("split_k", problem, device);
                 return rungs::launch_split_k(arguments, workspace, device, stream);
@@ -278,8 +286,12 @@ std::string_view to_string(matmul_algorithm algorithm) {
             return "shared_memory";
         case register_tiled:
             return "register_tiled";
+        case warp_tiled:
+            return "warp_tiled";
         case pipelined:
             return "pipelined";
+        case tma_pipelined:
+            return "tma_pipelined";
         case split_k:
             return "split_k";
         case tf32x3:

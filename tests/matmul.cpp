@@ -98,7 +98,7 @@ bool is_bf16x6(matmul_algorithm algorithm) {
 
 bool needs_hopper(matmul_algorithm algorithm) {
     return is_bf16x6(algorithm) || algorithm == matmul_algorithm::fp16x3 ||
-           algorithm == matmul_algorithm::tf32;
+           algorithm == matmul_algorithm::tf32 || algorithm == matmul_algorithm::tma_pipelined;
 }
 
 /// Where k is 0 there is no product for them to scale: C = beta * C.
@@ -133,6 +133,19 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
         return s;
     }
 
+    /// With lines that the rung takes: those of tma_pipelined begin at multiples of 16 bytes.
+    static layout fitted(layout how, std::int64_t rows, std::int64_t cols) {
+        if (GetParam() != matmul_algorithm::tma_pipelined) return how;
+        constexpr std::int64_t aligned = 4;
+        const std::int64_t line = (how.is_transposed ? rows : cols) * how.step + how.padding;
+        how.padding += (aligned - line % aligned) % aligned;
+        how.offset = 0;
+        return how;
+    }
+    static guarded<float> make_operand(std::int64_t rows, std::int64_t cols, const layout& how = {}) {
+        return make<float>(rows, cols, fitted(how, rows, cols));
+    }
+
     void run_and_check(const shape& given, const layout& a_layout = {}, const layout& b_layout = {},
                        const layout& c_layout = {}, float alpha = 1, float beta = 0) {
         const shape s = fitted(given);
@@ -140,7 +153,7 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
         const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
         const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
         const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
-        guarded<float> a = make<float>(s.m, s.k, a_layout), b = make<float>(s.k, s.n, b_layout),
+        guarded<float> a = make_operand(s.m, s.k, a_layout), b = make_operand(s.k, s.n, b_layout),
                        c = make<float>(s.m, s.n, c_layout);
         a.upload(a_elements);
         b.upload(b_elements);
@@ -241,8 +254,8 @@ TEST_P(matmul_rung, takes_strides_in_both_dimensions_or_says_so) {
     const shape s{37, 29, 23};
     const layout apart{false, 3, 1, 2};
     using enum matmul_algorithm;
-    if (GetParam() == pipelined || GetParam() == split_k || GetParam() == tf32x3 || GetParam() == tf32 ||
-        GetParam() == padded) {
+    if (GetParam() == pipelined || GetParam() == tma_pipelined || GetParam() == split_k ||
+        GetParam() == tf32x3 || GetParam() == tf32 || GetParam() == padded) {
         guarded<float> a = make<float>(s.m, s.k, apart), b = make<float>(s.k, s.n, {}),
                        c = make<float>(s.m, s.n, {});
         EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()), unsupported);
@@ -260,7 +273,7 @@ TEST_P(matmul_rung, scales_by_alpha_and_beta) {
 }
 
 TEST_P(matmul_rung, does_not_read_a_and_b_where_alpha_is_zero) {
-    guarded<float> a(20, 30, 30), b(30, 10, 10), c(20, 10, 10);  // A and B stay NaN
+    guarded<float> a = make_operand(20, 30), b = make_operand(30, 10), c(20, 10, 10);  // A and B stay NaN
     const std::vector<float> before = test::random_elements<float>(200);
     c.upload(before);
     matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(0, 2));
@@ -294,7 +307,7 @@ TEST_P(matmul_rung, is_exact_on_small_integers) {
     std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -8, 8);
     for (float& e : a_elements) e = std::round(e);
     for (float& e : b_elements) e = std::round(e);
-    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
     a.upload(a_elements);
     b.upload(b_elements);
     matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
@@ -309,7 +322,7 @@ TEST_P(matmul_rung, is_exact_on_small_integers) {
 TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
     const shape s = fitted({35, 37, 19});
     constexpr float infinity = std::numeric_limits<float>::infinity();
-    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
     std::vector<float> a_elements(static_cast<std::size_t>(s.m * s.k), infinity);
     a_elements[0] = std::numeric_limits<float>::quiet_NaN();
     a.upload(a_elements);
@@ -330,7 +343,7 @@ TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
 TEST_P(matmul_rung, gives_the_same_bits_every_time) {
     for (const shape& given : {shape{64, 64, 9001}, {70, 300, 1031}}) {
         const shape s = fitted(given);
-        guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+        guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
         a.upload(test::random_elements<float>(s.m * s.k));
         b.upload(test::random_elements<float>(s.k * s.n));
         std::vector<float> first;
@@ -343,19 +356,51 @@ TEST_P(matmul_rung, gives_the_same_bits_every_time) {
     }
 }
 
-TEST_P(matmul_rung, replays_from_a_graph) {
-    const shape s = fitted({65, 66, 67});
-    const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
-    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
-    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
-    a.upload(a_elements);
-    b.upload(b_elements);
-    graph captured = graph::capture(
-        *stream_, [&] { matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()); });
-    EXPECT_TRUE(c.untouched());
-    captured.launch(*stream_);
+/// Products that follow one another in a stream may overlap: each must find what the one before has written, in C and in the
+/// workspace.
+TEST_P(matmul_rung, sees_what_the_product_before_wrote) {
+    const std::int64_t size = GetParam() == matmul_algorithm::skinny ? 40 : 264;
+    std::vector<float> expected = test::random_elements<float>(size * size);
+    guarded<float> a(size, size, size), x(size, size, size), y(size, size, size);
+    a.upload(test::random_elements<float>(size * size, -0.1, 0.1));
+    x.upload(expected);
+    constexpr int times = 6;  // even: the last result is in x
+    for (int i = 0; i < times; ++i)
+        matmul<float>(a.matrix(), (i % 2 == 0 ? x : y).matrix(), (i % 2 == 0 ? y : x).matrix(), *stream_,
+                      options());
     stream_->synchronize();
-    expect_close(s, c.download(), reference(s, a_elements, b_elements, c.download(), 1, 0), bound());
+    const std::vector<float> chained = x.download();
+
+    for (int i = 0; i < times; ++i) {
+        guarded<float> in(size, size, size), out(size, size, size);
+        in.upload(expected);
+        matmul<float>(a.matrix(), in.matrix(), out.matrix(), *stream_, options());
+        stream_->synchronize();
+        expected = out.download();
+    }
+    EXPECT_EQ(chained, expected);
+}
+
+TEST_P(matmul_rung, replays_from_a_graph) {
+    for (const shape& given : {shape{65, 66, 67}, {64, 64, 9001}, {300, 333, 4100}}) {
+        const shape s = fitted(given);
+        SCOPED_TRACE(text(s));
+        const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+        const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+        const std::vector<float> nothing(static_cast<std::size_t>(s.m * s.n));
+        guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
+        a.upload(a_elements);
+        b.upload(b_elements);
+        graph captured = graph::capture(
+            *stream_, [&] { matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options()); });
+        EXPECT_TRUE(c.untouched());
+        const reference expected(s, a_elements, b_elements, nothing, 1, 0);
+        for (int launch = 0; launch < 2; ++launch) {
+            captured.launch(*stream_);
+            stream_->synchronize();
+            expect_close(s, c.download(), expected, bound());
+        }
+    }
 }
 
 #if HEDDLE_HAS_CUBLAS
@@ -366,7 +411,8 @@ TEST_P(matmul_rung, agrees_with_cublas) {
     for (const shape& given : {shape{1031, 777, 1500}, {1920, 2049, 300}}) {
         const shape s = fitted(given);
         SCOPED_TRACE(text(s));
-        guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
+        guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n),
+                       vendor(s.m, s.n, s.n);
         a.upload(test::random_elements<float>(s.m * s.k, 0, 1));
         b.upload(test::random_elements<float>(s.k * s.n, 0, 1));
         matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
@@ -374,10 +420,10 @@ TEST_P(matmul_rung, agrees_with_cublas) {
         const float one = 1, zero = 0;
         const auto extent = [](std::int64_t n) { return static_cast<int>(n); };
         // Row-major C = A B is column-major C^T = B^T A^T.
-        ASSERT_EQ(
-            cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
-                        b.data(), extent(s.n), a.data(), extent(s.k), &zero, vendor.data(), extent(s.n)),
-            CUBLAS_STATUS_SUCCESS);
+        ASSERT_EQ(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, extent(s.n), extent(s.m), extent(s.k), &one,
+                              b.data(), extent(b.matrix().row_stride), a.data(),
+                              extent(a.matrix().row_stride), &zero, vendor.data(), extent(s.n)),
+                  CUBLAS_STATUS_SUCCESS);
         stream_->synchronize();
         const std::vector<float> ours = c.download(), theirs = vendor.download();
         // All terms are positive, so the result is the sum of magnitudes; each side may be off by the bound.
@@ -538,6 +584,54 @@ TEST_F(matmul_device, multiplies_in_tf32_in_every_tile) {
             ASSERT_NO_FATAL_FAILURE(expect_close(s, c.download(), expected, tf32_bound));
             ASSERT_TRUE(c.canaries_alive());
         }
+    }
+}
+
+/// Many steps, of tiles that are shared out along k; some rows are checked.
+TEST_F(matmul_device, shares_long_tiles_along_k) {
+    using enum matmul_algorithm;
+    const stream stream;
+    workspace scratch(std::int64_t{128} << 20, stream);
+    for (const shape& s : {shape{300, 256, 16384}, {300, 700, 16384}, {700, 5000, 8192}}) {
+        const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+        const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+        guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+        a.upload(a_elements);
+        b.upload(b_elements);
+        const auto rows_of = [](const std::vector<float>& of, std::int64_t cols, std::int64_t step) {
+            std::vector<float> rows;
+            for (std::size_t at = 0; at < of.size(); at += static_cast<std::size_t>(cols * step))
+                rows.insert(rows.end(), of.begin() + static_cast<std::ptrdiff_t>(at),
+                            of.begin() + static_cast<std::ptrdiff_t>(at) + cols);
+            return rows;
+        };
+        const std::int64_t step = 61;
+        const std::vector<float> checked = rows_of(a_elements, s.k, step);
+        const shape part{static_cast<std::int64_t>(checked.size()) / s.k, s.n, s.k};
+        const std::vector<float> nothing(static_cast<std::size_t>(part.m * part.n));
+        const reference expected(part, checked, b_elements, nothing, 1, 0);
+        for (const auto algorithm : {split_k, tf32}) {
+            if (algorithm == tf32 && !test::has_warpgroups()) continue;
+            SCOPED_TRACE(text(s) + " " + std::string(to_string(algorithm)));
+            matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream,
+                          {.algorithm = algorithm, .workspace = scratch});
+            stream.synchronize();
+            expect_close(part, rows_of(c.download(), s.n, step), expected,
+                         algorithm == tf32 ? tf32_bound : fma_bound);
+            EXPECT_TRUE(c.canaries_alive());
+        }
+    }
+}
+
+TEST_F(matmul_device, says_where_tma_pipelined_has_no_packets) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    const stream stream;
+    for (const layout& how : {layout{false, 1}, layout{false, 0, 1}, layout{true, 3}}) {
+        guarded<float> a = make<float>(64, 64, how), b(64, 64, 64), c(64, 64, 64);
+        const matmul_options options{.algorithm = matmul_algorithm::tma_pipelined};
+        EXPECT_THROW(matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, options), unsupported);
+        EXPECT_THROW(matmul<float>(b.matrix(), a.matrix(), c.matrix(), stream, options), unsupported);
+        EXPECT_TRUE(c.untouched());
     }
 }
 

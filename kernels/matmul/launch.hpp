@@ -86,12 +86,15 @@ void launch_coalesced(const arguments& arguments, const device_traits& device, c
 void launch_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 void launch_shared_memory(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 void launch_register_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+void launch_warp_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 /// Needs a unit stride along one dimension of A and of B, and cp.async (compute capability 8.0).
 void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream);
 /// `sums` is needed where the layout shares tiles: those of their parts are left there.
 void launch_pipelined_layout(const ffma_layout& layout, const arguments& arguments, float* sums,
                              cudaStream_t stream);
-/// Needs the same. Without a workspace, all tiles are whole.
+/// Needs has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0.
+void launch_tma_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+/// Needs what launch_pipelined() does. Without a workspace, all tiles are whole.
 void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
                     cudaStream_t stream);
 /// Needs a side of C of at most max_skinny_float_side, and skinny_float_shared_bytes for a block.

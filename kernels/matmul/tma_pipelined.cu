@@ -1,0 +1,260 @@
+// tma_pipelined: pipelined's arithmetic; boxes are fetched by the tensor memory accelerator, and transposed where
+// they lie along k.
+//
+//   a ring of three stages:  | empty -- load --> full -- transpose --> transposed -- multiply --> empty |
+//
+//   four warps load and transpose   a box of 32 x 32 of A and one of B each, rows of 128 bytes, swizzled
+//   four warps multiply             64 x 64 each, 4 x 8 lanes, each 16 x 8 elements of C
+//
+// In pipelined every thread computes addresses and starts copies, an instruction for 16 bytes, or for 4 of what is transposed
+// on its way, and one barrier keeps all warps together. Here one instruction copies a box, and barriers of a ring take the
+// place of the block's. But the accelerator does not transpose, and fragments of what lies along k are four k of each row, in
+// registers whose banks conflict: 1300 clocks for 1024 FFMA and more (README.md), where along m and n it is 1209. So who
+// loads a box also transposes it, in place: a thread 4 x 4 elements at a time, in reads and writes of 16 bytes without bank
+// conflicts, 16 instructions of a warp for 4096 FFMA. Registers go to who multiplies.
+//
+// Needs rows or columns of A and of B that are contiguous and begin at multiples of 16 bytes, and compute capability 9.0. What
+// limits it: conflicts of register banks (0.85 of the clocks are FFMAs), and one size of tile: a C of few tiles leaves
+// multiprocessors idle, or with one block, whose four warps then wait for their fragments.
+//
+// 4096^3 on an H200: 51 TFLOP/s, 1.04 of pipelined, 0.99 of cuBLAS.
+
+#include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/matmul/fragment.cuh"
+#include "kernels/matmul/tensor_map.hpp"
+#include "kernels/matmul/tile_loader.cuh"
+#include "kernels/matmul/warpgroup.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+struct tile {
+    static constexpr int lanes_m = 4;
+    static constexpr int lanes_n = 8;
+    static constexpr int thread_m = 16;
+    static constexpr int thread_n = 8;
+    static constexpr int warp_m = lanes_m * thread_m;
+    static constexpr int warp_n = lanes_n * thread_n;
+    static constexpr int warps_n = 2;
+    static constexpr int warps = warpgroup_threads / 32;
+    static constexpr int m = warps / warps_n * warp_m;
+    static constexpr int n = warps_n * warp_n;
+    static constexpr int k = swizzle_bytes / static_cast<int>(sizeof(float));
+    static constexpr int unrolled = 8;          ///< along k: more does not fit the instruction cache
+    static constexpr int turns = k / unrolled;  ///< of the loop, for a stage
+    static constexpr int stages = 3;
+    static constexpr int blocks_per_sm = 2;
+    static constexpr int threads = 2 * warpgroup_threads;
+    static constexpr int producer_registers = 48;
+    static constexpr int consumer_registers = 208;
+    static_assert(m == n, "A's and B's tiles are loaded by one function");
+    static_assert(unrolled % 2 == 0, "two fragments take turns");
+};
+
+constexpr int box_side = tile::k;
+constexpr int box_bytes = box_side * swizzle_bytes;
+constexpr int tile_bytes = tile::m / box_side * box_bytes;
+static_assert(tile::warps * box_side == tile::m, "a warp loads and transposes a box");
+
+/// A or B transposed: its rows lie along m (n).
+struct operand {
+    CUtensorMap map;
+    bool is_k_major;
+};
+
+struct shared_storage {
+    unsigned char a[tile::stages][tile_bytes];
+    unsigned char b[tile::stages][tile_bytes];
+    stage_barriers<tile::stages> barriers;
+    ptx::mbarrier transposed[tile::stages];
+};
+
+/// By one thread.
+__device__ void load(unsigned char* box, const operand& from, int position, int k, ptx::mbarrier* full) {
+    ptx::load_box(box, from.map, from.is_k_major ? k : position, from.is_k_major ? position : k, 0, full);
+}
+
+/// By a warp, in place: a thread takes 4 x 4 elements at a time. Squares (i, i ^ s) of an s lie in different banks, and
+/// transposed they take one another's places.
+__device__ void transpose(unsigned char* box) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    // Of the first of four rows; for the others, a constant more.
+    const auto offset_of = [](int four_rows, int column) {
+        return four_rows * 4 * swizzle_bytes + (column ^ four_rows % 2 * 4) * 16;
+    };
+#pragma unroll 1
+    for (int s = lane / 8; s < 8; s += 4) {
+        const int i = lane % 8, j = i ^ s;
+        const int from = offset_of(i, j), to = offset_of(j, i);
+        packet rows[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            rows[e] = *reinterpret_cast<const packet*>(box + (from ^ e * 16) + e * swizzle_bytes);
+        __syncwarp();  // all have read
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            *reinterpret_cast<packet*>(box + (to ^ e * 16) + e * swizzle_bytes) = {rows[0][e], rows[1][e],
+                                                                                   rows[2][e], rows[3][e]};
+    }
+}
+
+/// By four warps, each its boxes of A and of B: loads one step ahead of the one that it transposes.
+__device__ void produce(const operand& a, const operand& b, shared_storage& shared, int row, int col,
+                        int steps) {
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int box = warp * box_bytes;
+    row += warp * box_side;
+    col += warp * box_side;
+    stage_position<tile::stages> to_load, to_transpose;
+    const auto load_step = [&](int step) {
+        if (lane == 0) {
+            ptx::mbarrier* const full = &shared.barriers.full[to_load.stage];
+            ptx::wait(&shared.barriers.empty[to_load.stage], to_load.parity ^ 1);
+            ptx::arrive_and_expect(full, 2 * box_bytes);
+            load(shared.a[to_load.stage] + box, a, row, step * tile::k, full);
+            load(shared.b[to_load.stage] + box, b, col, step * tile::k, full);
+        }
+        __syncwarp();
+        to_load.advance();
+    };
+    load_step(0);
+    for (int step = 0; step < steps; ++step, to_transpose.advance()) {
+        if (step + 1 < steps) load_step(step + 1);
+        ptx::wait(&shared.barriers.full[to_transpose.stage], to_transpose.parity);
+        if (a.is_k_major) transpose(shared.a[to_transpose.stage] + box);
+        if (b.is_k_major) transpose(shared.b[to_transpose.stage] + box);
+        ptx::fence_before_copies();
+        __syncwarp();
+        if (lane == 0) ptx::arrive(&shared.transposed[to_transpose.stage]);
+    }
+}
+
+/// What a thread reads of A or B for a k: `count` elements, of its warp's `lanes` x `count` from `first` on. Of the swizzle it
+/// knows one part from the start, the other is a constant of the unrolled loop.
+template <int lanes, int count>
+class fragment_reader {
+  public:
+    __device__ fragment_reader(int first, int lane) : offset_(first / box_side * box_bytes + lane * 16) {}
+
+    /// `rows` are those of eight of k.
+    __device__ void read(float (&to)[count], const unsigned char* rows, int k) const {
+#pragma unroll
+        for (int i = 0; i < count; i += 4) {
+            const int packets = lanes * (i / 4), swizzle = k ^ packets % 8;
+            const packet read = *reinterpret_cast<const packet*>(rows + (offset_ ^ swizzle * 16) +
+                                                                 k * swizzle_bytes + packets / 8 * box_bytes);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) to[i + e] = read[e];
+        }
+    }
+
+  private:
+    int offset_;
+};
+
+/// By a warpgroup.
+__device__ void consume(const arguments& p, bool stores_packets, shared_storage& shared, int row, int col,
+                        int steps) {
+    const int warp = static_cast<int>(threadIdx.x) / 32 % tile::warps,
+              lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane_m = lane_of_four(lane), lane_n = lane_of_eight(lane);
+    const int warp_row = warp / tile::warps_n * tile::warp_m, warp_col = warp % tile::warps_n * tile::warp_n;
+    const fragment_reader<tile::lanes_m, tile::thread_m> of_a(warp_row, lane_m);
+    const fragment_reader<tile::lanes_n, tile::thread_n> of_b(warp_col, lane_n);
+
+    float sums[tile::thread_m][tile::thread_n] = {};
+    float as[2][tile::thread_m], bs[2][tile::thread_n];
+    const unsigned char *a_now = shared.a[0], *b_now = shared.b[0];
+    stage_position<tile::stages> at;
+    const auto wait_for_stage = [&] {
+        ptx::wait(&shared.barriers.full[at.stage], at.parity);
+        ptx::wait(&shared.transposed[at.stage], at.parity);
+    };
+    const auto read = [&](int k) {
+        of_a.read(as[k % 2], a_now, k);
+        of_b.read(bs[k % 2], b_now, k);
+    };
+    wait_for_stage();
+    read(0);
+    int turn = 0;
+    const unsigned all_turns = static_cast<unsigned>(steps) * tile::turns;
+#pragma unroll 1
+    for (unsigned done = 1; done <= all_turns; ++done) {
+#pragma unroll
+        for (int k = 0; k < tile::unrolled; ++k) {
+            if (k + 1 == tile::unrolled) {
+                a_now += tile::unrolled * swizzle_bytes;
+                b_now += tile::unrolled * swizzle_bytes;
+                if (++turn == tile::turns) {
+                    turn = 0;
+                    __syncwarp();
+                    if (lane == 0) ptx::arrive(&shared.barriers.empty[at.stage]);
+                    at.advance();
+                    a_now = shared.a[at.stage];
+                    b_now = shared.b[at.stage];
+                    if (done < all_turns) wait_for_stage();
+                }
+            }
+            read((k + 1) % tile::unrolled);  // behind the last step for nothing
+            multiply(sums, as[k % 2], bs[k % 2]);
+        }
+    }
+
+    // store
+#pragma unroll
+    for (int i = 0; i < tile::thread_m; ++i)
+#pragma unroll
+        for (int j = 0; j < tile::thread_n; j += 4)
+            store_four(p, row + warp_row + position<tile::lanes_m>(lane_m, i),
+                       col + warp_col + position<tile::lanes_n>(lane_n, j),
+                       {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]}, stores_packets);
+}
+
+__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
+    tma_pipelined(const __grid_constant__ operand a, const __grid_constant__ operand b,
+                  const __grid_constant__ arguments p, bool stores_packets) {
+    extern __shared__ __align__(1024) unsigned char storage[];
+    auto& shared = *reinterpret_cast<shared_storage*>(storage);
+    if (threadIdx.x == 0) {
+        ptx::prefetch(a.map);
+        ptx::prefetch(b.map);
+        for (ptx::mbarrier& barrier : shared.transposed) ptx::init(&barrier, tile::warps);
+        shared.barriers.init(tile::warps, tile::warps);
+    }
+    __syncthreads();
+    ptx::let_next_grid_begin();
+    ptx::wait_for_grids_before();
+
+    // locate
+    const tile_position at = grouped<tile>(p);
+    const int row = static_cast<int>(at.row) * tile::m, col = static_cast<int>(at.col) * tile::n;
+    const int steps = static_cast<int>((p.a.cols + tile::k - 1) / tile::k);
+
+    if (threadIdx.x < warpgroup_threads) {
+        ptx::release_registers<tile::producer_registers>();
+        produce(a, b, shared, row, col, steps);
+    } else {
+        ptx::claim_registers<tile::consumer_registers>();
+        consume(p, stores_packets, shared, row, col, steps);
+    }
+}
+
+}  // namespace
+
+void launch_tma_pipelined(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+    const matrix_view<float>& c = arguments.c;
+    const auto operand_of = [](const matrix_view<const float>& view) {
+        const bool is_k_major = has_tensor_rows(view);
+        return operand{make_tensor_map(is_k_major ? view : transposed(view), box_side, box_side), is_k_major};
+    };
+    const bool stores_packets =
+        (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
+    launch(tma_pipelined, tile_count(arguments, tile::m, tile::n), 1, tile::threads, sizeof(shared_storage),
+           true, stream, operand_of(arguments.a), operand_of(transposed(arguments.b)), arguments,
+           stores_packets);
+}
+
+}  // namespace heddle::kernels::matmul
