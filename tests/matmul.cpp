@@ -229,14 +229,22 @@ TEST_P(matmul_rung, takes_padded_rows_and_any_alignment) {
 /// With the bytes that it asks for, it uses no others, and leaves the tickets at zero.
 TEST_P(matmul_rung, keeps_to_its_workspace) {
     if (GetParam() == matmul_algorithm::automatic) GTEST_SKIP() << "is one of the others";
-    for (const shape& given : {shape{130, 197, 333}, {64, 60, 4100}, {1, 300, 700}, {290, 129, 1900}}) {
+    for (const shape& given :
+         {shape{130, 197, 333}, {64, 60, 4100}, {1, 300, 700}, {290, 129, 1900}, {292, 132, 1900}}) {
         const shape s = fitted(given);
-        matmul_problem problem{s.m, s.n, s.k};
-        problem.tensor_maps = problem.along_k = false;  // the most that any layout takes
-        const std::int64_t bytes = matmul_workspace_bytes(problem, traits_of(current_device()), GetParam());
-        const auto words = static_cast<std::int64_t>(bytes / sizeof(unsigned));
         for (int bits = 0; bits < 8; ++bits) {
             SCOPED_TRACE("transposed A, B, C: " + std::to_string(bits));
+            const bool a_lies_along_k = (bits & 1) == 0, b_lies_along_k = (bits & 2) != 0;
+            const auto has_packets = [](std::int64_t lines, std::int64_t length) {
+                return lines > 1 && length > 1 && length % 4 == 0;
+            };
+            matmul_problem problem{s.m, s.n, s.k};
+            problem.tensor_maps = (a_lies_along_k ? has_packets(s.m, s.k) : has_packets(s.k, s.m)) &&
+                                  (b_lies_along_k ? has_packets(s.n, s.k) : has_packets(s.k, s.n));
+            problem.along_k = problem.tensor_maps && (a_lies_along_k || b_lies_along_k);
+            const std::int64_t bytes =
+                matmul_workspace_bytes(problem, traits_of(current_device()), GetParam());
+            const auto words = static_cast<std::int64_t>(bytes / sizeof(unsigned));
             guarded<unsigned> scratch(words);
             scratch.upload(std::vector<unsigned>(static_cast<std::size_t>(words)));
             scratch_ = std::as_writable_bytes(std::span(scratch.data(), static_cast<std::size_t>(words)));
