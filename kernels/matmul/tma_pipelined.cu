@@ -9,7 +9,7 @@
 // In pipelined every thread computes addresses and starts copies, an instruction for 16 bytes, or for 4 of what is transposed
 // on its way, and one barrier keeps all warps together. Here one instruction copies a box, and barriers of a ring take the
 // place of the block's. But the accelerator does not transpose, and fragments of what lies along k are four k of each row, in
-// registers whose banks conflict: 1300 clocks for 1024 FFMA and more (README.md), where along m and n it is 1209. So who
+// registers whose banks conflict: 1300 clocks for 1024 FFMA and more (README.md), where along m and n it is 1218. So who
 // loads a box also transposes it, in place: a thread 4 x 4 elements at a time, in reads and writes of 16 bytes without bank
 // conflicts, 16 instructions of a warp for 4096 FFMA. Registers go to who multiplies.
 //
@@ -127,8 +127,7 @@ __device__ void produce(const operand& a, const operand& b, shared_storage& shar
         if (a.is_k_major) transpose(shared.a[to_transpose.stage] + box);
         if (b.is_k_major) transpose(shared.b[to_transpose.stage] + box);
         ptx::fence_before_copies();
-        __syncwarp();
-        if (lane == 0) ptx::arrive(&shared.transposed[to_transpose.stage]);
+        ptx::arrive(&shared.transposed[to_transpose.stage]);
     }
 }
 
@@ -190,8 +189,7 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
                 b_now += tile::unrolled * swizzle_bytes;
                 if (++turn == tile::turns) {
                     turn = 0;
-                    __syncwarp();
-                    if (lane == 0) ptx::arrive(&shared.barriers.empty[at.stage]);
+                    ptx::arrive(&shared.barriers.empty[at.stage]);
                     at.advance();
                     a_now = shared.a[at.stage];
                     b_now = shared.b[at.stage];
@@ -221,8 +219,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     if (threadIdx.x == 0) {
         ptx::prefetch(a.map);
         ptx::prefetch(b.map);
-        for (ptx::mbarrier& barrier : shared.transposed) ptx::init(&barrier, tile::warps);
-        shared.barriers.init(tile::warps, tile::warps);
+        for (ptx::mbarrier& barrier : shared.transposed) ptx::init(&barrier, warpgroup_threads);
+        shared.barriers.init(tile::warps, warpgroup_threads);
     }
     __syncthreads();
     ptx::let_next_grid_begin();
