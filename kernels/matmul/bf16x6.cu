@@ -27,11 +27,11 @@
 #include "kernels/device/tile_scheduler.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/bf16x6.cuh"
-#include "kernels/matmul/float_result.cuh"
 #include "kernels/matmul/float_tile.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
+#include "kernels/matmul/warpgroup_sums.cuh"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
@@ -42,7 +42,6 @@ namespace heddle::kernels::matmul {
 namespace {
 
 constexpr int warp = 32;
-constexpr int warpgroup_threads = 4 * warp;
 
 struct tile {
     static constexpr int m = float_costs::bf16x6.m;
@@ -66,7 +65,7 @@ constexpr int steps_known = 2 * stages;  ///< those that are multiplied, and tho
 struct float_product {
     operand a;
     operand b;
-    float_result c;
+    result<float> c;
 };
 
 /// The producer finds it out, the consumers have no registers for that.

@@ -18,16 +18,16 @@
 // 4096^3 on an H200: 203 TFLOP/s, 4.0 times cublasSgemm's rate.
 
 #include "kernels/device/pipeline.cuh"
-#include "kernels/device/ptx/bulk_copy.cuh"
+#include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/tile_scheduler.cuh"
 #include "kernels/device/turns.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
-#include "kernels/matmul/float_result.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/tensor_map.hpp"
+#include "kernels/matmul/warpgroup_sums.cuh"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
@@ -38,7 +38,6 @@ namespace heddle::kernels::matmul {
 namespace {
 
 constexpr int warp = 32;
-constexpr int warpgroup_threads = 4 * warp;
 constexpr int pieces = split_layout::pieces;
 
 struct tile {
@@ -188,11 +187,9 @@ __global__ void __launch_bounds__(split_threads)
 struct half_product {
     CUtensorMap a{};
     CUtensorMap b{};
-    const float* a_powers = nullptr;
-    const float* b_powers = nullptr;
-    std::int64_t a_power_stride = 0;
-    std::int64_t b_power_stride = 0;
-    float_result c;
+    CUtensorMap a_powers{};
+    CUtensorMap b_powers{};
+    result<float> c;
 };
 
 template <bool a_k_major, bool b_k_major>
@@ -240,10 +237,8 @@ struct fp16x3_kernel {
         a_tile::template load<1>(shared.a[stage], p.a, row, step * tile::k, piece, 0, full);
         b_tile::template load<1>(shared.b[stage], p.b, col, step * tile::k, piece, 0, full);
         if (!has_powers) return;
-        ptx::bulk_copy(shared.a_powers[stage], p.a_powers + step * p.a_power_stride + row, a_power_bytes,
-                       full);
-        ptx::bulk_copy(shared.b_powers[stage], p.b_powers + step * p.b_power_stride + col, b_power_bytes,
-                       full);
+        ptx::load_box(shared.a_powers[stage], p.a_powers, row, step, 0, full);
+        ptx::load_box(shared.b_powers[stage], p.b_powers, col, step, 0, full);
     }
 
     __device__ void release(int stage) {
@@ -298,7 +293,6 @@ struct fp16x3_kernel {
                 total[i + 1] = fmaf(sums[i + 1] * a_powers[half], b_powers.y, total[i + 1]);
             }
         }
-        ptx::fence_before_copies();  // the powers that were read here are overwritten by a copy
         release(first);
         at.advance();
     }
@@ -394,10 +388,13 @@ void launch_fp16x3(const arguments& arguments, std::byte* workspace, const devic
         split(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free, stream);
     const split_operand of_b =
         split(b_k_major ? transposed(b) : b, b_k_major, tile::n, 1 / balance, free, stream);
-    const half_product p{.a_powers = of_a.powers,
-                         .b_powers = of_b.powers,
-                         .a_power_stride = of_a.layout.power_stride,
-                         .b_power_stride = of_b.layout.power_stride,
+    const auto map_of_powers = [k](const split_operand& operand, int tile_extent) {
+        const matrix_view<const float> powers{operand.powers, divide_up(k, step_k),
+                                              operand.layout.power_stride};
+        return make_tensor_map(powers, 1, tile_extent);
+    };
+    const half_product p{.a_powers = map_of_powers(of_a, tile::m),
+                         .b_powers = map_of_powers(of_b, tile::n),
                          .c = make_result(arguments)};
     const shared_sums partial = shared_sums_in(workspace);
     if (a_k_major)

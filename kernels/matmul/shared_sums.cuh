@@ -4,6 +4,7 @@
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/tile_scheduler.cuh"
 #include "kernels/matmul/launch.hpp"
+#include "kernels/matmul/warpgroup_sums.cuh"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,6 @@ inline shared_sums shared_sums_in(std::byte* workspace) {
 template <int n, int slot_n = n>
 class sum_exchange {
   public:
-    static constexpr int threads = 128;
     static constexpr int count = n / 2;  ///< of a thread
 
     /// A worker has `groups` warpgroups, of which this is `group`; nobody else uses `barrier` and `flag` meanwhile.
@@ -67,17 +67,18 @@ class sum_exchange {
   private:
     /// The place of this warpgroup's share of what a worker, or all that share a tile, has one of.
     __device__ int share(int index) const { return index * groups_ + group_; }
-    __device__ void sync() const { ptx::sync_threads(barrier_, threads); }
+    __device__ void sync() const { ptx::sync_threads(barrier_, warpgroup_threads); }
 
     /// One sum of each thread after another: in packets, registers would have to be neighbours.
     __device__ float* slot(int index) const {
-        return memory_.slots + std::int64_t{share(index)} * (threads * slot_n / 2) + threadIdx.x % threads;
+        return memory_.slots + std::int64_t{share(index)} * (warpgroup_threads * slot_n / 2) +
+               threadIdx.x % warpgroup_threads;
     }
 
     __device__ void leave(int index, const float (&sums)[count]) const {
         float* const to = slot(index);
 #pragma unroll
-        for (int i = 0; i < count; ++i) to[i * threads] = sums[i];
+        for (int i = 0; i < count; ++i) to[i * warpgroup_threads] = sums[i];
         __threadfence();
         sync();
     }
@@ -85,12 +86,12 @@ class sum_exchange {
     __device__ void add(int index, float (&sums)[count]) const {
         const float* const from = slot(index);
 #pragma unroll
-        for (int i = 0; i < count; ++i) sums[i] += __ldcg(from + i * threads);
+        for (int i = 0; i < count; ++i) sums[i] += __ldcg(from + i * warpgroup_threads);
     }
 
     /// Whether this warpgroup is the last of `sharers` to come here: then it sees what the others left.
     __device__ bool is_last(int index, int sharers) const {
-        if (threadIdx.x % threads == 0)
+        if (threadIdx.x % warpgroup_threads == 0)
             flag_ = ptx::atomic_increment(memory_.tickets + share(index), sharers - 1) ==
                     static_cast<unsigned>(sharers - 1);
         sync();

@@ -28,6 +28,9 @@ struct skinny_product {
     matrix_view<float> c;
     float alpha = 1;
     float beta = 0;
+    /// Of the wide operand's rows: what stays in the L2. The others stream through it, so that the next product with the same
+    /// operand finds these there, where all of them would have pushed one another out.
+    std::int64_t kept = 0;
 
     __device__ void store(int row, std::int64_t col, float sum) const {
         if (row >= c.rows || col >= c.cols) return;
@@ -75,9 +78,12 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
     const float* at = p.wide.data + col * p.wide.col_stride + line * p.wide.row_stride;
     float next[Tile::ahead], sums[Tile::rows] = {};
     const auto read = [&](std::int64_t begin) {
-        if (begin + Tile::depth <= depth) {
+        if (begin + Tile::depth <= min(depth, p.kept)) {
 #pragma unroll
             for (int i = 0; i < Tile::ahead; ++i, at += step) next[i] = __ldg(at);
+        } else if (begin + Tile::depth <= depth) {
+#pragma unroll
+            for (int i = 0; i < Tile::ahead; ++i, at += step) next[i] = __ldcs(at);
         } else {
 #pragma unroll
             for (int i = 0; i < Tile::ahead; ++i, at += step)
@@ -249,6 +255,8 @@ void launch_skinny(const arguments& arguments, const device_traits& device, cuda
     const bool is_tall = arguments.c.rows > arguments.c.cols;
     skinny_product p{arguments.a, arguments.b, arguments.c, arguments.alpha, arguments.beta};
     if (is_tall) p = {transposed(p.wide), transposed(p.thin), transposed(p.c), p.alpha, p.beta};
+    constexpr int l2_share = 2;
+    p.kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / p.c.cols;
     if (p.c.rows == 1)
         launch<1>(p, device, stream);
     else if (p.c.rows <= 4)

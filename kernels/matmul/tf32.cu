@@ -19,12 +19,12 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/tile_scheduler.cuh"
-#include "kernels/matmul/float_result.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/store.cuh"
 #include "kernels/matmul/warpgroup.cuh"
+#include "kernels/matmul/warpgroup_sums.cuh"
 #include <heddle/error.hpp>
 
 #include <array>
@@ -52,7 +52,7 @@ struct tf32_tile {
 struct tf32_product {
     CUtensorMap a;
     CUtensorMap b;
-    float_result c;
+    result<float> c;
 };
 
 /// Which elements of A's tile a thread has, and where they lie in shared memory.
@@ -213,7 +213,7 @@ struct tf32_kernel {
     /// Of 64 rows from `row` on.
     template <int n>
     __device__ void store(const a_elements& mine, int row, int col, const float (&sums)[n / 2]) const {
-        const float_result& c = p.c;
+        const result<float>& c = p.c;
         const bool down = c.row_stride == 1;
         const bool neighbours = (down && a_elements::apart == 1) || c.col_stride == 1;
         const std::int64_t line_stride = down ? c.col_stride : c.row_stride;
@@ -231,7 +231,7 @@ struct tf32_kernel {
     /// Two elements of a thread that are neighbours in C; in a C that lies in columns, those of two rows.
     template <int n>
     __device__ void store_pairs(int row, int col, bool down, const float (&sums)[n / 2]) const {
-        const float_result& c = p.c;
+        const result<float>& c = p.c;
         float* const begin = c.data + row * c.row_stride + col * c.col_stride;
         float* const second = begin + (down ? c.col_stride : a_elements::apart * c.row_stride);
 #pragma unroll
@@ -247,7 +247,7 @@ struct tf32_kernel {
     /// To any C, in whole lines of it: by way of shared memory.
     template <int n, bool down>
     __device__ void store_staged(int thread_row, int row, int col, const float (&sums)[n / 2]) const {
-        const float_result& c = p.c;
+        const result<float>& c = p.c;
         float* const staged = shared.staged[group];
         constexpr int length = down ? warpgroup_m : chunk_cols;
         constexpr int to_row = down ? 1 : short_pitch, to_col = down ? long_pitch : 1;

@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(tile::threads, 1)
     ptx::wgmma_results(sums);
 
     // store
-    store_from_registers<Out, tile::n>(p, row + group * warpgroup_m, col, 0, sums);
+    store_from_registers<tile::n>(p, row + group * warpgroup_m, col, sums);
 }
 
 }  // namespace

@@ -6,16 +6,13 @@
 #include "kernels/matmul/epilogue.hpp"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/tensor_map.hpp"
+#include "kernels/matmul/warpgroup_sums.cuh"
 
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 /// What the rungs share that multiply with wgmma.
 namespace heddle::kernels::matmul {
-
-inline constexpr int warpgroup_threads = 128;
-inline constexpr int warpgroup_m = 64;  ///< rows of an instruction
 
 /// A product as its kernel takes it: by value, maps too.
 template <class Out, class Activation = matmul_activation>
@@ -38,51 +35,14 @@ struct tensor_product {
     matmul::epilogue<Out, Activation> epilogue;
 };
 
-/// In two elements of Out, side by side.
-template <class Out>
-__device__ auto pair_of(float low, float high) {
-    if constexpr (std::is_same_v<Out, half>)
-        return __floats2half2_rn(low, high);
-    else if constexpr (std::is_same_v<Out, bfloat16>)
-        return __floats2bfloat162_rn(low, high);
-    else
-        return make_float2(low, high);
-}
-
 /// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
 /// neighbours of a row, eight lanes have neighbours of a column.
-template <class Out, int n>
-__device__ void store_from_registers(const tensor_product<Out>& p, int row, int col, int batch,
+template <int n, class Out>
+__device__ void store_from_registers(const tensor_product<Out>& p, int row, int col,
                                      const float (&sums)[n / 2]) {
-    using pair = decltype(pair_of<Out>(0, 0));
+    const result<Out> c{p.c_data, p.c_row_stride, p.c_col_stride, p.m, p.n, p.alpha, p.beta};
     const int thread = threadIdx.x % warpgroup_threads;
-    row += thread / 32 * 16 + thread % 32 / 4;
-    col += thread % 4 * 2;
-    Out* const c = p.c_data + batch * p.c_batch_stride;
-    const bool in_pairs = p.c_col_stride == 1 && reinterpret_cast<std::uintptr_t>(c) % sizeof(pair) == 0 &&
-                          (p.c_row_stride % 2 == 0 || p.m == 1);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        if (row + 8 * half >= p.m) continue;
-        Out* const line = c + (row + 8 * half) * p.c_row_stride;
-#pragma unroll
-        for (int j = 0; j < n / 8; ++j) {
-            const int at = col + 8 * j;
-            Out* const first = line + at * p.c_col_stride;
-            Out* const second = first + p.c_col_stride;
-            float low = p.alpha * sums[4 * j + 2 * half], high = p.alpha * sums[4 * j + 2 * half + 1];
-            if (p.beta != 0.0f) {
-                if (at < p.n) low += p.beta * static_cast<float>(*first);
-                if (at + 1 < p.n) high += p.beta * static_cast<float>(*second);
-            }
-            if (in_pairs && at + 1 < p.n) {
-                *reinterpret_cast<pair*>(first) = pair_of<Out>(low, high);
-            } else {
-                if (at < p.n) *first = static_cast<Out>(low);
-                if (at + 1 < p.n) *second = static_cast<Out>(high);
-            }
-        }
-    }
+    store<n>(c, row + thread / 32 * 16 + thread % 32 / 4, col + thread % 4 * 2, sums);
 }
 
 template <class In, class Out, class Activation, class Function>

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
         // store
 #pragma unroll
     for (int part = 0; part < tile::parts; ++part)
-        store_from_registers<Out, tile::n>(p, row + part * warpgroup_m, col, 0, sums[part]);
+        store_from_registers<tile::n>(p, row + part * warpgroup_m, col, sums[part]);
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "kernels/matmul/launch.hpp"
+#include <heddle/types.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+/// What a warpgroup's wgmma leaves in its registers, and C, which it becomes.
+namespace heddle::kernels::matmul {
+
+inline constexpr int warpgroup_threads = 128;
+inline constexpr int warpgroup_m = 64;  ///< rows of an instruction
+
+/// C of a product that is not empty, and what becomes of the sums.
+template <class Out>
+struct result {
+    Out* data = nullptr;
+    std::int64_t row_stride = 0;
+    std::int64_t col_stride = 0;
+    int rows = 0;
+    int cols = 0;
+    float alpha = 0;
+    float beta = 0;
+};
+
+inline result<float> make_result(const arguments& arguments) {
+    const matrix_view<float>& c = arguments.c;
+    return {c.data,          c.row_stride,  c.col_stride, static_cast<int>(c.rows), static_cast<int>(c.cols),
+            arguments.alpha, arguments.beta};
+}
+
+/// In two elements of Out, side by side.
+template <class Out>
+__device__ auto pair_of(float low, float high) {
+    if constexpr (std::is_same_v<Out, half>)
+        return __floats2half2_rn(low, high);
+    else if constexpr (std::is_same_v<Out, bfloat16>)
+        return __floats2bfloat162_rn(low, high);
+    else
+        return make_float2(low, high);
+}
+
+/// Stores a thread's sums (wgmma.cuh): pairs of columns from `col` on, in `row` and eight below.
+template <int n, class Out>
+__device__ void store(const result<Out>& c, int row, int col, const float (&sums)[n / 2]) {
+    using pair = decltype(pair_of<Out>(0, 0));
+    const bool in_pairs = c.col_stride == 1 && reinterpret_cast<std::uintptr_t>(c.data) % sizeof(pair) == 0 &&
+                          (c.row_stride % 2 == 0 || c.rows == 1);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if (row + 8 * half >= c.rows) continue;
+        Out* const line = c.data + (row + 8 * half) * c.row_stride;
+#pragma unroll
+        for (int j = 0; j < n / 8; ++j) {
+            const int at = col + 8 * j;
+            Out* const first = line + at * c.col_stride;
+            Out* const second = first + c.col_stride;
+            float low = c.alpha * sums[4 * j + 2 * half], high = c.alpha * sums[4 * j + 2 * half + 1];
+            if (c.beta != 0) {
+                if (at < c.cols) low += c.beta * static_cast<float>(*first);
+                if (at + 1 < c.cols) high += c.beta * static_cast<float>(*second);
+            }
+            if (in_pairs && at + 1 < c.cols) {
+                *reinterpret_cast<pair*>(first) = pair_of<Out>(low, high);
+            } else {
+                if (at < c.cols) *first = static_cast<Out>(low);
+                if (at + 1 < c.cols) *second = static_cast<Out>(high);
+            }
+        }
+    }
+}
+
+}  // namespace heddle::kernels::matmul
