@@ -395,6 +395,7 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
     if (detail::is_exact_enough(tf32x3, problem.precision, k) && problem.unit_stride && has_fast_tf32(device))
         consider(tf32x3, rungs::tf32x3_us(m, n, k, device.sm_count, problem.tensor_maps));
     if (!has_warpgroups(device) || !problem.countable_by_int) return best.algorithm;
+    if (problem.tensor_maps) consider(tma_pipelined, rungs::tma_pipelined_us(m, n, k, device.sm_count));
     if (detail::is_exact_enough(fp16x3, problem.precision, k) && problem.has_workspace)
         consider(fp16x3, rungs::fp16x3_us(m, n, k, device.sm_count));
     if (detail::is_exact_enough(tf32, problem.precision, k) && can_be_tf32(problem))

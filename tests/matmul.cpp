@@ -700,6 +700,20 @@ TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     EXPECT_NE(select(matmul_problem{512, 512, 512}, turing), matmul_algorithm::pipelined);
 }
 
+TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
+    using enum matmul_algorithm;
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    device_traits ampere = hopper();
+    ampere.compute_capability_major = 8;
+    for (const std::int64_t size : {512, 2048, 4096, 8192}) {
+        matmul_problem problem = strict(size, size, size);
+        EXPECT_EQ(select(problem, hopper()), pipelined) << size;
+        problem.tensor_maps = true;
+        EXPECT_EQ(select(problem, hopper()), size > 512 ? tma_pipelined : pipelined) << size;
+        EXPECT_EQ(select(problem, ampere), pipelined) << size;
+    }
+}
+
 TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) {
     using enum matmul_algorithm;
     for (matmul_problem problem :

@@ -193,6 +193,9 @@ inline constexpr std::array ffma_tiles = {
     ffma_tile{32, 64, 1, 0.0131, 0.0131, 2.3},
 };
 
+/// Of `tma_pipelined`.
+inline constexpr ffma_tile tma_pipelined_tile{128, 128, 2, 0.163, 0.149, 3};
+
 /// The first `whole` tiles are a block each, the others `parts` blocks each, along k.
 struct ffma_layout {
     std::size_t tile = 0;  ///< of ffma_tiles
@@ -220,6 +223,12 @@ inline double ffma_rounds_us(const ffma_tile& tile, std::int64_t blocks, double 
     const double full_us = static_cast<double>(full) * (tile.around_us + k * tile.k_us);
     if (rest == 0) return full_us;
     return full_us + tile.around_us + k * (rest <= sm_count ? tile.alone_k_us : tile.k_us);
+}
+
+inline double tma_pipelined_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    const ffma_tile& tile = tma_pipelined_tile;
+    return float_costs::ffma_around_us + ffma_rounds_us(tile, divide_up(m, tile.m) * divide_up(n, tile.n),
+                                                        static_cast<double>(k), sm_count);
 }
 
 /// Whole tiles, or, where that is faster, whole rounds of these and the rest in as many parts as fill a round.
