@@ -47,7 +47,7 @@ EXPECTATIONS = [
     Expectation(r"matmul::bf16x6<(true|false), (true|false), true>", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::bf16x6<(true|false), (true|false), false>", ["HGMMA", "LDGSTS"], HOPPER),
     Expectation(r"matmul::tf32<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
-    Expectation(r"matmul::fp16x3<", ["HGMMA", "UTMALDG", "UBLKCP"], HOPPER),
+    Expectation(r"matmul::fp16x3<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"reduce::single_pass_ring<", ["UBLKCP"], HOPPER),
     Expectation(r"(elementwise|norm|reduce|scan|softmax|transpose)::\w+<", []),
 ]

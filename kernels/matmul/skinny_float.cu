@@ -78,7 +78,9 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
     const float* at = p.wide.data + col * p.wide.col_stride + line * p.wide.row_stride;
     float next[Tile::ahead], sums[Tile::rows] = {};
     const auto read = [&](std::int64_t begin) {
-        if (begin + Tile::depth <= min(depth, p.kept)) {
+        // Of 16 rows the memory's rate is not the limit, and registers are short.
+        const bool stays = Tile::rows == 16 || begin + Tile::depth <= p.kept;
+        if (stays && begin + Tile::depth <= depth) {
 #pragma unroll
             for (int i = 0; i < Tile::ahead; ++i, at += step) next[i] = __ldg(at);
         } else if (begin + Tile::depth <= depth) {

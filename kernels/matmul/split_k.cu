@@ -8,6 +8,7 @@
 // the whole device and always in one order, so that results are the same every time. Its blocks are there when the last part
 // ends: it is launched when the parts have begun. What limits it: the sums, written and read once.
 
+#include "kernels/device/clusters.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
@@ -75,7 +76,8 @@ void launch_split_k(const arguments& arguments, std::byte* workspace, const devi
     config.blockDim = dim3(threads / adders, adders);
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = device.has_compute_capability(9, 0) ? 1 : 0;
+    config.numAttrs =
+        waits_for_grids(device.compute_capability_major, device.compute_capability_minor) ? 1 : 0;
     check(cudaLaunchKernelEx(&config, add_up, arguments, split_of(layout, sums), tile.m, tile.n));
 }
 
