@@ -9,29 +9,40 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 
 namespace heddle {
 namespace {
 
 namespace rungs = kernels::gaussian_blur;
 
-constexpr std::array algorithms = {gaussian_blur_algorithm::naive, gaussian_blur_algorithm::separable,
-                                   gaussian_blur_algorithm::shared_memory, gaussian_blur_algorithm::fused};
+constexpr std::array algorithms = {
+    gaussian_blur_algorithm::naive,         gaussian_blur_algorithm::separable,
+    gaussian_blur_algorithm::shared_memory, gaussian_blur_algorithm::register_window,
+    gaussian_blur_algorithm::fused,         gaussian_blur_algorithm::tensor_core,
+    gaussian_blur_algorithm::decimated};
 
-bool needs_intermediate(gaussian_blur_algorithm algorithm) {
-    return algorithm == gaussian_blur_algorithm::separable ||
-           algorithm == gaussian_blur_algorithm::shared_memory;
-}
-
-std::int64_t intermediate_stride(std::int64_t row_values) {
-    return (row_values + 3) / 4 * 4;
-}
-
-std::int64_t workspace_bytes(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorithm) {
-    if (!needs_intermediate(algorithm) || problem.width == 0 || problem.height == 0) return 0;
-    const std::int64_t stride = intermediate_stride(problem.width * problem.channels);
-    return detail::workspace_ticket_bytes + problem.height * stride * std::int64_t{sizeof(float)};
+/// What a rung needs; 0 also where it cannot run the problem.
+std::int64_t workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
+                             std::int64_t source_height, gaussian_blur_algorithm algorithm) {
+    if (problem.width == 0 || problem.height == 0 || problem.images == 0) return 0;
+    const auto with_tickets = [](std::int64_t bytes) {
+        return bytes > 0 ? detail::workspace_ticket_bytes + bytes : 0;
+    };
+    switch (algorithm) {
+        case gaussian_blur_algorithm::separable:
+        case gaussian_blur_algorithm::shared_memory:
+        case gaussian_blur_algorithm::register_window:
+            return with_tickets(rungs::intermediate_bytes(problem, source_height));
+        case gaussian_blur_algorithm::decimated:
+            return rungs::decimated_fits(problem, device)
+                       ? with_tickets(rungs::decimated_workspace_bytes(problem))
+                       : 0;
+        default:
+            return 0;
+    }
 }
 
 void require_known(const char* operation, gaussian_blur_algorithm algorithm) {
@@ -41,38 +52,67 @@ void require_known(const char* operation, gaussian_blur_algorithm algorithm) {
                     "an enumerator of gaussian_blur_algorithm");
 }
 
-void require_valid(const char* operation, const gaussian_blur_problem& problem) {
-    const auto& [width, height, channels, radius] = problem;
-    detail::require(width >= 0, operation, {"problem", "width"}, width, "zero or more");
-    detail::require(height >= 0, operation, {"problem", "height"}, height, "zero or more");
-    detail::require(channels == 1 || channels == 3 || channels == 4, operation, {"problem", "channels"},
-                    channels, "1, 3 or 4");
-    detail::require(radius >= 0, operation, {"problem", "radius"}, radius, "zero or more");
+std::string_view name_of(pixel_type type) {
+    switch (type) {
+        case pixel_type::u8:
+            return "uint8";
+        case pixel_type::u16:
+            return "uint16";
+        case pixel_type::f16:
+            return "half";
+        case pixel_type::f32:
+            return "float";
+    }
+    return "unknown";
 }
 
-void require_supported(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorithm,
-                       const device_traits& device) {
-    const auto require_fit = [&](bool fits) {
-        if (fits) return;
-        throw unsupported(detail::format(
-            "gaussian_blur: {} cannot hold radius {} of {} channels in {} bytes of shared memory, "
-            "or a row of {} pixels is too long for it",
-            to_string(algorithm), problem.radius, problem.channels, device.shared_memory_per_block_optin,
-            problem.width));
-    };
+bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits& device) {
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+        return rungs::tensor_core_fits(problem, device);
+    else
+        return false;
+}
+
+bool fits(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorithm,
+          const device_traits& device) {
     switch (algorithm) {
         case gaussian_blur_algorithm::naive:
-            if (problem.radius <= rungs::taps::table_radius) return;
-            throw unsupported(detail::format("gaussian_blur: naive takes a radius of at most {}, not {}",
-                                             rungs::taps::table_radius, problem.radius));
+            return std::max(problem.radius.x, problem.radius.y) <= rungs::taps::table_radius;
         case gaussian_blur_algorithm::shared_memory:
-            return require_fit(rungs::shared_memory_fits(problem, device));
+            return rungs::shared_memory_fits(problem, device);
+        case gaussian_blur_algorithm::register_window:
+            return rungs::register_window_fits(problem, device);
         case gaussian_blur_algorithm::fused:
-            return require_fit(rungs::fused_blocks_per_sm(problem, device) > 0);
+            return rungs::fused_blocks_per_sm(problem, device) > 0;
+        case gaussian_blur_algorithm::tensor_core:
+            return tensor_core_fits(problem, device);
+        case gaussian_blur_algorithm::decimated:
+            return rungs::decimated_fits(problem, device);
         case gaussian_blur_algorithm::separable:
         case gaussian_blur_algorithm::automatic:
-            return;
+            return true;
     }
+    return false;
+}
+
+/// Whether it has rows of more than max_row_values.
+bool takes_long_rows(gaussian_blur_algorithm algorithm) {
+    return algorithm == gaussian_blur_algorithm::naive || algorithm == gaussian_blur_algorithm::separable;
+}
+
+void require_supported(const gaussian_blur_problem& problem, bool has_long_rows,
+                       gaussian_blur_algorithm algorithm, const device_traits& device) {
+    if (has_long_rows && !takes_long_rows(algorithm))
+        throw unsupported(detail::format("gaussian_blur: {} takes rows of at most {} values",
+                                         to_string(algorithm), rungs::max_row_values));
+    if (fits(problem, algorithm, device)) return;
+    throw unsupported(detail::format(
+        "gaussian_blur: {} cannot blur {} x {} pixels of {} {} channels with radius {} x {}, sigma {} x {}, "
+        "on "
+        "compute capability {}.{} with {} bytes of shared memory a block",
+        to_string(algorithm), problem.width, problem.height, problem.channels, name_of(problem.type),
+        problem.radius.x, problem.radius.y, problem.sigma.x, problem.sigma.y, device.compute_capability_major,
+        device.compute_capability_minor, device.shared_memory_per_block_optin));
 }
 
 rungs::taps taps_of(double sigma, std::int64_t radius) {
@@ -82,7 +122,8 @@ rungs::taps taps_of(double sigma, std::int64_t radius) {
     taps.scale = detail::blur_scale(sigma, radius);
     if (taps.has_table())
         for (std::int64_t i = 0; i <= radius; ++i)
-            taps.table[i] = static_cast<float>(taps.scale * detail::blur_weight(sigma, i));
+            taps.table[radius - i] = taps.table[radius + i] =
+                static_cast<float>(taps.scale * detail::blur_weight(sigma, i));
     return taps;
 }
 
@@ -98,8 +139,16 @@ void launch(const rungs::arguments<T>& arguments, const device_traits& device, c
             return rungs::launch_separable(arguments, device, stream);
         case gaussian_blur_algorithm::shared_memory:
             return rungs::launch_shared_memory(arguments, device, stream);
+        case gaussian_blur_algorithm::register_window:
+            return rungs::launch_register_window(arguments, device, stream);
         case gaussian_blur_algorithm::fused:
             return rungs::launch_fused(arguments, device, stream);
+        case gaussian_blur_algorithm::tensor_core:
+            if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<T, std::uint8_t>)
+                return rungs::launch_tensor_core(arguments, device, stream);
+            break;  // does not fit
+        case gaussian_blur_algorithm::decimated:
+            return rungs::launch_decimated(arguments, device, stream);
     }
 }
 
@@ -119,15 +168,34 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
             return "separable";
         case gaussian_blur_algorithm::shared_memory:
             return "shared_memory";
+        case gaussian_blur_algorithm::register_window:
+            return "register_window";
         case gaussian_blur_algorithm::fused:
             return "fused";
+        case gaussian_blur_algorithm::tensor_core:
+            return "tensor_core";
+        case gaussian_blur_algorithm::decimated:
+            return "decimated";
     }
     return "unknown";
 }
 
+/// From where on a rung is the fastest, measured on an H200.
+constexpr double min_sigma_of_decimated = 12;
+constexpr std::int64_t min_radius_of_tensor_core = 3;
+
 /// `fused` hides its latencies only where an SM holds two of its blocks.
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
-    require_valid("select", problem);
+    detail::validate_problem("select", problem);
+    const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
+    if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
+        return gaussian_blur_algorithm::decimated;
+    // Small windows are no slower in `fused`, and where words of a row are not words of memory, no window that its
+    // registers hold.
+    const std::int64_t from_radius =
+        problem.in_words ? min_radius_of_tensor_core : rungs::max_register_radius + 1;
+    if (std::max(problem.radius.x, problem.radius.y) >= from_radius && tensor_core_fits(problem, device))
+        return gaussian_blur_algorithm::tensor_core;
     if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
     if (rungs::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;
     return gaussian_blur_algorithm::separable;
@@ -136,56 +204,93 @@ gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const devic
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
                                            gaussian_blur_algorithm algorithm) {
     require_known("gaussian_blur_workspace_bytes", algorithm);
-    require_valid("gaussian_blur_workspace_bytes", problem);
+    detail::validate_problem("gaussian_blur_workspace_bytes", problem);
     const bool is_automatic = algorithm == gaussian_blur_algorithm::automatic;
-    return workspace_bytes(problem, is_automatic ? select(problem, device) : algorithm);
+    constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
+    return workspace_bytes(problem, device, any_height, is_automatic ? select(problem, device) : algorithm);
 }
 
 std::int64_t gaussian_radius(double sigma) {
-    detail::validate_sigma("gaussian_radius", sigma, true);
+    detail::validate_sigma("gaussian_radius", "sigma", sigma, true);
     return static_cast<std::int64_t>(std::ceil(4 * sigma));
 }
 
+namespace {
+
+/// Whether rows and images lie multiples of 4 bytes apart.
 template <class T>
-void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination, double sigma,
-                   cuda::stream_ref stream, const gaussian_blur_options& options) {
+bool steps_in_words(const image_batch_view<T>& images) {
+    const auto in_words = [](std::int64_t step) { return step * std::int64_t{sizeof(T)} % 4 == 0; };
+    return (images.first.height <= 1 || in_words(images.first.row_stride)) &&
+           (images.count <= 1 || in_words(images.stride));
+}
+
+}  // namespace
+
+template <class T>
+void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
+                   blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options) {
     detail::validate_blur("gaussian_blur", source, destination, sigma, options);
     require_known("gaussian_blur", options.algorithm);
     detail::validate_workspace(
         "gaussian_blur", options.workspace,
         {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
-    const gaussian_blur_problem problem{source.width, source.height, source.channels,
-                                        detail::blur_radius(sigma, options)};
+    const std::int64_t width = destination.first.width;
+    const std::int64_t height = destination.first.height;
+    const std::int64_t channels = destination.first.channels;
+    const std::int64_t source_height = source.first.height;
+    const gaussian_blur_problem problem{
+        .width = width,
+        .height = height,
+        .channels = channels,
+        .radius = detail::blur_radius(sigma, options),
+        .sigma = sigma,
+        .type = pixel_type_of<T>,
+        .images = destination.count,
+        .exact = options.exact,
+        .in_words = steps_in_words(source) && steps_in_words(destination) &&
+                    reinterpret_cast<std::uintptr_t>(destination.first.data) % 4 == 0};
     const bool is_automatic = options.algorithm == gaussian_blur_algorithm::automatic;
     if (!is_automatic)
-        detail::validate_workspace_size("gaussian_blur", options.workspace,
-                                        workspace_bytes(problem, options.algorithm));
-    if (source.width == 0 || source.height == 0) return;
+        detail::validate_workspace_size(
+            "gaussian_blur", options.workspace,
+            workspace_bytes(problem, traits_of(current_device()), source_height, options.algorithm));
+    if (width == 0 || height == 0 || destination.count == 0) return;
 
     const device_traits& device = traits_of(current_device());
-    const gaussian_blur_algorithm algorithm = is_automatic ? select(problem, device) : options.algorithm;
-    require_supported(problem, algorithm, device);
-    const std::int64_t bytes = workspace_bytes(problem, algorithm);
+    const bool has_long_rows = source.first.width > rungs::max_row_values / channels;
+    const gaussian_blur_algorithm algorithm = !is_automatic   ? options.algorithm
+                                              : has_long_rows ? gaussian_blur_algorithm::separable
+                                                              : select(problem, device);
+    require_supported(problem, has_long_rows, algorithm, device);
+    const std::int64_t bytes = workspace_bytes(problem, device, source_height, algorithm);
     detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);
 
+    const image_region region = options.region.value_or(image_region{});
     rungs::arguments<T> arguments{
         .source = source,
         .destination = destination,
-        .taps = taps_of(sigma, problem.radius),
+        .x = region.x,
+        .y = region.y,
+        .taps_x = taps_of(sigma.x, problem.radius.x),
+        .taps_y = taps_of(sigma.y, problem.radius.y),
         .border = options.border,
         .border_value = options.border == border::constant ? static_cast<T>(options.border_value) : T{}};
     device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);
     if (bytes > 0) {
         std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();
         arguments.intermediate = reinterpret_cast<float*>(data + detail::workspace_ticket_bytes);
-        arguments.intermediate_stride = intermediate_stride(source.width * source.channels);
     }
     launch(arguments, device, stream.get(), algorithm);
 }
 
-template void gaussian_blur<float>(image_view<const float>, image_view<float>, double, cuda::stream_ref,
-                                   const gaussian_blur_options&);
-template void gaussian_blur<std::uint8_t>(image_view<const std::uint8_t>, image_view<std::uint8_t>, double,
-                                          cuda::stream_ref, const gaussian_blur_options&);
+template void gaussian_blur(image_batch_view<const float>, image_batch_view<float>, blur_sigma,
+                            cuda::stream_ref, const gaussian_blur_options&);
+template void gaussian_blur(image_batch_view<const half>, image_batch_view<half>, blur_sigma,
+                            cuda::stream_ref, const gaussian_blur_options&);
+template void gaussian_blur(image_batch_view<const std::uint16_t>, image_batch_view<std::uint16_t>,
+                            blur_sigma, cuda::stream_ref, const gaussian_blur_options&);
+template void gaussian_blur(image_batch_view<const std::uint8_t>, image_batch_view<std::uint8_t>, blur_sigma,
+                            cuda::stream_ref, const gaussian_blur_options&);
 
 }  // namespace heddle

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace heddle::detail {
@@ -14,46 +16,104 @@ namespace heddle::detail {
 inline constexpr std::int64_t max_blur_radius = std::int64_t{1} << 28;
 
 /// Where options give no radius, sigma must not make one that is too large.
-inline void validate_sigma(const char* operation, double sigma, bool makes_radius) {
-    require(std::isfinite(sigma) && sigma > 0, operation, "sigma", sigma, "a positive, finite number");
+inline void validate_sigma(const char* operation, const argument_name& name, double sigma,
+                           bool makes_radius) {
+    require(std::isfinite(sigma) && sigma > 0, operation, name, sigma, "a positive, finite number");
     constexpr double most = static_cast<double>(max_blur_radius) / 4;
-    require(!makes_radius || sigma <= most, operation, "sigma", sigma, "at most {}", most);
+    require(!makes_radius || sigma <= most, operation, name, sigma, "at most {}", most);
+}
+
+/// What a filter of images asks of them and of the region of the source that is wanted.
+template <class From, class To>
+void validate_images(const char* operation, const image_batch_view<const From>& source,
+                     const image_batch_view<To>& destination, const std::optional<image_region>& region) {
+    validate(operation, "source", source);
+    validate(operation, "destination", destination);
+    require(source.count == destination.count, operation, {"source", "count"}, source.count,
+            "{} (destination.count)", destination.count);
+    require(source.first.channels == destination.first.channels, operation, {"source", "channels"},
+            source.first.channels, "{} (destination.channels)", destination.first.channels);
+    if (region) {
+        constexpr const char* name = "options.region";
+        const auto require_inside = [&](const char* begin_name, const char* size_name, std::int64_t begin,
+                                        std::int64_t size, std::int64_t all) {
+            require(size >= 0 && size <= all, operation, {name, size_name}, size, "0 to {} (the source)",
+                    all);
+            require(begin >= 0 && begin <= all - size, operation, {name, begin_name}, begin,
+                    "0 to {} (inside of the source)", all - size);
+        };
+        require_inside("x", "width", region->x, region->width, source.first.width);
+        require_inside("y", "height", region->y, region->height, source.first.height);
+    }
+    const char* name = region ? "options.region" : "source";
+    const image_region wanted = region.value_or(image_region{0, 0, source.first.width, source.first.height});
+    require(wanted.width == destination.first.width, operation, {name, "width"}, wanted.width,
+            "{} (destination.width)", destination.first.width);
+    require(wanted.height == destination.first.height, operation, {name, "height"}, wanted.height,
+            "{} (destination.height)", destination.first.height);
+    validate_apart(operation, "destination", destination);
+    require(!overlap(footprint_of(source), footprint_of(destination)), operation, "destination",
+            "a view that overlaps source", "memory apart from it");
+}
+
+template <class T>
+void validate_border(const char* operation, border kind, float value) {
+    switch (kind) {
+        case border::replicate:
+        case border::reflect:
+        case border::reflect_101:
+        case border::wrap:
+            return;
+        case border::constant: {
+            const argument_name name{"options", "border_value"};
+            if constexpr (std::is_integral_v<T>) {
+                constexpr int largest = std::numeric_limits<T>::max();
+                require(value >= 0 && value <= largest && value == std::floor(value), operation, name, value,
+                        "a whole number from 0 to {}", largest);
+            } else if constexpr (std::is_same_v<T, half>) {
+                constexpr float largest = 65504;
+                require(!std::isfinite(value) || std::abs(value) <= largest, operation, name, value,
+                        "at most {} in magnitude", largest);
+            }
+            return;
+        }
+    }
+    require(false, operation, {"options", "border"}, static_cast<int>(kind), "an enumerator of border");
+}
+
+inline void validate_radius(const char* operation, const char* name, const window_radius& radius) {
+    const auto require_radius = [&](const char* member, std::int64_t value) {
+        require(value >= 0 && value <= max_blur_radius, operation, {name, member}, value, "0 to {}",
+                max_blur_radius);
+    };
+    require_radius("x", radius.x);
+    require_radius("y", radius.y);
 }
 
 /// What heddle::gaussian_blur and its CPU sibling ask of their arguments.
 template <class T>
-void validate_blur(const char* operation, const image_view<const T>& source, const image_view<T>& destination,
-                   double sigma, const gaussian_blur_options& options) {
-    validate(operation, "source", source);
-    validate(operation, "destination", destination);
-    require(source.width == destination.width, operation, {"source", "width"}, source.width,
-            "{} (destination.width)", destination.width);
-    require(source.height == destination.height, operation, {"source", "height"}, source.height,
-            "{} (destination.height)", destination.height);
-    require(source.channels == destination.channels, operation, {"source", "channels"}, source.channels,
-            "{} (destination.channels)", destination.channels);
-    require(!overlap(footprint_of(source), footprint_of(destination)), operation, "destination",
-            "a view that overlaps source", "memory apart from it");
+void validate_blur(const char* operation, const image_batch_view<const T>& source,
+                   const image_batch_view<T>& destination, const blur_sigma& sigma,
+                   const gaussian_blur_options& options) {
+    validate_images(operation, source, destination, options.region);
+    validate_sigma(operation, {"sigma", "x"}, sigma.x, !options.radius);
+    validate_sigma(operation, {"sigma", "y"}, sigma.y, !options.radius);
+    validate_radius(operation, "options.radius", options.radius.value_or(0));
+    validate_border<T>(operation, options.border, options.border_value);
+}
 
-    validate_sigma(operation, sigma, !options.radius.has_value());
-    const std::int64_t radius = options.radius.value_or(0);
-    require(radius >= 0 && radius <= max_blur_radius, operation, {"options", "radius"}, radius, "0 to {}",
-            max_blur_radius);
-    switch (options.border) {
-        case border::replicate:
-        case border::reflect:
-        case border::wrap:
-            return;
-        case border::constant:
-            if constexpr (std::is_integral_v<T>)
-                require(options.border_value >= 0 && options.border_value <= 255 &&
-                            options.border_value == std::floor(options.border_value),
-                        operation, {"options", "border_value"}, options.border_value,
-                        "a whole number from 0 to 255");
-            return;
-    }
-    require(false, operation, {"options", "border"}, static_cast<int>(options.border),
-            "an enumerator of border");
+inline void validate_problem(const char* operation, const gaussian_blur_problem& problem) {
+    const auto require_not_negative = [operation](const argument_name& name, std::int64_t value) {
+        require(value >= 0, operation, name, value, "zero or more");
+    };
+    require_not_negative({"problem", "width"}, problem.width);
+    require_not_negative({"problem", "height"}, problem.height);
+    require(problem.channels >= 1 && problem.channels <= 4, operation, {"problem", "channels"},
+            problem.channels, "1 to 4");
+    validate_radius(operation, "problem.radius", problem.radius);
+    validate_sigma(operation, {"problem.sigma", "x"}, problem.sigma.x, false);
+    validate_sigma(operation, {"problem.sigma", "y"}, problem.sigma.y, false);
+    require_not_negative({"problem", "images"}, problem.images);
 }
 
 /// The weight of a pixel at `distance`, before it is normalised.
@@ -69,10 +129,9 @@ inline double blur_scale(double sigma, std::int64_t radius) {
     return 1 / (1 + 2 * side);
 }
 
-/// The radius to work with: the one asked for, less the weights that are 0 in float. Those are all beyond 15
-/// sigma and none up to 12, whatever the scale.
-inline std::int64_t blur_radius(double sigma, const gaussian_blur_options& options) {
-    std::int64_t radius = options.radius ? *options.radius : gaussian_radius(sigma);
+/// The radius to work with along one axis: the one asked for, less the weights that are 0 in float. Those are
+/// all beyond 15 sigma and none up to 12, whatever the scale.
+inline std::int64_t blur_radius(double sigma, std::int64_t radius) {
     const auto reach = [sigma](int sigmas) {
         return static_cast<std::int64_t>(std::min<double>(std::ceil(sigmas * sigma), max_blur_radius));
     };
@@ -81,6 +140,12 @@ inline std::int64_t blur_radius(double sigma, const gaussian_blur_options& optio
     const double scale = blur_scale(sigma, radius);
     while (static_cast<float>(scale * blur_weight(sigma, radius)) == 0) --radius;
     return radius;
+}
+
+inline window_radius blur_radius(const blur_sigma& sigma, const gaussian_blur_options& options) {
+    const window_radius asked =
+        options.radius ? *options.radius : window_radius{gaussian_radius(sigma.x), gaussian_radius(sigma.y)};
+    return {blur_radius(sigma.x, asked.x), blur_radius(sigma.y, asked.y)};
 }
 
 }  // namespace heddle::detail

@@ -74,6 +74,35 @@ footprint footprint_of(const image_view<T>& image) {
         matrix_view<T>{image.data, image.height, image.width * image.channels, image.row_stride});
 }
 
+/// Where rows of all images stand side by side: the elements of such a row.
+template <class T>
+constexpr std::int64_t row_of_all(const image_batch_view<T>& batch) {
+    return (batch.count - 1) * batch.stride + batch.first.width * batch.first.channels;
+}
+template <class T>
+constexpr std::int64_t span_of(const image_view<T>& image) {
+    return (image.height - 1) * image.row_stride + image.width * image.channels;
+}
+
+/// Images whose rows stand side by side, or in the rows of one taller image; of others, all from the first byte
+/// to the last.
+template <class T>
+footprint footprint_of(const image_batch_view<T>& batch) {
+    const image_view<T>& first = batch.first;
+    if (batch.count == 0 || first.width == 0 || first.height == 0) return {};
+    if (batch.count == 1 || batch.stride == 0) return footprint_of(first);
+    const auto rows = [&](std::int64_t count, std::int64_t size) {
+        return footprint_of(matrix_view<T>{first.data, count, size, first.row_stride});
+    };
+    if (first.height > 1) {
+        if (row_of_all(batch) <= first.row_stride) return rows(first.height, row_of_all(batch));
+        if (batch.stride % first.row_stride == 0)
+            return rows((batch.count - 1) * (batch.stride / first.row_stride) + first.height,
+                        first.width * first.channels);
+    }
+    return footprint_of(matrix_view<T>{first.data, 1, (batch.count - 1) * batch.stride + span_of(first)});
+}
+
 template <class T>
 void validate_pointer(const char* operation, const char* name, const T* data) {
     require(data != nullptr, operation, {name, "data"}, "null", "a pointer to its elements");
@@ -122,17 +151,49 @@ void validate(const char* operation, const char* name, const matrix_view<T>& m) 
 }
 
 template <class T>
-void validate(const char* operation, const char* name, const image_view<T>& image) {
+void validate_layout(const char* operation, const char* name, const image_view<T>& image) {
     require(image.width >= 0, operation, {name, "width"}, image.width, "zero or more");
     require(image.height >= 0, operation, {name, "height"}, image.height, "zero or more");
-    require(image.channels == 1 || image.channels == 3 || image.channels == 4, operation, {name, "channels"},
-            image.channels, "1, 3 or 4");
+    require(image.channels >= 1 && image.channels <= 4, operation, {name, "channels"}, image.channels,
+            "1 to 4");
     require(is_addressable<T>(image.height, image.row_stride, image.width, image.channels), operation,
             {name, "height"}, image.height, "extents whose bytes fit 63 bits");
     const std::int64_t row = image.width * image.channels;
     require(image.height <= 1 || image.row_stride >= row, operation, {name, "row_stride"}, image.row_stride,
             "at least {} (width * channels)", row);
-    if (row > 0 && image.height > 0) validate_pointer(operation, name, image.data);
+}
+
+template <class T>
+void validate(const char* operation, const char* name, const image_view<T>& image) {
+    validate_layout(operation, name, image);
+    if (image.width > 0 && image.height > 0) validate_pointer(operation, name, image.data);
+}
+
+template <class T>
+void validate(const char* operation, const char* name, const image_batch_view<T>& batch) {
+    validate_layout(operation, name, batch.first);
+    require(batch.count >= 0, operation, {name, "count"}, batch.count, "zero or more");
+    require(batch.count <= 1 || batch.stride >= 0, operation, {name, "stride"}, batch.stride, "zero or more");
+    const image_view<T>& first = batch.first;
+    const std::int64_t image = first.height * first.row_stride + first.width * first.channels;
+    std::int64_t images = 0, elements = 0, bytes = 0;
+    require(!__builtin_mul_overflow(batch.count, batch.stride, &images) &&
+                !__builtin_add_overflow(images, image, &elements) &&
+                !__builtin_mul_overflow(elements, static_cast<std::int64_t>(sizeof(T)), &bytes),
+            operation, {name, "count"}, batch.count, "images whose bytes fit 63 bits");
+    if (batch.count > 0) validate(operation, name, first);
+}
+
+/// Of images that are written: no two may share an element. They lie one after another, or their rows side by
+/// side.
+template <class T>
+void validate_apart(const char* operation, const char* name, const image_batch_view<T>& batch) {
+    const image_view<T>& first = batch.first;
+    if (batch.count <= 1 || first.width == 0 || first.height == 0) return;
+    const bool steps_over_row = batch.stride >= first.width * first.channels;
+    const bool is_side_by_side = first.height > 1 && row_of_all(batch) <= first.row_stride;
+    require(batch.stride >= span_of(first) || (steps_over_row && is_side_by_side), operation,
+            {name, "stride"}, batch.stride, "at least {} (an image)", span_of(first));
 }
 
 }  // namespace heddle::detail

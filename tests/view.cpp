@@ -25,6 +25,7 @@ static_assert(std::is_trivially_copyable_v<image_view<float>> && std::is_aggrega
 static_assert(std::convertible_to<vector_view<float>, vector_view<const float>>);
 static_assert(std::convertible_to<matrix_view<float>, matrix_view<const float>>);
 static_assert(std::convertible_to<image_view<float>, image_view<const float>>);
+static_assert(std::convertible_to<image_batch_view<float>, image_batch_view<const float>>);
 static_assert(!std::convertible_to<vector_view<const float>, vector_view<float>>);
 static_assert(!std::convertible_to<matrix_view<const float>, matrix_view<float>>);
 static_assert(!std::convertible_to<matrix_view<float>, matrix_view<double>>);
@@ -77,6 +78,22 @@ TEST(view, keeps_every_member_on_its_way_to_const) {
     EXPECT_EQ(image.height, 3);
     EXPECT_EQ(image.channels, 4);
     EXPECT_EQ(image.row_stride, 16);
+    const image_batch_view<const float> batch = image_batch_view(image_view(storage, 2, 3), 4, 9);
+    EXPECT_EQ(batch.first.height, 3);
+    EXPECT_EQ(batch.count, 4);
+    EXPECT_EQ(batch.stride, 9);
+}
+
+TEST(view, of_planes_is_a_batch_of_one_channel_each) {
+    float storage[24] = {};
+    const image_batch_view<float> planes = planar(storage, 4, 2, 3);
+    EXPECT_EQ(planes.first.data, storage);
+    EXPECT_EQ(planes.first.width, 4);
+    EXPECT_EQ(planes.first.height, 2);
+    EXPECT_EQ(planes.first.channels, 1);
+    EXPECT_EQ(planes.count, 3);
+    EXPECT_EQ(planes.stride, 8);
+    EXPECT_EQ(image_batch_view{image_view(storage, 4, 2)}.count, 1);
 }
 
 TEST(transposed, exchanges_rows_and_columns_of_the_same_elements) {

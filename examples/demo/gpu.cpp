@@ -229,8 +229,9 @@ image gpu::blur(const work& work) {
     const auto view = [&](auto& buffer) {
         return heddle::image_view{buffer.data(), photo.width, photo.height, photo.channels};
     };
-    const heddle::gaussian_blur_problem problem{photo.width, photo.height, photo.channels,
-                                                heddle::gaussian_radius(work::sigma)};
+    const heddle::gaussian_blur_problem problem{photo.width,    photo.height,
+                                                photo.channels, heddle::gaussian_radius(work::sigma),
+                                                work::sigma,    heddle::pixel_type::u8};
     heddle::workspace workspace(heddle::gaussian_blur_workspace_bytes(problem, device_), stream_);
 
     const times seconds = run(
@@ -243,7 +244,7 @@ image gpu::blur(const work& work) {
     heddle::copy_and_wait(destination, result.pixels, stream_);
     table_.print({"gaussian_blur", fmt::format("{} x {} u8c{}", photo.width, photo.height, photo.channels),
                   seconds, "NPP FilterGaussAdvanced", blur_error(photo, result, work::sigma),
-                  bounds::blur(problem.radius)});
+                  bounds::blur(problem.radius.x)});
     return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/image.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -16,45 +17,82 @@
 namespace heddle {
 
 /// The rungs of the blur; kernels/gaussian_blur/README.md is their ladder.
-enum class gaussian_blur_algorithm { automatic, naive, separable, shared_memory, fused };
+enum class gaussian_blur_algorithm {
+    automatic,
+    naive,
+    separable,
+    shared_memory,
+    register_window,
+    fused,
+    tensor_core,
+    decimated
+};
 
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
 std::span<const gaussian_blur_algorithm> gaussian_blur_algorithms();
 std::string_view to_string(gaussian_blur_algorithm algorithm);
 
-/// What stands for the pixels outside of an image `abcd`.
-enum class border {
-    replicate,  ///< aaaa|abcd|dddd
-    reflect,    ///< dcba|abcd|dcba
-    wrap,       ///< abcd|abcd|abcd
-    constant    ///< vvvv|abcd|vvvv, v = border_value
+/// Standard deviations along x and along y, in pixels. One number stands for both.
+struct blur_sigma {
+    double x;
+    double y;
+
+    constexpr blur_sigma(double both) : x(both), y(both) {}
+    constexpr blur_sigma(double along_x, double along_y) : x(along_x), y(along_y) {}
+};
+
+/// A window is 2 * x + 1 pixels wide and 2 * y + 1 high. One number stands for both.
+struct window_radius {
+    std::int64_t x;
+    std::int64_t y;
+
+    constexpr window_radius(std::int64_t both) : x(both), y(both) {}
+    constexpr window_radius(std::int64_t along_x, std::int64_t along_y) : x(along_x), y(along_y) {}
+    bool operator==(const window_radius&) const = default;
 };
 
 struct gaussian_blur_options {
-    /// The window is 2 * radius + 1 pixels wide and high. Not given: gaussian_radius(sigma).
-    std::optional<std::int64_t> radius{};
+    /// Not given: gaussian_radius(sigma).
+    std::optional<window_radius> radius{};
     heddle::border border = heddle::border::replicate;
     /// For border::constant, in every channel; a value of the element type.
     float border_value = 0;
+    /// The part of the source whose blur is wanted, inside of it: the destination has its size and gets what
+    /// a blur of the whole would have there. Not given: the whole.
+    std::optional<image_region> region{};
+    /// Forbids `automatic` the rung `decimated`, which it takes where both sigmas are 12 or more, no radius below
+    /// 4 sigma is given and the picture is not small against the window. That window is within 5e-4 of the
+    /// Gaussian's peak, not exactly a Gaussian.
+    bool exact = false;
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;
     /// Device scratch memory of at least gaussian_blur_workspace_bytes(), aligned to 16 bytes. Empty: taken
     /// from the device's pool, stream-ordered, for the call's duration, where the rung needs any.
     std::span<std::byte> workspace{};
 };
 
-/// What the choice of a rung depends on.
+/// What the choice of a rung depends on. Width and height are the destination's.
 struct gaussian_blur_problem {
     std::int64_t width = 0;
     std::int64_t height = 0;
     std::int64_t channels = 1;
-    std::int64_t radius = 0;
+    window_radius radius = 0;
+    blur_sigma sigma = 1;
+    pixel_type type = pixel_type::f32;
+    std::int64_t images = 1;
+    bool exact = false;
+    /// Whether the rows and images of source and destination lie multiples of 4 bytes apart, and the destination
+    /// begins at one.
+    bool in_words = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative width, height or radius; channels not 1, 3 or 4
+/// @throws invalid_argument  a negative width, height or number of images; a radius not 0 to 2^28; channels not
+///                           1 to 4; sigma not positive and finite
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
-/// The workspace, in bytes, that this rung needs for this problem; 0 where it needs none. Pure.
+/// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none. It is enough for
+/// a region at any place of any source whose rows have at most 2^29
+/// values; a blur of whole images may need up to 2 * radius.y rows less. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::int64_t gaussian_blur_workspace_bytes(
     const gaussian_blur_problem& problem, const device_traits& device,
@@ -65,25 +103,36 @@ std::int64_t gaussian_blur_workspace_bytes(
 /// @throws invalid_argument  sigma not positive and finite, or above 2^26
 std::int64_t gaussian_radius(double sigma);
 
-/// destination = source convolved with a Gaussian of standard deviation `sigma` pixels in both directions.
+/// Each destination = its source convolved with a Gaussian of standard deviations `sigma`, in one launch or a
+/// few for the whole batch.
 ///
-/// The weights exp(-i^2 / (2 sigma^2)), i = -radius..radius, are computed in double and normalised to sum 1.
-/// Images have 1, 3 or 4 interleaved channels and any row stride, in device memory; source and destination
-/// must not overlap. The radius may exceed the image. Sums are in float; uint8 results are rounded to
-/// nearest, halves to even; errors in docs/accuracy.md. Enqueued on `stream`; never synchronises; safe under
-/// stream capture; allocates only as gaussian_blur_options says. Empty images do nothing. T is float or
-/// uint8_t.
+/// The weights exp(-i^2 / (2 sigma^2)), i = -radius..radius, are computed in double and normalised to sum 1,
+/// for x and for y. Images have 1 to 4 interleaved channels, or one after another (planar()), and any row
+/// stride, in device memory. The destinations must lie apart from one another and from all sources; a source
+/// stride of 0 makes one serve all. The radius may exceed the image. Sums are in float; integers are rounded
+/// to nearest, halves to even; errors in docs/accuracy.md. Enqueued on `stream`; never synchronises; safe under
+/// stream capture; allocates only as gaussian_blur_options says. Empty images and batches do nothing. T is
+/// float, half, uint16_t or uint8_t.
 ///
-/// @throws invalid_argument  sizes disagree or are negative, channels not 1, 3 or 4, a null or misaligned
-///                           pointer, a stride smaller than a row, an overlap, sigma not positive and finite,
-///                           a radius that is negative or above 2^28, a border value that T cannot hold, an
-///                           unknown border or algorithm, a workspace that is too small, misaligned or
-///                           overlaps an image (nothing is enqueued)
+/// @throws invalid_argument  sizes or counts disagree or are negative, channels not 1 to 4, a null or
+///                           misaligned pointer, a stride smaller than what it steps over, an overlap, a
+///                           region that is not inside of the source, sigma not positive and finite, a radius
+///                           that is negative or above 2^28, a border value that T cannot hold, an unknown
+///                           border or algorithm, a workspace that is too small, misaligned or overlaps an
+///                           image (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device; says
 ///                           why
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
-void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination, double sigma,
-                   cuda::stream_ref stream, const gaussian_blur_options& options = {});
+void gaussian_blur(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<T> destinations,
+                   blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options = {});
+
+/// The same of one image.
+template <class T>
+void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination,
+                   blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options = {}) {
+    gaussian_blur<T>(image_batch_view<const T>{source}, image_batch_view<T>{destination}, sigma, stream,
+                     options);
+}
 
 }  // namespace heddle

@@ -13,6 +13,8 @@
 #include <heddle/graph.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/host.hpp>
+#include <heddle/image.hpp>
+#include <heddle/image_filter.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/matmul_tuner.hpp>
 #include <heddle/matrix_reduce.hpp>

@@ -2,6 +2,7 @@
 
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
+#include <heddle/image_filter.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/transpose.hpp>
@@ -9,6 +10,7 @@
 #include <heddle/view.hpp>
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 namespace heddle::detail::on_host {
@@ -222,11 +224,53 @@ void column_variance(matrix_view<const T> x, vector_view<float> y, const matrix_
 void histogram(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts);
 void histogram(vector_view<const float> x, float lower, float upper, vector_view<std::int64_t> counts);
 
-/// destination = source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, the algorithm and
-/// the workspace are ignored.
+/// Each destination = its source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, `exact`, the
+/// algorithm and the workspace are ignored.
 template <class T>
-void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination, double sigma,
-                   const gaussian_blur_options& options = {});
+void gaussian_blur(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<T> destinations,
+                   blur_sigma sigma, const gaussian_blur_options& options = {});
+template <class T>
+void gaussian_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination,
+                   blur_sigma sigma, const gaussian_blur_options& options = {}) {
+    host::gaussian_blur<T>(image_batch_view<const T>{source}, image_batch_view<T>{destination}, sigma,
+                           options);
+}
+
+/// The filters of image_filter.hpp. Of the options, the algorithm and the workspace are ignored.
+void separable_convolution(image_batch_view<const float> sources, image_batch_view<float> destinations,
+                           std::span<const float> taps_x, std::span<const float> taps_y,
+                           const image_filter_options& options = {});
+template <class T>
+void box_blur(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<T> destinations,
+              window_radius radius, const image_filter_options& options = {});
+template <class T>
+void sobel(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
+           heddle::gradient gradient, const image_filter_options& options = {});
+template <class T>
+void laplacian(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
+               const image_filter_options& options = {});
+inline void separable_convolution(image_view<const float> source, image_view<float> destination,
+                                  std::span<const float> taps_x, std::span<const float> taps_y,
+                                  const image_filter_options& options = {}) {
+    host::separable_convolution(image_batch_view<const float>{source}, image_batch_view<float>{destination},
+                                taps_x, taps_y, options);
+}
+template <class T>
+void box_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination,
+              window_radius radius, const image_filter_options& options = {}) {
+    host::box_blur<T>(image_batch_view<const T>{source}, image_batch_view<T>{destination}, radius, options);
+}
+template <class T>
+void sobel(image_view<const std::type_identity_t<T>> source, image_view<float> destination,
+           heddle::gradient gradient, const image_filter_options& options = {}) {
+    host::sobel<T>(image_batch_view<const T>{source}, image_batch_view<float>{destination}, gradient,
+                   options);
+}
+template <class T>
+void laplacian(image_view<const std::type_identity_t<T>> source, image_view<float> destination,
+               const image_filter_options& options = {}) {
+    host::laplacian<T>(image_batch_view<const T>{source}, image_batch_view<float>{destination}, options);
+}
 
 /// destination(j, i) = source(i, j); see heddle::transpose.
 template <heddle::detail::transposable T>

@@ -78,4 +78,29 @@ image_view(T*, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
 template <class T>
 image_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> image_view<T>;
 
+/// `count` images of one size and layout, each `stride` elements from the one before.
+template <class T>
+struct image_batch_view {
+    image_view<T> first;
+    std::int64_t count = 1;
+    std::int64_t stride = 0;
+
+    /// A view of mutable elements converts to one of constant elements.
+    template <std::same_as<T> U>
+    constexpr operator image_batch_view<const U>() const {
+        return {first, count, stride};
+    }
+};
+
+template <class T>
+image_batch_view(image_view<T>) -> image_batch_view<T>;
+template <class T>
+image_batch_view(image_view<T>, std::int64_t, std::int64_t) -> image_batch_view<T>;
+
+/// An image whose channels lie one after another, each as a picture of its own: a batch of one channel each.
+template <class T>
+constexpr image_batch_view<T> planar(T* data, std::int64_t width, std::int64_t height, std::int64_t planes) {
+    return {{data, width, height}, planes, width * height};
+}
+
 }  // namespace heddle

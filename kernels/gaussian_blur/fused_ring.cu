@@ -1,141 +1,544 @@
-// fused, for any radius: the rows filtered along x wait in a ring in shared memory, not as sums in registers.
+// fused, for windows whose sums do not fit the registers and for two different radii: the rows filtered along x
+// wait in a ring in shared memory.
 //
-//   a strip of 128 values: halo | 128 | halo
-//   16 rows of source  --along x, a warp a row-->  ring of 2r + 16.. rows  --along y, 8 rows a thread-->  out
+//   source --bulk copies--> 32 rows as they are --along x, 8 pixels a thread--> ring of 2r + 32 rows of float
+//                                               --along y, 8 rows a thread----> destination
 //
-// A round stages 16 rows and filters them along x into the ring, where they take the place of the 16 oldest;
-// then the 16 rows of the destination that are now complete are filtered along y. In both passes a thread
-// slides a window of registers over its inputs, so that a load feeds 4 or 8 sums. The ring is what limits the
-// radius, and how many blocks an SM holds. Any shape, any alignment.
+// A block marches down a strip. A round filters its 32 rows along x into the ring, where they take the place of
+// the 32 oldest, starts the copies of the next 32, and meanwhile filters the rows that are now complete along y.
+// Both passes are one function, convolve(): a thread holds the sums of 8 outputs of several columns or channels,
+// and each input that it loads feeds all that it is for, up to 32 FMAs for a load of 16 bytes. Along x the lanes
+// of a warp lie in different rows, at odd multiples of 16 bytes, along y in neighbouring columns: neither has
+// bank conflicts.
 //
-// 4096 x 4096 uint8 of 4 channels, radius 15, on an H200: 0.59 ms, where NPP takes 1.5.
+// Radii 9 to 16 of one channel are compiled in, their taps come from the constant bank. Others loop over
+// groups of 8 inputs, of which the first and the last skip the products that have no tap. What stands outside of
+// the image is looked up once a block and copied value by value. Ring and rows limit the radius.
+//
+// 4096 x 4096 float on an H200: 72 us for radius 15, 178 for 31, 693 for 100; the FMAs alone take 31, 63 and 202.
+// At 15 the FMA pipes are busy 56 % of the time, what is missing is a quarter more instructions than FMAs, barriers,
+// and the last blocks' SMs.
 
+#include "kernels/device/border.cuh"
+#include "kernels/device/ptx/bulk_copy.cuh"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/vector.cuh"
+#include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/march.hpp"
-#include "kernels/gaussian_blur/strip.cuh"
+#include "kernels/gaussian_blur/pixel.cuh"
+#include "kernels/gaussian_blur/round_up.cuh"
 #include <heddle/error.hpp>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
 
-struct tile {
-    static constexpr int rows = 16;            ///< of a round
-    static constexpr int rows_per_thread = 8;  ///< along y
-    static constexpr int most_blocks_per_sm = 4;
-    static_assert(strip::threads * rows_per_thread == strip::values * rows);
+#if __CUDA_ARCH__ >= 900
+constexpr bool has_bulk_copies = true;
+#else
+constexpr bool has_bulk_copies = false;
+#endif
 
-    /// Rows that are filtered before the first output: all but the last that it needs, in whole rounds.
-    __host__ __device__ static constexpr int lead(int radius) { return round_up(2 * radius, rows); }
-    __host__ __device__ static constexpr int ring_rows(int radius) { return lead(radius) + rows; }
+/// Outputs, along x or along y, whose sums a thread holds.
+constexpr int outputs = 8;
+/// Of a round.
+constexpr int rows = 32;
+
+/// In place of a radius: those along x and along y are known at run time, up to max_radius.
+constexpr int any_radius = -1;
+constexpr int max_radius = 255;
+
+template <int radius>
+struct tile {
+    static constexpr int taps = 2 * (radius == any_radius ? max_radius : radius) + 1;  ///< at most
+    static constexpr int strip = radius == any_radius ? 128 : 256;  ///< values of a row, at most
+    static constexpr int columns = radius == any_radius ? 2 : 4;    ///< that a thread filters along y
+    static constexpr int max_threads = strip / columns * rows / outputs;
 };
 
-/// Dynamic shared memory, in this order: ring, staged rows, taps, columns.
-constexpr std::int64_t shared_bytes(int radius, int channels) {
-    const std::int64_t words = std::int64_t{tile::ring_rows(radius)} * strip::values +
-                               std::int64_t{tile::rows} * strip::pitch(radius, channels) +
-                               strip::taps_size(radius) + strip::window(radius, channels);
-    return words * 4;
+/// Values of a row in shared memory that one instruction loads.
+template <class T>
+constexpr int vector_values = std::min(outputs, max_vector_bytes / static_cast<int>(sizeof(T)));
+
+/// Pixels whose values fill whole vectors.
+template <class T, int channels>
+constexpr int vector_pixels = vector_values<T> / std::gcd(vector_values<T>, channels);
+
+/// A block's shared memory, in this order: a barrier, the ring, the rows of a round, taps that are not compiled in, the
+/// columns that stand for those outside of the image.
+struct layout {
+    int strip;        ///< values of a row of the destination
+    int halo;         ///< values on both sides of them, in whole copies of 16 bytes
+    int lead;         ///< rows that are filtered before the first output
+    int ring_rows;    ///< a multiple of `outputs`, so that a group of rows never wraps
+    int ring_pitch;   ///< floats
+    int stage_pitch;  ///< values
+    int taps_x;       ///< floats
+    int taps_y;
+    std::int64_t bytes;
+};
+
+template <class T, int taps>
+struct parameters {
+    const T* source;
+    T* destination;
+    std::int64_t source_stride;
+    std::int64_t source_image;
+    std::int64_t destination_stride;
+    std::int64_t destination_image;
+    std::int64_t source_height;
+    std::int64_t height;  ///< of the destination
+    std::int64_t y;       ///< of its first row in the source
+    int x;
+    int source_width;
+    int row_values;
+    int rows_per_block;
+    unsigned strips;
+    unsigned segments;
+    int radius_x;
+    int radius_y;
+    heddle::border border;
+    T border_value;
+    bool aligned_loads;
+    bool aligned_stores;
+    gaussian_blur::layout layout;
+    float taps_x[taps];
+    float taps_y[taps];
+};
+
+/// sums[i] += tap(k) * inputs[i + k], for all k of a group of inputs for which is_tap(k). No weight of zero
+/// stands in for the others: a NaN stays in its window.
+template <int width, class Tap, class IsTap>
+__device__ void add_group(float (&sums)[outputs][width], const float (&inputs)[outputs][width], Tap tap,
+                          IsTap is_tap) {
+#pragma unroll
+    for (int k = 1 - outputs; k < outputs; ++k)
+        if (is_tap(k))
+#pragma unroll
+            for (int i = ::max(0, -k); i < ::min(outputs, outputs - k); ++i)
+#pragma unroll
+                for (int w = 0; w < width; ++w) sums[i][w] = fmaf(tap(k), inputs[i + k][w], sums[i][w]);
 }
 
-template <class T, int channels>
-__global__ void __launch_bounds__(strip::threads, tile::most_blocks_per_sm)
-    fused_ring(const __grid_constant__ arguments<T> a, int strips, int rows_per_block) {
-    extern __shared__ float4 storage[];
-    const int radius = a.taps.radius;
-    const int lead = tile::lead(radius);
-    const int ring_rows = tile::ring_rows(radius);
-    const int pitch = strip::pitch(radius, channels);
-    float* ring = reinterpret_cast<float*>(storage);
-    float* staged = ring + ring_rows * strip::values;
-    float* taps = staged + tile::rows * pitch;
-    int* columns = reinterpret_cast<int*>(taps + strip::taps_size(radius));
-
-    const int thread = static_cast<int>(threadIdx.x);
-    const int lane = thread % strip::lanes;
-    const int begin = static_cast<int>(blockIdx.x) % strips * strip::values;
-    const std::int64_t top = static_cast<std::int64_t>(blockIdx.x / strips) * rows_per_block;
-    const std::int64_t height = a.source.height;
-    const int outputs = static_cast<int>(min(static_cast<std::int64_t>(rows_per_block), height - top));
-    const int row_values = static_cast<int>(a.source.width) * channels;
-
-    stage_taps(a.taps, taps);
-    look_up_columns(columns, begin, radius, channels, static_cast<int>(a.source.width), a.border);
-    __syncthreads();
-
-    // Along y: a column of the strip, and every other 8 rows of it.
-    const int column = thread % strip::values;
-    const int row_in_round = thread / strip::values * tile::rows_per_thread;
-    const int x = begin + column;
-
-    for (int first = 0; first < lead + outputs; first += tile::rows) {
-        for (int i = thread / strip::lanes; i < tile::rows && first + i < outputs + 2 * radius;
-             i += strip::warps) {
-            const std::int64_t y = source_index(top - radius + first + i, height, a.border);
-            const T* row = y < 0 ? nullptr : a.source.data + y * a.source.row_stride;
-            stage_row(staged + i * pitch, row, columns, strip::window(radius, channels),
-                      to_float(a.border_value));
-        }
-        __syncthreads();
-        for (int i = thread / strip::lanes; i < tile::rows; i += strip::warps)
-            reinterpret_cast<float4*>(ring + (first + i) % ring_rows * strip::values)[lane] =
-                filter_row<channels>(staged + i * pitch, taps, radius);
-        __syncthreads();
-
-        const int output = first - lead + row_in_round;
-        if (first < lead || output >= outputs || x >= row_values) continue;
-        // Outputs come 4 at a time or more and the ring is a multiple of 4, so a group of rows never wraps.
-        const float* place = ring + output % ring_rows * strip::values + column;
-        const float* ring_end = ring + ring_rows * strip::values;
-        float sums[tile::rows_per_thread];
-        convolve<tile::rows_per_thread, 1>(sums, taps, 2 * radius + 1, [&](int) {
-            const float4 rows = make_float4(place[0], place[strip::values], place[2 * strip::values],
-                                            place[3 * strip::values]);
-            place += 4 * strip::values;
-            if (place >= ring_end) place -= ring_rows * strip::values;
-            return rows;
-        });
-        T* out = a.destination.data + (top + output) * a.destination.row_stride + x;
+/// sums[i] = sum over k = first..last-1 of taps[k] * inputs[i + k]. load(inputs) gives the next 8 inputs.
+template <int first, int last, int width, class Load>
+__device__ void convolve(float (&sums)[outputs][width], const float* taps, Load load) {
 #pragma unroll
-        for (int i = 0; i < tile::rows_per_thread; ++i)
-            if (output + i < outputs) out[i * a.destination.row_stride] = from_float<T>(sums[i]);
+    for (int base = 0; base < last + outputs - 1; base += outputs) {
+        float inputs[outputs][width];
+        load(inputs);
+        add_group(
+            sums, inputs, [=](int k) { return taps[base + k - first]; },
+            [=](int k) { return base + k >= first && base + k < last; });
     }
 }
 
-template <int channels, class T>
-void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    const gaussian_blur_problem problem{a.source.width, a.source.height, channels, a.taps.radius};
-    const std::int64_t strips = (a.source.width * channels + strip::values - 1) / strip::values;
+/// A zero that the compiler takes for a thread's own. Taps that are loaded from behind it stay in ordinary registers:
+/// to move them to uniform ones takes longer than to load them.
+__device__ inline int own_zero() {
+    int zero;
+    asm("mov.u32 %0, 0;" : "=r"(zero));
+    return zero;
+}
+
+/// The same for bounds known at run time. `taps` lie in shared memory, with room for 8 more before and after.
+template <int width, class Load>
+__device__ void convolve(float (&sums)[outputs][width], const float* taps, int first, int last, Load load) {
+#pragma unroll 1
+    for (int base = 0; base < last + outputs - 1; base += outputs) {
+        float inputs[outputs][width];
+        load(inputs);
+        float window[2 * outputs];
+#pragma unroll
+        for (int v = 0; v < 2 * outputs / 4; ++v) {
+            const float4 t = reinterpret_cast<const float4*>(taps + base - outputs)[v];
+            window[4 * v] = t.x;
+            window[4 * v + 1] = t.y;
+            window[4 * v + 2] = t.z;
+            window[4 * v + 3] = t.w;
+        }
+        const auto tap = [&](int k) { return window[outputs + k]; };
+        if (base >= first + outputs - 1 && base + outputs <= last)
+            add_group(sums, inputs, tap, [](int) { return true; });
+        else if (base == 0)
+            add_group(sums, inputs, tap, [=](int k) { return k >= 0 && k >= first && k < last; });
+        else
+            add_group(sums, inputs, tap, [=](int k) { return base + k >= first && base + k < last; });
+    }
+}
+
+/// The 8 pixels from an address aligned to a vector on, as float.
+template <int channels, int first, int width, class T>
+__device__ void load_pixels(float (&pixels)[outputs][width], const T* from) {
+    constexpr int size = vector_values<T>;
+#pragma unroll
+    for (int v = 0; v < outputs * channels / size; ++v) {
+        const auto loaded = reinterpret_cast<const vector<quad<T>, size / 4>*>(from)[v];
+#pragma unroll
+        for (int q = 0; q < size / 4; ++q) {
+            const float4 f = loaded[q].to_floats();
+            const float values[4] = {f.x, f.y, f.z, f.w};
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int at = v * size + 4 * q + i;
+                pixels[at / channels][first + at % channels] = values[i];
+            }
+        }
+    }
+}
+
+template <class T, int channels, int radius>
+__global__ void __launch_bounds__(tile<radius>::max_threads, 2)
+    fused_ring(const __grid_constant__ parameters<T, tile<radius>::taps> p) {
+    extern __shared__ float4 storage[];
+    constexpr int columns_per_thread = tile<radius>::columns;
+    constexpr int chunk = outputs * channels;
+    // Along x a thread takes one row or two.
+    constexpr int rows_x = channels == 1 ? 2 : 1;
+    constexpr int row_groups = rows / rows_x;
+    constexpr int width_x = channels * rows_x;
+    constexpr int shift_limit = vector_pixels<T, channels>;
+    const layout& l = p.layout;
+    const int radius_x = radius == any_radius ? p.radius_x : radius;
+    const int radius_y = radius == any_radius ? p.radius_y : radius;
+    // Rows in shared memory are loaded from `shift` pixels before the window on, where a vector begins.
+    const int shift = round_up(radius_x, shift_limit) - radius_x;
+
+    auto* arrived = reinterpret_cast<std::uint64_t*>(storage);
+    float* ring = reinterpret_cast<float*>(storage + 1);
+    T* staged = reinterpret_cast<T*>(ring + l.ring_rows * l.ring_pitch);
+    float* taps_x = reinterpret_cast<float*>(staged + rows * l.stage_pitch) + own_zero();
+    float* taps_y = taps_x + l.taps_x;
+    int* columns = reinterpret_cast<int*>(taps_y + l.taps_y);
+
+    const int thread = static_cast<int>(threadIdx.x);
+    const int threads = static_cast<int>(blockDim.x);
+    const int lane = thread % 32;
+    const int warp = thread / 32;
+    const int warps = threads / 32;
+    const unsigned segment = blockIdx.x / p.strips % p.segments;
+    const std::int64_t image = blockIdx.x / p.strips / p.segments;
+    const int begin = static_cast<int>(blockIdx.x % p.strips) * l.strip;
+    const std::int64_t top = std::int64_t{segment} * p.rows_per_block;
+    const int output_rows = static_cast<int>(::min(std::int64_t{p.rows_per_block}, p.height - top));
+    const int input_rows = output_rows + 2 * radius_y;
+    const int strip = ::min(l.strip, p.row_values - begin);
+
+    // The window of a row: what lies inside of the image is copied 16 bytes at a time, the ragged rest on the left
+    // and on the right value by value, from where `columns` tells.
+    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
+    const int window = round_up(strip + 2 * l.halo, packet);
+    const int window_begin = p.x * channels + begin - l.halo;
+    const int left = p.aligned_loads ? ::min(window, round_up(::max(-window_begin, 0), packet)) : window;
+    const int right =
+        ::max(left, ::min(window, (p.source_width * channels - window_begin) / packet * packet));
+    const int ragged = left + window - right;
+    for (int i = thread; i < ragged; i += threads) {
+        const int at = window_begin + (i < left ? i : i - left + right) + l.halo * channels;
+        const int pixel = source_index(at / channels - l.halo, p.source_width, p.border);
+        columns[i] = pixel < 0 ? -1 : pixel * channels + at % channels;
+    }
+    if (radius == any_radius) {
+        for (int i = thread; i <= 2 * radius_x; i += threads) taps_x[outputs + shift + i] = p.taps_x[i];
+        for (int i = thread; i <= 2 * radius_y; i += threads) taps_y[outputs + i] = p.taps_y[i];
+    }
+    if (thread == 0) ptx::init_barrier(arrived);
+    __syncthreads();
+
+    const T* source = p.source + image * p.source_image;
+    const std::int64_t first_row = p.y + top - radius_y;
+    const auto stage = [&](int first) {
+        const int count = ::min(rows, input_rows - first);
+        if (has_bulk_copies && warp == 0) {
+            const std::int64_t y =
+                lane < count ? source_index(first_row + first + lane, p.source_height, p.border) : -1;
+            const bool copies = y >= 0 && right > left;
+            const int bytes = (right - left) * static_cast<int>(sizeof(T));
+            const int all = __popc(__ballot_sync(~0u, copies)) * bytes;
+            if (lane == 0) ptx::arrive_and_expect(arrived, static_cast<unsigned>(all));
+            __syncwarp();
+            if (copies)
+                ptx::bulk_copy(staged + lane * l.stage_pitch + left,
+                               source + y * p.source_stride + window_begin + left,
+                               static_cast<unsigned>(bytes), arrived);
+        }
+        const bool has_border = first_row + first < 0 || first_row + first + count > p.source_height;
+        if (has_bulk_copies && ragged == 0 && !has_border) return;
+        for (int i = warp; i < count; i += warps) {
+            T* to = staged + i * l.stage_pitch;
+            const std::int64_t y = source_index(first_row + first + i, p.source_height, p.border);
+            if (y < 0) {
+                for (int v = lane; v < window; v += 32) to[v] = p.border_value;
+                continue;
+            }
+            const T* row = source + y * p.source_stride;
+            if (!has_bulk_copies)
+                for (int v = left + lane * packet; v < right; v += 32 * packet)
+                    ptx::cp_async<16>(to + v, row + window_begin + v, 16);
+            for (int v = lane; v < ragged; v += 32) {
+                const int column = columns[v];
+                T* at = to + (v < left ? v : v - left + right);
+                if (column < 0)
+                    *at = p.border_value;
+                else if constexpr (sizeof(T) == 4)
+                    ptx::cp_async<4>(at, row + column, 4);
+                else
+                    *at = row[column];
+            }
+        }
+    };
+
+    // Along y: a thread's columns of the strip, and its 8 rows of a round.
+    const int threads_per_row = l.strip / columns_per_thread;
+    const int x = thread % threads_per_row * columns_per_thread;
+    const int row_in_round = thread / threads_per_row * outputs;
+    const bool is_whole = begin + x + columns_per_thread <= p.row_values && p.aligned_stores;
+    T* destination = p.destination + image * p.destination_image + begin + x;
+
+    stage(0);
+    unsigned parity = 0;
+    int ring_row = 0;
+    for (int first = 0; first < l.lead + output_rows; first += rows) {
+        ptx::cp_async_commit_group();
+        ptx::cp_async_wait_group<0>();
+        if (has_bulk_copies) ptx::wait_barrier(arrived, parity);
+        __syncthreads();
+        {  // along x
+            const int row = thread % row_groups;
+            for (int at = thread / row_groups * chunk; at < strip; at += threads / row_groups * chunk) {
+                const T* from = staged + row * l.stage_pitch + at + l.halo - (radius_x + shift) * channels;
+                const auto load = [&](float(&pixels)[outputs][width_x]) {
+                    load_pixels<channels, 0>(pixels, from);
+                    if constexpr (rows_x == 2)
+                        load_pixels<channels, channels>(pixels, from + row_groups * l.stage_pitch);
+                    from += chunk;
+                };
+                float sums[outputs][width_x] = {};
+                if constexpr (radius == any_radius) {
+                    convolve(sums, taps_x + outputs, shift, shift + 2 * radius_x + 1, load);
+                } else {
+                    constexpr int before = round_up(radius, shift_limit) - radius;
+                    convolve<before, before + 2 * radius + 1>(sums, p.taps_x, load);
+                }
+#pragma unroll
+                for (int r = 0; r < rows_x; ++r) {
+                    int place = ring_row + row + r * row_groups;
+                    if (place >= l.ring_rows) place -= l.ring_rows;
+                    float4* to = reinterpret_cast<float4*>(ring + place * l.ring_pitch + at);
+#pragma unroll
+                    for (int v = 0; v < chunk / 4; ++v) {
+                        const auto sum = [&](int i) {
+                            return sums[(4 * v + i) / channels][r * channels + (4 * v + i) % channels];
+                        };
+                        to[v] = make_float4(sum(0), sum(1), sum(2), sum(3));
+                    }
+                }
+            }
+        }
+        ptx::fence_before_bulk_copies();
+        __syncthreads();
+        if (first + rows < l.lead + output_rows) stage(first + rows);
+        parity ^= 1;
+
+        const int output = first - l.lead + row_in_round;
+        int oldest = ring_row - l.lead + row_in_round;
+        if (oldest < 0) oldest += l.ring_rows;
+        if (oldest >= l.ring_rows) oldest -= l.ring_rows;
+        ring_row += rows;
+        if (ring_row >= l.ring_rows) ring_row -= l.ring_rows;
+        if (output < 0 || output >= output_rows || x >= strip || row_in_round >= rows) continue;
+        const auto load = [&](float(&inputs)[outputs][columns_per_thread]) {
+            const float* from = ring + oldest * l.ring_pitch + x;
+#pragma unroll
+            for (int e = 0; e < outputs; ++e, from += l.ring_pitch) {
+                const auto loaded = *reinterpret_cast<const vector<float, columns_per_thread>*>(from);
+#pragma unroll
+                for (int w = 0; w < columns_per_thread; ++w) inputs[e][w] = loaded[w];
+            }
+            oldest += outputs;
+            if (oldest >= l.ring_rows) oldest -= l.ring_rows;
+        };
+        float sums[outputs][columns_per_thread] = {};
+        if constexpr (radius == any_radius)
+            convolve(sums, taps_y + outputs, 0, 2 * radius_y + 1, load);
+        else
+            convolve<0, 2 * radius + 1>(sums, p.taps_y, load);
+
+        T* out = destination + (top + output) * p.destination_stride;
+#pragma unroll
+        for (int i = 0; i < outputs; ++i, out += p.destination_stride) {
+            if (output + i >= output_rows) break;
+            vector<T, columns_per_thread> results;
+#pragma unroll
+            for (int w = 0; w < columns_per_thread; ++w) results[w] = from_float<T>(sums[i][w]);
+            if constexpr (columns_per_thread == 4) {
+                const quad<T> q = quad<T>::from_floats(sums[i]);
+                if (is_whole) {
+                    *reinterpret_cast<quad<T>*>(out) = q;
+                    continue;
+                }
+            } else if (is_whole) {
+                *reinterpret_cast<vector<T, columns_per_thread>*>(out) = results;
+                continue;
+            }
+#pragma unroll
+            for (int w = 0; w < columns_per_thread; ++w)
+                if (x + w < strip) out[w] = results[w];
+        }
+    }
+}
+
+template <int radius>
+layout plan_layout(std::int64_t row_values, int channels, int value_bytes, int radius_x, int radius_y,
+                   int max_strip = tile<radius>::strip) {
+    const int packet = max_vector_bytes / value_bytes;
+    const int granule = std::lcm(outputs * channels, max_vector_bytes);  // whole groups of pixels and copies
+    const std::int64_t strips = (row_values - 1) / std::max(granule, max_strip / granule * granule) + 1;
+    layout l{};
+    l.strip = round_up(static_cast<int>((row_values - 1) / strips + 1), granule);
+    const int vector = std::min(outputs, packet);
+    l.halo = round_up(round_up(radius_x, vector / std::gcd(vector, channels)) * channels, packet);
+    l.lead = round_up(2 * radius_y, outputs);
+    l.ring_rows = l.lead + rows;
+    l.ring_pitch = l.strip + 4;
+    // An odd multiple of 16 bytes. The last group of pixels is loaded whole.
+    const int row_bytes = (l.strip + 2 * l.halo + outputs * channels) * value_bytes;
+    l.stage_pitch = (round_up(row_bytes, 2 * max_vector_bytes) + max_vector_bytes) / value_bytes;
+    if (radius == any_radius) {
+        l.taps_x = round_up(2 * radius_x + 1, outputs) + 4 * outputs;
+        l.taps_y = round_up(2 * radius_y + 1, outputs) + 4 * outputs;
+    }
+    const int columns = l.strip + 2 * l.halo + packet;
+    l.bytes = max_vector_bytes +
+              std::int64_t{4} * (l.ring_rows * l.ring_pitch + l.taps_x + l.taps_y + columns) +
+              std::int64_t{value_bytes} * rows * l.stage_pitch;
+    return l;
+}
+
+/// Of a block, where an SM is to hold two.
+std::int64_t bytes_of_half(const device_traits& device) {
+    return static_cast<std::int64_t>(device.shared_memory_per_sm) / 2 - shared_bytes_reserved;
+}
+
+/// The widest strips of which an SM holds two blocks, or else the narrowest.
+layout plan_any_radius(std::int64_t row_values, std::int64_t channels, int value_bytes, std::int64_t radius_x,
+                       std::int64_t radius_y, const device_traits& device) {
+    constexpr int min_strip = 64;
+    for (int strip = tile<any_radius>::strip;; strip /= 2) {
+        const layout l =
+            plan_layout<any_radius>(row_values, static_cast<int>(channels), value_bytes,
+                                    static_cast<int>(radius_x), static_cast<int>(radius_y), strip);
+        if (l.bytes <= bytes_of_half(device) || strip <= min_strip) return l;
+    }
+}
+
+template <int channels, int radius, class T>
+void launch(const arguments<T>& a, const layout& l, const device_traits& device, cudaStream_t stream) {
+    const image_view<T>& out = a.destination.first;
+    const std::int64_t row_values = out.width * channels;
+    const std::int64_t strips = (row_values - 1) / l.strip + 1;
+    const int threads = round_up(l.strip / tile<radius>::columns * rows / outputs, 32);
+    const std::int64_t fit =
+        static_cast<std::int64_t>(device.shared_memory_per_sm) / (l.bytes + shared_bytes_reserved);
+    const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, 65536 / (threads * 128));
     const march m =
-        plan_march(a.source.height, strips, device.sm_count * fused_ring_blocks_per_sm(problem, device),
-                   tile::lead(a.taps.radius), tile::rows);
-    const auto bytes = static_cast<int>(shared_bytes(a.taps.radius, channels));
-    check(allow_shared_memory(fused_ring<T, channels>, device));
-    fused_ring<T, channels><<<m.blocks, strip::threads, static_cast<std::size_t>(bytes), stream>>>(
-        a, static_cast<int>(strips), m.rows_per_block);
-    check(cudaGetLastError());
+        plan_march(out.height, strips, a.destination.count, device.sm_count * blocks_per_sm, l.lead, rows);
+    parameters<T, tile<radius>::taps> p{
+        .source = a.source.first.data,
+        .destination = out.data,
+        .source_stride = a.source.first.row_stride,
+        .source_image = a.source.stride,
+        .destination_stride = out.row_stride,
+        .destination_image = a.destination.stride,
+        .source_height = a.source.first.height,
+        .height = out.height,
+        .y = a.y,
+        .x = static_cast<int>(a.x),
+        .source_width = static_cast<int>(a.source.first.width),
+        .row_values = static_cast<int>(row_values),
+        .rows_per_block = m.rows_per_block,
+        .strips = static_cast<unsigned>(strips),
+        .segments = m.segments,
+        .radius_x = a.taps_x.radius,
+        .radius_y = a.taps_y.radius,
+        .border = a.border,
+        .border_value = a.border_value,
+        .aligned_loads = is_aligned(a.source, a.x * channels, max_vector_bytes),
+        .aligned_stores = is_aligned(a.destination, 0, tile<radius>::columns * static_cast<int>(sizeof(T))),
+        .layout = l,
+        .taps_x = {},
+        .taps_y = {}};
+    std::copy_n(a.taps_x.table, 2 * a.taps_x.radius + 1, p.taps_x);
+    std::copy_n(a.taps_y.table, 2 * a.taps_y.radius + 1, p.taps_y);
+
+    const auto kernel = fused_ring<T, channels, radius>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(device.shared_memory_per_block_optin)));
+    for_each_launch(a.destination.count, strips * m.segments, [&](std::int64_t first, unsigned blocks) {
+        parameters<T, tile<radius>::taps> part = p;
+        part.source += first * p.source_image;
+        part.destination += first * p.destination_image;
+        kernel<<<blocks, static_cast<unsigned>(threads), static_cast<std::size_t>(l.bytes), stream>>>(part);
+        check(cudaGetLastError());
+    });
+}
+
+template <class T, int... radii>
+bool launch_compiled(const arguments<T>& a, const device_traits& device, cudaStream_t stream,
+                     std::integer_sequence<int, radii...>) {
+    const auto launch_radius = [&]<int radius>() {
+        const layout l = plan_layout<radius>(a.destination.first.width, 1, sizeof(T), radius, radius);
+        if (l.bytes > bytes_of_half(device)) return false;
+        launch<1, radius>(a, l, device, stream);
+        return true;
+    };
+    constexpr int first = 9;  // those below are for the registers
+    return a.taps_x.radius == a.taps_y.radius &&
+           ((a.taps_x.radius == first + radii && launch_radius.template operator()<first + radii>()) || ...);
+}
+
+template <int channels, class T>
+void launch_channels(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
+    if constexpr (channels == 1)
+        if (launch_compiled(a, device, stream, std::make_integer_sequence<int, 8>{})) return;
+    const layout l = plan_any_radius(a.destination.first.width * channels, channels, sizeof(T),
+                                     a.taps_x.radius, a.taps_y.radius, device);
+    launch<channels, any_radius>(a, l, device, stream);
 }
 
 }  // namespace
 
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device) {
-    if (problem.radius > taps::table_radius || problem.width > max_row_values / problem.channels) return 0;
-    const std::int64_t bytes =
-        shared_bytes(static_cast<int>(problem.radius), static_cast<int>(problem.channels));
-    if (bytes > static_cast<std::int64_t>(device.shared_memory_per_block_optin)) return 0;
-    const std::int64_t fit =
-        static_cast<std::int64_t>(device.shared_memory_per_sm) / (bytes + shared_bytes_reserved);
-    return static_cast<int>(std::clamp<std::int64_t>(fit, 1, tile::most_blocks_per_sm));
+    if (problem.radius.x > max_radius || problem.radius.y > max_radius) return 0;
+    const int bytes = problem.type == pixel_type::u8 ? 1 : problem.type == pixel_type::f32 ? 4 : 2;
+    const layout l = plan_any_radius(problem.width * problem.channels, problem.channels, bytes,
+                                     problem.radius.x, problem.radius.y, device);
+    if (l.bytes > static_cast<std::int64_t>(device.shared_memory_per_block_optin)) return 0;
+    return static_cast<int>(static_cast<std::int64_t>(device.shared_memory_per_sm) /
+                            (l.bytes + shared_bytes_reserved));
 }
 
 template <class T>
 void launch_fused_ring(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    if (a.source.channels == 1) return launch<1>(a, device, stream);
-    if (a.source.channels == 3) return launch<3>(a, device, stream);
-    launch<4>(a, device, stream);
+    switch (a.source.first.channels) {
+        case 1:
+            return launch_channels<1>(a, device, stream);
+        case 2:
+            return launch_channels<2>(a, device, stream);
+        case 3:
+            return launch_channels<3>(a, device, stream);
+        default:
+            return launch_channels<4>(a, device, stream);
+    }
 }
 
 template void launch_fused_ring(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_fused_ring(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_fused_ring(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
 template void launch_fused_ring(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

@@ -7,36 +7,102 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace heddle::kernels::gaussian_blur {
 
-/// Images of equal width, height and channels, none of them 0.
+/// Images none of whose extents is 0. The destination's pixel (0, 0) is the source's (x, y): the blur of a
+/// region, inside of the source.
 template <class T>
 struct arguments {
-    image_view<const T> source;
-    image_view<T> destination;
-    gaussian_blur::taps taps;
+    image_batch_view<const T> source;
+    image_batch_view<T> destination;
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+    taps taps_x;
+    taps taps_y;
     heddle::border border;
     T border_value;
-    /// For separable and shared_memory: the rows filtered along x. Rows start at multiples of 16 bytes and
-    /// have room to the next one.
+    /// Scratch memory where a rung needs any, at a multiple of 16 bytes.
     float* intermediate = nullptr;
-    std::int64_t intermediate_stride = 0;
 };
 
-/// shared_memory and fused count the values of a row in 32 bits, and twice a row's in border.cuh.
+/// All rungs but naive and separable count the values of a row, the source's too, in 32 bits, and twice a
+/// row's in border.cuh.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 
 /// Shared memory of an SM that CUDA keeps for itself, for each resident block.
 inline constexpr std::int64_t shared_bytes_reserved = 1024;
 
+/// The image between two passes, in float: for each image of a batch the rows of the source that its
+/// destination needs, filtered along x. Where borders wrap, those rows may run round the source's edge.
+struct intermediate_image {
+    std::int64_t first_row = 0;  ///< of the source
+    std::int64_t rows = 0;
+    std::int64_t source_rows = 0;
+    std::int64_t stride = 0;  ///< of rows, those of all images one after another
+
+    __host__ __device__ std::int64_t source_row(std::int64_t row) const {
+        const std::int64_t y = first_row + row;
+        return y < source_rows ? y : y - source_rows;
+    }
+    __host__ __device__ std::int64_t row_of(std::int64_t source_row) const {
+        return source_row < first_row ? source_row - first_row + source_rows : source_row - first_row;
+    }
+};
+
+/// Rows start at multiples of 16 bytes and have room to the next one.
+constexpr std::int64_t intermediate_stride(std::int64_t row_values) {
+    return (row_values + 3) / 4 * 4;
+}
+
+/// The rows that a blur's rows y..y + height - 1 need: those of their window that lie in the source. What
+/// replicate and both kinds of reflect show outside of it is among them, as the mirror image of a row that the
+/// window reaches beyond an edge is no further inside than the window. For `wrap` the window itself.
+inline intermediate_image intermediate_rows(std::int64_t source_height, std::int64_t y, std::int64_t height,
+                                            std::int64_t radius, border border) {
+    intermediate_image image{.source_rows = source_height};
+    if (border == border::wrap) {
+        image.rows = std::min(source_height, height + 2 * radius);
+        if (image.rows < source_height) image.first_row = (y - radius + source_height) % source_height;
+    } else {
+        image.first_row = std::max<std::int64_t>(y - radius, 0);
+        image.rows = std::min(y + height + radius, source_height) - image.first_row;
+    }
+    return image;
+}
+
+template <class T>
+intermediate_image intermediate_of(const arguments<T>& a) {
+    const image_view<T>& destination = a.destination.first;
+    intermediate_image image =
+        intermediate_rows(a.source.first.height, a.y, destination.height, a.taps_y.radius, a.border);
+    image.stride = intermediate_stride(destination.width * destination.channels);
+    return image;
+}
+
+/// What intermediate_of() takes at most, whatever the region and the border.
+inline std::int64_t intermediate_bytes(const gaussian_blur_problem& problem, std::int64_t source_height) {
+    const std::int64_t rows = std::min(source_height, problem.height + 2 * problem.radius.y);
+    return problem.images * rows * intermediate_stride(problem.width * problem.channels) *
+           std::int64_t{sizeof(float)};
+}
+
+/// Whether launch_along_x() can run this problem: a row's window fits the shared memory.
+bool along_x_fits(const gaussian_blur_problem& problem, const device_traits& device);
+/// The first pass of shared_memory and register_window: into arguments::intermediate.
+template <class T>
+void launch_along_x(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+
 /// Whether shared_memory can run this problem.
 bool shared_memory_fits(const gaussian_blur_problem& problem, const device_traits& device);
+/// Whether register_window can run this problem.
+bool register_window_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// How many blocks of `fused` an SM holds at once, at least; 0 where it cannot run this problem.
 int fused_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 
-/// Needs taps.has_table().
+/// Needs tables of both taps.
 template <class T>
 void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 template <class T>
@@ -44,14 +110,29 @@ void launch_separable(const arguments<T>& arguments, const device_traits& device
 /// Needs shared_memory_fits().
 template <class T>
 void launch_shared_memory(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+/// Needs register_window_fits().
+template <class T>
+void launch_register_window(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 /// Needs fused_blocks_per_sm() > 0.
 template <class T>
 void launch_fused(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// The two kinds of `fused`: radius up to max_register_radius(channels), and above.
-constexpr int max_register_radius(std::int64_t channels) {
-    return channels == 1 ? 16 : 8;
-}
+/// Whether tensor_core can run this problem.
+bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits& device);
+/// Needs tensor_core_fits().
+template <class T>
+void launch_tensor_core(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+
+/// Whether decimated can run this problem within its bound of error.
+bool decimated_fits(const gaussian_blur_problem& problem, const device_traits& device);
+/// Of arguments::intermediate. Needs decimated_fits().
+std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem);
+/// Needs decimated_fits().
+template <class T>
+void launch_decimated(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+
+/// The two kinds of `fused`: one radius for both axes, up to this, and all others.
+inline constexpr int max_register_radius = 8;
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 template <class T>
 void launch_fused_ring(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);

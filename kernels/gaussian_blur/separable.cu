@@ -8,10 +8,10 @@
 // a write and a read of DRAM. Any shape, any alignment, any radius: the taps stand in shared memory, a chunk
 // at a time.
 //
-// 4096 x 4096 float, radius 2, on an H200: 379 us.
+// 4096 x 4096 float, radius 2, on an H200: 396 us.
 
+#include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
-#include "kernels/gaussian_blur/border.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include <heddle/error.hpp>
@@ -26,28 +26,36 @@ struct tile {
     static constexpr int taps_chunk = 1024;
 };
 
+template <class T>
+struct image_rows {
+    T* data;
+    std::int64_t row_stride;
+    std::int64_t image_stride;
+};
+
 template <class Input, class Output>
 struct pass {
-    const Input* input;
-    std::int64_t input_stride;
-    Output* output;
-    std::int64_t output_stride;
-    std::int64_t rows;
+    image_rows<const Input> input;
+    image_rows<Output> output;
+    std::int64_t images;
+    std::int64_t rows;  ///< of an image of the output
     std::int64_t row_values;
     std::int64_t channels;
     bool along_y;
+    std::int64_t size;    ///< of a line of the source, in pixels
+    std::int64_t offset;  ///< of the output's first pixel on that line
+    intermediate_image between;
     heddle::border border;
     Input border_value;
     gaussian_blur::taps taps;
 };
 
-/// The weights of `first`, first + 1, ... into shared memory. All threads of the block call it.
+/// The weights from number `first` on into shared memory. All threads of the block call it.
 __device__ void stage_taps(const taps& all, int first, int count, float* chunk) {
     __syncthreads();
     for (int i = static_cast<int>(threadIdx.x); i < count; i += tile::threads) {
-        const int distance = abs(first + i);
-        const double t = distance / all.sigma;
-        chunk[i] = all.radius <= taps::table_radius ? all.table[distance]
+        const double t = (first + i - all.radius) / all.sigma;
+        chunk[i] = all.radius <= taps::table_radius ? all.table[first + i]
                                                     : static_cast<float>(all.scale * exp(-0.5 * t * t));
     }
     __syncthreads();
@@ -57,32 +65,39 @@ template <class Input, class Output>
 __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant__ pass<Input, Output> p) {
     __shared__ float chunk[tile::taps_chunk];
     const std::int64_t x = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
-    const std::int64_t size = p.along_y ? p.rows : p.row_values / p.channels;
-    const std::int64_t step = p.along_y ? p.input_stride : p.channels;
-    const int taps_end = p.taps.radius + 1;
+    const std::int64_t step = p.along_y ? p.input.row_stride : p.channels;
+    const int all_taps = 2 * p.taps.radius + 1;
 
-    int staged = taps_end;  // none yet
-    for (std::int64_t y = blockIdx.y; y < p.rows; y += gridDim.y) {
-        const std::int64_t at = p.along_y ? y : x / p.channels;
-        const Input* line = p.along_y ? p.input + x : p.input + y * p.input_stride + x % p.channels;
+    int staged = all_taps;  // none yet
+    for (std::int64_t row = blockIdx.y; row < p.images * p.rows; row += gridDim.y) {
+        const std::int64_t image = row / p.rows;
+        const std::int64_t y = row % p.rows;
+        const std::int64_t at = p.offset + (p.along_y ? y : x / p.channels);
+        const Input* line = p.input.data + image * p.input.image_stride +
+                            (p.along_y ? x : p.between.source_row(y) * p.input.row_stride + x % p.channels);
+        // Where on the line a pixel of the source is.
+        const auto place = [&p](std::int64_t i) { return p.along_y ? p.between.row_of(i) : i; };
         float sum = 0;
-        for (int first = -p.taps.radius; first < taps_end; first += tile::taps_chunk) {
-            const int count = min(tile::taps_chunk, taps_end - first);
+        for (int first = 0; first < all_taps; first += tile::taps_chunk) {
+            const int count = min(tile::taps_chunk, all_taps - first);
             if (staged != first) stage_taps(p.taps, first, count, chunk);
             staged = first;
             if (x >= p.row_values) continue;
-            const std::int64_t begin = at + first;
-            if (begin >= 0 && begin + count <= size) {
-                const Input* input = line + begin * step;
+            const std::int64_t begin = at - p.taps.radius + first;
+            if (begin >= 0 && begin + count <= p.size) {
+                const Input* input = line + place(begin) * step;
                 for (int i = 0; i < count; ++i) sum = fmaf(chunk[i], to_float(input[i * step]), sum);
             } else {
                 for (int i = 0; i < count; ++i) {
-                    const std::int64_t index = source_index(begin + i, size, p.border);
-                    sum = fmaf(chunk[i], to_float(index < 0 ? p.border_value : line[index * step]), sum);
+                    const std::int64_t index = source_index(begin + i, p.size, p.border);
+                    const Input value = index < 0 ? p.border_value : line[place(index) * step];
+                    sum = fmaf(chunk[i], to_float(value), sum);
                 }
             }
         }
-        if (x < p.row_values) p.output[y * p.output_stride + x] = from_float<Output>(sum);
+        if (x < p.row_values)
+            p.output.data[image * p.output.image_stride + y * p.output.row_stride + x] =
+                from_float<Output>(sum);
     }
 }
 
@@ -90,7 +105,7 @@ template <class Input, class Output>
 void launch(const pass<Input, Output>& pass, cudaStream_t stream) {
     const std::int64_t across = (pass.row_values + tile::threads - 1) / tile::threads;
     const dim3 grid(static_cast<unsigned>(across),
-                    static_cast<unsigned>(std::min<std::int64_t>(pass.rows, max_grid_y)));
+                    static_cast<unsigned>(std::min(pass.images * pass.rows, max_grid_y)));
     separable<<<grid, tile::threads, 0, stream>>>(pass);
     check(cudaGetLastError());
 }
@@ -99,18 +114,44 @@ void launch(const pass<Input, Output>& pass, cudaStream_t stream) {
 
 template <class T>
 void launch_separable(const arguments<T>& a, const device_traits&, cudaStream_t stream) {
-    const std::int64_t row_values = a.source.width * a.source.channels;
-    launch<T, float>(
-        {a.source.data, a.source.row_stride, a.intermediate, a.intermediate_stride, a.source.height,
-         row_values, a.source.channels, false, a.border, a.border_value, a.taps},
-        stream);
-    launch<float, T>(
-        {a.intermediate, a.intermediate_stride, a.destination.data, a.destination.row_stride, a.source.height,
-         row_values, a.source.channels, true, a.border, static_cast<float>(a.border_value), a.taps},
-        stream);
+    const image_view<const T>& source = a.source.first;
+    const image_view<T>& destination = a.destination.first;
+    const intermediate_image between = intermediate_of(a);
+    const std::int64_t row_values = destination.width * destination.channels;
+    const std::int64_t image_stride = between.rows * between.stride;
+    launch<T, float>({.input = {source.data, source.row_stride, a.source.stride},
+                      .output = {a.intermediate, between.stride, image_stride},
+                      .images = a.destination.count,
+                      .rows = between.rows,
+                      .row_values = row_values,
+                      .channels = source.channels,
+                      .along_y = false,
+                      .size = source.width,
+                      .offset = a.x,
+                      .between = between,
+                      .border = a.border,
+                      .border_value = a.border_value,
+                      .taps = a.taps_x},
+                     stream);
+    launch<float, T>({.input = {a.intermediate, between.stride, image_stride},
+                      .output = {destination.data, destination.row_stride, a.destination.stride},
+                      .images = a.destination.count,
+                      .rows = destination.height,
+                      .row_values = row_values,
+                      .channels = source.channels,
+                      .along_y = true,
+                      .size = source.height,
+                      .offset = a.y,
+                      .between = between,
+                      .border = a.border,
+                      .border_value = static_cast<float>(a.border_value) * a.taps_x.sum,
+                      .taps = a.taps_y},
+                     stream);
 }
 
 template void launch_separable(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_separable(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_separable(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
 template void launch_separable(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

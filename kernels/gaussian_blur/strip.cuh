@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/gaussian_blur/border.cuh"
+#include "kernels/device/border.cuh"
 #include "kernels/gaussian_blur/convolve.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
@@ -41,32 +41,31 @@ cudaError_t allow_shared_memory(Kernel* kernel, const device_traits& device) {
 /// All taps, -radius..radius, into shared memory.
 __device__ inline void stage_taps(const taps& taps, float* staged) {
     for (int i = static_cast<int>(threadIdx.x); i <= 2 * taps.radius; i += strip::threads)
-        staged[i] = taps.table[abs(i - taps.radius)];
+        staged[i] = taps.table[i];
 }
 
-/// For each value of the window that starts `radius` pixels before value `begin`: the element of a row that
-/// stands for it, or -1 where it is the border's constant or nobody needs it. The same for all rows.
-__device__ inline void look_up_columns(int* columns, int begin, int radius, int channels, int width,
-                                       border border) {
-    const int window = strip::window(radius, channels);
-    for (int i = static_cast<int>(threadIdx.x); i < window; i += strip::threads) {
+/// For each value of the window that starts `radius` pixels before the destination's value `begin`: the
+/// element of a source's row that stands for it, or -1 where it is the border's constant or nobody needs it.
+/// The same for all rows.
+template <int channels, class T>
+__device__ void look_up_columns(int* columns, int begin, const arguments<T>& a) {
+    const int radius = a.taps_x.radius;
+    const int end = (static_cast<int>(a.destination.first.width) + 2 * radius) * channels;
+    const int width = static_cast<int>(a.source.first.width);
+    for (int i = static_cast<int>(threadIdx.x); i < strip::window(radius, channels); i += strip::threads) {
         const int at = begin + i;  // counted from `radius` pixels before the row
         const int pixel =
-            at < (width + 2 * radius) * channels ? source_index(at / channels - radius, width, border) : -1;
+            at < end ? source_index(static_cast<int>(a.x) + at / channels - radius, width, a.border) : -1;
         columns[i] = pixel < 0 ? -1 : pixel * channels + at % channels;
     }
 }
 
-/// The window of one row into shared memory as float, by one warp. A null row is all border. Loads go out in
+/// The window of one row into shared memory as float, by one warp. Loads go out in
 /// batches, so that a lane waits once for several of them.
 template <class T>
 __device__ void stage_row(float* staged, const T* row, const int* columns, int window, float border_value) {
     constexpr int batch = 8;
     const int lane = static_cast<int>(threadIdx.x) % strip::lanes;
-    if (row == nullptr) {
-        for (int i = lane; i < window; i += strip::lanes) staged[i] = border_value;
-        return;
-    }
     for (int first = lane; first < window; first += batch * strip::lanes) {
         int from[batch];
         T loaded[batch];

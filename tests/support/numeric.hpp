@@ -63,7 +63,9 @@ constexpr const char* type_name() {
     if constexpr (std::is_same_v<T, bfloat16>) return "bf16";
     if constexpr (std::is_same_v<T, std::int32_t>) return "i32";
     if constexpr (std::is_same_v<T, std::int64_t>) return "i64";
+    if constexpr (std::is_same_v<T, std::uint16_t>) return "u16";
     if constexpr (std::is_same_v<T, std::uint8_t>) return "u8";
+    if constexpr (std::is_same_v<T, std::uint16_t>) return "u16";
 }
 
 /// Names the cases of a typed test suite by their element type.

@@ -55,4 +55,21 @@ __device__ inline void mma_tf32(float (&sums)[4], const unsigned (&a)[4], unsign
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
 }
 
+/// sums (16 x 8) += a (16 x 16) b (16 x 8), exact, of bytes without sign. A register holds four neighbours along k. a:
+/// matrices of 8 x 16, rows 0..7 and 8..15, of which thread t has of row t / 4 the elements 4 (t % 4) and the next
+/// three; b: of its transpose.
+__device__ inline void mma_u8(unsigned (&sums)[4], uint2 a, unsigned b) {
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a.x), "r"(a.y), "r"(b));
+}
+
+/// sums += a b + c d, four such matrices, in one instruction.
+__device__ inline void mma_u8(unsigned (&sums)[4], uint2 a, unsigned b, uint2 c, unsigned d) {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a.x), "r"(a.y), "r"(c.x), "r"(c.y), "r"(b), "r"(d));
+}
+
 }  // namespace heddle::kernels::ptx

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <heddle/gaussian_blur.hpp>
+#include <heddle/image.hpp>
 
-namespace heddle::kernels::gaussian_blur {
+namespace heddle::kernels {
 
 /// The pixel, 0..size-1, that stands at index i of a line of `size` pixels; -1: none, but the border's
 /// constant.
 template <class Index>
-__device__ Index source_index(Index i, Index size, border kind) {
+__host__ __device__ constexpr Index source_index(Index i, Index size, border kind) {
     if (i >= 0 && i < size) return i;
     switch (kind) {
         case border::replicate:
@@ -17,6 +17,12 @@ __device__ Index source_index(Index i, Index size, border kind) {
             const Index at = (i % period + period) % period;
             return at < size ? at : period - 1 - at;
         }
+        case border::reflect_101: {
+            if (size == 1) return 0;
+            const Index period = 2 * size - 2;
+            const Index at = (i % period + period) % period;
+            return at < size ? at : period - at;
+        }
         case border::wrap:
             return (i % size + size) % size;
         case border::constant:
@@ -25,4 +31,4 @@ __device__ Index source_index(Index i, Index size, border kind) {
     return -1;
 }
 
-}  // namespace heddle::kernels::gaussian_blur
+}  // namespace heddle::kernels

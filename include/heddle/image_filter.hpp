@@ -1,0 +1,139 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/image.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// The rungs of sobel and laplacian; kernels/image_filter/README.md is their ladder.
+enum class image_filter_algorithm { automatic, naive, register_window };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const image_filter_algorithm> image_filter_algorithms();
+std::string_view to_string(image_filter_algorithm algorithm);
+
+struct image_filter_options {
+    heddle::border border = heddle::border::replicate;
+    /// For border::constant, in every channel; a value of the source's type.
+    float border_value = 0;
+    /// The part of the source whose result is wanted, inside of it: the destination has its size and gets what
+    /// the filter would give there of the whole. Not given: the whole.
+    std::optional<image_region> region{};
+    /// Of sobel and laplacian. The others take what suits of the blur's rungs.
+    image_filter_algorithm algorithm = image_filter_algorithm::automatic;
+    /// Device scratch memory of at least image_filter_workspace_bytes(), aligned to 16 bytes. Empty: taken
+    /// from the device's pool, stream-ordered, for the call's duration, where the filter needs any. Sobel and
+    /// laplacian need none.
+    std::span<std::byte> workspace{};
+};
+
+/// What the workspace of separable_convolution and box_blur depends on. Width and height are the destination's.
+struct image_filter_problem {
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    std::int64_t channels = 1;
+    window_radius radius = 0;
+    pixel_type type = pixel_type::f32;
+    std::int64_t images = 1;
+};
+
+/// The workspace, in bytes, with which separable_convolution and box_blur can run this problem; 0 where they need
+/// none. It is enough for a region at any place of any source whose rows have at most 2^29
+/// values. Pure.
+/// @throws invalid_argument  a negative width, height, radius or number of images; channels not 1 to 4
+std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device);
+
+// All filters below take images of 1 to 4 interleaved channels and any row stride, in device memory, or batches of
+// them. The destinations must lie apart from one another and from all sources; a source stride of 0 makes one
+// serve all. They are correlations, as OpenCV's: no window is turned round. Errors are in docs/accuracy.md. A filter
+// is enqueued on `stream`; it never synchronises; is safe under stream capture; allocates only as
+// image_filter_options says. Empty images and batches do nothing.
+//
+// @throws invalid_argument  sizes or counts disagree or are negative, channels not 1 to 4, a null or misaligned
+//                           pointer, a stride smaller than what it steps over, an overlap, a region that is not
+//                           inside of the source, a border value that the source's type cannot hold, an unknown
+//                           enumerator, a workspace that is too small, misaligned or overlaps an image, and what
+//                           a filter says (nothing is enqueued)
+// @throws unsupported       the algorithm that was asked for cannot run this problem; says why
+// @throws cuda_error        the launch or the allocation failed
+
+/// destination(x, y) = sum over i and j of taps_x[i] taps_y[j] source(x + i - rx, y + j - ry): OpenCV's sepFilter2D.
+///
+/// There are 2 rx + 1 and 2 ry + 1 taps, of any value, at most 2001 each, in host memory: they are copied before the
+/// call returns. A tap of zero still multiplies, so that NaN and infinities under it reach the
+/// sum; but an infinite border_value counts times the sum of its taps.
+///
+/// @throws invalid_argument  an even number of taps, or more than 2001
+void separable_convolution(image_batch_view<const float> sources, image_batch_view<float> destinations,
+                           std::span<const float> taps_x, std::span<const float> taps_y,
+                           cuda::stream_ref stream, const image_filter_options& options = {});
+inline void separable_convolution(image_view<const float> source, image_view<float> destination,
+                                  std::span<const float> taps_x, std::span<const float> taps_y,
+                                  cuda::stream_ref stream, const image_filter_options& options = {}) {
+    separable_convolution(image_batch_view<const float>{source}, image_batch_view<float>{destination}, taps_x,
+                          taps_y, stream, options);
+}
+
+/// destination = the mean of the window of 2 * radius + 1 pixels: OpenCV's blur.
+///
+/// Sums are in float. Integers are rounded to nearest; no mean lies halfway between two, as the number of pixels is
+/// odd. The time grows with the radius as gaussian_blur's does. T is float, half, uint16_t or uint8_t.
+///
+/// @throws invalid_argument  a radius that is negative or above 2^28
+template <class T>
+void box_blur(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<T> destinations,
+              window_radius radius, cuda::stream_ref stream, const image_filter_options& options = {});
+template <class T>
+void box_blur(image_view<const std::type_identity_t<T>> source, image_view<T> destination,
+              window_radius radius, cuda::stream_ref stream, const image_filter_options& options = {}) {
+    box_blur<T>(image_batch_view<const T>{source}, image_batch_view<T>{destination}, radius, stream, options);
+}
+
+/// What sobel gives: a derivative, or the length of the vector of both.
+enum class gradient { x, y, magnitude };
+
+/// destination = the gradient by Sobel's windows of 3 x 3 pixels, not scaled, as OpenCV's Sobel has them:
+///
+///     x: -1 0 1     y: -1 -2 -1     magnitude: sqrt(x^2 + y^2)
+///        -2 0 2         0  0  0
+///        -1 0 1         1  2  1
+///
+/// Of integers x and y are exact. T, which must be named, is float, half, uint16_t or uint8_t.
+template <class T>
+void sobel(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
+           heddle::gradient gradient, cuda::stream_ref stream, const image_filter_options& options = {});
+template <class T>
+void sobel(image_view<const std::type_identity_t<T>> source, image_view<float> destination,
+           heddle::gradient gradient, cuda::stream_ref stream, const image_filter_options& options = {}) {
+    sobel<T>(image_batch_view<const T>{source}, image_batch_view<float>{destination}, gradient, stream,
+             options);
+}
+
+/// destination = the four neighbours less four times the pixel: OpenCV's Laplacian of aperture 1.
+///
+///     0  1  0
+///     1 -4  1
+///     0  1  0
+///
+/// Of integers it is exact. T, which must be named, is float, half, uint16_t or uint8_t.
+template <class T>
+void laplacian(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
+               cuda::stream_ref stream, const image_filter_options& options = {});
+template <class T>
+void laplacian(image_view<const std::type_identity_t<T>> source, image_view<float> destination,
+               cuda::stream_ref stream, const image_filter_options& options = {}) {
+    laplacian<T>(image_batch_view<const T>{source}, image_batch_view<float>{destination}, stream, options);
+}
+
+}  // namespace heddle

@@ -1,0 +1,307 @@
+// register_window: one read, one write. A warp marches down a strip of the image; what the last two rows gave
+// along x waits in registers.
+//
+//   lanes       0      1       2      ...     30     31      a lane: 4 neighbouring values of a row
+//   loads     [....] [....]  [....]   ...   [....] [....]    0 and 31 load only: they are the others' neighbours
+//   row y+1     along x: a lane's values, and those `channels` away, of the lanes beside it by shuffles
+//   row y       out = along y of what rows y - 1, y, y + 1 gave; stored by lanes 1 to 30
+//
+// A value is loaded once, by one instruction for four, where `naive` loads each nine times, and no value passes
+// through shared memory. What stands for the pixels around the image is a step away that the launcher has worked
+// out. Warps of a block lie side by side and march a few rows only, so that all warps together sweep over the
+// image from top to bottom, as a copy does: marches of 32 rows take a seventh longer. The rows and columns that
+// warps share come from L2. Any shape, any alignment, rows of up to 2^29 values; vector loads and stores where
+// rows are aligned.
+//
+// 4096 x 4096 float, sobel along x, on an H200: 38 us, where a copy takes 33. Of uint8 32 us, where a copy of as
+// many bytes takes 21: that is the latency and the instructions of a row, not DRAM; which of them is not measured.
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/grid.hpp"
+#include "kernels/device/vector.cuh"
+#include "kernels/image_filter/launch.hpp"
+#include "kernels/image_filter/stencil.cuh"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+namespace heddle::kernels::image_filter {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+    static constexpr int blocks_per_sm = 4;
+    static constexpr int lanes = 32;
+    static constexpr int warps = threads / lanes;
+    static constexpr int values = 4;                    ///< that a lane has of a row
+    static constexpr int strip = values * (lanes - 2);  ///< that a warp stores of a row
+    static_assert(values >= 4, "the neighbours of 4 channels are in the lanes beside");
+
+    /// Rows that a warp stores.
+    static constexpr int least_rows = 2;
+    static constexpr int most_rows = 8;
+
+    static constexpr int ahead = 2;  ///< rows that are loaded before they are needed
+};
+
+/// A lane's values of a row, in as few registers as they need: what one instruction loads.
+template <class T>
+struct alignas(tile::values * sizeof(T)) packed {
+    static constexpr int bits = 8 * static_cast<int>(sizeof(T));
+    static constexpr int per_word = 32 / bits;
+    std::uint32_t words[tile::values / per_word] = {};
+
+    /// Of an element that is still 0.
+    __device__ void set(int e, T value) { words[e / per_word] |= bits_of(value) << (e % per_word * bits); }
+    __device__ float to_float(int e) const {
+        const std::uint32_t word = words[e / per_word] >> (e % per_word * bits);
+        if constexpr (std::is_same_v<T, float>)
+            return __uint_as_float(word);
+        else if constexpr (std::is_same_v<T, half>)
+            return __half2float(__ushort_as_half(static_cast<unsigned short>(word)));
+        else
+            return static_cast<float>(static_cast<T>(word));
+    }
+
+  private:
+    __device__ static std::uint32_t bits_of(T value) {
+        if constexpr (std::is_same_v<T, float>)
+            return __float_as_uint(value);
+        else if constexpr (std::is_same_v<T, half>)
+            return __half_as_ushort(value);
+        else
+            return value;
+    }
+};
+
+/// A row or a column of the source, in steps from where the destination begins: what it has, and how far it is from
+/// the step before or behind it to the one that stands for it. That is 0 where it is the border's constant.
+template <class Index>
+struct line {
+    Index begin;
+    Index end;
+    Index from_before = 0;
+    Index from_behind = 0;
+
+    /// `size` pixels of `steps` each; the destination begins at pixel `at`.
+    line(std::int64_t size, std::int64_t at, std::int64_t steps, border kind)
+        : begin(static_cast<Index>(-at * steps)), end(static_cast<Index>((size - at) * steps)) {
+        if (kind == border::constant) return;
+        from_before = static_cast<Index>((source_index<std::int64_t>(-1, size, kind) + 1) * steps);
+        from_behind = static_cast<Index>((source_index(size, size, kind) - size) * steps);
+    }
+
+    __device__ bool has(Index i) const { return i >= begin && i < end; }
+    __device__ Index stand_in(Index i) const {
+        return i < begin ? i + from_before : i >= end ? i + from_behind : i;
+    }
+};
+
+template <class T>
+struct parameters {
+    const T* source;  ///< of the destination's first value
+    float* destination;
+    std::int64_t source_stride;
+    std::int64_t destination_stride;
+    std::int64_t source_image_stride;
+    std::int64_t destination_image_stride;
+    line<int> columns;
+    line<std::int64_t> source_rows;
+    /// Of the destination.
+    int row_values;
+    std::int64_t rows;
+    int rows_per_warp;
+    T border_value;
+    bool aligned_loads;
+    bool aligned_stores;
+};
+
+/// What a lane's values give along x. `channels` away are values of its own or of the lanes beside it.
+template <class Filter, int channels>
+__device__ void filter_row(const float (&own)[tile::values], typename Filter::partial (&row)[tile::values]) {
+    constexpr unsigned all = 0xffffffff;
+    float window[tile::values + 2 * channels];
+#pragma unroll
+    for (int i = 0; i < channels; ++i) {
+        window[i] = __shfl_up_sync(all, own[tile::values - channels + i], 1);
+        window[channels + tile::values + i] = __shfl_down_sync(all, own[i], 1);
+    }
+#pragma unroll
+    for (int e = 0; e < tile::values; ++e) window[channels + e] = own[e];
+#pragma unroll
+    for (int e = 0; e < tile::values; ++e)
+        row[e] = Filter::along_x(window[e], window[e + channels], window[e + 2 * channels]);
+}
+
+template <class T, class Filter, int channels>
+__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
+    register_window(const __grid_constant__ parameters<T> p) {
+    using partial = typename Filter::partial;
+    using loaded = packed<T>;
+    constexpr int ahead = tile::ahead;
+
+    const int lane = static_cast<int>(threadIdx.x);
+    const auto strip = static_cast<int>(blockIdx.x * blockDim.y + threadIdx.y);
+    const int x = strip * tile::strip + (lane - 1) * tile::values;
+    const std::int64_t top = (std::int64_t{blockIdx.y} * blockDim.z + threadIdx.z) * p.rows_per_warp;
+    if (top >= p.rows) return;
+    const int outputs = static_cast<int>(min(std::int64_t{p.rows_per_warp}, p.rows - top));
+    const bool stores = lane > 0 && lane < tile::lanes - 1 && x < p.row_values;
+
+    // The elements of a row that stand for this lane's, from the destination's first.
+    const bool is_plain = p.aligned_loads && p.columns.has(x) && p.columns.has(x + tile::values - 1);
+    int columns[tile::values];
+#pragma unroll
+    for (int e = 0; e < tile::values; ++e) columns[e] = p.columns.stand_in(x + e);
+
+    const T* source = p.source + blockIdx.z * p.source_image_stride;
+    const auto load = [&](const T* row) {
+        if (is_plain) return *reinterpret_cast<const loaded*>(row + x);
+        loaded values;
+#pragma unroll
+        for (int e = 0; e < tile::values; ++e)
+            values.set(e, p.columns.has(columns[e]) ? row[columns[e]] : p.border_value);
+        return values;
+    };
+    const auto load_any = [&](std::int64_t y) {
+        const std::int64_t row = p.source_rows.stand_in(y);
+        if (p.source_rows.has(row)) return load(source + row * p.source_stride);
+        loaded values;
+#pragma unroll
+        for (int e = 0; e < tile::values; ++e) values.set(e, p.border_value);
+        return values;
+    };
+    const auto filter = [](const loaded& values, partial(&row)[tile::values]) {
+        float own[tile::values];
+#pragma unroll
+        for (int e = 0; e < tile::values; ++e) own[e] = values.to_float(e);
+        filter_row<Filter, channels>(own, row);
+    };
+
+    // The rows below, loaded a few ahead. All are inside of the image, but the last one at its end.
+    const int inside = static_cast<int>(min(std::int64_t{outputs}, p.source_rows.end - 1 - top));
+    const T* row = source + (top + 1) * p.source_stride;
+    loaded next[ahead];
+#pragma unroll
+    for (int i = 0; i < ahead; ++i, row += p.source_stride)
+        if (i < inside) next[i] = load(row);
+
+    partial above[tile::values], here[tile::values];
+    filter(load_any(top - 1), above);
+    filter(load_any(top), here);
+
+    float* out = p.destination + blockIdx.z * p.destination_image_stride + top * p.destination_stride + x;
+    const bool stores_vectors = p.aligned_stores && x + tile::values <= p.row_values;
+    const auto store_row = [&](const loaded& values) {
+        partial below[tile::values];
+        filter(values, below);
+        vector<float, tile::values> results;
+#pragma unroll
+        for (int e = 0; e < tile::values; ++e) {
+            results[e] = Filter::along_y(above[e], here[e], below[e]);
+            above[e] = here[e];
+            here[e] = below[e];
+        }
+        if (stores && stores_vectors) {
+            *reinterpret_cast<vector<float, tile::values>*>(out) = results;
+        } else if (stores) {
+#pragma unroll
+            for (int e = 0; e < tile::values; ++e)
+                if (x + e < p.row_values) out[e] = results[e];
+        }
+        out += p.destination_stride;
+    };
+
+    for (int done = 0; done < inside; done += ahead) {
+#pragma unroll
+        for (int i = 0; i < ahead; ++i) {
+            if (done + i >= inside) break;
+            const loaded current = next[i];
+            if (done + i + ahead < inside) next[i] = load(row);
+            row += p.source_stride;
+            store_row(current);
+        }
+    }
+    if (inside < outputs) store_row(load_any(top + outputs));
+}
+
+/// Whether all rows of all images start at multiples of what one instruction moves, `first` being the first of them.
+template <class T>
+bool is_aligned(const image_batch_view<T>& images, const void* first) {
+    const auto bytes = [](std::int64_t elements) { return elements * std::int64_t{sizeof(T)}; };
+    const std::int64_t row = images.first.height > 1 ? bytes(images.first.row_stride) : 0;
+    const std::int64_t image = images.count > 1 ? bytes(images.stride) : 0;
+    return common_alignment(reinterpret_cast<std::uintptr_t>(first), row, image) >=
+           static_cast<int>(tile::values * sizeof(T));
+}
+
+}  // namespace
+
+template <class T>
+void launch_register_window(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
+    const image_view<const T>& source = a.source.first;
+    const image_view<float>& destination = a.destination.first;
+    const T* const first = source.data + a.y * source.row_stride + a.x * source.channels;
+    const auto row_values = static_cast<int>(destination.width * destination.channels);
+    const auto divide_up = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
+    const std::int64_t strips = divide_up(row_values, tile::strip);
+    // Warps of a block lie side by side, where the image is wide enough for that.
+    int across = tile::warps;
+    while (across / 2 >= strips) across /= 2;
+    const int down = tile::warps / across;
+    // Fewer rows a warp where the image is small, so that there are warps for all of the device.
+    const std::int64_t images = std::min<std::int64_t>(a.source.count, max_grid_y);
+    const std::int64_t resident = std::int64_t{device.sm_count} * tile::blocks_per_sm * tile::warps;
+    const std::int64_t wanted = destination.height * strips * images / resident;
+    const std::int64_t least_for_grid = divide_up(destination.height, max_grid_y * down);
+    const std::int64_t rows_per_warp =
+        std::max(std::clamp<std::int64_t>(wanted, tile::least_rows, tile::most_rows), least_for_grid);
+    parameters<T> p{.source = first,
+                    .destination = destination.data,
+                    .source_stride = source.row_stride,
+                    .destination_stride = destination.row_stride,
+                    .source_image_stride = a.source.stride,
+                    .destination_image_stride = a.destination.stride,
+                    .columns = {source.width, a.x, source.channels, a.border},
+                    .source_rows = {source.height, a.y, 1, a.border},
+                    .row_values = row_values,
+                    .rows = destination.height,
+                    .rows_per_warp = static_cast<int>(rows_per_warp),
+                    .border_value = a.border_value,
+                    .aligned_loads = is_aligned(a.source, first),
+                    .aligned_stores = is_aligned(a.destination, destination.data)};
+    for (std::int64_t done = 0; done < a.source.count; done += images) {
+        const dim3 block(tile::lanes, static_cast<unsigned>(across), static_cast<unsigned>(down));
+        const dim3 grid(static_cast<unsigned>(divide_up(strips, across)),
+                        static_cast<unsigned>(divide_up(destination.height, rows_per_warp * down)),
+                        static_cast<unsigned>(std::min(images, a.source.count - done)));
+        with_filter(a.stencil, [&]<class Filter>(Filter) {
+            switch (source.channels) {
+                case 1:
+                    register_window<T, Filter, 1><<<grid, block, 0, stream>>>(p);
+                    break;
+                case 2:
+                    register_window<T, Filter, 2><<<grid, block, 0, stream>>>(p);
+                    break;
+                case 3:
+                    register_window<T, Filter, 3><<<grid, block, 0, stream>>>(p);
+                    break;
+                case 4:
+                    register_window<T, Filter, 4><<<grid, block, 0, stream>>>(p);
+                    break;
+            }
+        });
+        check(cudaGetLastError());
+        p.source += images * p.source_image_stride;
+        p.destination += images * p.destination_image_stride;
+    }
+}
+
+template void launch_register_window(const arguments<float>&, const device_traits&, cudaStream_t);
+template void launch_register_window(const arguments<half>&, const device_traits&, cudaStream_t);
+template void launch_register_window(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
+template void launch_register_window(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+
+}  // namespace heddle::kernels::image_filter

@@ -1,0 +1,245 @@
+#include "src/image_filter.hpp"
+
+#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/image_filter/launch.hpp"
+#include "src/format.hpp"
+#include "src/workspace.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace heddle {
+namespace {
+
+namespace blur = kernels::gaussian_blur;
+namespace stencils = kernels::image_filter;
+
+constexpr std::array algorithms = {image_filter_algorithm::naive, image_filter_algorithm::register_window};
+
+void require_known(const char* operation, image_filter_algorithm algorithm) {
+    const bool is_known = algorithm == image_filter_algorithm::automatic ||
+                          std::ranges::find(algorithms, algorithm) != algorithms.end();
+    detail::require(is_known, operation, {"options", "algorithm"}, static_cast<int>(algorithm),
+                    "an enumerator of image_filter_algorithm");
+}
+
+gaussian_blur_problem blur_problem(const image_filter_problem& problem) {
+    return {.width = problem.width,
+            .height = problem.height,
+            .channels = problem.channels,
+            .radius = problem.radius,
+            .type = problem.type,
+            .images = problem.images};
+}
+
+/// The fastest of the blur's rungs that takes any taps, symmetric or not.
+gaussian_blur_algorithm rung_of(const gaussian_blur_problem& problem, std::int64_t source_width,
+                                const device_traits& device) {
+    const bool has_long_rows = source_width > blur::max_row_values / problem.channels;
+    if (has_long_rows) return gaussian_blur_algorithm::separable;
+    if (blur::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
+    if (blur::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;
+    return gaussian_blur_algorithm::separable;
+}
+
+std::int64_t workspace_bytes(const gaussian_blur_problem& problem, std::int64_t source_height,
+                             gaussian_blur_algorithm rung) {
+    const bool is_empty = problem.width == 0 || problem.height == 0 || problem.images == 0;
+    if (is_empty || rung == gaussian_blur_algorithm::fused) return 0;
+    return detail::workspace_ticket_bytes + blur::intermediate_bytes(problem, source_height);
+}
+
+template <class T>
+void launch(const blur::arguments<T>& arguments, const device_traits& device, cudaStream_t stream,
+            gaussian_blur_algorithm rung) {
+    if (rung == gaussian_blur_algorithm::fused) return blur::launch_fused(arguments, device, stream);
+    if (rung == gaussian_blur_algorithm::shared_memory)
+        return blur::launch_shared_memory(arguments, device, stream);
+    blur::launch_separable(arguments, device, stream);
+}
+
+template <class From, class To>
+void validate(const char* operation, const image_batch_view<const From>& source,
+              const image_batch_view<To>& destination, const image_filter_options& options) {
+    detail::validate_filter(operation, source, destination, options);
+    require_known(operation, options.algorithm);
+    detail::validate_workspace(
+        operation, options.workspace,
+        {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
+}
+
+template <class T>
+bool is_empty(const image_batch_view<T>& images) {
+    return images.first.width == 0 || images.first.height == 0 || images.count == 0;
+}
+
+template <class T>
+T border_value_of(const image_filter_options& options) {
+    return options.border == border::constant ? static_cast<T>(options.border_value) : T{};
+}
+
+/// Of valid arguments.
+template <class T>
+void convolve(const char* operation, const image_batch_view<const T>& source,
+              const image_batch_view<T>& destination, const blur::taps& taps_x, const blur::taps& taps_y,
+              cuda::stream_ref stream, const image_filter_options& options) {
+    if (is_empty(destination)) return;
+    const device_traits& device = traits_of(current_device());
+    const gaussian_blur_problem problem{.width = destination.first.width,
+                                        .height = destination.first.height,
+                                        .channels = destination.first.channels,
+                                        .radius = {taps_x.radius, taps_y.radius},
+                                        .type = pixel_type_of<T>,
+                                        .images = destination.count};
+    const gaussian_blur_algorithm rung = rung_of(problem, source.first.width, device);
+    const std::int64_t bytes = workspace_bytes(problem, source.first.height, rung);
+    detail::validate_workspace_size(operation, options.workspace, bytes);
+
+    const image_region region = options.region.value_or(image_region{});
+    blur::arguments<T> arguments{.source = source,
+                                 .destination = destination,
+                                 .x = region.x,
+                                 .y = region.y,
+                                 .taps_x = taps_x,
+                                 .taps_y = taps_y,
+                                 .border = options.border,
+                                 .border_value = border_value_of<T>(options)};
+    device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);
+    if (bytes > 0) {
+        std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();
+        arguments.intermediate = reinterpret_cast<float*>(data + detail::workspace_ticket_bytes);
+    }
+    launch(arguments, device, stream.get(), rung);
+}
+
+blur::taps taps_of(std::span<const float> weights) {
+    blur::taps taps;
+    taps.radius = static_cast<int>(weights.size() / 2);
+    std::ranges::copy(weights, taps.table);
+    taps.sum = static_cast<float>(std::accumulate(weights.begin(), weights.end(), 0.0));
+    return taps;
+}
+
+/// Equal weights: a Gaussian's whose sigma is infinite, for radii of which there is no table.
+blur::taps box_taps(std::int64_t radius) {
+    blur::taps taps;
+    taps.radius = static_cast<int>(radius);
+    taps.sigma = std::numeric_limits<double>::infinity();
+    taps.scale = 1 / static_cast<double>(2 * radius + 1);
+    if (taps.has_table()) std::fill_n(taps.table, 2 * radius + 1, static_cast<float>(taps.scale));
+    return taps;
+}
+
+template <class T>
+void filter(const char* operation, stencils::stencil stencil, const image_batch_view<const T>& source,
+            const image_batch_view<float>& destination, cuda::stream_ref stream,
+            const image_filter_options& options) {
+    validate(operation, source, destination, options);
+    if (is_empty(destination)) return;
+    const bool has_long_rows = source.first.width > stencils::max_row_values / source.first.channels;
+    if (has_long_rows && options.algorithm == image_filter_algorithm::register_window)
+        throw unsupported(detail::format("{}: register_window takes rows of at most {} values", operation,
+                                         stencils::max_row_values));
+    const image_region region = options.region.value_or(image_region{});
+    const stencils::arguments<T> arguments{.stencil = stencil,
+                                           .source = source,
+                                           .destination = destination,
+                                           .x = region.x,
+                                           .y = region.y,
+                                           .border = options.border,
+                                           .border_value = border_value_of<T>(options)};
+    const device_traits& device = traits_of(current_device());
+    if (has_long_rows || options.algorithm == image_filter_algorithm::naive)
+        return stencils::launch_naive(arguments, device, stream.get());
+    stencils::launch_register_window(arguments, device, stream.get());
+}
+
+}  // namespace
+
+std::span<const image_filter_algorithm> image_filter_algorithms() {
+    return algorithms;
+}
+
+std::string_view to_string(image_filter_algorithm algorithm) {
+    switch (algorithm) {
+        case image_filter_algorithm::automatic:
+            return "automatic";
+        case image_filter_algorithm::naive:
+            return "naive";
+        case image_filter_algorithm::register_window:
+            return "register_window";
+    }
+    return "unknown";
+}
+
+std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
+    const gaussian_blur_problem described = blur_problem(problem);
+    constexpr const char* operation = "image_filter_workspace_bytes";
+    detail::validate_problem(operation, described);
+    constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
+    return workspace_bytes(described, any_height, rung_of(described, problem.width, device));
+}
+
+void separable_convolution(image_batch_view<const float> source, image_batch_view<float> destination,
+                           std::span<const float> taps_x, std::span<const float> taps_y,
+                           cuda::stream_ref stream, const image_filter_options& options) {
+    constexpr const char* operation = "separable_convolution";
+    validate(operation, source, destination, options);
+    detail::validate_taps(operation, "taps_x", taps_x);
+    detail::validate_taps(operation, "taps_y", taps_y);
+    convolve(operation, source, destination, taps_of(taps_x), taps_of(taps_y), stream, options);
+}
+
+template <class T>
+void box_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
+              window_radius radius, cuda::stream_ref stream, const image_filter_options& options) {
+    constexpr const char* operation = "box_blur";
+    validate(operation, source, destination, options);
+    detail::validate_radius(operation, "radius", radius);
+    convolve<T>(operation, source, destination, box_taps(radius.x), box_taps(radius.y), stream, options);
+}
+
+template <class T>
+void sobel(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<float> destination,
+           heddle::gradient gradient, cuda::stream_ref stream, const image_filter_options& options) {
+    filter<T>("sobel", detail::stencil_of("sobel", gradient), source, destination, stream, options);
+}
+
+template <class T>
+void laplacian(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<float> destination,
+               cuda::stream_ref stream, const image_filter_options& options) {
+    filter<T>("laplacian", stencils::stencil::laplacian, source, destination, stream, options);
+}
+
+template void box_blur(image_batch_view<const float>, image_batch_view<float>, window_radius,
+                       cuda::stream_ref, const image_filter_options&);
+template void box_blur(image_batch_view<const half>, image_batch_view<half>, window_radius, cuda::stream_ref,
+                       const image_filter_options&);
+template void box_blur(image_batch_view<const std::uint16_t>, image_batch_view<std::uint16_t>, window_radius,
+                       cuda::stream_ref, const image_filter_options&);
+template void box_blur(image_batch_view<const std::uint8_t>, image_batch_view<std::uint8_t>, window_radius,
+                       cuda::stream_ref, const image_filter_options&);
+
+template void sobel<float>(image_batch_view<const float>, image_batch_view<float>, gradient, cuda::stream_ref,
+                           const image_filter_options&);
+template void sobel<half>(image_batch_view<const half>, image_batch_view<float>, gradient, cuda::stream_ref,
+                          const image_filter_options&);
+template void sobel<std::uint16_t>(image_batch_view<const std::uint16_t>, image_batch_view<float>, gradient,
+                                   cuda::stream_ref, const image_filter_options&);
+template void sobel<std::uint8_t>(image_batch_view<const std::uint8_t>, image_batch_view<float>, gradient,
+                                  cuda::stream_ref, const image_filter_options&);
+
+template void laplacian<float>(image_batch_view<const float>, image_batch_view<float>, cuda::stream_ref,
+                               const image_filter_options&);
+template void laplacian<half>(image_batch_view<const half>, image_batch_view<float>, cuda::stream_ref,
+                              const image_filter_options&);
+template void laplacian<std::uint16_t>(image_batch_view<const std::uint16_t>, image_batch_view<float>,
+                                       cuda::stream_ref, const image_filter_options&);
+template void laplacian<std::uint8_t>(image_batch_view<const std::uint8_t>, image_batch_view<float>,
+                                      cuda::stream_ref, const image_filter_options&);
+
+}  // namespace heddle
