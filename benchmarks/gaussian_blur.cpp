@@ -7,14 +7,18 @@
 #include <heddle/device.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/host.hpp>
+#include <heddle/image.hpp>
+#include <heddle/view.hpp>
 #include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -22,6 +26,9 @@
 
 #if HEDDLE_HAS_NPP
 #include <nppi_filtering_functions.h>
+#endif
+#if HEDDLE_HAS_OPENCV
+#include <opencv2/imgproc.hpp>
 #endif
 
 namespace heddle::bench {
@@ -32,51 +39,110 @@ struct shape {
     std::int64_t height;
     std::int64_t channels;
     std::int64_t radius;
+    double sigma = static_cast<double>(radius) / 2;
+    std::int64_t images = 1;
 
-    [[nodiscard]] std::int64_t elements() const { return width * height * channels; }
+    [[nodiscard]] std::int64_t image_elements() const { return width * height * channels; }
+    [[nodiscard]] std::int64_t elements() const { return images * image_elements(); }
     [[nodiscard]] std::int64_t taps() const { return 2 * radius + 1; }
-    [[nodiscard]] double sigma() const { return static_cast<double>(radius) / 2; }
+    /// Whether the window follows from sigma: the cases of large ones.
+    [[nodiscard]] bool is_by_sigma() const { return radius == gaussian_radius(sigma); }
 };
+
+shape by_sigma(std::int64_t width, std::int64_t height, std::int64_t channels, double sigma) {
+    return {width, height, channels, gaussian_radius(sigma), sigma};
+}
+
+std::string text(const shape& s) {
+    const std::string images = s.images == 1 ? "" : fmt::format("{}x", s.images);
+    const std::string window =
+        s.is_by_sigma() ? fmt::format("sigma{}", s.sigma) : fmt::format("r{}", s.radius);
+    return fmt::format("{}{}x{}-{}", images, s.width, s.height, window);
+}
 
 template <class T>
 problem blur(const shape& s) {
     const auto elements = static_cast<double>(s.elements());
-    // Two passes, a multiply and an add for each tap.
-    return {fmt::format("gaussian_blur/{}c{}/{}x{}-r{}", dtype<T>, s.channels, s.width, s.height, s.radius),
-            2.0 * sizeof(T) * elements, 4.0 * static_cast<double>(s.taps()) * elements};
+    // Two passes, a multiply and an add for each tap. Large windows can do with fewer.
+    const double operations = s.is_by_sigma() ? 0 : 4.0 * static_cast<double>(s.taps()) * elements;
+    return {fmt::format("gaussian_blur/{}c{}/{}", dtype<T>, s.channels, text(s)), 2.0 * sizeof(T) * elements,
+            operations};
 }
 
 template <class T>
-image_view<T> image(T* data, const shape& s) {
-    return {data, s.width, s.height, s.channels};
+image_batch_view<T> images(T* data, const shape& s) {
+    return {{data, s.width, s.height, s.channels}, s.images, s.image_elements()};
 }
 
-/// `prepare` returns the call, which takes the source and the destination.
+/// How many sources and destinations calls back to back go around over: of images that fit into L2, so many
+/// that none of them is still there when its turn comes.
+template <class T>
+std::int64_t buffers(const shape& s, temperature temperature) {
+    if (temperature == temperature::cold) return 1;
+    const double enough = 2 * static_cast<double>(traits_of(current_device()).l2_bytes);
+    return static_cast<std::int64_t>(std::ceil(enough / blur<T>(s).bytes));
+}
+
+/// `prepare` returns the call, which takes the sources and the destinations.
 template <class T, class Prepare>
 void row(const shape& s, std::string_view library, temperature temperature, Prepare prepare) {
-    device_row(blur<T>(s), library, temperature, [s, prepare] {
-        return [s, call = prepare(), source = random_on_device<T>(s.elements()),
-                destination = device_buffer<T>(s.elements(), stream())]() mutable {
-            call(image(source.data(), s), image(destination.data(), s));
+    device_row(blur<T>(s), library, temperature, [s, temperature, prepare] {
+        const std::int64_t count = buffers<T>(s, temperature);
+        return [s, count, call = prepare(), source = random_on_device<T>(count * s.elements()),
+                destination = device_buffer<T>(count * s.elements(), stream()),
+                turn = std::int64_t{0}]() mutable {
+            const std::int64_t first = turn * s.elements();
+            call(images<const T>(source.data() + first, s), images(destination.data() + first, s));
+            turn = (turn + 1) % count;
         };
     });
 }
 
 template <class T>
-void heddle_row(const shape& s, temperature temperature,
-                gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic) {
-    row<T>(s, implementation(algorithm), temperature, [s, algorithm] {
-        const device_traits& device = traits_of(current_device());
-        const gaussian_blur_problem problem{s.width, s.height, s.channels, s.radius};
-        const auto rung =
-            algorithm == gaussian_blur_algorithm::automatic ? select(problem, device) : algorithm;
-        return [s, algorithm,
-                scratch = workspace(gaussian_blur_workspace_bytes(problem, device, rung), stream())](
-                   auto source, auto destination) mutable {
-            gaussian_blur<T>(source, destination, s.sigma(), stream(),
-                             {.radius = s.radius, .algorithm = algorithm, .workspace = scratch});
+void heddle_row(const shape& s, std::string_view name, temperature temperature,
+                const gaussian_blur_options& options) {
+    row<T>(s, name, temperature, [s, options] {
+        const gaussian_blur_problem problem{.width = s.width,
+                                            .height = s.height,
+                                            .channels = s.channels,
+                                            .radius = s.radius,
+                                            .sigma = s.sigma,
+                                            .type = pixel_type_of<T>,
+                                            .images = s.images,
+                                            .exact = options.exact};
+        const std::int64_t scratch_bytes =
+            gaussian_blur_workspace_bytes(problem, traits_of(current_device()), options.algorithm);
+        return [s, options, scratch = workspace(scratch_bytes, stream())](auto source,
+                                                                          auto destination) mutable {
+            gaussian_blur_options all = options;
+            all.radius = s.radius;
+            all.workspace = scratch;
+            gaussian_blur<T>(source, destination, s.sigma, stream(), all);
         };
     });
+}
+
+/// The same bytes, as they are: what there is to reach.
+template <class T>
+void copy_row(const shape& s, temperature temperature) {
+    row<T>(s, "copy", temperature, [s] {
+        return [size = s.elements()](auto source, auto destination) {
+            copy(vector_view<const T>{source.first.data, size}, vector_view<T>{destination.first.data, size},
+                 stream());
+        };
+    });
+}
+
+/// `call` takes a source and a destination at a time, of those calls that know no batch.
+template <class T, class Call>
+void each_image(image_batch_view<const T> sources, image_batch_view<T> destinations, Call call) {
+    for (std::int64_t i = 0; i < sources.count; ++i) {
+        image_view<const T> source = sources.first;
+        image_view<T> destination = destinations.first;
+        source.data += i * sources.stride;
+        destination.data += i * destinations.stride;
+        call(source, destination);
+    }
 }
 
 #if HEDDLE_HAS_NPP
@@ -92,6 +158,9 @@ auto npp_mask_function(std::int64_t channels) {
     if constexpr (std::is_same_v<T, float>)
         return of_channels<T>(channels, nppiFilterGaussBorder_32f_C1R_Ctx, nppiFilterGaussBorder_32f_C3R_Ctx,
                               nppiFilterGaussBorder_32f_C4R_Ctx);
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return of_channels<T>(channels, nppiFilterGaussBorder_16u_C1R_Ctx, nppiFilterGaussBorder_16u_C3R_Ctx,
+                              nppiFilterGaussBorder_16u_C4R_Ctx);
     else
         return of_channels<T>(channels, nppiFilterGaussBorder_8u_C1R_Ctx, nppiFilterGaussBorder_8u_C3R_Ctx,
                               nppiFilterGaussBorder_8u_C4R_Ctx);
@@ -103,17 +172,19 @@ auto npp_advanced_function(std::int64_t channels) {
         return of_channels<T>(channels, nppiFilterGaussAdvancedBorder_32f_C1R_Ctx,
                               nppiFilterGaussAdvancedBorder_32f_C3R_Ctx,
                               nppiFilterGaussAdvancedBorder_32f_C4R_Ctx);
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return of_channels<T>(channels, nppiFilterGaussAdvancedBorder_16u_C1R_Ctx,
+                              nppiFilterGaussAdvancedBorder_16u_C3R_Ctx,
+                              nppiFilterGaussAdvancedBorder_16u_C4R_Ctx);
     else
         return of_channels<T>(channels, nppiFilterGaussAdvancedBorder_8u_C1R_Ctx,
                               nppiFilterGaussAdvancedBorder_8u_C3R_Ctx,
                               nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
 }
 
-/// The masks that NPP has built in, with its own sigmas.
+/// Of the masks that NPP has built in, with its own sigmas, those of this program's cases.
 std::optional<NppiMaskSize> npp_mask(std::int64_t radius) {
     switch (radius) {
-        case 1:
-            return NPP_MASK_SIZE_3_X_3;
         case 2:
             return NPP_MASK_SIZE_5_X_5;
         case 5:
@@ -123,11 +194,14 @@ std::optional<NppiMaskSize> npp_mask(std::int64_t radius) {
     }
 }
 
+/// Its other call takes windows of any size, but 0.3 s for one of radius 80.
+constexpr std::int64_t npp_most_radius = 40;
+
 device_buffer<float> gaussian_taps(const shape& s) {
     std::vector<float> taps;
     double sum = 0;
     for (std::int64_t i = -s.radius; i <= s.radius; ++i) {
-        const double offset = static_cast<double>(i) / s.sigma();
+        const double offset = static_cast<double>(i) / s.sigma;
         taps.push_back(static_cast<float>(std::exp(-offset * offset / 2)));
         sum += taps.back();
     }
@@ -150,10 +224,12 @@ int npp_step(const image_view<T>& image) {
 template <class T>
 void npp_mask_row(const shape& s, NppiMaskSize mask, temperature temperature) {
     row<T>(s, "npp:mask", temperature, [s, mask] {
-        return [mask, function = npp_mask_function<T>(s.channels)](auto source, auto destination) {
-            check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                           npp_step(destination), npp_size(destination), mask, NPP_BORDER_REPLICATE,
-                           npp_context()));
+        return [mask, function = npp_mask_function<T>(s.channels)](auto sources, auto destinations) {
+            each_image(sources, destinations, [&](auto source, auto destination) {
+                check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
+                               npp_step(destination), npp_size(destination), mask, NPP_BORDER_REPLICATE,
+                               npp_context()));
+            });
         };
     });
 }
@@ -161,11 +237,13 @@ void npp_mask_row(const shape& s, NppiMaskSize mask, temperature temperature) {
 template <class T>
 void npp_advanced_row(const shape& s, temperature temperature) {
     row<T>(s, "npp", temperature, [s] {
-        return [taps = gaussian_taps(s), function = npp_advanced_function<T>(s.channels)](auto source,
-                                                                                          auto destination) {
-            check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
-                           npp_step(destination), npp_size(destination), static_cast<int>(taps.size()),
-                           taps.data(), NPP_BORDER_REPLICATE, npp_context()));
+        return [taps = gaussian_taps(s), function = npp_advanced_function<T>(s.channels)](auto sources,
+                                                                                          auto destinations) {
+            each_image(sources, destinations, [&](auto source, auto destination) {
+                check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
+                               npp_step(destination), npp_size(destination), static_cast<int>(taps.size()),
+                               taps.data(), NPP_BORDER_REPLICATE, npp_context()));
+            });
         };
     });
 }
@@ -216,9 +294,9 @@ void cudnn_row(const shape& s, temperature temperature) {
                 auto source, auto destination) mutable {
                 const float alpha = 1;
                 const float beta = 0;
-                check(cudnnConvolutionForward(cudnn_handle(), &alpha, c.image, source.data, c.filter,
+                check(cudnnConvolutionForward(cudnn_handle(), &alpha, c.image, source.first.data, c.filter,
                                               window.data(), c.descriptor, algorithm, scratch.data(),
-                                              scratch.size(), &beta, c.image, destination.data));
+                                              scratch.size(), &beta, c.image, destination.first.data));
             };
     });
 }
@@ -226,45 +304,66 @@ void cudnn_row(const shape& s, temperature temperature) {
 #endif
 
 template <class T>
-void comparison(const shape& s, temperature temperature) {
-    heddle_row<T>(s, temperature);
+void npp_rows([[maybe_unused]] const shape& s, [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_NPP
     if (const auto mask = npp_mask(s.radius)) npp_mask_row<T>(s, *mask, temperature);
-    npp_advanced_row<T>(s, temperature);
-#endif
-#if HEDDLE_HAS_CUDNN
-    if (std::is_same_v<T, float> && s.width == 4096 && s.radius <= 5) cudnn_row(s, temperature);
+    if (s.radius <= npp_most_radius) npp_advanced_row<T>(s, temperature);
 #endif
 }
 
 template <class T>
-void host(const shape& s) {
-    host_row(blur<T>(s), "host", [s] {
-        return [s, source = random_on_host<T>(s.elements()),
+void comparison(const shape& s, temperature temperature = temperature::cold) {
+    heddle_row<T>(s, "heddle", temperature, {});
+    if (s.is_by_sigma()) heddle_row<T>(s, "heddle:exact", temperature, {.exact = true});
+    copy_row<T>(s, temperature);
+    if constexpr (!std::is_same_v<T, half>) npp_rows<T>(s, temperature);  // NPP blurs no half
+#if HEDDLE_HAS_CUDNN
+    constexpr std::int64_t most_radius = 5;  // of 15 cuDNN tries algorithms for more than 30 s
+    if (std::is_same_v<T, float> && s.channels == 1 && s.radius <= most_radius) cudnn_row(s, temperature);
+#endif
+}
+
+template <class T>
+void cold_and_hot(const shape& s) {
+    comparison<T>(s, temperature::cold);
+    comparison<T>(s, temperature::hot);
+}
+
+template <class T>
+void rungs(const shape& s) {
+    constexpr std::int64_t most_radius_of_naive = 15;
+    for (const auto algorithm : gaussian_blur_algorithms())
+        if (algorithm != gaussian_blur_algorithm::naive || s.radius <= most_radius_of_naive)
+            heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+}
+
+/// `call` takes pointers to the source and the destination.
+template <class T, class Call>
+void on_host(const shape& s, std::string_view library, Call call) {
+    host_row(blur<T>(s), library, [s, call] {
+        return [call, source = random_on_host<T>(s.elements()),
                 destination = std::vector<T>(static_cast<std::size_t>(s.elements()))]() mutable {
-            host::gaussian_blur<T>(image(source.data(), s), image(destination.data(), s), s.sigma(),
-                                   {.radius = s.radius});
+            call(source.data(), destination.data());
         };
     });
 }
 
 template <class T>
-void all_sizes(std::int64_t channels) {
-    for (const auto temperature : {temperature::cold, temperature::hot})
-        for (const std::int64_t radius : {1, 2, 5, 15}) {
-            comparison<T>({1920, 1080, channels, radius}, temperature);
-            comparison<T>({3840, 2160, channels, radius}, temperature);
-            comparison<T>({4096, 4096, channels, radius}, temperature);
-            comparison<T>({16384, 16384, channels, radius}, temperature);
-        }
-    for (const std::int64_t radius : {2, 5}) host<T>({1920, 1080, channels, radius});
-}
-
-template <class T>
-void rungs() {
-    for (const std::int64_t radius : {2, 5})
-        for (const auto algorithm : gaussian_blur_algorithms())
-            heddle_row<T>({4096, 4096, 1, radius}, temperature::cold, algorithm);
+void host(const shape& s) {
+    on_host<T>(s, "host", [s](const T* source, T* destination) {
+        host::gaussian_blur<T>(images(source, s).first, images(destination, s).first, s.sigma,
+                               {.radius = s.radius});
+    });
+#if HEDDLE_HAS_OPENCV
+    on_host<T>(s, "opencv", [s](T* source, T* destination) {
+        const auto of = [&s](T* data) {
+            return cv::Mat(static_cast<int>(s.height), static_cast<int>(s.width),
+                           CV_MAKETYPE(cv::DataType<T>::depth, static_cast<int>(s.channels)), data);
+        };
+        const auto taps = static_cast<int>(s.taps());
+        cv::GaussianBlur(of(source), of(destination), {taps, taps}, s.sigma, s.sigma, cv::BORDER_REPLICATE);
+    });
+#endif
 }
 
 }  // namespace
@@ -272,12 +371,38 @@ void rungs() {
 void register_rows() {
     copy_ceiling();
     fma_ceiling();
-    all_sizes<float>(1);
-    all_sizes<std::uint8_t>(1);
-    all_sizes<std::uint8_t>(3);
-    all_sizes<std::uint8_t>(4);
-    rungs<float>();
-    rungs<std::uint8_t>();
+    for (const std::int64_t radius : {2, 5, 15}) {
+        cold_and_hot<float>({4096, 4096, 1, radius});
+        cold_and_hot<std::uint8_t>({4096, 4096, 1, radius});
+        cold_and_hot<std::uint8_t>({3840, 2160, 3, radius});
+        cold_and_hot<std::uint8_t>({3840, 2160, 4, radius});
+    }
+    cold_and_hot<std::uint8_t>({1920, 1080, 1, 2});
+    cold_and_hot<std::uint8_t>({.width = 256, .height = 256, .channels = 3, .radius = 2, .images = 64});
+
+    for (const std::int64_t radius : {2, 5}) {
+        comparison<std::uint16_t>({4096, 4096, 1, radius});
+        comparison<half>({4096, 4096, 1, radius});
+        comparison<float>({3840, 2160, 3, radius});
+    }
+    comparison<std::uint16_t>({3840, 2160, 3, 2});
+    comparison<half>({3840, 2160, 4, 2});
+    comparison<float>({3840, 2160, 4, 2});
+    for (const double sigma : {10.0, 20.0, 50.0, 200.0}) {
+        comparison<float>(by_sigma(4096, 4096, 1, sigma));
+        comparison<std::uint8_t>(by_sigma(3840, 2160, 3, sigma));
+    }
+
+    for (const std::int64_t radius : {2, 5, 15}) {
+        rungs<float>({4096, 4096, 1, radius});
+        rungs<std::uint8_t>({4096, 4096, 1, radius});
+    }
+    rungs<float>(by_sigma(4096, 4096, 1, 50));
+
+    host<std::uint8_t>({1920, 1080, 1, 2});
+    host<std::uint8_t>({3840, 2160, 3, 5});
+    host<std::uint8_t>(by_sigma(3840, 2160, 3, 10));
+    host<float>({4096, 4096, 1, 5});
 }
 
 }  // namespace heddle::bench

@@ -1,5 +1,5 @@
-# heddle_baselines: the vendor's libraries where they are installed, each announced to the code by a definition
-# HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS of 0 or 1.
+# heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed, each announced to the code
+# by a definition HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS, HEDDLE_HAS_OPENCV of 0 or 1.
 add_library(heddle_baselines INTERFACE)
 
 function(heddle_baseline name)
@@ -34,3 +34,12 @@ find_path(OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas x86_64-linux-gnu o
 find_library(OPENBLAS_LIBRARY openblas)
 mark_as_advanced(OPENBLAS_INCLUDE_DIR OPENBLAS_LIBRARY)
 heddle_baseline(OPENBLAS LIBRARIES ${OPENBLAS_LIBRARY} INCLUDES ${OPENBLAS_INCLUDE_DIR})
+
+# By file: OpenCVConfig.cmake comes with Debian's libopencv-dev alone, which needs all of OpenCV's modules.
+find_path(OPENCV_INCLUDE_DIR opencv2/imgproc.hpp PATH_SUFFIXES opencv4)
+find_library(OPENCV_IMGPROC_LIBRARY opencv_imgproc)
+find_library(OPENCV_CORE_LIBRARY opencv_core)
+mark_as_advanced(OPENCV_INCLUDE_DIR OPENCV_IMGPROC_LIBRARY OPENCV_CORE_LIBRARY)
+heddle_baseline(OPENCV
+  LIBRARIES ${OPENCV_IMGPROC_LIBRARY} ${OPENCV_CORE_LIBRARY}
+  INCLUDES ${OPENCV_INCLUDE_DIR})

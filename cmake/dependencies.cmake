@@ -38,9 +38,10 @@ if(HEDDLE_BUILD_BENCHMARKS)
   endif()
 endif()
 
-# Without libpng the examples that read images are left out.
+# Without libpng and libjpeg the examples that read pictures are left out.
 if(HEDDLE_BUILD_EXAMPLES)
   find_package(PNG QUIET)
+  find_package(JPEG QUIET)
   find_package(CLI11 2.1 QUIET)
   if(NOT CLI11_FOUND)
     FetchContent_Declare(CLI11

@@ -17,6 +17,9 @@
 #if HEDDLE_HAS_OPENBLAS
 #include <cblas.h>
 #endif
+#if HEDDLE_HAS_OPENCV
+#include <opencv2/core/utility.hpp>
+#endif
 
 namespace heddle::bench {
 namespace {
@@ -62,6 +65,9 @@ void add_context() {
 #endif
 #if HEDDLE_HAS_OPENBLAS
     AddCustomContext("openblas", openblas_get_config());
+#endif
+#if HEDDLE_HAS_OPENCV
+    AddCustomContext("opencv", cv::getVersionString());
 #endif
 }
 

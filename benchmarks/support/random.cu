@@ -68,7 +68,10 @@ template device_buffer<bfloat16> random_on_device(std::int64_t);
 template device_buffer<std::int32_t> random_on_device(std::int64_t);
 template device_buffer<std::int64_t> random_on_device(std::int64_t);
 template device_buffer<std::uint8_t> random_on_device(std::int64_t);
+template device_buffer<std::uint16_t> random_on_device(std::int64_t);
 template std::vector<float> random_on_host(std::int64_t);
+template std::vector<half> random_on_host(std::int64_t);
 template std::vector<std::uint8_t> random_on_host(std::int64_t);
+template std::vector<std::uint16_t> random_on_host(std::int64_t);
 
 }  // namespace heddle::bench

@@ -48,6 +48,8 @@ template <>
 inline constexpr std::string_view dtype<std::int64_t> = "i64";
 template <>
 inline constexpr std::string_view dtype<std::uint8_t> = "u8";
+template <>
+inline constexpr std::string_view dtype<std::uint16_t> = "u16";
 
 /// One case of the report. All its rows do this work, whichever library computes it.
 struct problem {

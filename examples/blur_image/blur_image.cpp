@@ -1,12 +1,13 @@
-// Blurs PNG files, on the GPU or, where there is none or it is asked for, on the CPU.
-#include "examples/support/png.hpp"
+// Blurs pictures, PNG and JPEG, on the GPU or, where there is none or it is asked for, on the CPU.
+#include "examples/blur_image/compare.hpp"
+#include "examples/support/image.hpp"
 #include <heddle/heddle.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,48 +16,162 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace {
 
 namespace fs = std::filesystem;
+using examples::any_image;
 using examples::image;
 
 struct request {
     std::vector<fs::path> files;
     fs::path output = ".";
+    std::optional<fs::path> comparison;
     double sigma = 2;
     heddle::gaussian_blur_options options;
     bool on_cpu = false;
 };
 
-image blur_on_gpu(const image& source, const request& request, const heddle::stream& stream) {
-    image result = examples::make_image(source.width, source.height, source.channels);
+class stopwatch {
+    using clock = std::chrono::steady_clock;
+    clock::time_point start_ = clock::now();
+
+  public:
+    double seconds() const { return std::chrono::duration<double>(clock::now() - start_).count(); }
+};
+
+template <class T>
+image<T> blur_on_gpu(const image<T>& source, const request& request, const heddle::stream& stream) {
+    image<T> result = examples::make_image<T>(source.width, source.height, source.channels);
     const auto size = static_cast<std::int64_t>(source.pixels.size());
-    heddle::device_buffer<std::uint8_t> before(size, stream), after(size, stream);
-    const auto on_device = [&](heddle::device_buffer<std::uint8_t>& buffer) {
+    heddle::device_buffer<T> before(size, stream), after(size, stream);
+    const auto on_device = [&](heddle::device_buffer<T>& buffer) {
         return heddle::image_view{buffer.data(), source.width, source.height, source.channels};
     };
     heddle::copy(source.pixels, before, stream);
-    heddle::gaussian_blur<std::uint8_t>(on_device(before), on_device(after), request.sigma, stream,
-                                        request.options);
+    heddle::gaussian_blur<T>(on_device(before), on_device(after), request.sigma, stream, request.options);
     heddle::copy_and_wait(after, result.pixels, stream);
     return result;
 }
 
-image blur_on_cpu(const image& source, const request& request) {
-    image result = examples::make_image(source.width, source.height, source.channels);
-    heddle::host::gaussian_blur<std::uint8_t>(source.view(), result.view(), request.sigma, request.options);
+template <class T>
+image<T> blur_on_cpu(const image<T>& source, const request& request) {
+    image<T> result = examples::make_image<T>(source.width, source.height, source.channels);
+    heddle::host::gaussian_blur<T>(source.view(), result.view(), request.sigma, request.options);
     return result;
+}
+
+/// `stream` is null where the CPU is to do it.
+template <class T>
+image<T> blur(const image<T>& source, const request& request, const heddle::stream* stream) {
+    return stream != nullptr ? blur_on_gpu(source, request, *stream) : blur_on_cpu(source, request);
+}
+
+/// Writes the picture of --compare and says how near the GPU's result is to the CPU's.
+template <class T>
+void compare(const image<T>& before, const image<T>& after, const request& request, bool is_of_gpu) {
+    std::vector<image<T>> pictures = {before, after};
+    if (is_of_gpu) pictures.push_back(blur_on_cpu(before, request));
+    examples::write_image(*request.comparison, examples::side_by_side<T>(pictures));
+    if (!is_of_gpu) {
+        fmt::print("{}: before, on the CPU\n", request.comparison->string());
+        return;
+    }
+    const double ratio = examples::psnr(pictures[1], pictures[2]);
+    fmt::print("{}: before, on the GPU, on the CPU; PSNR of the GPU's to the CPU's: {}\n",
+               request.comparison->string(),
+               std::isinf(ratio) ? "infinite, they are equal" : fmt::format("{:.1f} dB", ratio));
 }
 
 /// A folder takes every file under its own name with "-blurred" added; anything else is the name of the one
 /// result.
 fs::path output_of(const fs::path& file, const request& request) {
     if (!fs::is_directory(request.output)) return request.output;
-    return request.output / (file.stem().string() + "-blurred.png");
+    const fs::path ending = examples::has_jpeg_name(file) ? file.extension() : ".png";
+    return (request.output / file.stem()) += fs::path("-blurred") += ending;
+}
+
+void require_outputs_for_all(const request& request) {
+    if (request.files.size() == 1) return;
+    if (!fs::is_directory(request.output))
+        throw std::runtime_error(
+            fmt::format("{}: several files need a folder that exists", request.output.string()));
+    if (request.comparison) throw std::runtime_error("--compare takes one file");
+    std::set<fs::path> outputs;
+    for (const fs::path& file : request.files)
+        if (!outputs.insert(output_of(file, request)).second)
+            throw std::runtime_error(
+                fmt::format("{}: another file's result has the same name", file.string()));
+}
+
+std::string_view channel_names(std::int64_t channels) {
+    constexpr std::string_view names[] = {"grey", "grey and alpha", "RGB", "RGBA"};
+    return names[channels - 1];
+}
+
+std::string rate(double bytes, double seconds) {
+    return fmt::format("{:.1f} MB/s", bytes / seconds / 1e6);
+}
+
+/// The index-th file; returns how many bytes of pixels it has.
+double blur_file(std::size_t index, const request& request, const heddle::stream* stream) {
+    const fs::path& file = request.files[index];
+    const fs::path output = output_of(file, request);
+    const std::size_t count = request.files.size();
+    const std::string progress = count > 1 ? fmt::format("{} of {}: ", index + 1, count) : "";
+    const stopwatch reading;
+    const any_image picture = examples::read_image(file);
+    const double read_seconds = reading.seconds();
+
+    const auto of_type = [&]<class T>(const image<T>& source) {
+        const stopwatch blurring;
+        const image<T> result = blur(source, request, stream);
+        const double seconds = blurring.seconds();
+        const stopwatch writing;
+        examples::write_image(output, result);
+        const auto bytes = static_cast<double>(source.pixels.size() * sizeof(T));
+        fmt::print(
+            "{}{}: {} x {} {}, {} bit; read {:.1f} ms, blur on the {} {:.2f} ms ({}), write {:.1f} ms\n",
+            progress, output.lexically_normal().string(), source.width, source.height,
+            channel_names(source.channels), 8 * sizeof(T), 1e3 * read_seconds,
+            stream != nullptr ? "GPU with copies" : "CPU", 1e3 * seconds, rate(bytes, seconds),
+            1e3 * writing.seconds());
+        if (request.comparison) compare(source, result, request, stream != nullptr);
+        return bytes;
+    };
+    return std::visit(of_type, picture);
+}
+
+/// Whether all of them were blurred: one that cannot be does not keep the others from it.
+bool blur_all(const request& request) {
+    require_outputs_for_all(request);
+    const bool has_gpu = heddle::device_count() > 0;
+    if (!has_gpu && !request.on_cpu) fmt::print("no CUDA device: blurring on the CPU\n");
+    std::unique_ptr<heddle::stream> stream;
+    if (has_gpu && !request.on_cpu) stream = std::make_unique<heddle::stream>();
+
+    const stopwatch all;
+    double bytes = 0;
+    std::size_t blurred = 0;
+    for (std::size_t i = 0; i < request.files.size(); ++i) {
+        try {
+            bytes += blur_file(i, request, stream.get());
+            ++blurred;
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "blur_image: {}\n", error.what());
+        }
+        std::fflush(stdout);
+    }
+    if (request.files.size() > 1)
+        fmt::print("{} of {} pictures, {:.1f} MB in {:.2f} s: {} with reading and writing\n", blurred,
+                   request.files.size(), bytes / 1e6, all.seconds(), rate(bytes, all.seconds()));
+    return blurred == request.files.size();
 }
 
 /// The enumerators by their names, as the library gives them.
@@ -72,71 +187,46 @@ std::map<std::string, heddle::gaussian_blur_algorithm> algorithm_names() {
 
 const std::map<std::string, heddle::border> border_names = {{"replicate", heddle::border::replicate},
                                                             {"reflect", heddle::border::reflect},
+                                                            {"reflect_101", heddle::border::reflect_101},
                                                             {"wrap", heddle::border::wrap},
                                                             {"constant", heddle::border::constant}};
-
-/// One line, rewritten as the work goes on; silent where nobody watches.
-void show_progress(std::size_t done, std::size_t all, const fs::path& file) {
-    if (all < 2 || isatty(STDERR_FILENO) == 0) return;
-    fmt::print(stderr, "\r\033[K{} of {}: {}", done + 1, all, file.filename().string());
-    if (done + 1 == all) fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
-}
-
-void blur_all(const request& request) {
-    if (request.files.size() > 1 && !fs::is_directory(request.output))
-        throw std::runtime_error(
-            fmt::format("{}: several files need a folder that exists", request.output.string()));
-
-    const bool has_gpu = heddle::device_count() > 0;
-    if (!has_gpu && !request.on_cpu) fmt::print("no CUDA device: blurring on the CPU\n");
-    const bool on_cpu = request.on_cpu || !has_gpu;
-    std::unique_ptr<heddle::stream> stream;
-    if (!on_cpu) stream = std::make_unique<heddle::stream>();
-
-    for (std::size_t i = 0; i < request.files.size(); ++i) {
-        const fs::path& file = request.files[i];
-        show_progress(i, request.files.size(), file);
-        const image source = examples::read_png(file);
-        const auto start = std::chrono::steady_clock::now();
-        const image result = on_cpu ? blur_on_cpu(source, request) : blur_on_gpu(source, request, *stream);
-        const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
-        const fs::path output = output_of(file, request);
-        examples::write_png(output, result);
-        fmt::print("{}: {} x {} x {}, {:.2f} ms on the {}\n", output.lexically_normal().string(),
-                   source.width, source.height, source.channels, elapsed.count(),
-                   on_cpu ? "CPU" : "GPU, with the copies to it and back");
-    }
-}
 
 int run(int argc, char** argv) {
     request request;
     std::optional<std::int64_t> radius;
-    std::string border = "replicate", algorithm = "automatic", device = "gpu";
+    std::string border = "replicate", algorithm = "automatic";
     const auto algorithms = algorithm_names();
-    CLI::App app("Blurs PNG files with a Gaussian.");
-    app.add_option("files", request.files, "PNG files")->required();
-    app.add_option("-o,--output", request.output, "a folder, or the one result's name")
+    CLI::App app(
+        "Blurs pictures with a Gaussian: PNG and JPEG, 8 and 16 bit, grey or RGB, with alpha or without. "
+        "Each channel is blurred for itself; metadata, such as colour profiles and orientation, is left "
+        "behind.");
+    app.add_option("files", request.files, "PNG and JPEG files")->required();
+    app.add_option("-o,--output", request.output,
+                   "a folder, for files of the same names with -blurred added, or the one result's name; it "
+                   "is a JPEG (8 bit, no alpha) where its name says so, else a PNG")
         ->capture_default_str();
     app.add_option("-s,--sigma", request.sigma, "standard deviation in pixels")->capture_default_str();
     app.add_option("-r,--radius", radius, "where the Gaussian is cut, in pixels [4 sigma]");
     app.add_option("-b,--border", border, "what lies outside of the image")
         ->check(CLI::IsMember(border_names))
         ->capture_default_str();
-    app.add_option("--border-value", request.options.border_value, "for a constant border, 0 to 255");
+    app.add_option("--border-value", request.options.border_value,
+                   "for a constant border, 0 to 255, of 16 bit 0 to 65535");
+    app.add_flag("--exact", request.options.exact, "a Gaussian to the last digit also where sigma is large");
     app.add_option("-a,--algorithm", algorithm, "the GPU's kernel")
         ->check(CLI::IsMember(algorithms))
         ->capture_default_str();
-    app.add_option("-d,--device", device, "gpu or cpu")
-        ->check(CLI::IsMember({"gpu", "cpu"}))
-        ->capture_default_str();
+    app.add_flag("--cpu", request.on_cpu, "blur on the CPU");
+    app.add_option("--compare", request.comparison,
+                   "also write FILE: the picture before, right of it the GPU's result, right of that the "
+                   "CPU's; and say how near the two are, as PSNR in dB, infinite where they are equal. "
+                   "Without a GPU: before and the CPU's result")
+        ->type_name("FILE");
     CLI11_PARSE(app, argc, argv);
-    request.options.radius = radius;
+    if (radius) request.options.radius = *radius;
     request.options.border = border_names.at(border);
     request.options.algorithm = algorithms.at(algorithm);
-    request.on_cpu = device == "cpu";
-    blur_all(request);
-    return EXIT_SUCCESS;
+    return blur_all(request) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ void histogram(const work& work, table& table) {
 
 image blur(const work& work, table& table) {
     const image& photo = work.photo;
-    image result = examples::make_image(photo.width, photo.height, photo.channels);
+    image result = examples::make_image<std::uint8_t>(photo.width, photo.height, photo.channels);
     const times seconds = race(
         seconds_of,
         [&] { heddle::host::gaussian_blur<std::uint8_t>(photo.view(), result.view(), work::sigma); }, {});

@@ -1,6 +1,6 @@
 // Operations of every kind, on real data, beside the vendor's: on the GPU, or on the CPU where there is none.
 #include "examples/demo/run.hpp"
-#include "examples/support/png.hpp"
+#include "examples/support/image.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 
@@ -28,7 +28,7 @@ int demonstrate(const std::filesystem::path& photo, const std::filesystem::path&
     const demo::work work{.vector = 1 << (on_cpu ? 24 : 26),
                           .matrix = on_cpu ? 2048 : 4096,
                           .product = on_cpu ? 1024 : 2048,
-                          .photo = examples::read_png(photo)};
+                          .photo = examples::to_8_bit(examples::read_image(photo))};
     if (on_cpu) {
         fmt::print("On the CPU implementations, {} threads, the same work at smaller sizes. {}.\n",
                    std::thread::hardware_concurrency(), why_on_cpu());
@@ -43,7 +43,7 @@ int demonstrate(const std::filesystem::path& photo, const std::filesystem::path&
 
     demo::table table;
     const demo::image blurred = on_cpu ? demo::run_on_cpu(work, table) : demo::run_on_gpu(work, table);
-    examples::write_png(output, blurred);
+    examples::write_image(output, blurred);
     fmt::print("\n{}, blurred, is in {}\n", photo.filename().string(), output.string());
     if (table.all_right()) return EXIT_SUCCESS;
     fmt::print(stderr, "heddle_demo: an error is larger than docs/accuracy.md allows\n");
@@ -55,7 +55,7 @@ int run(int argc, char** argv) {
     std::filesystem::path output = HEDDLE_DEMO_OUTPUT;
     bool on_cpu = false;
     CLI::App app("Operations of every kind that heddle has, beside the vendor's.");
-    app.add_option("photo", photo, "the PNG file to blur")->capture_default_str();
+    app.add_option("photo", photo, "the picture to blur, PNG or JPEG")->capture_default_str();
     app.add_option("-o,--output", output, "where the blurred one goes")->capture_default_str();
     app.add_flag("--cpu", on_cpu, "use the CPU implementations, even where there is a GPU");
     CLI11_PARSE(app, argc, argv);

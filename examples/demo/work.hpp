@@ -1,6 +1,6 @@
 #pragma once
 
-#include "examples/support/png.hpp"
+#include "examples/support/image.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace demo {
 
-using examples::image;
+using image = examples::image<std::uint8_t>;
 
 /// What is computed, on either device. The CPU's share is smaller, to end as soon.
 struct work {

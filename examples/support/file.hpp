@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace examples {
+
+struct close_file {
+    void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }
+};
+using file_handle = std::unique_ptr<std::FILE, close_file>;
+
+/// How a file starts; zeros where it ends sooner.
+using signature = std::array<unsigned char, 8>;
+
+/// @throws std::runtime_error  as open_to_read()
+signature signature_of(const std::filesystem::path& file);
+
+/// Throws std::runtime_error: the file and what is wrong with it.
+[[noreturn]] void fail(const std::filesystem::path& file, std::string_view reason);
+
+/// @throws std::runtime_error  where it cannot be opened, or is a folder
+file_handle open_to_read(const std::filesystem::path& file);
+file_handle open_to_write(const std::filesystem::path& file);
+
+/// The end of writing: what is still buffered may not fit on the disk.
+/// @throws std::runtime_error  where it did not
+void close_written(file_handle handle, const std::filesystem::path& file);
+
+}  // namespace examples

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <heddle/view.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <variant>
+#include <vector>
+
+namespace examples {
+
+/// Pixels of 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGB and alpha) interleaved channels.
+template <class T>
+struct image {
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    std::int64_t channels = 0;
+    std::vector<T> pixels;
+
+    heddle::image_view<T> view() { return {pixels.data(), width, height, channels}; }
+    heddle::image_view<const T> view() const { return {pixels.data(), width, height, channels}; }
+};
+
+/// What a file's header may promise: more is taken for damage.
+inline constexpr std::int64_t most_pixels = std::int64_t{1} << 28;
+
+/// Black, to be written to.
+template <class T>
+image<T> make_image(std::int64_t width, std::int64_t height, std::int64_t channels) {
+    return {width, height, channels, std::vector<T>(static_cast<std::size_t>(width * height * channels))};
+}
+
+/// What a file may hold.
+using any_image = std::variant<image<std::uint8_t>, image<std::uint16_t>>;
+
+/// Of 16 bits, the nearest in 8.
+image<std::uint8_t> to_8_bit(any_image picture);
+
+/// A PNG or a JPEG, as its content says; see read_png(), read_jpeg().
+/// @throws std::runtime_error  naming the file and what is wrong with it
+any_image read_image(const std::filesystem::path& file);
+
+/// A JPEG where the name says so, else a PNG; see write_png(), write_jpeg().
+/// @throws std::runtime_error  naming the file and what is wrong with it
+void write_image(const std::filesystem::path& file, const any_image& picture);
+
+/// Whether it ends in .jpg or .jpeg, in any case.
+bool has_jpeg_name(const std::filesystem::path& file);
+
+}  // namespace examples
