@@ -25,8 +25,8 @@ constexpr std::array algorithms = {
     gaussian_blur_algorithm::decimated};
 
 /// What a rung needs; 0 also where it cannot run the problem.
-std::int64_t workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
-                             std::int64_t source_height, gaussian_blur_algorithm algorithm) {
+std::int64_t workspace_bytes(const gaussian_blur_problem& problem, std::int64_t source_height,
+                             gaussian_blur_algorithm algorithm) {
     if (problem.width == 0 || problem.height == 0 || problem.images == 0) return 0;
     const auto with_tickets = [](std::int64_t bytes) {
         return bytes > 0 ? detail::workspace_ticket_bytes + bytes : 0;
@@ -37,9 +37,8 @@ std::int64_t workspace_bytes(const gaussian_blur_problem& problem, const device_
         case gaussian_blur_algorithm::register_window:
             return with_tickets(rungs::intermediate_bytes(problem, source_height));
         case gaussian_blur_algorithm::decimated:
-            return rungs::decimated_fits(problem, device)
-                       ? with_tickets(rungs::decimated_workspace_bytes(problem))
-                       : 0;
+            return rungs::decimated_fits(problem) ? with_tickets(rungs::decimated_workspace_bytes(problem))
+                                                  : 0;
         default:
             return 0;
     }
@@ -207,7 +206,7 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
     detail::validate_problem("gaussian_blur_workspace_bytes", problem);
     const bool is_automatic = algorithm == gaussian_blur_algorithm::automatic;
     constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
-    return workspace_bytes(problem, device, any_height, is_automatic ? select(problem, device) : algorithm);
+    return workspace_bytes(problem, any_height, is_automatic ? select(problem, device) : algorithm);
 }
 
 std::int64_t gaussian_radius(double sigma) {
@@ -252,9 +251,8 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
                     reinterpret_cast<std::uintptr_t>(destination.first.data) % 4 == 0};
     const bool is_automatic = options.algorithm == gaussian_blur_algorithm::automatic;
     if (!is_automatic)
-        detail::validate_workspace_size(
-            "gaussian_blur", options.workspace,
-            workspace_bytes(problem, traits_of(current_device()), source_height, options.algorithm));
+        detail::validate_workspace_size("gaussian_blur", options.workspace,
+                                        workspace_bytes(problem, source_height, options.algorithm));
     if (width == 0 || height == 0 || destination.count == 0) return;
 
     const device_traits& device = traits_of(current_device());
@@ -263,7 +261,7 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
                                               : has_long_rows ? gaussian_blur_algorithm::separable
                                                               : select(problem, device);
     require_supported(problem, has_long_rows, algorithm, device);
-    const std::int64_t bytes = workspace_bytes(problem, device, source_height, algorithm);
+    const std::int64_t bytes = workspace_bytes(problem, source_height, algorithm);
     detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);
 
     const image_region region = options.region.value_or(image_region{});

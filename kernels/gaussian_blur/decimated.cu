@@ -724,7 +724,7 @@ void launch_after(void (*kernel)(Parameters...), dim3 blocks, int threads, std::
 
 }  // namespace
 
-bool decimated_fits(const gaussian_blur_problem& p, const device_traits& device) {
+bool decimated_fits(const gaussian_blur_problem& p) {
     const auto is_wide = [](double sigma, std::int64_t radius) {
         return sigma >= min_sigma && sigma <= max_sigma && static_cast<double>(radius) >= 4 * sigma;
     };
@@ -736,14 +736,18 @@ bool decimated_fits(const gaussian_blur_problem& p, const device_traits& device)
     if (most_row_values(p) > max_row_values || p.images > max_grid_y) return false;
     if (most_pixels(p.height, p.sigma.y) > max_grid_y * tile::least_rows) return false;
     if (divide_up(most_samples(p.width, p.sigma.x) * p.channels, tile::threads) > max_grid_y) return false;
+    return 8 * pixels(p.width, p.sigma.x) * pixels(p.height, p.sigma.y) <=
+           static_cast<double>(p.width) * static_cast<double>(p.height) *
+               (2.0 * static_cast<double>(p.radius.x) + 2.0 * static_cast<double>(p.radius.y));
+}
+
+bool decimated_fits(const gaussian_blur_problem& p, const device_traits& device) {
+    if (!decimated_fits(p)) return false;
     plan small{};
     small.x = axis_of(p.sigma.x, 0, p.width, p.width, border::replicate);
     small.y = axis_of(p.sigma.y, 0, p.height, p.height, border::replicate);
     small.channels = static_cast<int>(p.channels);
-    if (blur_tile::shared_bytes(small) > device.shared_memory_per_block_optin) return false;
-    return 8 * pixels(p.width, p.sigma.x) * pixels(p.height, p.sigma.y) <=
-           static_cast<double>(p.width) * static_cast<double>(p.height) *
-               (2.0 * static_cast<double>(p.radius.x) + 2.0 * static_cast<double>(p.radius.y));
+    return blur_tile::shared_bytes(small) <= device.shared_memory_per_block_optin;
 }
 
 std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem) {

@@ -123,7 +123,8 @@ bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits&
 template <class T>
 void launch_tensor_core(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// Whether decimated can run this problem within its bound of error.
+/// Whether decimated can run this problem within its bound of error, given the shared memory; and on this device.
+bool decimated_fits(const gaussian_blur_problem& problem);
 bool decimated_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// Of arguments::intermediate. Needs decimated_fits().
 std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem);
