@@ -26,7 +26,7 @@ struct rows {
 
 /// The stencil of element i, whose neighbours left and right are `channels` away.
 float value_of(stencil stencil, const rows& rows, std::int64_t i, std::int64_t channels) {
-    const auto& [above, here, below] = rows;
+    const float *above = rows.above, *here = rows.here, *below = rows.below;
     const std::int64_t left = i - channels, right = i + channels;
     const auto along_x = [&](const float* row) { return row[right] - row[left]; };
     const auto along_y = [&](std::int64_t at) { return below[at] - above[at]; };
