@@ -212,16 +212,6 @@ device_buffer<float> gaussian_taps(const shape& s) {
 }
 
 template <class T>
-NppiSize npp_size(const image_view<T>& image) {
-    return {static_cast<int>(image.width), static_cast<int>(image.height)};
-}
-
-template <class T>
-int npp_step(const image_view<T>& image) {
-    return static_cast<int>(image.row_stride * std::int64_t{sizeof(T)});
-}
-
-template <class T>
 void npp_mask_row(const shape& s, NppiMaskSize mask, temperature temperature) {
     row<T>(s, "npp:mask", temperature, [s, mask] {
         return [mask, function = npp_mask_function<T>(s.channels)](auto sources, auto destinations) {

@@ -110,16 +110,6 @@ void stencil_row(stencil which, const shape& s, temperature temperature,
 
 #if HEDDLE_HAS_NPP
 
-template <class T>
-NppiSize npp_size(const image_view<T>& image) {
-    return {static_cast<int>(image.width), static_cast<int>(image.height)};
-}
-
-template <class T>
-int npp_step(const image_view<T>& image) {
-    return static_cast<int>(image.row_stride * std::int64_t{sizeof(T)});
-}
-
 /// Of bytes NPP's results are int16, where heddle's are float: it writes half as much. Its horizontal Sobel is the
 /// derivative along y. Its laplacian has eight neighbours.
 template <class From, class To>

@@ -1,5 +1,6 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
+#include "tests/support/images.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/buffer.hpp>
@@ -45,25 +46,10 @@ void PrintTo(gaussian_blur_algorithm algorithm, std::ostream* out) {
 namespace {
 
 using algorithm = gaussian_blur_algorithm;
+using test::borders;
 using test::guarded;
-
-/// The argument that `body`'s invalid_argument names; fails the test where it throws none, or one that does
-/// not say what was given and what was expected.
-template <class Body>
-std::string rejected_argument_of(Body body) {
-    try {
-        body();
-    } catch (const invalid_argument& error) {
-        EXPECT_FALSE(error.value().empty()) << error.what();
-        EXPECT_FALSE(error.expected().empty()) << error.what();
-        return error.argument();
-    }
-    ADD_FAILURE() << "expected an invalid_argument";
-    return {};
-}
-
-constexpr std::array borders = {border::replicate, border::reflect, border::reflect_101, border::wrap,
-                                border::constant};
+using test::rejected_argument_of;
+using test::source_index;
 
 /// Of a window of this radius, so that its outermost weights count.
 blur_sigma sigma_of(const window_radius& radius) {
@@ -108,23 +94,6 @@ constexpr float border_value = 77;
 
 gaussian_blur_options options_of(const problem& p, algorithm which = algorithm::automatic) {
     return {.radius = p.radius, .border = p.border, .border_value = border_value, .algorithm = which};
-}
-
-/// What border's comments draw, step by step; -1 stands for the constant.
-std::int64_t source_index(std::int64_t i, std::int64_t size, border kind) {
-    if (size == 1 && kind != border::constant) return 0;
-    while (i < 0 || i >= size) {
-        if (kind == border::constant) return -1;
-        if (kind == border::replicate)
-            i = i < 0 ? 0 : size - 1;
-        else if (kind == border::reflect)
-            i = i < 0 ? -1 - i : 2 * size - 1 - i;
-        else if (kind == border::reflect_101)
-            i = i < 0 ? -i : 2 * size - 2 - i;
-        else
-            i += i < 0 ? size : -size;
-    }
-    return i;
 }
 
 std::vector<double> taps_of(double sigma, std::int64_t radius) {
@@ -1071,14 +1040,10 @@ std::vector<T> smooth_image(const problem& p) {
 /// both roundings that is less than two levels, and so one.
 template <class T, class Blur>
 void check_against_opencv(typename test_image<T>::memory where, algorithm which, Blur blur) {
-    using kind_and_theirs = std::pair<border, cv::BorderTypes>;
-    constexpr std::array kinds = {kind_and_theirs{border::replicate, cv::BORDER_REPLICATE},
-                                  kind_and_theirs{border::reflect, cv::BORDER_REFLECT},
-                                  kind_and_theirs{border::reflect_101, cv::BORDER_REFLECT_101},
-                                  kind_and_theirs{border::constant, cv::BORDER_CONSTANT}};
     for (const window_radius radius : {window_radius{1}, {2}, {5, 3}, {4, 15}, {25}})
         for (const std::int64_t channels : {1, 3, 4})
-            for (const auto& [kind, theirs] : kinds) {
+            for (const border kind :
+                 {border::replicate, border::reflect, border::reflect_101, border::constant}) {
                 problem p{131, 67, channels, radius};
                 p.border = kind;
                 SCOPED_TRACE(text(p));
@@ -1094,7 +1059,8 @@ void check_against_opencv(typename test_image<T>::memory where, algorithm which,
                 };
                 cv::Mat result = matrix(expected);
                 const cv::Size window(static_cast<int>(2 * radius.x + 1), static_cast<int>(2 * radius.y + 1));
-                cv::GaussianBlur(matrix(elements), result, window, p.sigma.x, p.sigma.y, theirs);
+                cv::GaussianBlur(matrix(elements), result, window, p.sigma.x, p.sigma.y,
+                                 test::opencv_border(kind));
 
                 test_image<T> source(p, layout::tight, where), destination(p, layout::tight, where);
                 source->upload(elements);

@@ -1,5 +1,6 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
+#include "tests/support/images.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/buffer.hpp>
@@ -40,24 +41,10 @@ void PrintTo(image_filter_algorithm algorithm, std::ostream* out) {
 namespace {
 
 using algorithm = image_filter_algorithm;
+using test::borders;
 using test::guarded;
-
-/// The argument that `body`'s invalid_argument names; fails the test where it throws none.
-template <class Body>
-std::string rejected_argument_of(Body body) {
-    try {
-        body();
-    } catch (const invalid_argument& error) {
-        EXPECT_FALSE(error.value().empty()) << error.what();
-        EXPECT_FALSE(error.expected().empty()) << error.what();
-        return error.argument();
-    }
-    ADD_FAILURE() << "expected an invalid_argument";
-    return {};
-}
-
-constexpr std::array borders = {border::replicate, border::reflect, border::reflect_101, border::wrap,
-                                border::constant};
+using test::rejected_argument_of;
+using test::source_index;
 
 /// How images lie in memory: rows back to back, rows at multiples of 16 bytes, rows at odd places; and of a batch
 /// the rows of all images side by side.
@@ -145,22 +132,6 @@ class test_images {
     std::int64_t stride_;
     guarded<T> elements_;
 };
-
-/// What border's comments draw, step by step; -1 stands for the constant.
-std::int64_t source_index(std::int64_t i, std::int64_t size, border kind) {
-    while (i < 0 || i >= size) {
-        if (kind == border::constant) return -1;
-        if (kind == border::replicate)
-            i = i < 0 ? 0 : size - 1;
-        else if (kind == border::reflect)
-            i = i < 0 ? -1 - i : 2 * size - 1 - i;
-        else if (kind == border::reflect_101)
-            i = size == 1 ? 0 : i < 0 ? -i : 2 * size - 2 - i;
-        else
-            i += i < 0 ? size : -size;
-    }
-    return i;
-}
 
 /// The pixels of a source as doubles.
 template <class T>
@@ -735,12 +706,6 @@ TEST_F(image_filter, large_rows_of_more_than_2_to_29_values) {
 // Beside OpenCV.
 
 #if HEDDLE_HAS_OPENCV
-int opencv_border(border kind) {
-    constexpr std::array kinds = {cv::BORDER_REPLICATE, cv::BORDER_REFLECT, cv::BORDER_REFLECT_101,
-                                  cv::BORDER_WRAP, cv::BORDER_CONSTANT};
-    return kinds[static_cast<std::size_t>(kind)];
-}
-
 template <class T>
 constexpr int opencv_depth = std::is_same_v<T, float> ? CV_32F
                              : sizeof(T) == 1         ? CV_8U
@@ -812,13 +777,13 @@ void compare_stencils(place where) {
                     [=](auto s, auto d, const auto& options) { sobel<T>(s, d, which, *where.on, options); },
                     [&](const cv::Mat& s, cv::Mat& d) {
                         cv::Sobel(s, d, CV_32F, along_y ? 0 : 1, along_y ? 1 : 0, 3, 1, 0,
-                                  opencv_border(p.border));
+                                  test::opencv_border(p.border));
                     });
         }
         compare([=](auto s, auto d, const auto& options) { host::laplacian<T>(s, d, options); },
                 [=](auto s, auto d, const auto& options) { laplacian<T>(s, d, *where.on, options); },
                 [&](const cv::Mat& s, cv::Mat& d) {
-                    cv::Laplacian(s, d, CV_32F, 1, 1, 0, opencv_border(p.border));
+                    cv::Laplacian(s, d, CV_32F, 1, 1, 0, test::opencv_border(p.border));
                 });
     }
 }
@@ -830,7 +795,7 @@ void compare_convolutions(place where) {
                                  taps_y = test::random_elements<float>(5);
         const auto allowed = [](std::size_t) { return 2 * (7 + 5 + 2) * u * 7 * 5 * 100; };
         const auto theirs = [&](const cv::Mat& s, cv::Mat& d) {
-            cv::sepFilter2D(s, d, CV_32F, taps_x, taps_y, {-1, -1}, 0, opencv_border(p.border));
+            cv::sepFilter2D(s, d, CV_32F, taps_x, taps_y, {-1, -1}, 0, test::opencv_border(p.border));
         };
         if (where.is_host())
             compare_with_opencv<float, float>(
@@ -862,7 +827,7 @@ void compare_boxes(place where) {
             const double roundings = std::is_integral_v<T> ? (is_exact ? 0 : 1) : (2 * n + 6) * u * 100;
             const auto allowed = [=](std::size_t) { return roundings; };
             const auto theirs = [&](const cv::Mat& s, cv::Mat& d) {
-                cv::blur(s, d, {n, n}, {-1, -1}, opencv_border(p.border));
+                cv::blur(s, d, {n, n}, {-1, -1}, test::opencv_border(p.border));
             };
             if (where.is_host())
                 compare_with_opencv<T, T>(

@@ -14,7 +14,7 @@
 // max_register_radius the sums no longer fit the registers: fused_ring.cu. Any shape, any alignment; vector loads
 // and stores where rows are aligned. The kernel is in fused.cuh, and compiled for each type in a file of its own.
 //
-// 4096 x 4096 float, radius 2, from DRAM on an H200: 41 us, where a copy timed alike takes 36.
+// 4096 x 4096 float, radius 2, on an H200: 39 us, where a copy takes 34.
 
 #include "kernels/gaussian_blur/fused.cuh"
 

@@ -372,16 +372,8 @@ void launch_channels(const arguments<T>& a, const device_traits& device, cudaStr
 
 template <class T>
 void launch_registers(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    switch (a.source.first.channels) {
-        case 1:
-            return launch_channels<1>(a, device, stream);
-        case 2:
-            return launch_channels<2>(a, device, stream);
-        case 3:
-            return launch_channels<3>(a, device, stream);
-        default:
-            return launch_channels<4>(a, device, stream);
-    }
+    with_channels(a.source.first.channels,
+                  [&]<int channels>() { launch_channels<channels>(a, device, stream); });
 }
 
 // Each in a file of its own.

@@ -476,8 +476,7 @@ void launch(const arguments<T>& a, const layout& l, const device_traits& device,
     std::copy_n(a.taps_y.table, 2 * a.taps_y.radius + 1, p.taps_y);
 
     const auto kernel = fused_ring<T, channels, radius>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(device.shared_memory_per_block_optin)));
+    check(allow_shared_memory(kernel, device));
     for_each_launch(a.destination.count, strips * m.segments, [&](std::int64_t first, unsigned blocks) {
         parameters<T, tile<radius>::taps> part = p;
         part.source += first * p.source_image;
@@ -524,16 +523,8 @@ int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_
 
 template <class T>
 void launch_fused_ring(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    switch (a.source.first.channels) {
-        case 1:
-            return launch_channels<1>(a, device, stream);
-        case 2:
-            return launch_channels<2>(a, device, stream);
-        case 3:
-            return launch_channels<3>(a, device, stream);
-        default:
-            return launch_channels<4>(a, device, stream);
-    }
+    with_channels(a.source.first.channels,
+                  [&]<int channels>() { launch_channels<channels>(a, device, stream); });
 }
 
 template void launch_fused_ring(const arguments<float>&, const device_traits&, cudaStream_t);

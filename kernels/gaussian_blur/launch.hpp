@@ -89,6 +89,29 @@ inline std::int64_t intermediate_bytes(const gaussian_blur_problem& problem, std
            std::int64_t{sizeof(float)};
 }
 
+/// Lets a kernel have all of the device's shared memory a block. The limit belongs to the kernel, not to the
+/// launch: it is the same in every call, so that none lowers it under another thread's.
+template <class Kernel>
+cudaError_t allow_shared_memory(Kernel* kernel, const device_traits& device) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                static_cast<int>(device.shared_memory_per_block_optin));
+}
+
+/// function<channels>(), where the number of channels is compiled in.
+template <class Function>
+void with_channels(std::int64_t channels, Function function) {
+    switch (channels) {
+        case 1:
+            return function.template operator()<1>();
+        case 2:
+            return function.template operator()<2>();
+        case 3:
+            return function.template operator()<3>();
+        default:
+            return function.template operator()<4>();
+    }
+}
+
 /// Whether launch_along_x() can run this problem: a row's window fits the shared memory.
 bool along_x_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// The first pass of shared_memory and register_window: into arguments::intermediate.

@@ -7,7 +7,7 @@
 // registers over its inputs, a load from shared memory feeds 4 or 8 sums. What remains is the intermediate
 // image: a write and a read of DRAM. Any shape, any alignment; the window must fit the shared memory.
 //
-// 4096 x 4096 float, radius 2, on an H200: 121 us.
+// 4096 x 4096 float, radius 2, on an H200: 124 us.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/gaussian_blur/strip.cuh"
@@ -188,16 +188,8 @@ bool shared_memory_fits(const gaussian_blur_problem& problem, const device_trait
 
 template <class T>
 void launch_along_x(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    switch (a.source.first.channels) {
-        case 1:
-            return launch_along_x<1>(a, device, stream);
-        case 2:
-            return launch_along_x<2>(a, device, stream);
-        case 3:
-            return launch_along_x<3>(a, device, stream);
-        case 4:
-            return launch_along_x<4>(a, device, stream);
-    }
+    with_channels(a.source.first.channels,
+                  [&]<int channels>() { launch_along_x<channels>(a, device, stream); });
 }
 
 template <class T>

@@ -30,14 +30,6 @@ struct strip {
     }
 };
 
-/// Lets a kernel have all of the device's shared memory a block. The limit belongs to the kernel, not to the
-/// launch: it is the same in every call, so that none lowers it under another thread's.
-template <class Kernel>
-cudaError_t allow_shared_memory(Kernel* kernel, const device_traits& device) {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(device.shared_memory_per_block_optin));
-}
-
 /// All taps, -radius..radius, into shared memory.
 __device__ inline void stage_taps(const taps& taps, float* staged) {
     for (int i = static_cast<int>(threadIdx.x); i <= 2 * taps.radius; i += strip::threads)

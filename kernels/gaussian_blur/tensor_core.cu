@@ -30,7 +30,7 @@
 // n <= 81 makes that below 0.65, so a pixel is within one level; of a Gaussian it is below 0.06. On noise
 // 2e-5 to 2e-4 of the pixels are not the rounded exact value, which is this error's mean.
 //
-// 4096 x 4096, radius 2, 5, 15, 24, on an H200: 25, 25, 34, 40 us, where a copy takes 11. Half of the issue slots
+// 4096 x 4096, radius 2, 5, 15, on an H200: 27, 27, 37 us, where a copy takes 12. Half of the issue slots
 // are busy and a quarter of the tensor cores' time: 16 warps that compute are too few to hide latencies, as the
 // ring and the sums fill the registers; and blocks at the left and right borders, whose loaders wait for
 // single bytes, end last (radius 0, which has none: 21 us).
@@ -635,9 +635,7 @@ void launch(parameters p, const device_traits& device, cudaStream_t stream) {
     p.tiles = static_cast<int>(tiles);
     p.segments = static_cast<int>((rows + tiles - 1) / tiles);
 
-    // The same in every call, so that none lowers it under another thread's launch.
-    check(cudaFuncSetAttribute(tensor_core<blocks>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(device.shared_memory_per_block_optin)));
+    check(allow_shared_memory(tensor_core<blocks>, device));
     const auto bytes = static_cast<std::size_t>(lay_out(p.along_x.blocks, blocks, shape::columns).bytes);
     tensor_core<blocks><<<static_cast<unsigned>(columns * p.segments), shape::threads, bytes, stream>>>(p);
     check(cudaGetLastError());

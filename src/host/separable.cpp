@@ -75,7 +75,8 @@ void convolve_on_host(const image_batch_view<const T>& sources, const image_batc
     const image_view<T>& destination = destinations.first;
     const std::int64_t width = destination.width, height = destination.height, channels = source.channels;
     if (width == 0 || height == 0 || destinations.count == 0) return;
-    const auto [left, top, region_width, region_height] = region.value_or(image_region{});
+    const image_region part = region.value_or(image_region{});
+    const std::int64_t left = part.x, top = part.y;
     const auto radius_of = [](const std::vector<float>& taps) {
         return static_cast<std::int64_t>(taps.size() / 2);
     };
