@@ -62,12 +62,8 @@ void heddle_row(const shape& s, temperature temperature, std::string_view name,
                 const matmul_options& options = {}) {
     row(s, options.precision == precision::tf32 ? tf32 : f32, name, temperature,
         [s, options](auto a, auto b, auto c) {
-            matmul_problem problem{s.m, s.n, s.k};
-            problem.tensor_maps = s.n % 4 == 0 && s.k % 4 == 0;  // rows are of whole packets of 16 bytes
-            problem.precision = options.precision;
-            problem.along_k = s.k % 4 == 0;
-            const auto scratch = std::make_shared<workspace>(
-                matmul_workspace_bytes(problem, traits_of(current_device()), options.algorithm), stream());
+            const auto scratch =
+                std::make_shared<workspace>(matmul_workspace_bytes<float>(a, b, c, options), stream());
             return [=] {
                 matmul_options with = options;
                 with.workspace = *scratch;
@@ -143,9 +139,19 @@ void register_rows() {
             heddle_row(s, temperature, "heddle", {.precision = precision::tf32});
             cublas_row(s, tf32, temperature);
         }
+    // Beside what the model takes there.
+    for (const auto temperature : {temperature::cold, temperature::hot}) {
+        for (const shape& s : {shape{16, 4096, 4096}, {64, 64, 65536}})
+            heddle_row(s, temperature, "heddle:tf32",
+                       {.algorithm = matmul_algorithm::tf32, .precision = precision::tf32});
+        heddle_row({16, 4096, 4096}, temperature, "heddle:skinny", {.algorithm = matmul_algorithm::skinny});
+        for (const shape& s : {shape{128, 8192, 4096}, {8192, 128, 8192}, {64, 4096, 11008}})
+            heddle_row(s, temperature, "heddle:fp16x3",
+                       {.algorithm = matmul_algorithm::fp16x3, .precision = precision::fp32_normwise});
+    }
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::f32))
-            // skinny takes none of these, and tf32 has its row above
+            // skinny takes none of these, and tf32's, which automatic takes there, is above
             if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::tf32)
                 heddle_row(s, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
     host_rows(cube(512));

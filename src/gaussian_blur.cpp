@@ -183,9 +183,21 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 constexpr double min_sigma_of_decimated = 12;
 constexpr std::int64_t min_radius_of_tensor_core = 3;
 
+namespace {
+
+/// As gaussian_blur() describes it to select(): without the weights that are 0.
+gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
+    problem.radius = {detail::blur_radius(problem.sigma.x, problem.radius.x),
+                      detail::blur_radius(problem.sigma.y, problem.radius.y)};
+    return problem;
+}
+
+}  // namespace
+
 /// `fused` hides its latencies only where an SM holds two of its blocks.
-gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
-    detail::validate_problem("select", problem);
+gaussian_blur_algorithm select(const gaussian_blur_problem& asked, const device_traits& device) {
+    detail::validate_problem("select", asked);
+    const gaussian_blur_problem problem = trimmed(asked);
     const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
     if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
         return gaussian_blur_algorithm::decimated;
@@ -200,10 +212,11 @@ gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const devic
     return gaussian_blur_algorithm::separable;
 }
 
-std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
+std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& asked, const device_traits& device,
                                            gaussian_blur_algorithm algorithm) {
     require_known("gaussian_blur_workspace_bytes", algorithm);
-    detail::validate_problem("gaussian_blur_workspace_bytes", problem);
+    detail::validate_problem("gaussian_blur_workspace_bytes", asked);
+    const gaussian_blur_problem problem = trimmed(asked);
     const bool is_automatic = algorithm == gaussian_blur_algorithm::automatic;
     constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
     return workspace_bytes(problem, any_height, is_automatic ? select(problem, device) : algorithm);

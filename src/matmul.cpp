@@ -383,19 +383,22 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
     const bool can_be_pipelined = problem.unit_stride && can_copy_async(device);
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     if (std::min({m, n, k}) == 0) return naive;
-    choice best{can_be_pipelined ? pipelined : register_tiled,
-                rungs::cheapest_ffma(m, n, k, device.sm_count, false).us};
+    choice best =
+        can_be_pipelined
+            ? choice{pipelined, rungs::cheapest_ffma(m, n, k, device, false).us}
+            : choice{warp_tiled, rungs::whole_tiles_us(rungs::warp_tiled_tile, m, n, k, device.sm_count)};
     const auto consider = [&](matmul_algorithm algorithm, double us) {
         if (us < best.us) best = {algorithm, us};
     };
     if (can_be_pipelined && problem.has_workspace)
-        consider(split_k, rungs::cheapest_ffma(m, n, k, device.sm_count, true).us);
+        consider(split_k, rungs::cheapest_ffma(m, n, k, device, true).us);
     if (is_skinny(problem) && has_room_for_skinny_float(device))
         consider(skinny, rungs::skinny_float_us(m, n, k, device.sm_count));
     if (detail::is_exact_enough(tf32x3, problem.precision, k) && problem.unit_stride && has_fast_tf32(device))
         consider(tf32x3, rungs::tf32x3_us(m, n, k, device.sm_count, problem.tensor_maps));
     if (!has_warpgroups(device) || !problem.countable_by_int) return best.algorithm;
-    if (problem.tensor_maps) consider(tma_pipelined, rungs::tma_pipelined_us(m, n, k, device.sm_count));
+    if (problem.tensor_maps)
+        consider(tma_pipelined, rungs::whole_tiles_us(rungs::tma_pipelined_tile, m, n, k, device.sm_count));
     if (detail::is_exact_enough(fp16x3, problem.precision, k) && problem.has_workspace)
         consider(fp16x3, rungs::fp16x3_us(m, n, k, device.sm_count));
     if (detail::is_exact_enough(tf32, problem.precision, k) && can_be_tf32(problem))
@@ -458,8 +461,7 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
                           std::max(m, n), std::min(m, n), k, device.sm_count, true, short_operand_along_k)));
         }
     }
-    if (algorithm == split_k)
-        sums = rungs::ffma_sums_bytes(rungs::cheapest_ffma(m, n, k, device.sm_count, true));
+    if (algorithm == split_k) sums = rungs::ffma_sums_bytes(rungs::cheapest_ffma(m, n, k, device, true));
     const bool splits = problem.operands == element_type::f32 && (algorithm == bf16x6 || algorithm == padded);
     if (algorithm == fp16x3) sums = rungs::fp16x3_bytes(m, n, k, device.sm_count);
     if (splits) sums = rungs::bf16x6_sums_bytes(m, n, k, device.sm_count);
@@ -723,6 +725,17 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
 }
 
 template <class Out, class In>
+std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
+                                    matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                    const matmul_options& options) {
+    matmul_options without = options;
+    without.workspace = {};
+    const auto call = checked<Out, In>(a, b, c, {}, {}, without);
+    if (!call) return 0;
+    return matmul_workspace_bytes(call->problem, traits_of(current_device()), options.algorithm);
+}
+
+template <class Out, class In>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options) {
     std::vector<rungs::checked_call<In, Out>> todo;
@@ -756,6 +769,20 @@ template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_vie
                                          matrix_view<bfloat16>, cuda::stream_ref, const matmul_options&);
 template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
                                       matrix_view<float>, cuda::stream_ref, const matmul_options&);
+
+template std::int64_t matmul_workspace_bytes<float, float>(matrix_view<const float>, matrix_view<const float>,
+                                                           matrix_view<float>, const matmul_options&);
+template std::int64_t matmul_workspace_bytes<half, half>(matrix_view<const half>, matrix_view<const half>,
+                                                         matrix_view<half>, const matmul_options&);
+template std::int64_t matmul_workspace_bytes<float, half>(matrix_view<const half>, matrix_view<const half>,
+                                                          matrix_view<float>, const matmul_options&);
+template std::int64_t matmul_workspace_bytes<bfloat16, bfloat16>(matrix_view<const bfloat16>,
+                                                                 matrix_view<const bfloat16>,
+                                                                 matrix_view<bfloat16>,
+                                                                 const matmul_options&);
+template std::int64_t matmul_workspace_bytes<float, bfloat16>(matrix_view<const bfloat16>,
+                                                              matrix_view<const bfloat16>, matrix_view<float>,
+                                                              const matmul_options&);
 
 template void matmul<half, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>,
                                  const matmul_epilogue<half>&, cuda::stream_ref, const matmul_options&);

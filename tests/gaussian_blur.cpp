@@ -1426,6 +1426,19 @@ TEST(gaussian_blur_select, stays_within_a_smaller_device) {
     EXPECT_EQ(select(exact_problem(4096, 4096, 4, 1000), small), algorithm::separable);
 }
 
+TEST(gaussian_blur_workspace, is_of_the_radius_that_is_left_without_weights_of_zero) {
+    for (const auto& [width, sigma, radius] :
+         {std::tuple(4096, 12, 1000), std::tuple(4096, 20, 2000), std::tuple(100000, 50, 20000)}) {
+        gaussian_blur_problem p{width, 1, 1, radius, sigma};
+        gaussian_blur_problem left = p;
+        left.radius = 15 * sigma;  // past which no weight is above 0 in float
+        EXPECT_EQ(select(p, hopper()), select(left, hopper())) << width << ' ' << sigma;
+        EXPECT_EQ(gaussian_blur_workspace_bytes(p, hopper()), gaussian_blur_workspace_bytes(left, hopper()))
+            << width << ' ' << sigma;
+        EXPECT_NE(select(p, hopper()), algorithm::decimated) << "the picture is small against the window";
+    }
+}
+
 TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
     gaussian_blur_problem p = exact_problem(1001, 50, 3, {5, 7});
     const auto bytes = [&](algorithm which) { return gaussian_blur_workspace_bytes(p, hopper(), which); };
@@ -1438,6 +1451,7 @@ TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
             EXPECT_EQ(bytes(which), 0);
     }
     p.radius = 5000;
+    p.sigma = 1000;
     EXPECT_GT(bytes(algorithm::automatic), 0);
     for (std::int64_t gaussian_blur_problem::*extent :
          {&gaussian_blur_problem::width, &gaussian_blur_problem::height, &gaussian_blur_problem::images}) {

@@ -20,11 +20,13 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <ostream>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #if HEDDLE_HAS_CUBLAS
@@ -389,6 +391,32 @@ TEST_P(matmul_rung, sees_what_the_product_before_wrote) {
     EXPECT_EQ(chained, expected);
 }
 
+/// The same of products that are shared out along k, whose sums and tickets lie in the workspace.
+TEST_P(matmul_rung, leaves_the_workspace_to_the_product_after_it) {
+    for (const shape& given : {shape{64, 64, 9000}, {64, 64, 9001}}) {
+        const shape s = fitted(given);
+        if (GetParam() == matmul_algorithm::tma_pipelined && s.k % 4 != 0) continue;
+        SCOPED_TRACE(text(s));
+        constexpr std::size_t times = 4;
+        guarded<float> b(s.k, s.n, s.n);
+        b.upload(test::random_elements<float>(s.k * s.n));
+        std::deque<guarded<float>> a, c;  // they do not move
+        for (std::size_t i = 0; i < times; ++i) {
+            a.emplace_back(s.m, s.k, s.k).upload(test::random_elements<float>(s.m * s.k));
+            c.emplace_back(s.m, s.n, s.n);
+        }
+        for (std::size_t i = 0; i < times; ++i)
+            matmul<float>(a[i].matrix(), b.matrix(), c[i].matrix(), *stream_, options());
+        stream_->synchronize();
+        guarded<float> alone(s.m, s.n, s.n);
+        for (std::size_t i = 0; i < times; ++i) {
+            matmul<float>(a[i].matrix(), b.matrix(), alone.matrix(), *stream_, options());
+            stream_->synchronize();
+            EXPECT_EQ(c[i].download(), alone.download()) << i;
+        }
+    }
+}
+
 TEST_P(matmul_rung, replays_from_a_graph) {
     for (const shape& given : {shape{65, 66, 67}, {64, 64, 9001}, {300, 333, 4100}}) {
         const shape s = fitted(given);
@@ -693,12 +721,32 @@ TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
         matmul_problem problem = strict(size, size, size);
         EXPECT_EQ(select(problem, hopper()), matmul_algorithm::pipelined);
         problem.unit_stride = false;
-        EXPECT_EQ(select(problem, hopper()), matmul_algorithm::register_tiled);
+        EXPECT_NE(select(problem, hopper()), matmul_algorithm::pipelined);
+        if (size >= 512) {
+            EXPECT_EQ(select(problem, hopper()), matmul_algorithm::warp_tiled);
+        }
     }
     device_traits turing = hopper();
     turing.compute_capability_major = 7;
     turing.compute_capability_minor = 5;
     EXPECT_NE(select(matmul_problem{512, 512, 512}, turing), matmul_algorithm::pipelined);
+}
+
+TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
+    using enum matmul_algorithm;
+    device_traits large = hopper();
+    large.compute_capability_major = 8;
+    large.sm_count = 128;
+    device_traits small = large;  // 8.6, 8.9 and 12.0 have 99 KB a block
+    small.shared_memory_per_block_optin = 99 * 1024;
+    // The tile of 64 x 128, which takes 128 KB, is the best whole one at 1000^3, and shared along k at 1536^3.
+    for (const auto& [size, of_large, of_small] :
+         {std::tuple(1000, pipelined, split_k), std::tuple(1536, split_k, pipelined)}) {
+        matmul_problem problem = strict(size, size, size);
+        problem.has_workspace = true;
+        EXPECT_EQ(select(problem, large), of_large) << size;
+        EXPECT_EQ(select(problem, small), of_small) << size;
+    }
 }
 
 TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
@@ -815,7 +863,7 @@ TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
     EXPECT_EQ(select(matmul_problem{4096, 4096, 4096}, ampere), pipelined);
     matmul_problem apart = normwise(4096, 4096, 4096);
     apart.unit_stride = false;
-    EXPECT_EQ(select(apart, ampere), register_tiled);
+    EXPECT_EQ(select(apart, ampere), warp_tiled);
     for (const int minor : {6, 9}) {
         ampere.compute_capability_minor = minor;
         EXPECT_EQ(select(normwise(4096, 4096, 4096), ampere), pipelined) << minor;
@@ -893,6 +941,12 @@ TEST(matmul_arguments, are_checked_before_anything_is_done) {
     expect_invalid("c", "a view that overlaps b", call(a, b, matrix_view<float>{p + 19, 3, 5}));
     expect_invalid("options.algorithm", "99", call(a, b, c, {1, 0, static_cast<matmul_algorithm>(99)}));
     expect_invalid("options.precision", "7", call(a, b, c, {.precision = static_cast<precision>(7)}));
+    expect_invalid("options.tile", "0", call(a, b, c, {.tile = 0}));  // float has no list of tiles
+    expect_invalid("options.tile", "-2", call(a, b, c, {.tile = -2}));
+    alignas(16) std::byte scratch[64];
+    for (const auto& bad : {std::span(scratch).subspan(1), std::as_writable_bytes(std::span(p, 8)),
+                            std::as_writable_bytes(std::span(p + 48, 8))})
+        EXPECT_THROW(call(a, b, c, {.workspace = bad})(), invalid_argument);
     const auto* misaligned = reinterpret_cast<const float*>(reinterpret_cast<const char*>(p) + 2);
     EXPECT_THROW(call(view{misaligned, 3, 4}, b, c)(), invalid_argument);
     const std::int64_t huge = std::int64_t{1} << 62;

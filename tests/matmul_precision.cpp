@@ -160,16 +160,18 @@ class sampled_reference {
     [[nodiscard]] error error_of(const std::vector<float>& c) const {
         const std::vector<float> actual = rows_of(c, side_);
         double squares = 0, of_exact = 0, relative_squares = 0, largest = 0, normwise = 0;
+        const auto raise = [](double& most, double off, double scale) {  // a NaN stays
+            if (!std::isnan(most) && !(off <= most * scale)) most = off / scale;
+        };
         for (std::size_t i = 0; i < actual.size(); ++i) {
             const double off = double{actual[i]} - exact_.value[i];
             squares += off * off;
             of_exact += exact_.value[i] * exact_.value[i];
             relative_squares += off * off / (exact_.magnitude[i] * exact_.magnitude[i]);
-            if (!(std::abs(off) <= largest * exact_.magnitude[i]))
-                largest = std::abs(off) / exact_.magnitude[i];
+            raise(largest, std::abs(off), exact_.magnitude[i]);
             const double norms = norms_of_rows_[i / static_cast<std::size_t>(side_)] *
                                  norms_of_cols_[i % static_cast<std::size_t>(side_)];
-            if (!(std::abs(off) <= normwise * norms)) normwise = std::abs(off) / norms;
+            raise(normwise, std::abs(off), norms);
         }
         return {std::sqrt(squares / of_exact),
                 std::sqrt(relative_squares / static_cast<double>(actual.size())), largest, normwise};

@@ -97,17 +97,29 @@ fs::path output_of(const fs::path& file, const request& request) {
     return (request.output / file.stem()) += fs::path("-blurred") += ending;
 }
 
-void require_outputs_for_all(const request& request) {
-    if (request.files.size() == 1) return;
-    if (!fs::is_directory(request.output))
+/// Nothing is written over a picture that is to be read, but one file's result over itself, nor over another result.
+void require_outputs_apart(const request& request) {
+    const bool are_several = request.files.size() > 1;
+    if (are_several && !fs::is_directory(request.output))
         throw std::runtime_error(
             fmt::format("{}: several files need a folder that exists", request.output.string()));
-    if (request.comparison) throw std::runtime_error("--compare takes one file");
-    std::set<fs::path> outputs;
-    for (const fs::path& file : request.files)
-        if (!outputs.insert(output_of(file, request)).second)
+    if (are_several && request.comparison) throw std::runtime_error("--compare takes one file");
+    std::set<fs::path> inputs, outputs;
+    for (const fs::path& file : request.files) inputs.insert(fs::weakly_canonical(file));
+    for (const fs::path& file : request.files) {
+        const fs::path output = fs::weakly_canonical(output_of(file, request));
+        if (!outputs.insert(output).second)
             throw std::runtime_error(
                 fmt::format("{}: another file's result has the same name", file.string()));
+        if (are_several && inputs.contains(output))
+            throw std::runtime_error(
+                fmt::format("{}: its result would overwrite {}", file.string(), output.string()));
+    }
+    if (!request.comparison) return;
+    const fs::path comparison = fs::weakly_canonical(*request.comparison);
+    if (inputs.contains(comparison) || outputs.contains(comparison))
+        throw std::runtime_error(fmt::format("{}: --compare would overwrite the picture or the result",
+                                             request.comparison->string()));
 }
 
 std::string_view channel_names(std::int64_t channels) {
@@ -150,7 +162,7 @@ double blur_file(std::size_t index, const request& request, const heddle::stream
 
 /// Whether all of them were blurred: one that cannot be does not keep the others from it.
 bool blur_all(const request& request) {
-    require_outputs_for_all(request);
+    require_outputs_apart(request);
     const bool has_gpu = heddle::device_count() > 0;
     if (!has_gpu && !request.on_cpu) fmt::print("no CUDA device: blurring on the CPU\n");
     std::unique_ptr<heddle::stream> stream;
@@ -210,19 +222,25 @@ int run(int argc, char** argv) {
     app.add_option("-b,--border", border, "what lies outside of the image")
         ->check(CLI::IsMember(border_names))
         ->capture_default_str();
-    app.add_option("--border-value", request.options.border_value,
-                   "for a constant border, 0 to 255, of 16 bit 0 to 65535");
-    app.add_flag("--exact", request.options.exact, "a Gaussian to the last digit also where sigma is large");
+    const CLI::Option* border_value = app.add_option("--border-value", request.options.border_value,
+                                                     "for a constant border, 0 to 255, of 16 bit 0 to 65535");
+    CLI::Option* on_cpu = app.add_flag("--cpu", request.on_cpu, "blur on the CPU");
+    app.add_flag(
+           "--exact", request.options.exact,
+           "the weights of the radius themselves, also where sigma is large, in place of their approximation")
+        ->excludes(on_cpu);
     app.add_option("-a,--algorithm", algorithm, "the GPU's kernel")
         ->check(CLI::IsMember(algorithms))
-        ->capture_default_str();
-    app.add_flag("--cpu", request.on_cpu, "blur on the CPU");
+        ->capture_default_str()
+        ->excludes(on_cpu);
     app.add_option("--compare", request.comparison,
                    "also write FILE: the picture before, right of it the GPU's result, right of that the "
                    "CPU's; and say how near the two are, as PSNR in dB, infinite where they are equal. "
                    "Without a GPU: before and the CPU's result")
         ->type_name("FILE");
     CLI11_PARSE(app, argc, argv);
+    if (border_value->count() > 0 && border != "constant")
+        throw std::runtime_error("--border-value is for --border constant");
     if (radius) request.options.radius = *radius;
     request.options.border = border_names.at(border);
     request.options.algorithm = algorithms.at(algorithm);

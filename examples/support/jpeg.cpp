@@ -1,6 +1,10 @@
 #include "examples/support/jpeg.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <csetjmp>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -106,6 +110,8 @@ image<std::uint8_t> read_jpeg(const std::filesystem::path& file) {
 void write_jpeg(const std::filesystem::path& file, const any_image& any) {
     const image<std::uint8_t> picture = to_8_bit(any);
     if (picture.channels % 2 == 0) fail(file, "a JPEG has no alpha; write a PNG");
+    if (std::max(picture.width, picture.height) > std::int64_t{JPEG_MAX_DIMENSION})
+        fail(file, fmt::format("a JPEG has at most {} pixels a side; write a PNG", JPEG_MAX_DIMENSION));
     file_handle stream = open_to_write(file);
     session<jpeg_compress_struct> writing(file);
     writing.run([&](jpeg_compress_struct& codec) {

@@ -60,8 +60,8 @@ struct gaussian_blur_options {
     /// The part of the source whose blur is wanted, inside of it: the destination has its size and gets what
     /// a blur of the whole would have there. Not given: the whole.
     std::optional<image_region> region{};
-    /// Forbids `automatic` the rung `decimated`, which it takes where both sigmas are 12 or more, no radius below
-    /// 4 sigma is given and the picture is not small against the window. That window is within 5e-4 of the
+    /// Forbids `automatic` the rung `decimated`, which it takes where both sigmas are 12 to 8192, no radius below
+    /// 4 sigma is given, the picture is not small against the window and the batch has at most 65535. That window is within 5e-4 of the
     /// Gaussian's peak, not exactly a Gaussian.
     bool exact = false;
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;

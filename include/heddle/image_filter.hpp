@@ -51,7 +51,8 @@ struct image_filter_problem {
 /// The workspace, in bytes, with which separable_convolution and box_blur can run this problem; 0 where they need
 /// none. It is enough for a region at any place of any source whose rows have at most 2^29
 /// values. Pure.
-/// @throws invalid_argument  a negative width, height, radius or number of images; channels not 1 to 4
+/// @throws invalid_argument  a negative width, height or number of images; a radius not 0 to 2^28; channels not
+///                           1 to 4
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device);
 
 // All filters below take images of 1 to 4 interleaved channels and any row stride, in device memory, or batches of
@@ -72,7 +73,7 @@ std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, c
 ///
 /// There are 2 rx + 1 and 2 ry + 1 taps, of any value, at most 2001 each, in host memory: they are copied before the
 /// call returns. A tap of zero still multiplies, so that NaN and infinities under it reach the
-/// sum; but an infinite border_value counts times the sum of its taps.
+/// sum; but where the border is constant a row of it may count as its value times the sum of the taps.
 ///
 /// @throws invalid_argument  an even number of taps, or more than 2001
 void separable_convolution(image_batch_view<const float> sources, image_batch_view<float> destinations,
@@ -88,7 +89,7 @@ inline void separable_convolution(image_view<const float> source, image_view<flo
 /// destination = the mean of the window of 2 * radius + 1 pixels: OpenCV's blur.
 ///
 /// Sums are in float. Integers are rounded to nearest; no mean lies halfway between two, as the number of pixels is
-/// odd. The time grows with the radius as gaussian_blur's does. T is float, half, uint16_t or uint8_t.
+/// odd. The time grows with the radius. T is float, half, uint16_t or uint8_t.
 ///
 /// @throws invalid_argument  a radius that is negative or above 2^28
 template <class T>

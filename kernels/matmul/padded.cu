@@ -1,7 +1,8 @@
-// padded: operands whose rows do not begin at multiples of 16 bytes are copied to rows that do.
+// padded: operands whose rows do not begin at multiples of 16 bytes are copied to rows that do, to multiples of 128
+// even.
 //
 //   A, 4097 x 4101:  | row 0, 8202 bytes | row 1 begins at 8202: 10 past a multiple of 16
-//   the copy:        | row 0, 8202 bytes, 6 of nothing | row 1 begins at 8208
+//   the copy:        | row 0, 8202 bytes, 118 of nothing | row 1 begins at 8320
 //
 // The tensor memory accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast.
 // A copy reads and writes an operand once, m k of m n k: at 4096^3 a product of 16 bits takes five times as long. Only

@@ -309,12 +309,18 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     }
 }
 
+/// Of a block: what the stages take, or the slices' sums after them.
+template <class Tile>
+constexpr int shared_bytes() {
+    constexpr int stages = Tile::stages * (operand<Tile, Tile::m>::size + operand<Tile, Tile::n>::size);
+    constexpr int exchange = Tile::slices == 1 ? 0 : Tile::slices * Tile::m * Tile::n;
+    return std::max(stages, exchange) * static_cast<int>(sizeof(float));
+}
+
 template <class Tile, bool a_k_major, bool b_k_major, int width>
 void launch(const arguments& arguments, const matrix_view<const float>& a, const matrix_view<const float>& b,
             const tile_split& tiles, bool vector_store, cudaStream_t stream) {
-    constexpr int stages = Tile::stages * (operand<Tile, Tile::m>::size + operand<Tile, Tile::n>::size);
-    constexpr int exchange = Tile::slices == 1 ? 0 : Tile::slices * Tile::m * Tile::n;
-    constexpr int bytes = std::max(stages, exchange) * static_cast<int>(sizeof(float));
+    constexpr int bytes = shared_bytes<Tile>();
     const auto kernel = pipelined<Tile, a_k_major, b_k_major, width>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     const auto blocks =
@@ -354,7 +360,8 @@ void launch_pipelined_layout(const ffma_layout& layout, const arguments& argumen
     const auto launch_if_chosen = [&]<class Tile>() {
         const ffma_tile& plan = ffma_tiles[index];
         if (index++ != layout.tile) return;
-        if (plan.m != Tile::m || plan.n != Tile::n || plan.blocks_per_sm != Tile::blocks_per_sm)
+        if (plan.m != Tile::m || plan.n != Tile::n || plan.blocks_per_sm != Tile::blocks_per_sm ||
+            plan.shared_bytes != shared_bytes<Tile>())
             throw std::logic_error("matmul: a kernel is not of its plan's tile");
         launch_tile<Tile>(arguments, tiles, stream);
     };
@@ -365,7 +372,7 @@ void launch_pipelined_layout(const ffma_layout& layout, const arguments& argumen
 
 void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
     const ffma_layout layout =
-        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device.sm_count, false);
+        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device, false);
     launch_pipelined_layout(layout, arguments, nullptr, stream);
 }
 

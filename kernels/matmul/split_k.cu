@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(threads) add_up(arguments p, tile_split tiles,
 
 void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
                     cudaStream_t stream) {
-    const ffma_layout layout = cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols,
-                                             device.sm_count, workspace != nullptr);
+    const ffma_layout layout =
+        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device, workspace != nullptr);
     auto* const sums =
         workspace == nullptr ? nullptr : reinterpret_cast<float*>(workspace + workspace_ticket_bytes);
     launch_pipelined_layout(layout, arguments, sums, stream);

@@ -23,7 +23,8 @@ bool has_tensor_rows(const matrix_view<T>& m) {
            m.row_stride < max_stride_bytes / std::int64_t{sizeof(T)};
 }
 
-/// Of rows of copies: a box of 128 bytes is then one cache line, where otherwise it would lie across two.
+/// Of rows of copies, from the first one on: a box of 128 bytes is then one cache line, or, where the first row does not
+/// begin at one, two in every row.
 inline constexpr std::int64_t copy_alignment = 128;
 
 /// What a copy takes of a matrix of elements of `element` bytes whose rows begin at multiples of that.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/tile_scheduler.cuh"
+#include <heddle/device.hpp>
 
 #include <algorithm>
 #include <array>
@@ -182,19 +183,21 @@ struct ffma_tile {
     int m;
     int n;
     int blocks_per_sm;
-    double k_us;        ///< for 1 along k, with all multiprocessors full
-    double alone_k_us;  ///< of a block that has its multiprocessor to itself
-    double around_us;   ///< for a round of tiles, beside that
+    double k_us;           ///< for 1 along k, with all multiprocessors full
+    double alone_k_us;     ///< of a block that has its multiprocessor to itself
+    double around_us;      ///< for a round of tiles, beside that
+    int shared_bytes = 0;  ///< of a block, beyond what every device has
 };
 
 inline constexpr std::array ffma_tiles = {
-    ffma_tile{128, 128, 2, 0.169, 0.102, 3},
-    ffma_tile{64, 128, 1, 0.044, 0.044, 3},
-    ffma_tile{32, 64, 1, 0.0131, 0.0131, 2.3},
+    ffma_tile{128, 128, 2, 0.169, 0.102, 3, 66 << 10},
+    ffma_tile{64, 128, 1, 0.044, 0.044, 3, 128 << 10},
+    ffma_tile{32, 64, 1, 0.0131, 0.0131, 2.3, 64 << 10},
 };
 
-/// Of `tma_pipelined`.
+/// Of `tma_pipelined`, and of `warp_tiled`.
 inline constexpr ffma_tile tma_pipelined_tile{128, 128, 2, 0.163, 0.149, 3};
+inline constexpr ffma_tile warp_tiled_tile{128, 128, 2, 0.217, 0.12, 3};
 
 /// The first `whole` tiles are a block each, the others `parts` blocks each, along k.
 struct ffma_layout {
@@ -225,8 +228,8 @@ inline double ffma_rounds_us(const ffma_tile& tile, std::int64_t blocks, double 
     return full_us + tile.around_us + k * (rest <= sm_count ? tile.alone_k_us : tile.k_us);
 }
 
-inline double tma_pipelined_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
-    const ffma_tile& tile = tma_pipelined_tile;
+inline double whole_tiles_us(const ffma_tile& tile, std::int64_t m, std::int64_t n, std::int64_t k,
+                             int sm_count) {
     return float_costs::ffma_around_us + ffma_rounds_us(tile, divide_up(m, tile.m) * divide_up(n, tile.n),
                                                         static_cast<double>(k), sm_count);
 }
@@ -256,13 +259,17 @@ inline ffma_layout lay_out_ffma(std::size_t index, std::int64_t m, std::int64_t 
     return sharing.us < result.us ? sharing : result;
 }
 
-/// `may_share`: there is a workspace.
-inline ffma_layout cheapest_ffma(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+/// Of the tiles that the device has shared memory for; without any, a layout of infinite time. `may_share`: there is a
+/// workspace.
+inline ffma_layout cheapest_ffma(std::int64_t m, std::int64_t n, std::int64_t k, const device_traits& device,
                                  bool may_share) {
     ffma_layout best;
-    for (std::size_t i = 0; i < ffma_tiles.size(); ++i)
-        if (const ffma_layout layout = lay_out_ffma(i, m, n, k, sm_count, may_share); layout.us < best.us)
-            best = layout;
+    for (std::size_t i = 0; i < ffma_tiles.size(); ++i) {
+        if (static_cast<std::size_t>(ffma_tiles[i].shared_bytes) > device.shared_memory_per_block_optin)
+            continue;
+        const ffma_layout layout = lay_out_ffma(i, m, n, k, device.sm_count, may_share);
+        if (layout.us < best.us) best = layout;
+    }
     return best;
 }
 
