@@ -187,8 +187,7 @@ namespace {
 
 /// As gaussian_blur() describes it to select(): without the weights that are 0.
 gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
-    problem.radius = {detail::blur_radius(problem.sigma.x, problem.radius.x),
-                      detail::blur_radius(problem.sigma.y, problem.radius.y)};
+    problem.radius = detail::blur_radius(problem.sigma, problem.radius);
     return problem;
 }
 

@@ -142,10 +142,13 @@ inline std::int64_t blur_radius(double sigma, std::int64_t radius) {
     return radius;
 }
 
-inline window_radius blur_radius(const blur_sigma& sigma, const gaussian_blur_options& options) {
-    const window_radius asked =
-        options.radius ? *options.radius : window_radius{gaussian_radius(sigma.x), gaussian_radius(sigma.y)};
+inline window_radius blur_radius(const blur_sigma& sigma, const window_radius& asked) {
     return {blur_radius(sigma.x, asked.x), blur_radius(sigma.y, asked.y)};
+}
+inline window_radius blur_radius(const blur_sigma& sigma, const gaussian_blur_options& options) {
+    return blur_radius(sigma, options.radius
+                                  ? *options.radius
+                                  : window_radius{gaussian_radius(sigma.x), gaussian_radius(sigma.y)});
 }
 
 }  // namespace heddle::detail

@@ -265,8 +265,8 @@ class test_image {
   private:
     static std::int64_t stride_of(const problem& p, layout how) {
         const std::int64_t row = p.width * p.channels;
-        if (how == layout::aligned) return (row / 16 + 1) * 16;
-        return how == layout::tight ? row : (row + 3) / 2 * 2 + 1;
+        if (how == layout::aligned) return test::aligned_stride(row);
+        return how == layout::odd ? test::odd_stride(row) : row;
     }
 
     problem problem_;

@@ -108,8 +108,8 @@ class test_images {
 
   private:
     static std::int64_t stride_of(layout how, std::int64_t row) {
-        if (how == layout::aligned) return (row / 16 + 1) * 16;
-        return how == layout::odd ? (row + 3) / 2 * 2 + 1 : row;
+        if (how == layout::aligned) return test::aligned_stride(row);
+        return how == layout::odd ? test::odd_stride(row) : row;
     }
 
     /// Between images one after another and their rows side by side.

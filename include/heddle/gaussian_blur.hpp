@@ -61,8 +61,8 @@ struct gaussian_blur_options {
     /// a blur of the whole would have there. Not given: the whole.
     std::optional<image_region> region{};
     /// Forbids `automatic` the rung `decimated`, which it takes where both sigmas are 12 to 8192, no radius below
-    /// 4 sigma is given, the picture is not small against the window and the batch has at most 65535. That window is within 5e-4 of the
-    /// Gaussian's peak, not exactly a Gaussian.
+    /// 4 sigma is given, the picture is not small against the window and the batch has at most 65535 images. That
+    /// window is within 5e-4 of the Gaussian's peak, not exactly a Gaussian.
     bool exact = false;
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;
     /// Device scratch memory of at least gaussian_blur_workspace_bytes(), aligned to 16 bytes. Empty: taken

@@ -139,8 +139,9 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
                                     matmul_algorithm algorithm = matmul_algorithm::automatic);
 
-/// The same for these operands with these options, on the calling thread's current device; options.workspace counts for nothing.
-/// What the views point to is not read.
+/// The same for these operands with these options, on the calling thread's current device. What the views point to is not
+/// read, and options.workspace counts for nothing.
+///
 /// @throws as matmul() does
 template <class Out, class In = Out>
 std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,

@@ -35,6 +35,14 @@ std::string rejected_argument_of(Body body) {
 inline constexpr std::array borders = {border::replicate, border::reflect, border::reflect_101, border::wrap,
                                        border::constant};
 
+/// Elements from the beginning of a row of `row` to the next: more than the row has, a multiple of 16 or an odd number.
+constexpr std::int64_t aligned_stride(std::int64_t row) {
+    return (row / 16 + 1) * 16;
+}
+constexpr std::int64_t odd_stride(std::int64_t row) {
+    return (row + 3) / 2 * 2 + 1;
+}
+
 /// What border's comments draw, step by step; -1 stands for the constant.
 inline std::int64_t source_index(std::int64_t i, std::int64_t size, border kind) {
     if (size == 1 && kind != border::constant) return 0;
