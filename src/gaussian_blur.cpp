@@ -181,7 +181,8 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 
 /// From where on a rung is the fastest, measured on an H200.
 constexpr double min_sigma_of_decimated = 12;
-constexpr std::int64_t min_radius_of_tensor_core = 3;
+constexpr std::int64_t min_radius_of_tensor_core = 5;
+constexpr std::int64_t min_unequal_radius_of_tensor_core = 3;
 
 namespace {
 
@@ -200,10 +201,12 @@ gaussian_blur_algorithm select(const gaussian_blur_problem& asked, const device_
     const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
     if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
         return gaussian_blur_algorithm::decimated;
-    // Small windows are no slower in `fused`, and where words of a row are not words of memory, no window that its
-    // registers hold.
-    const std::int64_t from_radius =
-        problem.in_words ? min_radius_of_tensor_core : rungs::max_register_radius + 1;
+    // Small windows are faster in `fused`, and more so where both radii are the same, whose sums stay in registers. Where
+    // words of a row are not words of memory, all that its registers hold are.
+    const std::int64_t from_radius = !problem.in_words ? rungs::max_register_radius + 1
+                                     : problem.radius.x == problem.radius.y
+                                         ? min_radius_of_tensor_core
+                                         : min_unequal_radius_of_tensor_core;
     if (std::max(problem.radius.x, problem.radius.y) >= from_radius && tensor_core_fits(problem, device))
         return gaussian_blur_algorithm::tensor_core;
     if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;

@@ -1378,7 +1378,7 @@ TEST(gaussian_blur_select, takes_bytes_to_the_tensor_cores_where_their_words_are
     gaussian_blur_problem p = exact_problem(4096, 4096, 1, 5);
     p.type = pixel_type::u8;
     EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
-    p.radius = 2;
+    p.radius = 4;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
     p.radius = {2, 3};
     EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
@@ -9,62 +8,43 @@
 #include <heddle/error.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 
-template <class T, int channels, int radius>
+template <class T, int channels, int radius, bool aligned>
 struct tile {
-    static constexpr int threads = 128;  ///< at most: narrow images take fewer
+    static constexpr int warps = 4;  ///< of a block, at most: narrow images take fewer
+    static constexpr int size = static_cast<int>(sizeof(T));
+    /// Neighbours that a thread owns, a packet: 16 bytes, or 8 where sums of more would not fit the registers.
+    static constexpr int values = size > 1 || (channels >= 3 && radius <= 3) ? 16 / size : 8;
+    static constexpr int warp_values = 32 * values;
+    static constexpr int words = values * size / 4;
     static constexpr int halo = radius * channels;
-    static constexpr int halo_vectors = (halo + 3) / 4;
+    static constexpr int lead = round_up(halo, values);  ///< values of a window before a thread's own
+    static constexpr int packets = 1 + 2 * lead / values;
 
-    /// Vectors of four values that a thread owns: more where the sums still fit the registers.
-    static constexpr int vectors = [] {
-        if (channels == 3) return radius <= 4 ? 3 : 1;
-        if (channels == 4 || sizeof(T) < 4) return radius <= 5 ? 2 : 1;
-        return 1;
-    }();
-    static constexpr int values = 4 * vectors;
+    /// Where rows are not aligned, a packet is put together from words of memory, which reach beyond it on both sides.
+    /// They stay in the row, as its first packet, the head, and the last one that is followed by fewer than `slack`
+    /// values are fetched singly.
+    static constexpr bool shifts = !aligned && size < 4;
+    static constexpr int slack = shifts ? 4 / size : 0;
+    static constexpr int head = shifts ? values : 0;
+    /// Values of a row that a lane fetches singly: of the halos, the head, and what the last packet leaves.
+    static constexpr int singles = (lead + head + values - 1 + slack + halo + 31) / 32;
 
     /// Rows that are fetched and staged at a time.
-    static constexpr int rows = (vectors == 3 || (sizeof(T) == 4 && vectors * radius > 5)) ? 2 : 4;
+    static constexpr int rows = size > 1 ? 7 - singles : values == 8 ? 4 : 3;
 
-    /// Where vector v of a row lies in shared memory: for two vectors a thread, first the even ones, then,
-    /// half the banks further, the odd ones.
-    static constexpr int row_vectors = threads * vectors + 2 * halo_vectors;
-    static constexpr int odd_vectors = round_up(row_vectors / 2, 8) + 4;
-    static constexpr int pitch = vectors == 2 ? 2 * odd_vectors : row_vectors;
-    __device__ static int place(int v) { return vectors == 2 ? (v & 1) * odd_vectors + (v >> 1) : v; }
-
-    /// The halos' vectors of a stage are shared out, at most one to a thread.
-    static constexpr int halo_loads_per_row = std::max(1, 2 * halo_vectors);
-    static constexpr int halo_loads = rows * halo_loads_per_row;
-    static constexpr int min_threads = round_up(halo_loads, 32);
-    static_assert(min_threads <= threads);
-
-    struct shared_storage {
-        float4 stages[2][rows][pitch];
-        int columns[4 * row_vectors];
-        std::int64_t border_rows[2 * radius + 1];
-    };
-
-    /// Rows that are filtered side by side: more than one where few sums leave the registers for it.
-    static constexpr int unroll = radius * values <= 8 ? 2 : 1;
+    static constexpr int staged_bytes = warps * rows * (32 * values + 2 * lead) * size;
 
     /// What the registers allow: sums, a row's results, the rows under way, and the rest as compiled.
-    static constexpr int registers = 2 * radius * values + values +
-                                     rows * values * static_cast<int>(sizeof(T)) / 4 +
-                                     (vectors == 1   ? 36
-                                      : vectors == 2 ? 48
-                                                     : 60) +
-                                     4 * (unroll - 1);
+    static constexpr int registers = 2 * radius * values + values + rows * (words + singles) + 52;
+    /// Few blocks of float keep DRAM busy: more would only filter more rows to start.
+    static constexpr int most_blocks = size == 4 ? 3 : 6;
     static constexpr int blocks_per_sm =
-        std::clamp(65536 / threads / round_up(registers, 8), 2, 2048 / threads);
-
-    /// Values that one load or store moves.
-    static constexpr int packet = sizeof(T) < 4 && vectors == 2 ? 8 : 4;
+        std::clamp(65536 / (32 * warps) / round_up(registers, 8), 2, most_blocks);
 };
 
 template <class T, int radius>
@@ -86,69 +66,105 @@ struct parameters {
     int rows_per_block;
     heddle::border border;
     T border_value;
-    bool aligned_loads;
-    bool aligned_stores;
     float taps_x[2 * radius + 1];
     float taps_y[2 * radius + 1];
 };
 
-/// Of a column or a row: the border's constant.
-inline constexpr int outside = std::numeric_limits<int>::min();
+/// The neighbours that a thread owns, as words of memory.
+template <class T, int values>
+struct alignas(values * sizeof(T)) packet {
+    unsigned words[values * sizeof(T) / 4];
 
-/// What one instruction loads or stores.
-template <class T, int packet>
-struct alignas(packet * sizeof(T)) aligned_quads {
-    quad<T> quads[packet / 4];
+    /// An integer is the subnormal float that has its bits: no conversion. The scales of the taps make up for it, and
+    /// nothing may be compiled with -ftz=true.
+    __device__ float get(int i) const {
+        const unsigned word = words[i * static_cast<int>(sizeof(T)) / 4];
+        if constexpr (sizeof(T) == 4) return __uint_as_float(word);
+        if constexpr (sizeof(T) == 1) return __uint_as_float(__byte_perm(word, 0, 0x4440 + i % 4));
+        const unsigned bits = i % 2 == 0 ? word & 0xffff : word >> 16;
+        if constexpr (std::is_integral_v<T>) return __uint_as_float(bits);
+        return __half2float(__ushort_as_half(static_cast<unsigned short>(bits)));
+    }
 };
 
-/// Full vectors leave as what nobody reads again soon: a large image would only drive its own source out of L2.
-template <class Vector>
-__device__ void store(Vector* to, const Vector& values) {
-    if constexpr (sizeof(Vector) == sizeof(float4))
-        __stcs(reinterpret_cast<float4*>(to), *reinterpret_cast<const float4*>(&values));
+/// Subnormal numbers count in units of 2^-149. The taps along x make normal numbers of their sums, those along y
+/// the image's.
+template <class T>
+inline constexpr float scale_x = std::is_integral_v<T> ? 0x1p120f : 1;
+template <class T>
+inline constexpr float scale_y = std::is_integral_v<T> ? 0x1p29f : 1;
+
+/// What a lane has fetched of a row: its packet, which starts `shift` bits into the words, and singles.
+template <class T, class tile, bool aligned>
+struct fetched {
+    static constexpr int words_read = tile::words + (tile::shifts ? 1 : 0);
+
+    unsigned words[words_read];
+    unsigned shift;
+    T singles[tile::singles];
+
+    __device__ void fetch_packet(const T* from) {
+        if constexpr (aligned) {
+            const auto read = *reinterpret_cast<const packet<T, tile::values>*>(from);
+#pragma unroll
+            for (int i = 0; i < tile::words; ++i) words[i] = read.words[i];
+        } else {
+            const auto address = reinterpret_cast<std::uintptr_t>(from);
+            const auto* first = reinterpret_cast<const unsigned*>(address / 4 * 4);
+            shift = static_cast<unsigned>(address % 4 * 8);
+#pragma unroll
+            for (int i = 0; i < words_read; ++i) words[i] = first[i];
+        }
+    }
+    __device__ void fill(T value) {
+        alignas(unsigned) T word[4 / tile::size];
+#pragma unroll
+        for (T& copy : word) copy = value;
+#pragma unroll
+        for (int i = 0; i < words_read; ++i) words[i] = *reinterpret_cast<const unsigned*>(word);
+#pragma unroll
+        for (T& single : singles) single = value;
+    }
+    __device__ packet<T, tile::values> own() const {
+        packet<T, tile::values> result;
+#pragma unroll
+        for (int i = 0; i < tile::words; ++i) {
+            if constexpr (tile::shifts)
+                result.words[i] = __funnelshift_r(words[i], words[i + 1], shift);
+            else
+                result.words[i] = words[i];
+        }
+        return result;
+    }
+};
+
+/// Results leave as what nobody reads again soon: a large image would only drive its own source out of L2.
+template <class T, int values>
+__device__ void store(T* to, const packet<T, values>& from) {
+    if constexpr (sizeof(from) == 16)
+        __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(&from));
     else
-        *to = values;
+        *reinterpret_cast<packet<T, values>*>(to) = from;
 }
 
-/// `size` neighbouring values from an aligned address.
-template <int size, int packet, class T>
-__device__ void load(quad<T> (&values)[size / 4], const T* from) {
+/// The pass along x of a thread's values: `window` is its place in a staged row.
+template <class tile, int channels, int radius, class T>
+__device__ void filter_row(const packet<T, tile::values>* window, const float* taps,
+                           float (&h)[tile::values]) {
 #pragma unroll
-    for (int i = 0; i < size / packet; ++i) {
-        const auto loaded = reinterpret_cast<const aligned_quads<T, packet>*>(from)[i];
+    for (int k = 0; k < tile::packets; ++k) {
+        const packet<T, tile::values> loaded = window[k];
 #pragma unroll
-        for (int q = 0; q < packet / 4; ++q) values[i * packet / 4 + q] = loaded.quads[q];
-    }
-}
-
-/// The same from element x of a row on, wherever it is. Where they are not all inside of the image, `columns`
-/// tells for each the element that stands for it, or `outside`; a null row is all border.
-template <int size, int packet, class T, class Parameters>
-__device__ void fetch(quad<T> (&values)[size / 4], const T* row, int x, bool is_inside, const int* columns,
-                      const Parameters& p) {
-    if (is_inside && row != nullptr && p.aligned_loads) return load<size, packet>(values, row + x);
-#pragma unroll
-    for (int i = 0; i < size; ++i) {
-        const int column = row == nullptr ? outside : is_inside ? x + i : columns[i];
-        values[i / 4].set(i % 4, column == outside ? p.border_value : row[column]);
-    }
-}
-
-/// The pass along x of a thread's values: `row` is the thread's place in the row's shared memory.
-template <class tile, int channels, int radius>
-__device__ void filter_row(const float4* row, const float* taps, float (&h)[tile::values]) {
-#pragma unroll
-    for (int v = 0; v < tile::vectors + 2 * tile::halo_vectors; ++v) {
-        const float4 loaded = row[tile::place(v)];
-        const float inputs[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
+        for (int e = 0; e < tile::values; ++e) {
+            const int at = k * tile::values + e - tile::lead;
+            if (at < -tile::halo || at >= tile::values + tile::halo) continue;
+            const float input = loaded.get(e);
 #pragma unroll
             for (int i = 0; i < tile::values; ++i) {
-                const int distance = 4 * (v - tile::halo_vectors) + e - i;
+                const int distance = at - i;
                 if (distance % channels != 0 || distance < -tile::halo || distance > tile::halo) continue;
                 const float tap = taps[radius + distance / channels];
-                h[i] = distance == -tile::halo ? tap * inputs[e] : fmaf(tap, inputs[e], h[i]);
+                h[i] = distance == -tile::halo ? tap * input : fmaf(tap, input, h[i]);
             }
         }
     }
@@ -164,17 +180,18 @@ __device__ float filter_column(float h, const float* taps, float (&sums)[2 * rad
     return complete;
 }
 
-template <class T, int channels, int radius>
-__global__ void __launch_bounds__(tile<T, channels, radius>::threads,
-                                  tile<T, channels, radius>::blocks_per_sm)
+/// `aligned`: packets of source and destination start at multiples of their size.
+template <class T, int channels, int radius, bool aligned>
+__global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps,
+                                  tile<T, channels, radius, aligned>::blocks_per_sm)
     fused(const __grid_constant__ parameters<T, radius> p) {
-    using tile = tile<T, channels, radius>;
-    __shared__ typename tile::shared_storage shared;
-    int* columns = shared.columns;
-    std::int64_t* border_rows = shared.border_rows;
+    using tile = tile<T, channels, radius, aligned>;
+    using packet = packet<T, tile::values>;
+    __shared__ packet staged[tile::warps][tile::rows][32 + tile::packets - 1];
+    __shared__ std::int64_t border_rows[2 * radius + 1];
 
-    const int thread = static_cast<int>(threadIdx.x);
-    const int threads = static_cast<int>(blockDim.x);
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int warp = static_cast<int>(threadIdx.x / 32);
     const int strip = static_cast<int>(blockIdx.x % p.strips);
     const std::int64_t image = blockIdx.x / p.strips / p.segments;
     const std::int64_t top = std::int64_t{blockIdx.x / p.strips % p.segments} * p.rows_per_block;
@@ -182,146 +199,151 @@ __global__ void __launch_bounds__(tile<T, channels, radius>::threads,
     const int inputs = outputs + 2 * radius;
     const std::int64_t first_row = p.above + top - radius;
     const T* source = p.source + image * p.source_image;
-    // Values that the source has left and right of where the destination's rows begin.
-    const int row_begin = -p.left * channels;
-    const int row_end = (p.source_width - p.left) * channels;
 
-    // This thread's values, and its vector of the halo: which row of a stage, which vector of that row.
-    const int strip_begin = strip * threads * tile::values;
-    const int strip_end = strip_begin + threads * tile::values;
-    const int window_begin = strip_begin - 4 * tile::halo_vectors;
-    const int x = strip_begin + thread * tile::values;
-    const bool is_inside = x + tile::values <= row_end;
-    const bool is_plain = is_inside && p.aligned_loads;  // then rows inside of the image need no look-ups
-    const bool has_outputs = x < p.row_values;
-    const bool is_whole = x + tile::values <= p.row_values && p.aligned_stores;
-    const int halo_row = thread / tile::halo_loads_per_row;
-    const int halo_vector = [&] {
-        const int v = thread % tile::halo_loads_per_row;
-        return v < tile::halo_vectors ? v : v + threads * tile::vectors;
-    }();
-    const int halo_x = window_begin + 4 * halo_vector;
-    const bool halo_is_inside = halo_x >= row_begin && halo_x + 4 <= row_end;
-
-    // What stands outside of the image is looked up once: the columns of a strip and the rows above and
-    // below.
-    if (window_begin < row_begin || strip_end + 4 * tile::halo_vectors > row_end) {
-        const int window = 4 * (threads * tile::vectors + 2 * tile::halo_vectors);
-        for (int i = thread; i < window; i += threads) {
-            const int at = window_begin + i + tile::halo;  // not negative where it is needed
-            int column = outside;
-            if (at >= 0 && at < p.row_values + 2 * tile::halo) {
-                const int pixel = source_index(p.left + at / channels - radius, p.source_width, p.border);
-                if (pixel >= 0) column = (pixel - p.left) * channels + at % channels;
-            }
-            columns[i] = column;
-        }
-    }
+    // Rows that stand above and below the source are looked up once.
     if (first_row < 0 || first_row + inputs > p.source_height) {
-        for (int i = thread; i < 2 * radius; i += threads)
+        for (int i = static_cast<int>(threadIdx.x); i < 2 * radius; i += static_cast<int>(blockDim.x))
             border_rows[i] = source_index(i < radius ? i - radius : p.source_height + i - radius,
                                           p.source_height, p.border);
+        __syncthreads();
     }
 
-    const auto source_row = [&](int input) -> const T* {
-        std::int64_t y = first_row + input;
-        if (y < 0)
-            y = border_rows[y + radius];
-        else if (y >= p.source_height)
-            y = border_rows[y - p.source_height + radius];
-        return y < 0 ? nullptr : source + (y - p.above) * p.source_stride;
-    };
+    // From here on each warp goes its own way.
+    const int begin = (strip * static_cast<int>(blockDim.x / 32) + warp) * tile::warp_values;
+    if (begin >= p.row_values) return;
+    const int x = begin + lane * tile::values;
+    const int valid = min(p.row_values - begin, tile::warp_values);
+    const int row_end = (p.source_width - p.left) * channels;
+    // Values of the warp's columns up to the end of the last packet that lies in the source's rows.
+    const int whole =
+        max(tile::head, min((row_end - begin - tile::slack) & -tile::values, tile::warp_values));
+    const bool fetches_packet = lane * tile::values >= tile::head && (lane + 1) * tile::values <= whole;
 
-    quad<T> own[tile::rows][tile::vectors] = {};
-    quad<T> halo[1] = {};
-    const auto fetch_rows = [&](int first) {
-        const std::int64_t y = first_row + first;
-        if (is_plain && y >= 0 && y + tile::rows <= p.source_height && first + tile::rows <= inputs) {
-            const T* from = source + (y - p.above) * p.source_stride + x;
+    // Where singles lie in a staged row, and the column that stands for them, or any where it is the border's constant.
+    int places[tile::singles];
+    int columns[tile::singles];
+    bool is_border[tile::singles];
 #pragma unroll
-            for (int i = 0; i < tile::rows; ++i, from += p.source_stride)
-                load<tile::values, tile::packet>(own[i], from);
+    for (int k = 0; k < tile::singles; ++k) {
+        const int i = lane + 32 * k;
+        const int place = i < tile::lead + tile::head ? i : i - tile::head + whole;
+        const bool is_needed = place >= tile::lead - tile::halo && place < tile::lead + valid + tile::halo;
+        const int value = begin + place - tile::lead + tile::halo;  // not negative where it is needed
+        const int pixel =
+            is_needed ? source_index(p.left + value / channels - radius, p.source_width, p.border) : p.left;
+        places[k] = is_needed ? place : -1;
+        is_border[k] = pixel < 0;
+        columns[k] = is_needed && pixel >= 0 ? (pixel - p.left) * channels + value % channels : 0;
+    }
+
+    fetched<T, tile, aligned> rows[tile::rows] = {};
+    const auto fetch_row = [&](int i, const T* row) {
+        if (fetches_packet) rows[i].fetch_packet(row + x);
+#pragma unroll
+        for (int k = 0; k < tile::singles; ++k) rows[i].singles[k] = row[columns[k]];
+    };
+    // Inputs [inside_begin, inside_end) are rows of the source.
+    const int inside_begin = first_row < 0 ? static_cast<int>(-first_row) : 0;
+    const int inside_end = static_cast<int>(min(p.source_height - first_row, std::int64_t{inputs}));
+    const T* next = source + (first_row - p.above) * p.source_stride;
+    const auto fetch_rows = [&](int first) {
+        if (first >= inside_begin && first + tile::rows <= inside_end) {
+#pragma unroll
+            for (int i = 0; i < tile::rows; ++i) fetch_row(i, next + i * p.source_stride);
         } else {
 #pragma unroll
             for (int i = 0; i < tile::rows; ++i) {
-                if (first + i >= inputs) break;
-                fetch<tile::values, tile::packet>(own[i], source_row(first + i), x, is_inside,
-                                                  columns + (x - window_begin), p);
+                const int input = first + i;
+                if (input >= inputs) break;
+                if (input >= inside_begin && input < inside_end) {
+                    fetch_row(i, next + i * p.source_stride);
+                    continue;
+                }
+                const std::int64_t y =
+                    border_rows[radius + input - (input < inside_begin ? inside_begin : inside_end)];
+                if (y >= 0)
+                    fetch_row(i, source + (y - p.above) * p.source_stride);
+                else
+                    rows[i].fill(p.border_value);
             }
         }
-        if (tile::halo_vectors > 0 && halo_row < tile::rows && first + halo_row < inputs)
-            fetch<4, 4>(halo, source_row(first + halo_row), halo_x, halo_is_inside, columns + 4 * halo_vector,
-                        p);
+        next += tile::rows * p.source_stride;
     };
 
     float sums[tile::values][2 * radius + 1] = {};
-    T* out = p.destination + image * p.destination_image + top * p.destination_stride + x;
-    // Each round stages what the last one fetched, and the first one only fetches.
-    for (int first = -tile::rows, buffer = 0; first < inputs; first += tile::rows, buffer ^= 1) {
-        // The last reader of this buffer has passed the barrier of the round between.
-        float4(&stage)[tile::rows][tile::pitch] = shared.stages[buffer];
-        if (first >= 0) {
+    // Of the first input, which completes no row.
+    T* out = p.destination + image * p.destination_image + (top - 2 * radius) * p.destination_stride + begin;
+    const bool is_whole = (lane + 1) * tile::values <= valid;
+    fetch_rows(0);
+    for (int first = 0; first < inputs; first += tile::rows) {
+        __syncwarp();  // the rows before have been read
 #pragma unroll
-            for (int i = 0; i < tile::rows; ++i)
+        for (int i = 0; i < tile::rows; ++i) {
+            packet* stage = staged[warp][i];
+            if (fetches_packet) stage[tile::packets / 2 + lane] = rows[i].own();
 #pragma unroll
-                for (int v = 0; v < tile::vectors; ++v)
-                    stage[i][tile::place(tile::halo_vectors + tile::vectors * thread + v)] =
-                        own[i][v].to_floats();
-            if (tile::halo_vectors > 0 && halo_row < tile::rows)
-                stage[halo_row][tile::place(halo_vector)] = halo[0].to_floats();
+            for (int k = 0; k < tile::singles; ++k)
+                if (places[k] >= 0)
+                    reinterpret_cast<T*>(stage)[places[k]] =
+                        is_border[k] ? p.border_value : rows[i].singles[k];
         }
-        __syncthreads();
+        __syncwarp();
         fetch_rows(first + tile::rows);
 
-        if (first < 0 || !has_outputs) continue;
-#pragma unroll tile::unroll
+        // What the last rows compute beyond the inputs is of no use, and costs less than a way around it.
+#pragma unroll
         for (int i = 0; i < tile::rows; ++i) {
-            if (first + i >= inputs) break;
             float h[tile::values];
             float complete[tile::values];
-            filter_row<tile, channels, radius>(&stage[i][tile::place(tile::vectors * thread)], p.taps_x, h);
+            filter_row<tile, channels, radius>(&staged[warp][i][lane], p.taps_x, h);
 #pragma unroll
             for (int e = 0; e < tile::values; ++e)
                 complete[e] = filter_column<radius>(h[e], p.taps_y, sums[e]);
-            if (first + i < 2 * radius) continue;
+            alignas(packet) quad<T> results[tile::values / 4];
+#pragma unroll
+            for (int q = 0; q < tile::values / 4; ++q) results[q] = quad<T>::from_floats(complete + 4 * q);
+            const packet& result = *reinterpret_cast<const packet*>(results);
 
-            aligned_quads<T, tile::packet> results[tile::values / tile::packet];
+            if (first + i >= 2 * radius && first + i < inputs) {
+                if constexpr (aligned) {
+                    if (is_whole) {
+                        store(out + lane * tile::values, result);
+                    } else {
 #pragma unroll
-            for (int v = 0; v < tile::vectors; ++v)
-                results[4 * v / tile::packet].quads[v % (tile::packet / 4)] =
-                    quad<T>::from_floats(complete + 4 * v);
-            if (is_whole) {
-#pragma unroll
-                for (int i = 0; i < tile::values / tile::packet; ++i)
-                    store(reinterpret_cast<aligned_quads<T, tile::packet>*>(out) + i, results[i]);
-            } else {
-#pragma unroll
-                for (int e = 0; e < tile::values; ++e)
-                    if (x + e < p.row_values)
-                        out[e] = results[e / tile::packet].quads[e % tile::packet / 4].get(e % 4);
+                        for (int e = 0; e < tile::values; ++e)
+                            if (lane * tile::values + e < valid)
+                                out[lane * tile::values + e] = results[e / 4].get(e % 4);
+                    }
+                } else {
+                    // By way of the row's place in shared memory, so that a warp stores neighbours.
+                    packet* stage = staged[warp][i];
+                    __syncwarp();
+                    stage[lane] = result;
+                    __syncwarp();
+#pragma unroll 1
+                    for (int e = lane; e < valid; e += 32) out[e] = reinterpret_cast<const T*>(stage)[e];
+                }
             }
             out += p.destination_stride;
         }
     }
 }
 
-template <class T, int channels, int radius>
+template <class T, int channels, int radius, bool aligned>
 void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    using tile = tile<T, channels, radius>;
-    constexpr int packet_bytes = tile::packet * static_cast<int>(sizeof(T));
+    using tile = tile<T, channels, radius, aligned>;
     const image_view<const T>& from = a.source.first;
     const image_view<T>& to = a.destination.first;
     const int row_values = static_cast<int>(to.width) * channels;
-    // Strips of equal width, a whole number of warps each.
-    const int most_strips = (row_values - 1) / (tile::threads * tile::values) + 1;
-    const int needed = (row_values - 1) / (most_strips * tile::values) + 1;
-    const int threads = std::clamp(round_up(needed, 32), tile::min_threads, tile::threads);
-    const int strips = (row_values - 1) / (threads * tile::values) + 1;
-    constexpr std::int64_t shared_bytes = sizeof(typename tile::shared_storage) + shared_bytes_reserved;
-    const std::int64_t fit = static_cast<std::int64_t>(device.shared_memory_per_sm) / shared_bytes;
-    // Four blocks of float keep DRAM busy: more would only filter more rows to start.
-    constexpr int most_blocks = sizeof(T) == 4 ? std::min(tile::blocks_per_sm, 4) : tile::blocks_per_sm;
-    const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, most_blocks);
+    // Strips of equal width.
+    const int row_warps = (row_values - 1) / tile::warp_values + 1;
+    const int most_strips = (row_warps - 1) / tile::warps + 1;
+    const int warps = (row_warps - 1) / most_strips + 1;
+    const int strips = (row_warps - 1) / warps + 1;
+    const std::int64_t fit =
+        static_cast<std::int64_t>(device.shared_memory_per_sm) / (tile::staged_bytes + shared_bytes_reserved);
+    const std::int64_t blocks_per_sm =
+        std::clamp<std::int64_t>(fit, 1, tile::blocks_per_sm * tile::warps / warps);
     const march m = plan_march(to.height, strips, a.destination.count, device.sm_count * blocks_per_sm,
                                2 * radius, tile::rows);
     const std::int64_t offset = a.y * from.row_stride + a.x * channels;
@@ -343,20 +365,31 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
                             m.rows_per_block,
                             a.border,
                             a.border_value,
-                            is_aligned(a.source, offset, packet_bytes),
-                            is_aligned(a.destination, 0, packet_bytes),
                             {},
                             {}};
-    std::copy_n(a.taps_x.table, 2 * radius + 1, p.taps_x);
-    std::copy_n(a.taps_y.table, 2 * radius + 1, p.taps_y);
-    for_each_launch(
-        a.destination.count, std::int64_t{strips} * m.segments, [&](std::int64_t first, unsigned blocks) {
-            parameters<T, radius> part = p;
-            part.source += first * p.source_image;
-            part.destination += first * p.destination_image;
-            fused<T, channels, radius><<<blocks, static_cast<unsigned>(threads), 0, stream>>>(part);
-            check(cudaGetLastError());
-        });
+    for (int i = 0; i <= 2 * radius; ++i) {
+        p.taps_x[i] = a.taps_x.table[i] * scale_x<T>;
+        p.taps_y[i] = a.taps_y.table[i] * scale_y<T>;
+    }
+    const auto kernel = fused<T, channels, radius, aligned>;
+    for_each_launch(a.destination.count, std::int64_t{strips} * m.segments,
+                    [&](std::int64_t first, unsigned blocks) {
+                        parameters<T, radius> part = p;
+                        part.source += first * p.source_image;
+                        part.destination += first * p.destination_image;
+                        kernel<<<blocks, static_cast<unsigned>(32 * warps), 0, stream>>>(part);
+                        check(cudaGetLastError());
+                    });
+}
+
+template <class T, int channels, int radius>
+void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
+    constexpr int packet_bytes = tile<T, channels, radius, true>::values * static_cast<int>(sizeof(T));
+    if (is_aligned(a.source, a.y * a.source.first.row_stride + a.x * channels, packet_bytes) &&
+        is_aligned(a.destination, 0, packet_bytes))
+        launch<T, channels, radius, true>(a, device, stream);
+    else
+        launch<T, channels, radius, false>(a, device, stream);
 }
 
 template <int channels, class T, int... radii>
