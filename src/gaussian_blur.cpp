@@ -192,6 +192,14 @@ gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
     return problem;
 }
 
+/// The radius from which on tensor_core is faster than `fused`: later where both radii are the same, as sums then
+/// stay in registers, and beyond all that those hold where words of a row are not words of memory.
+std::int64_t tensor_core_from(const gaussian_blur_problem& problem) {
+    if (!problem.in_words) return rungs::max_register_radius + 1;
+    return problem.radius.x == problem.radius.y ? min_radius_of_tensor_core
+                                                : min_unequal_radius_of_tensor_core;
+}
+
 }  // namespace
 
 /// `fused` hides its latencies only where an SM holds two of its blocks.
@@ -201,13 +209,8 @@ gaussian_blur_algorithm select(const gaussian_blur_problem& asked, const device_
     const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
     if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
         return gaussian_blur_algorithm::decimated;
-    // Small windows are faster in `fused`, and more so where both radii are the same, whose sums stay in registers. Where
-    // words of a row are not words of memory, all that its registers hold are.
-    const std::int64_t from_radius = !problem.in_words ? rungs::max_register_radius + 1
-                                     : problem.radius.x == problem.radius.y
-                                         ? min_radius_of_tensor_core
-                                         : min_unequal_radius_of_tensor_core;
-    if (std::max(problem.radius.x, problem.radius.y) >= from_radius && tensor_core_fits(problem, device))
+    if (std::max(problem.radius.x, problem.radius.y) >= tensor_core_from(problem) &&
+        tensor_core_fits(problem, device))
         return gaussian_blur_algorithm::tensor_core;
     if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
     if (rungs::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;
