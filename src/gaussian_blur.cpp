@@ -192,12 +192,17 @@ gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
     return problem;
 }
 
-/// The radius from which on tensor_core is faster than `fused`: later where both radii are the same, as sums then
-/// stay in registers, and beyond all that those hold where words of a row are not words of memory.
+/// The radius from which on tensor_core is faster than `fused`: later where both radii are the same, as the
+/// sums of `fused` then stay in registers, and beyond all that those hold where words of a row are not words
+/// of memory; early where tensor_core's own do.
 std::int64_t tensor_core_from(const gaussian_blur_problem& problem) {
-    if (!problem.in_words) return rungs::max_register_radius + 1;
-    return problem.radius.x == problem.radius.y ? min_radius_of_tensor_core
-                                                : min_unequal_radius_of_tensor_core;
+    if (!problem.in_words) return rungs::max_register_radius(problem.type, problem.channels) + 1;
+    const window_radius radius = problem.radius;
+    const bool is_equal = radius.x == radius.y;
+    if (problem.in_vectors &&
+        rungs::is_tensor_core_register_window(radius.x, radius.y, problem.channels, problem.border))
+        return rungs::tensor_core_registers_from(radius.x, radius.y);
+    return is_equal ? min_radius_of_tensor_core : min_unequal_radius_of_tensor_core;
 }
 
 }  // namespace
@@ -234,12 +239,17 @@ std::int64_t gaussian_radius(double sigma) {
 
 namespace {
 
-/// Whether rows and images lie multiples of 4 bytes apart.
+/// Whether rows and images lie multiples of so many bytes apart.
 template <class T>
-bool steps_in_words(const image_batch_view<T>& images) {
-    const auto in_words = [](std::int64_t step) { return step * std::int64_t{sizeof(T)} % 4 == 0; };
-    return (images.first.height <= 1 || in_words(images.first.row_stride)) &&
-           (images.count <= 1 || in_words(images.stride));
+bool steps_by(std::int64_t bytes, const image_batch_view<T>& images) {
+    const auto is_multiple = [=](std::int64_t step) { return step * std::int64_t{sizeof(T)} % bytes == 0; };
+    return (images.first.height <= 1 || is_multiple(images.first.row_stride)) &&
+           (images.count <= 1 || is_multiple(images.stride));
+}
+
+template <class T>
+bool begins_at(std::uintptr_t bytes, const image_batch_view<T>& images) {
+    return reinterpret_cast<std::uintptr_t>(images.first.data) % bytes == 0;
 }
 
 }  // namespace
@@ -265,8 +275,9 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
         .type = pixel_type_of<T>,
         .images = destination.count,
         .exact = options.exact,
-        .in_words = steps_in_words(source) && steps_in_words(destination) &&
-                    reinterpret_cast<std::uintptr_t>(destination.first.data) % 4 == 0};
+        .in_words = steps_by(4, source) && steps_by(4, destination) && begins_at(4, destination),
+        .in_vectors = steps_by(16, source) && begins_at(16, source),
+        .border = options.border};
     const bool is_automatic = options.algorithm == gaussian_blur_algorithm::automatic;
     if (!is_automatic)
         detail::validate_workspace_size("gaussian_blur", options.workspace,

@@ -11,6 +11,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 namespace heddle {
 namespace {
@@ -82,6 +83,20 @@ T border_value_of(const image_filter_options& options) {
     return options.border == border::constant ? static_cast<T>(options.border_value) : T{};
 }
 
+/// A box of bytes, where that is faster; its weights are all one whole number. False: nothing has been launched.
+bool launch_on_tensor_cores(const blur::arguments<std::uint8_t>& arguments,
+                            const gaussian_blur_problem& problem, const device_traits& device,
+                            cudaStream_t stream) {
+    const window_radius radius = problem.radius;
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+        if (std::max(radius.x, radius.y) >= blur::tensor_core_registers_from(radius.x, radius.y) &&
+            blur::tensor_core_fits(problem, device) && blur::tensor_core_registers_fits(arguments)) {
+            blur::launch_tensor_core_registers(arguments, device, stream);
+            return true;
+        }
+    return false;
+}
+
 /// Of valid arguments.
 template <class T>
 void convolve(const char* operation, const image_batch_view<const T>& source,
@@ -113,6 +128,10 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
         std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();
         arguments.intermediate = reinterpret_cast<float*>(data + detail::workspace_ticket_bytes);
     }
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+        if (rung == gaussian_blur_algorithm::fused &&
+            launch_on_tensor_cores(arguments, problem, device, stream.get()))
+            return;
     launch(arguments, device, stream.get(), rung);
 }
 

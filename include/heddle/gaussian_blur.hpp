@@ -83,6 +83,9 @@ struct gaussian_blur_problem {
     /// Whether the rows and images of source and destination lie multiples of 4 bytes apart, and the destination
     /// begins at one.
     bool in_words = true;
+    /// Whether the source begins at a multiple of 16 bytes, and its rows and images lie multiples of them apart.
+    bool in_vectors = true;
+    heddle::border border = heddle::border::replicate;
 };
 
 /// The rung that `automatic` stands for. Pure.

@@ -31,4 +31,27 @@ __host__ __device__ constexpr Index source_index(Index i, Index size, border kin
     return -1;
 }
 
+/// The same without divisions, for an index that lies not far outside of the line, counted in its sizes.
+template <class Index>
+__device__ Index nearby_source_index(Index i, Index size, border kind) {
+    while (i < 0 || i >= size) {
+        switch (kind) {
+            case border::replicate:
+                return i < 0 ? 0 : size - 1;
+            case border::reflect:
+                i = i < 0 ? -1 - i : 2 * size - 1 - i;
+                break;
+            case border::reflect_101:
+                i = size == 1 ? 0 : i < 0 ? -i : 2 * size - 2 - i;
+                break;
+            case border::wrap:
+                i += i < 0 ? size : -size;
+                break;
+            case border::constant:
+                return -1;
+        }
+    }
+    return i;
+}
+
 }  // namespace heddle::kernels

@@ -26,9 +26,9 @@ struct tile {
     static constexpr int lead = round_up(halo, values);  ///< values of a window before a thread's own
     static constexpr int packets = 1 + 2 * lead / values;
 
-    /// Where rows are not aligned, a packet is put together from words of memory, which reach beyond it on both
-    /// sides. They stay in the row, as its first packet, the head, and the last one that is followed by fewer
-    /// than `slack` values are fetched singly.
+    /// Where rows are not aligned, a packet is put together from words of memory, which reach beyond it on
+    /// both sides. They stay in the row, as its first packet, the head, and the last one that is followed by
+    /// fewer than `slack` values are fetched singly.
     static constexpr bool shifts = !aligned && size < 4;
     static constexpr int slack = shifts ? 4 / size : 0;
     static constexpr int head = shifts ? values : 0;
@@ -76,8 +76,8 @@ template <class T, int values>
 struct alignas(values * sizeof(T)) packet {
     unsigned words[values * sizeof(T) / 4];
 
-    /// An integer is the subnormal float that has its bits: no conversion. The scales of the taps make up for it, and
-    /// nothing may be compiled with -ftz=true.
+    /// An integer is the subnormal float that has its bits: no conversion. The scales of the taps make up for
+    /// it, and nothing may be compiled with -ftz=true.
     __device__ float get(int i) const {
         const unsigned word = words[i * static_cast<int>(sizeof(T)) / 4];
         if constexpr (sizeof(T) == 4) return __uint_as_float(word);
@@ -88,8 +88,8 @@ struct alignas(values * sizeof(T)) packet {
     }
 };
 
-/// Subnormal numbers count in units of 2^-149. The taps along x make normal numbers of their sums, those along y
-/// the image's.
+/// Subnormal numbers count in units of 2^-149. The taps along x make normal numbers of their sums, those
+/// along y the image's.
 template <class T>
 inline constexpr float scale_x = std::is_integral_v<T> ? 0x1p120f : 1;
 template <class T>
@@ -220,7 +220,8 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
         max(tile::head, min((row_end - begin - tile::slack) & -tile::values, tile::warp_values));
     const bool fetches_packet = lane * tile::values >= tile::head && (lane + 1) * tile::values <= whole;
 
-    // Where singles lie in a staged row, and the column that stands for them, or any where it is the border's constant.
+    // Where singles lie in a staged row, and the column that stands for them, or any where it is the border's
+    // constant.
     int places[tile::singles];
     int columns[tile::singles];
     bool is_border[tile::singles];
@@ -401,7 +402,8 @@ void launch_one_of(const arguments<T>& a, const device_traits& device, cudaStrea
 
 template <int channels, class T>
 void launch_channels(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    launch_one_of<channels>(a, device, stream, std::make_integer_sequence<int, max_register_radius + 1>{});
+    constexpr int max_radius = max_register_radius(pixel_type_of<T>, channels);
+    launch_one_of<channels>(a, device, stream, std::make_integer_sequence<int, max_radius + 1>{});
 }
 
 template <class T>

@@ -1,23 +1,23 @@
-// fused, for windows whose sums do not fit the registers and for two different radii: the rows filtered along x
-// wait in a ring in shared memory.
+// fused, for windows whose sums do not fit the registers and for two different radii: the rows filtered along
+// x wait in a ring in shared memory.
 //
 //   source --bulk copies--> 32 rows as they are --along x, 8 pixels a thread--> ring of 2r + 32 rows of float
 //                                               --along y, 8 rows a thread----> destination
 //
-// A block marches down a strip. A round filters its 32 rows along x into the ring, where they take the place of
-// the 32 oldest, starts the copies of the next 32, and meanwhile filters the rows that are now complete along y.
-// Both passes are one function, convolve(): a thread holds the sums of 8 outputs of several columns or channels,
-// and each input that it loads feeds all that it is for, up to 32 FMAs for a load of 16 bytes. Along x the lanes
-// of a warp lie in different rows, at odd multiples of 16 bytes, along y in neighbouring columns: neither has
-// bank conflicts.
+// A block marches down a strip. A round filters its 32 rows along x into the ring, where they take the place
+// of the 32 oldest, starts the copies of the next 32, and meanwhile filters the rows that are now complete
+// along y. Both passes are one function, convolve(): a thread holds the sums of 8 outputs of several columns
+// or channels, and each input that it loads feeds all that it is for, up to 32 FMAs for a load of 16 bytes.
+// Along x the lanes of a warp lie in different rows, at odd multiples of 16 bytes, along y in neighbouring
+// columns: neither has bank conflicts.
 //
-// Radii 9 to 16 of one channel are compiled in, their taps come from the constant bank. Others loop over
-// groups of 8 inputs, of which the first and the last skip the products that have no tap. What stands outside of
-// the image is looked up once a block and copied value by value. Ring and rows limit the radius.
+// Radii up to 16 of one channel are compiled in, their taps come from the constant bank. Others loop over
+// groups of 8 inputs, of which the first and the last skip the products that have no tap. What stands outside
+// of the image is looked up once a block and copied value by value. Ring and rows limit the radius.
 //
-// 4096 x 4096 float on an H200: 72 us for radius 15, and in a trial run 178 for 31 and 693 for 100; the FMAs alone
-// take 31, 63 and 202. At 15 the FMA pipes are busy 56 % of the time, what is missing is a quarter more
-// instructions than FMAs, barriers, and the last blocks' SMs.
+// 4096 x 4096 float on an H200: 69 us for radius 15, launched in a row, and in trial runs 178 for 31 and 693
+// for 100; the FMAs alone take 31, 63 and 202. At 15 the FMA pipes are busy 56 % of the time, what is missing
+// is a quarter more instructions than FMAs, barriers, and the last blocks' SMs.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/ptx/bulk_copy.cuh"
@@ -51,6 +51,8 @@ constexpr int rows = 32;
 /// In place of a radius: those along x and along y are known at run time, up to max_radius.
 constexpr int any_radius = -1;
 constexpr int max_radius = 255;
+/// Of one channel, each in a kernel of its own.
+constexpr int max_compiled_radius = 16;
 
 template <int radius>
 struct tile {
@@ -68,8 +70,8 @@ constexpr int vector_values = std::min(outputs, max_vector_bytes / static_cast<i
 template <class T, int channels>
 constexpr int vector_pixels = vector_values<T> / std::gcd(vector_values<T>, channels);
 
-/// A block's shared memory, in this order: a barrier, the ring, the rows of a round, taps that are not compiled in, the
-/// columns that stand for those outside of the image.
+/// A block's shared memory, in this order: a barrier, the ring, the rows of a round, taps that are not
+/// compiled in, the columns that stand for those outside of the image.
 struct layout {
     int strip;        ///< values of a row of the destination
     int halo;         ///< values on both sides of them, in whole copies of 16 bytes
@@ -137,8 +139,8 @@ __device__ void convolve(float (&sums)[outputs][width], const float* taps, Load 
     }
 }
 
-/// A zero that the compiler takes for a thread's own. Taps that are loaded from behind it stay in ordinary registers:
-/// to move them to uniform ones takes longer than to load them.
+/// A zero that the compiler takes for a thread's own. Taps that are loaded from behind it stay in ordinary
+/// registers: to move them to uniform ones takes longer than to load them.
 __device__ inline int own_zero() {
     int zero;
     asm("mov.u32 %0, 0;" : "=r"(zero));
@@ -228,8 +230,8 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
     const int input_rows = output_rows + 2 * radius_y;
     const int strip = ::min(l.strip, p.row_values - begin);
 
-    // The window of a row: what lies inside of the image is copied 16 bytes at a time, the ragged rest on the left
-    // and on the right value by value, from where `columns` tells.
+    // The window of a row: what lies inside of the image is copied 16 bytes at a time, the ragged rest on the
+    // left and on the right value by value, from where `columns` tells.
     constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
     const int window = round_up(strip + 2 * l.halo, packet);
     const int window_begin = p.x * channels + begin - l.halo;
@@ -495,15 +497,16 @@ bool launch_compiled(const arguments<T>& a, const device_traits& device, cudaStr
         launch<1, radius>(a, l, device, stream);
         return true;
     };
-    constexpr int first = 9;  // those below are for the registers
+    constexpr int first = 1 + max_register_radius(pixel_type_of<T>, 1);
     return a.taps_x.radius == a.taps_y.radius &&
            ((a.taps_x.radius == first + radii && launch_radius.template operator()<first + radii>()) || ...);
 }
 
 template <int channels, class T>
 void launch_channels(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    if constexpr (channels == 1)
-        if (launch_compiled(a, device, stream, std::make_integer_sequence<int, 8>{})) return;
+    constexpr int compiled = max_compiled_radius - max_register_radius(pixel_type_of<T>, channels);
+    if constexpr (channels == 1 && compiled > 0)
+        if (launch_compiled(a, device, stream, std::make_integer_sequence<int, compiled>{})) return;
     const layout l = plan_any_radius(a.destination.first.width * channels, channels, sizeof(T),
                                      a.taps_x.radius, a.taps_y.radius, device);
     launch<channels, any_radius>(a, l, device, stream);

@@ -58,8 +58,8 @@ constexpr std::int64_t intermediate_stride(std::int64_t row_values) {
 }
 
 /// The rows that a blur's rows y..y + height - 1 need: those of their window that lie in the source. What
-/// replicate and both kinds of reflect show outside of it is among them, as the mirror image of a row that the
-/// window reaches beyond an edge is no further inside than the window. For `wrap` the window itself.
+/// replicate and both kinds of reflect show outside of it is among them, as the mirror image of a row that
+/// the window reaches beyond an edge is no further inside than the window. For `wrap` the window itself.
 inline intermediate_image intermediate_rows(std::int64_t source_height, std::int64_t y, std::int64_t height,
                                             std::int64_t radius, border border) {
     intermediate_image image{.source_rows = source_height};
@@ -146,7 +146,8 @@ bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits&
 template <class T>
 void launch_tensor_core(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// Whether decimated can run this problem within its bound of error, given the shared memory; and on this device.
+/// Whether decimated can run this problem within its bound of error, given the shared memory; and on this
+/// device.
 bool decimated_fits(const gaussian_blur_problem& problem);
 bool decimated_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// Of arguments::intermediate. Needs decimated_fits().
@@ -155,8 +156,29 @@ std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem);
 template <class T>
 void launch_decimated(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
+/// The two kinds of tensor_core: sums along y in registers, for windows up to this where the source is
+/// `in_vectors` and neither wraps nor ends in a constant, and all others.
+inline constexpr int max_tensor_core_register_radius = 8;
+inline constexpr int max_tensor_core_register_reach = 24;  ///< values
+inline bool is_tensor_core_register_window(std::int64_t radius_x, std::int64_t radius_y,
+                                           std::int64_t channels, heddle::border kind) {
+    return radius_y <= max_tensor_core_register_radius &&
+           radius_x <= max_tensor_core_register_reach / channels && kind != border::wrap &&
+           kind != border::constant;
+}
+/// The larger radius from which on the first kind is faster than `fused`, measured on an H200.
+constexpr std::int64_t tensor_core_registers_from(std::int64_t radius_x, std::int64_t radius_y) {
+    return radius_x == radius_y ? 2 : 1;
+}
+bool tensor_core_registers_fits(const arguments<std::uint8_t>& arguments);
+/// Needs tensor_core_registers_fits().
+void launch_tensor_core_registers(const arguments<std::uint8_t>& arguments, const device_traits& device,
+                                  cudaStream_t stream);
+
 /// The two kinds of `fused`: one radius for both axes, up to this, and all others.
-inline constexpr int max_register_radius = 8;
+constexpr int max_register_radius(pixel_type type, std::int64_t channels) {
+    return type == pixel_type::f32 && channels == 1 ? 16 : 8;
+}
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 template <class T>
 void launch_fused_ring(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);

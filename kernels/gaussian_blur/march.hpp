@@ -35,7 +35,8 @@ inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t i
     return {rows, static_cast<unsigned>((height + rows - 1) / rows)};
 }
 
-/// Launches all blocks of a batch, as many images at a time as a grid has room for: launch(first image, blocks).
+/// Launches all blocks of a batch, as many images at a time as a grid has room for: launch(first image,
+/// blocks).
 template <class Launch>
 void for_each_launch(std::int64_t images, std::int64_t blocks_per_image, Launch launch) {
     const std::int64_t most = std::max<std::int64_t>(1, std::numeric_limits<int>::max() / blocks_per_image);

@@ -29,9 +29,9 @@ __device__ T from_float(float value) {
         return static_cast<T>(value);
 }
 
-/// Four neighbours in as few registers as they need: what a thread loads, keeps and stores. from_floats() takes
-/// a mean of what T holds. That needs no clamp, but for uint16: 65535 is less than some hundred roundings of its
-/// sum away from what would overflow.
+/// Four neighbours in as few registers as they need: what a thread loads, keeps and stores. from_floats()
+/// takes a mean of what T holds. That needs no clamp, but for uint16: 65535 is less than some hundred
+/// roundings of its sum away from what would overflow.
 template <class T>
 struct quad;
 

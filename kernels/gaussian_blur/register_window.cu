@@ -4,11 +4,11 @@
 //   row y of the intermediate image -> h:   out[y - r] = sums[0] + w[2r] * h
 //                                           sums[i]    = sums[i + 1] + w[2r - 1 - i] * h,  i = 0..2r - 1
 //
-// Along y the neighbours of a warp's values are whole rows: loads are coalesced as they are, and each value is
-// loaded once and used 2r + 1 times at once, where `shared_memory` copied it and loaded it again for every 8
-// outputs. A sum that moves on is written one place down by its own FMA. The radius is a compile-time constant,
-// so that sums stay in registers and weights come from the constant bank: up to 16. What remains is the
-// intermediate image: a write and a read of DRAM. Any shape, any alignment.
+// Along y the neighbours of a warp's values are whole rows: loads are coalesced as they are, and each value
+// is loaded once and used 2r + 1 times at once, where `shared_memory` copied it and loaded it again for every
+// 8 outputs. A sum that moves on is written one place down by its own FMA. The radius is a compile-time
+// constant, so that sums stay in registers and weights come from the constant bank: up to 16. What remains is
+// the intermediate image: a write and a read of DRAM. Any shape, any alignment.
 //
 // 4096 x 4096 float, radius 2, on an H200: 108 us.
 

@@ -2,8 +2,8 @@
 
 namespace heddle::kernels::gaussian_blur {
 
-/// The weights of the pixels at -radius..radius: a Gaussian's, scale * exp(-(i / sigma)^2 / 2), whose sum is 1,
-/// or a caller's own. Small enough to travel in a kernel's parameters, which the kernel reads through the
+/// The weights of the pixels at -radius..radius: a Gaussian's, scale * exp(-(i / sigma)^2 / 2), whose sum is
+/// 1, or a caller's own. Small enough to travel in a kernel's parameters, which the kernel reads through the
 /// constant cache.
 struct taps {
     static constexpr int table_radius = 1000;

@@ -5,21 +5,23 @@
 //   along y   out (16 rows x 8 columns)  = W_y (16 x window) * H (window x 8 columns)
 //
 // `fused` spends 2 (2 r + 1) FMAs a value; here one instruction does 4096 products, of bytes. So
-// - weights become whole numbers 256 u + v in the ratio of the taps, and H, the sum of (256 u + v) p, is exact.
-//   Its upper 24 bits are three bytes a, b, c. Of the six products of its bytes and a weight's all but c v are
-//   taken, in three exact sums of one scale each: a u | a v + b u | b v + c u. What errs is the rounding of the
-//   weights and the few bits dropped; taps that are multiples of 2^-8 give the exact blur, ties to even.
+// - weights become whole numbers 256 u + v in the ratio of the taps, and H, the sum of (256 u + v) p, is
+//   exact. Its upper 24 bits are three bytes a, b, c. Of the six products of its bytes and a weight's all but
+//   c v are taken, in three exact sums of one scale each: a u | a v + b u | b v + c u. What errs is the
+//   rounding of the weights and the few bits dropped; taps that are multiples of 2^-8 give the exact blur,
+//   ties to even.
 // - interleaved channels need nothing: the taps of W_x lie `channels` values apart.
 // - a thread's part of H is what the next product wants of it, as rows of H may come in any order if the
 //   columns of W_y come in the same: nothing moves between threads from one product to the other.
 //
-// Warps march side by side down a strip, 16 rows a step; what the window needs of H stays in registers, a ring
-// of `blocks` blocks of 16 rows. Two more warps load rows and halo by cp.async, some steps ahead, and what
-// stands for pixels beyond the borders: the others never see a border.
+// Warps march side by side down a strip, 16 rows a step; what the window needs of H stays in registers, a
+// ring of `blocks` blocks of 16 rows. Two more warps load rows and halo by cp.async, some steps ahead, and
+// what stands for pixels beyond the borders: the others never see a border.
 //
 // Any shape and alignment; fast where rows of source and destination start at multiples of 4 bytes: packed
 // rows of odd length take four to five times as long. Radius up to tile::max_radius. Built for compute
-// capability 9.0, as it needs mbarrier.try_wait; nothing else is of Hopper alone.
+// capability 9.0, as it needs mbarrier.try_wait; nothing else is of Hopper alone. Small windows of rows that
+// start at multiples of 16 bytes: tensor_core_registers.cu.
 //
 // The error before rounding, in values of 0..255; n taps of an axis, W their whole numbers, S the sum of W,
 // which is at least 2^15 / (largest tap), or 2^19 if that is less:
@@ -30,10 +32,10 @@
 // n <= 81 makes that below 0.65, so a pixel is within one level; of a Gaussian it is below 0.06. On noise
 // 2e-5 to 2e-4 of the pixels are not the rounded exact value, which is this error's mean.
 //
-// 4096 x 4096, radius 2, 5, 15, on an H200: 27, 27, 37 us, where a copy takes 12. Half of the issue slots
-// are busy and a quarter of the tensor cores' time: 16 warps that compute are too few to hide latencies, as the
-// ring and the sums fill the registers; and blocks at the left and right borders, whose loaders wait for
-// single bytes, end last (radius 0, which has none: 21 us).
+// 4096 x 4096, this kernel at radius 2, 5, 15, on an H200: 27, 27, 37 us, where a copy takes 12. Half of the
+// issue slots are busy and a quarter of the tensor cores' time: 16 warps that compute are too few to hide
+// latencies, as the ring and the sums fill the registers; and blocks at the left and right borders, whose
+// loaders wait for single bytes, end last (radius 0, which has none: 21 us).
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -44,6 +46,7 @@
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/whole_weights.hpp"
 #include <heddle/error.hpp>
 
 #include <algorithm>
@@ -78,9 +81,13 @@ struct shape {
     static constexpr int columns = warps * tile::warp_columns;  ///< values of a strip
 };
 
-/// The weights of one axis as whole numbers 256 * high + low, whose sum is `sum`, with zeros around them: element
-/// 16 + i - j is the weight of the window's value i in the square's value j. The window has 16 * blocks values and
-/// starts `lead` before the square.
+/// Of a block; the one of __syncthreads() is 0.
+constexpr int barrier_of_consumers = 1;
+constexpr int barrier_of_loaders = 2;
+
+/// The weights of one axis as whole numbers 256 * high + low, whose sum is `sum`, with zeros around them:
+/// element 16 + i - j is the weight of the window's value i in the square's value j. The window has 16 *
+/// blocks values and starts `lead` before the square.
 template <int max_blocks>
 struct band {
     static constexpr int size = (max_blocks + 1) * tile::side;
@@ -91,41 +98,6 @@ struct band {
     int lead;
     int sum = 0;
 };
-
-constexpr int whole(double value) {
-    return static_cast<int>(value + 0.5);
-}
-
-/// What makes whole numbers below 2^16 of the weights. It is free, as the result is divided by the numbers' sum: of
-/// some scales that use all 16 bits, the one whose rounding errs least.
-double best_scale(std::span<const float> weights) {
-    constexpr int work = 256;           // roundings
-    constexpr double max_sum = 0x1p20;  // keeps the sums of the pass along y below 2^23
-    const double widest =
-        std::min(0xffff / double{*std::max_element(weights.begin(), weights.end())}, max_sum);
-    const auto square_error = [&](double scale) {
-        double sum = 0;
-        for (const float weight : weights) sum += whole(scale * weight);
-        double error = 0;
-        for (const float weight : weights) {
-            const double difference = whole(scale * weight) / sum - weight;
-            error += difference * difference;
-        }
-        return error;
-    };
-
-    double best = std::exp2(std::floor(std::log2(widest)));  // exact for weights that are multiples of 2^-15
-    double least = square_error(best);
-    const int count = work / static_cast<int>(weights.size());
-    for (int i = 0; i < count; ++i) {
-        const double scale = widest * (1 - 0.5 * i / count);
-        if (const double error = square_error(scale); error < least) {
-            best = scale;
-            least = error;
-        }
-    }
-    return best;
-}
 
 /// Of the window of a square, with `halo` values besides its own.
 constexpr int blocks_of(int halo) {
@@ -138,7 +110,8 @@ band<max_blocks> make_band(const taps& taps, int step, int lead, int blocks) {
     result.blocks = blocks;
     result.lead = lead;
     const std::span weights(taps.table, static_cast<std::size_t>(2 * taps.radius + 1));
-    const double scale = best_scale(weights);
+    constexpr double max_sum = 0x1p20;  // keeps the sums of the pass along y below 2^23
+    const double scale = best_scale(weights, max_sum);
     int at = tile::side + lead - taps.radius * step;
     for (const float weight : weights) {
         const int number = whole(scale * weight);
@@ -200,7 +173,8 @@ __host__ __device__ constexpr layout lay_out(int blocks_x, int blocks_y, int str
 __device__ int column_of(int m) {
     return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
 }
-/// The row of a square that index k of a product along y is: the order in which the products along x leave them.
+/// The row of a square that index k of a product along y is: the order in which the products along x leave
+/// them.
 __device__ int row_of(int k) {
     return k % 4 / 2 * 8 + k / 4 * 2 + k % 2;
 }
@@ -429,7 +403,7 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
                             inside_begin,
                             inside_end};
         loader.look_up_columns(thread - consumers);
-        ptx::sync_threads(2, 32 * tile::loaders);
+        ptx::sync_threads(barrier_of_loaders, 32 * tile::loaders);
 #pragma unroll 1
         for (int step = warp - shape::warps; step < total; step += tile::loaders) {
             const int stage = step % tile::stages;
@@ -445,11 +419,10 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
     auto& along_y = *reinterpret_cast<band<tile::max_blocks_y>*>(&along_x + 1);
     copy_band(along_x, p.along_x, consumers);
     copy_band(along_y, p.along_y, consumers);
-    ptx::sync_threads(1, consumers);
+    ptx::sync_threads(barrier_of_consumers, consumers);
     stage_fragments<true>(fragments_x, along_x, consumers);
     stage_fragments<false>(fragments_y, along_y, consumers);
-
-    ptx::sync_threads(1, consumers);
+    ptx::sync_threads(barrier_of_consumers, consumers);
 
     // Even lanes store eight neighbours of the first square, odd ones of the second.
     const bool is_odd = lane % 2 != 0;
@@ -532,8 +505,8 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
                     }
             }
 
-            // Each lane for itself, which costs 1 % at most: racecheck does not see that a __syncwarp() and one
-            // lane's arrival would do as well.
+            // Each lane for itself, which costs up to 1.5 %: racecheck does not see that a __syncwarp() and
+            // one lane's arrival would do as well.
             ptx::arrive(&empty[step % tile::stages]);
             // Along y.
             if (step < blocks - 1) continue;
@@ -656,6 +629,7 @@ bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits&
 
 template <class T>
 void launch_tensor_core(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
+    if (tensor_core_registers_fits(a)) return launch_tensor_core_registers(a, device, stream);
     const int channels = static_cast<int>(a.source.first.channels);
     parameters p{};
     p.source = a.source;

@@ -2,15 +2,17 @@
 
 namespace heddle::kernels::ptx {
 
-/// Starts a copy of `bytes` bytes, 4, 8 or 16, from global to shared memory (compute capability 8.0). Only the
-/// first `valid` bytes are read, none where it is 0; the others are filled with zeros. CUDA's
-/// __pipeline_memcpy_async does the same by a branch for each number of bytes.
-template <int bytes>
+enum class cache { all_levels, l2 };
+
+/// Starts a copy of `bytes` bytes, 4, 8 or 16, from global to shared memory (compute capability 8.0). Only
+/// the first `valid` bytes are read, none where it is 0; the others are filled with zeros. CUDA's
+/// __pipeline_memcpy_async does the same by a branch for each number of bytes. What is read once per block
+/// stays out of L1, which exists for 16 bytes only.
+template <int bytes, cache where = bytes == 16 ? cache::l2 : cache::all_levels>
 __device__ inline void cp_async(void* shared, const void* global, int valid) {
-    static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+    static_assert(bytes == 16 || ((bytes == 4 || bytes == 8) && where == cache::all_levels));
     const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    // .cg keeps what is read once per block out of L1; it exists for 16 bytes only.
-    if constexpr (bytes == 16)
+    if constexpr (where == cache::l2)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(valid)
                      : "memory");
     else
