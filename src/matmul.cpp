@@ -102,6 +102,21 @@ void require_warpgroups_can_run(std::string_view name, const matmul_problem& pro
                            name));
 }
 
+/// Or its copies.
+bool can_be_tma_pipelined(const matmul_problem& problem) {
+    return problem.tensor_maps || (problem.has_workspace && can_be_padded(problem));
+}
+
+void require_tma_pipelined_can_run(const matmul_problem& problem, const device_traits& device) {
+    if (!has_warpgroups(device))
+        throw unsupported(
+            "matmul: tma_pipelined needs a device of compute capability 9.0, and heddle built for it");
+    if (!can_be_tma_pipelined(problem))
+        throw unsupported(
+            "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
+            "multiples of 16 bytes, or a workspace for copies that do; and extents below 2^31");
+}
+
 /// What pays for float output is built: these have none.
 bool stores_operand_type(matmul_algorithm algorithm) {
     return algorithm == wgmma_tma || algorithm == warp_specialized || algorithm == fused;
@@ -171,10 +186,12 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
                 require_cp_async_can_run("pipelined", problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
             case tma_pipelined:
-                require_warpgroups_can_run(to_string(algorithm), problem, device);
+                require_tma_pipelined_can_run(problem, device);
                 if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
                 if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
-                    rungs::launch_tma_pipelined(arguments, device, stream);
+                    problem.tensor_maps
+                        ? rungs::launch_tma_pipelined(arguments, workspace, device, stream)
+                        : rungs::launch_padded_tma_pipelined(arguments, workspace, device, stream);
                 return;
             case split_k:
                 require_cp_async_can_run("split_k", problem, device);
@@ -397,8 +414,9 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
     if (detail::is_exact_enough(tf32x3, problem.precision, k) && problem.unit_stride && has_fast_tf32(device))
         consider(tf32x3, rungs::tf32x3_us(m, n, k, device.sm_count, problem.tensor_maps));
     if (!has_warpgroups(device) || !problem.countable_by_int) return best.algorithm;
-    if (problem.tensor_maps)
-        consider(tma_pipelined, rungs::whole_tiles_us(rungs::tma_pipelined_tile, m, n, k, device.sm_count));
+    if (can_be_tma_pipelined(problem))
+        consider(tma_pipelined, rungs::tma_pipelined_us(m, n, k, device.sm_count, problem.has_workspace,
+                                                        !problem.tensor_maps));
     if (detail::is_exact_enough(fp16x3, problem.precision, k) && problem.has_workspace)
         consider(fp16x3, rungs::fp16x3_us(m, n, k, device.sm_count));
     if (detail::is_exact_enough(tf32, problem.precision, k) && can_be_tf32(problem))
@@ -456,19 +474,23 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
                                       plan, rungs::lay_out_streamed(plan, m, n, k, device.sm_count)));
     } else if (algorithm == skinny && is_skinny(problem) && problem.operands != element_type::f32) {
         for (const bool short_operand_along_k : {false, true}) {
-            sums = std::max(
-                sums, rungs::skinny_sums_bytes(rungs::lay_out_skinny(
-                          std::max(m, n), std::min(m, n), k, device.sm_count, true, short_operand_along_k)));
+            sums = std::max(sums, rungs::lay_out_skinny(std::max(m, n), std::min(m, n), k, device.sm_count,
+                                                        true, short_operand_along_k)
+                                      .sums_bytes);
         }
     }
-    if (algorithm == split_k) sums = rungs::ffma_sums_bytes(rungs::cheapest_ffma(m, n, k, device, true));
+    if (algorithm == split_k) {
+        const rungs::ffma_layout layout = rungs::cheapest_ffma(m, n, k, device, true);
+        sums = rungs::ffma_sums_bytes(rungs::ffma_tiles[layout.tile], layout);
+    }
+    if (algorithm == tma_pipelined) sums = rungs::tma_pipelined_sums_bytes(m, n, k, device.sm_count);
     const bool splits = problem.operands == element_type::f32 && (algorithm == bf16x6 || algorithm == padded);
     if (algorithm == fp16x3) sums = rungs::fp16x3_bytes(m, n, k, device.sm_count);
     if (splits) sums = rungs::bf16x6_sums_bytes(m, n, k, device.sm_count);
     if (algorithm == tf32) sums = rungs::tf32_sums_bytes(m, n, k, device.sm_count);
-    if (algorithm == padded ||
-        (algorithm == tf32 &&
-         !is_fit_for_tf32(problem))) {  // whichever way the operands lie, and both of them
+    const bool copies = algorithm == padded || (algorithm == tma_pipelined && !problem.tensor_maps) ||
+                        (algorithm == tf32 && !is_fit_for_tf32(problem));
+    if (copies) {  // whichever way the operands lie, and both of them
         const std::int64_t element = problem.operands == element_type::f32 ? 4 : 2;
         const auto either_way = [&](std::int64_t rows, std::int64_t cols) {
             return std::max(rungs::padded_bytes(rows, cols, element),

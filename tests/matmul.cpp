@@ -135,19 +135,6 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
         return s;
     }
 
-    /// With lines that the rung takes: those of tma_pipelined begin at multiples of 16 bytes.
-    static layout fitted(layout how, std::int64_t rows, std::int64_t cols) {
-        if (GetParam() != matmul_algorithm::tma_pipelined) return how;
-        constexpr std::int64_t aligned = 4;
-        const std::int64_t line = (how.is_transposed ? rows : cols) * how.step + how.padding;
-        how.padding += (aligned - line % aligned) % aligned;
-        how.offset = 0;
-        return how;
-    }
-    static guarded<float> make_operand(std::int64_t rows, std::int64_t cols, const layout& how = {}) {
-        return make<float>(rows, cols, fitted(how, rows, cols));
-    }
-
     void run_and_check(const shape& given, const layout& a_layout = {}, const layout& b_layout = {},
                        const layout& c_layout = {}, float alpha = 1, float beta = 0) {
         const shape s = fitted(given);
@@ -155,7 +142,7 @@ class matmul_rung : public test::gpu_test, public testing::WithParamInterface<ma
         const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
         const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
         const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
-        guarded<float> a = make_operand(s.m, s.k, a_layout), b = make_operand(s.k, s.n, b_layout),
+        guarded<float> a = make<float>(s.m, s.k, a_layout), b = make<float>(s.k, s.n, b_layout),
                        c = make<float>(s.m, s.n, c_layout);
         a.upload(a_elements);
         b.upload(b_elements);
@@ -283,7 +270,8 @@ TEST_P(matmul_rung, scales_by_alpha_and_beta) {
 }
 
 TEST_P(matmul_rung, does_not_read_a_and_b_where_alpha_is_zero) {
-    guarded<float> a = make_operand(20, 30), b = make_operand(30, 10), c(20, 10, 10);  // A and B stay NaN
+    guarded<float> a = make<float>(20, 30, {}), b = make<float>(30, 10, {}),
+                   c(20, 10, 10);  // A and B stay NaN
     const std::vector<float> before = test::random_elements<float>(200);
     c.upload(before);
     matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options(0, 2));
@@ -317,7 +305,7 @@ TEST_P(matmul_rung, is_exact_on_small_integers) {
     std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -8, 8);
     for (float& e : a_elements) e = std::round(e);
     for (float& e : b_elements) e = std::round(e);
-    guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
+    guarded<float> a = make<float>(s.m, s.k, {}), b = make<float>(s.k, s.n, {}), c(s.m, s.n, s.n);
     a.upload(a_elements);
     b.upload(b_elements);
     matmul<float>(a.matrix(), b.matrix(), c.matrix(), *stream_, options());
@@ -332,7 +320,7 @@ TEST_P(matmul_rung, is_exact_on_small_integers) {
 TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
     const shape s = fitted({35, 37, 19});
     constexpr float infinity = std::numeric_limits<float>::infinity();
-    guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
+    guarded<float> a = make<float>(s.m, s.k, {}), b = make<float>(s.k, s.n, {}), c(s.m, s.n, s.n);
     std::vector<float> a_elements(static_cast<std::size_t>(s.m * s.k), infinity);
     a_elements[0] = std::numeric_limits<float>::quiet_NaN();
     a.upload(a_elements);
@@ -353,7 +341,7 @@ TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
 TEST_P(matmul_rung, gives_the_same_bits_every_time) {
     for (const shape& given : {shape{64, 64, 9001}, {70, 300, 1031}}) {
         const shape s = fitted(given);
-        guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
+        guarded<float> a = make<float>(s.m, s.k, {}), b = make<float>(s.k, s.n, {}), c(s.m, s.n, s.n);
         a.upload(test::random_elements<float>(s.m * s.k));
         b.upload(test::random_elements<float>(s.k * s.n));
         std::vector<float> first;
@@ -395,7 +383,6 @@ TEST_P(matmul_rung, sees_what_the_product_before_wrote) {
 TEST_P(matmul_rung, leaves_the_workspace_to_the_product_after_it) {
     for (const shape& given : {shape{64, 64, 9000}, {64, 64, 9001}}) {
         const shape s = fitted(given);
-        if (GetParam() == matmul_algorithm::tma_pipelined && s.k % 4 != 0) continue;
         SCOPED_TRACE(text(s));
         constexpr std::size_t times = 4;
         guarded<float> b(s.k, s.n, s.n);
@@ -424,7 +411,7 @@ TEST_P(matmul_rung, replays_from_a_graph) {
         const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
         const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
         const std::vector<float> nothing(static_cast<std::size_t>(s.m * s.n));
-        guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n);
+        guarded<float> a = make<float>(s.m, s.k, {}), b = make<float>(s.k, s.n, {}), c(s.m, s.n, s.n);
         a.upload(a_elements);
         b.upload(b_elements);
         graph captured = graph::capture(
@@ -447,7 +434,7 @@ TEST_P(matmul_rung, agrees_with_cublas) {
     for (const shape& given : {shape{1031, 777, 1500}, {1920, 2049, 300}}) {
         const shape s = fitted(given);
         SCOPED_TRACE(text(s));
-        guarded<float> a = make_operand(s.m, s.k), b = make_operand(s.k, s.n), c(s.m, s.n, s.n),
+        guarded<float> a = make<float>(s.m, s.k, {}), b = make<float>(s.k, s.n, {}), c(s.m, s.n, s.n),
                        vendor(s.m, s.n, s.n);
         a.upload(test::random_elements<float>(s.m * s.k, 0, 1));
         b.upload(test::random_elements<float>(s.k * s.n, 0, 1));
@@ -623,6 +610,57 @@ TEST_F(matmul_device, multiplies_in_tf32_in_every_tile) {
     }
 }
 
+/// Each tile by a cluster, and where there is a workspace by several.
+TEST_F(matmul_device, multiplies_in_tf32_where_a_side_is_short) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    const stream stream;
+    workspace scratch(std::int64_t{64} << 20, stream);
+    const auto in_packets = [](bool is_transposed, std::int64_t rows, std::int64_t cols) {
+        constexpr std::int64_t packet = 4;
+        const std::int64_t rest = (is_transposed ? rows : cols) % packet;
+        return layout{is_transposed, rest == 0 ? 0 : packet - rest};
+    };
+    for (const shape& s : {shape{1, 300, 1000},
+                           {300, 2, 1001},
+                           {16, 4100, 516},
+                           {4100, 13, 516},
+                           {9, 1000, 4100},
+                           {40, 2500, 1100},
+                           {2500, 40, 1100},
+                           {64, 4164, 300},
+                           {64, 64, 9000},
+                           {33, 61, 9004},
+                           {16, 12, 5000},
+                           {9000, 64, 36}}) {
+        const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
+        const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+        const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
+        const reference product(s, a_elements, b_elements, c_elements, 1, 0);
+        const reference sum(s, a_elements, b_elements, c_elements, -1.5f, 0.5f);
+        for (int bits = 0; bits < 16; ++bits) {
+            const bool a_by_columns = (bits & 1) != 0, b_by_columns = (bits & 2) != 0;
+            const bool has_workspace = (bits & 8) != 0, adds = bits % 3 == 0;
+            if (a_by_columns && !b_by_columns && !has_workspace) continue;  // neither lies along k
+            SCOPED_TRACE(text(s) + ", transposed A, B, C, workspace: " + std::to_string(bits));
+            guarded<float> a = make<float>(s.m, s.k, in_packets(a_by_columns, s.m, s.k)),
+                           b = make<float>(s.k, s.n, in_packets(b_by_columns, s.k, s.n)),
+                           c = make<float>(s.m, s.n, {(bits & 4) != 0});
+            a.upload(a_elements);
+            b.upload(b_elements);
+            if (adds) c.upload(c_elements);
+            matmul_options options{.algorithm = matmul_algorithm::tf32};
+            if (adds) options.alpha = -1.5f, options.beta = 0.5f;
+            if (has_workspace) options.workspace = scratch;
+            matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, options);
+            stream.synchronize();
+            ASSERT_NO_FATAL_FAILURE(expect_close(s, c.download(), adds ? sum : product, tf32_bound));
+            ASSERT_TRUE(c.canaries_alive());
+            ASSERT_TRUE(a.untouched());
+            ASSERT_TRUE(b.untouched());
+        }
+    }
+}
+
 /// Many steps, of tiles that are shared out along k; some rows are checked.
 TEST_F(matmul_device, shares_long_tiles_along_k) {
     using enum matmul_algorithm;
@@ -646,8 +684,8 @@ TEST_F(matmul_device, shares_long_tiles_along_k) {
         const shape part{static_cast<std::int64_t>(checked.size()) / s.k, s.n, s.k};
         const std::vector<float> nothing(static_cast<std::size_t>(part.m * part.n));
         const reference expected(part, checked, b_elements, nothing, 1, 0);
-        for (const auto algorithm : {split_k, tf32}) {
-            if (algorithm == tf32 && !test::has_warpgroups()) continue;
+        for (const auto algorithm : {split_k, tma_pipelined, tf32}) {
+            if (algorithm != split_k && !test::has_warpgroups()) continue;
             SCOPED_TRACE(text(s) + " " + std::string(to_string(algorithm)));
             matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream,
                           {.algorithm = algorithm, .workspace = scratch});
@@ -761,12 +799,36 @@ TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
         EXPECT_EQ(select(problem, hopper()), size > 512 ? tma_pipelined : pipelined) << size;
         EXPECT_EQ(select(problem, ampere), pipelined) << size;
     }
+    // Few tiles are shared out along k where there is a workspace.
+    for (matmul_problem problem :
+         {strict(8192, 128, 8192), strict(128, 8192, 4096), strict(4100, 4100, 4100)}) {
+        SCOPED_TRACE(problem.m);
+        problem.tensor_maps = true;
+        problem.has_workspace = true;
+        EXPECT_EQ(select(problem, hopper()), tma_pipelined);
+        EXPECT_NE(select(problem, ampere), tma_pipelined);
+        EXPECT_GT(matmul_workspace_bytes(problem, hopper()), 0);
+    }
+    matmul_problem whole = strict(4096, 4096, 4096);
+    whole.tensor_maps = whole.has_workspace = true;
+    EXPECT_EQ(select(whole, hopper()), tma_pipelined);
+    EXPECT_EQ(matmul_workspace_bytes(whole, hopper()), 0);
+    matmul_problem few = strict(8192, 128, 8192);
+    few.tensor_maps = true;
+    EXPECT_EQ(select(few, hopper()), pipelined);
+    // Rows at odd addresses are copied.
+    matmul_problem odd = strict(4097, 4099, 4101);
+    EXPECT_NE(select(odd, hopper()), tma_pipelined);
+    EXPECT_GT(matmul_workspace_bytes(odd, hopper()), std::int64_t{4} * 2 * 4097 * 4101);
+    odd.has_workspace = true;
+    EXPECT_EQ(select(odd, hopper()), tma_pipelined);
+    odd.unit_stride = false;
+    EXPECT_NE(select(odd, hopper()), tma_pipelined);
 }
 
 TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) {
     using enum matmul_algorithm;
-    for (matmul_problem problem :
-         {strict(64, 64, 65536), strict(64, 4096, 11008), strict(384, 384, 4096), strict(4097, 4099, 4101)}) {
+    for (matmul_problem problem : {strict(64, 64, 65536), strict(64, 4096, 11008), strict(384, 384, 4096)}) {
         SCOPED_TRACE(problem.m);
         EXPECT_NE(select(problem, hopper()), split_k);
         EXPECT_GT(matmul_workspace_bytes(problem, hopper()), 0);
@@ -776,7 +838,7 @@ TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) 
         problem.unit_stride = false;
         EXPECT_NE(select(problem, hopper()), split_k);
     }
-    for (matmul_problem problem : {strict(4096, 4096, 4096), strict(128, 128, 128), strict(64, 64, 16)}) {
+    for (matmul_problem problem : {strict(128, 128, 128), strict(64, 64, 16)}) {
         problem.has_workspace = true;
         EXPECT_EQ(select(problem, hopper()), pipelined) << problem.m;
         EXPECT_EQ(matmul_workspace_bytes(problem, hopper()), 0);
@@ -904,6 +966,21 @@ TEST(matmul_select, takes_tf32_only_where_it_is_asked_for) {
         EXPECT_EQ(select(problem, hopper()), tf32) << size;
         problem.unit_stride = problem.tensor_maps = false;
         EXPECT_NE(select(problem, hopper()), tf32) << size;
+    }
+}
+
+TEST(matmul_select, takes_tf32_of_a_short_side_where_it_is_asked_for) {
+    using enum matmul_algorithm;
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    for (matmul_problem problem :
+         {matmul_problem{16, 4096, 4096}, {4096, 16, 4096}, {64, 4096, 11008}, {64, 64, 65536}}) {
+        SCOPED_TRACE(std::to_string(problem.m) + " x " + std::to_string(problem.n));
+        problem.has_workspace = true;
+        EXPECT_NE(select(problem, hopper()), tf32);
+        problem.precision = precision::tf32;
+        EXPECT_EQ(select(problem, hopper()), tf32);
+        problem.tensor_maps = problem.unit_stride = false;
+        EXPECT_NE(select(problem, hopper()), tf32);
     }
 }
 

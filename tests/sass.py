@@ -44,6 +44,7 @@ EXPECTATIONS = [
     Expectation(r"matmul::persistent<.*persistent_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
     Expectation(r"matmul::grouped<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"matmul::skinny_tf32<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::bf16x6<(true|false), (true|false), true>", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::bf16x6<(true|false), (true|false), false>", ["HGMMA", "LDGSTS"], HOPPER),
     Expectation(r"matmul::tf32<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store

@@ -25,10 +25,11 @@ struct warpgroup_tile {
     static constexpr int box_bytes = box_rows * swizzle_bytes;
     static constexpr int step = 32 / sizeof(T);  ///< of one instruction along k
 
-    /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several.
+    /// Starts the copy of part `part` of `parts`, to every block of the cluster where there are several; where the tile has
+    /// several boxes, of the first `count`.
     template <int parts>
     static __device__ void load(unsigned char* tile, const CUtensorMap& map, int position, int k, int batch,
-                                int part, ptx::mbarrier* barrier) {
+                                int part, ptx::mbarrier* barrier, int count = boxes) {
         const auto copy = [&](unsigned char* to, int x, int y) {
             if constexpr (parts == 1)
                 ptx::load_box(to, map, x, y, batch, barrier);
@@ -42,7 +43,7 @@ struct warpgroup_tile {
         } else {
 #pragma unroll
             for (int box = 0; box < boxes; ++box)
-                if (box % parts == part) copy(tile + box * box_bytes, position + box * row, k);
+                if (box % parts == part && box < count) copy(tile + box * box_bytes, position + box * row, k);
         }
     }
 

@@ -92,8 +92,13 @@ void launch_pipelined(const arguments& arguments, const device_traits& device, c
 /// `sums` is needed where the layout shares tiles: those of their parts are left there.
 void launch_pipelined_layout(const ffma_layout& layout, const arguments& arguments, float* sums,
                              cudaStream_t stream);
-/// Needs has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0.
-void launch_tma_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+/// Needs has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0. Without a
+/// workspace, all tiles are whole.
+void launch_tma_pipelined(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                          cudaStream_t stream);
+/// The same of any A and B with contiguous rows or columns; the workspace holds their copies.
+void launch_padded_tma_pipelined(const arguments& arguments, std::byte* workspace,
+                                 const device_traits& device, cudaStream_t stream);
 /// Needs what launch_pipelined() does. Without a workspace, all tiles are whole.
 void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
                     cudaStream_t stream);
@@ -111,7 +116,10 @@ void launch_fp16x3(const arguments& arguments, std::byte* workspace, const devic
 /// compute capability 9.0. Without a workspace, all tiles are whole.
 void launch_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
                  cudaStream_t stream);
-/// The same of any A and B with contiguous rows or columns; the workspace holds their copies.
+/// With the layout, of those of lay_out_skinny_tf32(); B lies along k, has_tensor_rows(transposed(b)).
+void launch_skinny_tf32(const arguments& arguments, const skinny_layout& layout, std::byte* workspace,
+                        cudaStream_t stream);
+/// The same as launch_tf32() of any A and B with contiguous rows or columns; the workspace holds their copies.
 void launch_padded_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
                         cudaStream_t stream);
 

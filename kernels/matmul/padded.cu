@@ -6,8 +6,8 @@
 //
 // The tensor memory accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast.
 // A copy reads and writes an operand once, m k of m n k: at 4096^3 a product of 16 bits takes five times as long. Only
-// what needs it is copied; C may have any rows. For TF32, of which one operand has to lie along k, a copy may also be of
-// another order.
+// what needs it is copied; C may have any rows. tma_pipelined's operands are copied alike. For TF32, of which one operand has
+// to lie along k, a copy may also be of another order.
 
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/launch.hpp"
@@ -130,6 +130,17 @@ matrix_view<const float> along_rows(const matrix_view<const float>& m, std::byte
 }
 
 }  // namespace
+
+void launch_padded_tma_pipelined(const arguments& arguments, std::byte* workspace,
+                                 const device_traits& device, cudaStream_t stream) {
+    std::byte* free =
+        workspace + workspace_ticket_bytes +
+        tma_pipelined_sums_bytes(arguments.c.rows, arguments.c.cols, arguments.a.cols, device.sm_count);
+    matmul::arguments fit = arguments;
+    fit.a = padded(fit.a, free, stream);
+    fit.b = padded(fit.b, free, stream);
+    launch_tma_pipelined(fit, workspace, device, stream);
+}
 
 void launch_padded_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
                         cudaStream_t stream) {

@@ -177,18 +177,12 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     ptx::let_next_grid_begin();
 
     // locate
-    const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
-    const bool is_part = block >= tiles.whole;
-    const int parts = is_part ? tiles.parts : 1;
-    const int part_index = max(0, block - tiles.whole), part = part_index % parts;
-    const int index = is_part ? tiles.whole + part_index / parts : block;
-    const tile_position at = grouped(index, tiles.down, tiles.across);
-    const std::int64_t row = at.row * Tile::m;
-    const std::int64_t col = at.col * Tile::n;
-    const auto all_steps = static_cast<int>((a.cols + Tile::k - 1) / Tile::k);
-    const int each = all_steps / parts, longer = all_steps % parts;  // the first parts have a step more
-    const std::int64_t first_k = std::int64_t{part * each + min(part, longer)} * Tile::k;
-    const int steps = each + (part < longer ? 1 : 0);
+    const int thread = static_cast<int>(threadIdx.x);
+    const tile_part part(tiles, static_cast<int>(blockIdx.x),
+                         static_cast<int>((a.cols + Tile::k - 1) / Tile::k));
+    const std::int64_t row = part.at.row * Tile::m, col = part.at.col * Tile::n;
+    const std::int64_t first_k = std::int64_t{part.first_step} * Tile::k;
+    const int steps = part.steps;
     const int slice = thread / Tile::slice_threads;
     const int warp = thread % Tile::slice_threads / 32;
     const int lane = thread % 32;
@@ -288,8 +282,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         for (int j = 0; j < Tile::thread_n; j += 4) {
             const int across = warp_col + position<Tile::lanes_n>(lane_n, j);
             const std::int64_t c = col + across;
-            if (is_part) {
-                float* const left = tiles.sums + std::int64_t{part_index} * (Tile::m * Tile::n);
+            if (part.is_part) {
+                float* const left = tiles.sums + std::int64_t{part.index} * (Tile::m * Tile::n);
                 *reinterpret_cast<packet*>(left + down * Tile::n + across) =
                     swapped({kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]});
             } else if (vector_store && r < p.c.rows && c + 4 <= p.c.cols) {

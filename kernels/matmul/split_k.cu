@@ -6,10 +6,12 @@
 // pipelined is as slow as its last round of tiles, however few these are. Here the tiles that fill no round are cut into as
 // many parts along k as there is room for. Each part leaves its sums in the workspace, and a second kernel adds them up, over
 // the whole device and always in one order, so that results are the same every time. Its blocks are there when the last part
-// ends: it is launched when the parts have begun. What limits it: the sums, written and read once.
+// ends: it is launched when the parts have begun. tma_pipelined leaves its parts to the same kernel. What limits it: the sums,
+// written and read once.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
 #include <algorithm>
@@ -22,7 +24,8 @@ constexpr int threads = 256;
 constexpr int most_adders = 32;
 
 /// blockDim.x packets of a tile; the parts are dealt to blockDim.y adders.
-__global__ void __launch_bounds__(threads) add_up(arguments p, tile_split tiles, int tile_m, int tile_n) {
+__global__ void __launch_bounds__(threads)
+    add_up(arguments p, tile_split tiles, int tile_m, int tile_n, bool stores_packets) {
     __shared__ packet of_adder[threads];
     const int packets = tile_m * tile_n / 4;
     const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -49,36 +52,45 @@ __global__ void __launch_bounds__(threads) add_up(arguments p, tile_split tiles,
     const tile_position at = grouped(tiles.whole + shared_tile, tiles.down, tiles.across);
     const std::int64_t row = at.row * tile_m + within * 4 / tile_n;
     const std::int64_t col = at.col * tile_n + within * 4 % tile_n;
-    sum = swapped(sum);
-#pragma unroll
-    for (int e = 0; e < 4; ++e) store(p, row, col + e, sum[e]);
+    store_four(p, row, col, swapped(sum), stores_packets);
 }
 
 }  // namespace
 
-void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                    cudaStream_t stream) {
-    const ffma_layout layout =
-        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device, workspace != nullptr);
-    auto* const sums =
-        workspace == nullptr ? nullptr : reinterpret_cast<float*>(workspace + workspace_ticket_bytes);
-    launch_pipelined_layout(layout, arguments, sums, stream);
-    if (layout.parts == 1) return;
-
-    const ffma_tile& tile = ffma_tiles[layout.tile];
-    const auto adders = std::min<unsigned>(most_adders, std::bit_floor(static_cast<unsigned>(layout.parts)));
-    const auto packets = static_cast<unsigned>(layout.shared() * tile.m * tile.n / 4);
+void launch_add_up(const arguments& arguments, const tile_split& tiles, int tile_m, int tile_n,
+                   const device_traits& device, cudaStream_t stream) {
+    const std::int64_t packets =
+        (std::int64_t{tiles.down} * tiles.across - tiles.whole) * tile_m * tile_n / 4;
+    // As many threads as the device takes at once.
+    const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
+    const auto adders = static_cast<unsigned>(std::min<std::int64_t>(
+        {most_adders, std::bit_floor(static_cast<unsigned>(tiles.parts)),
+         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = packets / (threads / adders);
+    config.gridDim = static_cast<unsigned>(packets / (threads / adders));
     config.blockDim = dim3(threads / adders, adders);
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs =
         waits_for_grids(device.compute_capability_major, device.compute_capability_minor) ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, add_up, arguments, split_of(layout, sums), tile.m, tile.n));
+    const matrix_view<float>& c = arguments.c;
+    const bool stores_packets =
+        (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
+    check(cudaLaunchKernelEx(&config, add_up, arguments, tiles, tile_m, tile_n, stores_packets));
+}
+
+void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                    cudaStream_t stream) {
+    const ffma_layout layout =
+        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device, workspace != nullptr);
+    float* const sums = sums_in(workspace);
+    launch_pipelined_layout(layout, arguments, sums, stream);
+    if (layout.parts == 1) return;
+    const ffma_tile& tile = ffma_tiles[layout.tile];
+    launch_add_up(arguments, split_of(layout, sums), tile.m, tile.n, device, stream);
 }
 
 }  // namespace heddle::kernels::matmul

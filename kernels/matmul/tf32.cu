@@ -23,10 +23,12 @@
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/store.cuh"
+#include "kernels/matmul/tf32.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 #include "kernels/matmul/warpgroup_sums.cuh"
 #include <heddle/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -55,62 +57,16 @@ struct tf32_product {
     result<float> c;
 };
 
-/// Which elements of A's tile a thread has, and where they lie in shared memory.
-template <class Tile, bool k_major>
-class a_of_thread {
-  public:
-    static constexpr int apart = k_major ? 8 : 1;  ///< from its first row to its second
-
-    __device__ a_of_thread(int consumer, int thread) {
-        const int warp_index = thread / warp, group = thread % warp / 4, k = thread % 4;
-        const int in_box = group % 2 * 2 + group / 4 * 4 + warp_index % 2 * 8 + group / 2 % 2 * 16;
-        row_ = k_major ? warp_index * 16 + group : warp_index / 2 * row_floats + in_box;
-        const int of_tile = consumer * warpgroup_m + row_;
-        offset_ = k_major ? of_tile * swizzle_bytes + of_tile % 8 * 16 + k * 4
-                          : of_tile / row_floats * box_bytes + k * swizzle_bytes + (in_box / 4 ^ k) * 16 +
-                                in_box % 4 * 4;
-    }
-
-    /// The first, of the consumer's.
-    __device__ int row() const { return row_; }
-
-    /// For instruction i of a step (wgmma.cuh).
-    __device__ void read(const unsigned char* tile, int i, unsigned (&to)[4]) const {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {  // four apart along k
-            if constexpr (k_major) {
-                const unsigned char* const at = tile + (offset_ ^ (2 * i + half) * 16);
-                to[2 * half] = *reinterpret_cast<const unsigned*>(at);
-                to[2 * half + 1] = *reinterpret_cast<const unsigned*>(at + apart * swizzle_bytes);
-            } else {
-                const uint2 both = *reinterpret_cast<const uint2*>(tile + (offset_ ^ half * 64) +
-                                                                   (8 * i + 4 * half) * swizzle_bytes);
-                to[2 * half] = both.x;
-                to[2 * half + 1] = both.y;
-            }
-        }
-    }
-
-  private:
-    using tile = warpgroup_tile<float, Tile::m, k_major>;
-    static constexpr int row_floats = tile::row;
-    static constexpr int box_bytes = tile::box_bytes;
-    int row_;
-    int offset_;
-};
-
 template <class Tile, bool a_k_major>
 struct tf32_kernel {
     using a_tile = warpgroup_tile<float, Tile::m, a_k_major>;
     using b_tile = warpgroup_tile<float, Tile::n, true>;
-    using a_elements = a_of_thread<Tile, a_k_major>;
+    using a_elements = a_of_thread<Tile::m, a_k_major>;
     static_assert(a_tile::depth == Tile::k && b_tile::depth == Tile::k);
-    static constexpr int halves = 2;  ///< of a step
     /// C is staged in chunks of 64 x 32, which is in lines of either, at pitches for which threads write to different banks.
     static constexpr int long_pitch = warpgroup_m + 2, short_pitch = chunk_cols + 8;
     static constexpr int staged_floats = warpgroup_m * short_pitch;
     static_assert(chunk_cols * long_pitch <= staged_floats);
-    static constexpr int instructions = Tile::k / b_tile::step / halves;
 
     struct shared_storage {
         unsigned char a[Tile::stages][a_tile::bytes];
@@ -161,48 +117,11 @@ struct tf32_kernel {
         }
     }
 
-    /// The first n columns of the tile. While the tensor cores multiply one half of a step, the registers of the other are free.
-    template <int n>
-    __device__ void multiply(const a_elements& mine, int steps, float (&sums)[n / 2]) {
-        unsigned a[halves][instructions][4];
-        const auto read = [&](int half) {
-#pragma unroll
-            for (int i = 0; i < instructions; ++i)
-                mine.read(shared.a[at.stage], half * instructions + i, a[half][i]);
-        };
-        ptx::wait(&shared.barriers.full[at.stage], at.parity);
-        read(0);
-        int stage_before = 0;
-        for (int step = 0; step < steps; ++step) {
-            const std::uint64_t b = b_tile::descriptor(shared.b[at.stage], 0);
-            const auto multiply_half = [&](int half) {
-                ptx::wgmma_fence();
-#pragma unroll
-                for (int i = 0; i < instructions; ++i)
-                    ptx::wgmma_tf32<n>(sums, a[half][i], b + (half * instructions + i) * b_tile::advance,
-                                       step > 0 || half > 0 || i > 0);
-                ptx::wgmma_commit();
-                ptx::wgmma_wait<1>();
-            };
-            multiply_half(0);
-            if (step > 0) release(stage_before);
-            read(1);
-            multiply_half(1);
-            stage_before = at.stage;
-            at.advance();
-            if (step + 1 == steps) break;
-            ptx::wait(&shared.barriers.full[at.stage], at.parity);
-            read(0);
-        }
-        ptx::wgmma_wait<0>();
-        ptx::wgmma_results(sums);
-        release(stage_before);
-    }
-
     template <int n>
     __device__ void multiply_and_store(const a_elements& mine, const tile_work& work) {
         float sums[n / 2];
-        multiply<n>(mine, work.last - work.first, sums);
+        multiply_tf32<n, b_tile>(mine, shared, at, work.last - work.first, sums,
+                                 [&](int stage) { release(stage); });
         const sum_exchange<n, Tile::n> exchange(schedule, partial, worker, Tile::cluster * Tile::consumers,
                                                 rank * Tile::consumers + group, 1 + group,
                                                 shared.is_last[group]);
@@ -369,11 +288,19 @@ void launch_tf32(const arguments& arguments, std::byte* workspace, const device_
         launch_tile<tf32_tile<2, 128, 6>>,    launch_tile<tf32_tile<1, 128, 8>>,
         launch_tile<tf32_tile<1, 128, 8, 2>>, launch_tile<tf32_tile<1, 64, 12>>};
     static_assert(launchers.size() == tf32_tiles.size());
+    const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = arguments.a.cols;
     const bool b_lies_along_k = has_tensor_rows(transposed(arguments.b));
     const matmul::arguments p = b_lies_along_k ? arguments : transposed(arguments);
-    const tile_layout layout =
-        cheapest_tf32(p.c.rows, p.c.cols, p.a.cols, device.sm_count, workspace != nullptr);
-    launchers[layout.tile](p, layout, shared_sums_in(workspace), stream);
+    const bool has_workspace = workspace != nullptr;
+    const tile_layout layout = cheapest_tf32(p.c.rows, p.c.cols, k, device.sm_count, has_workspace);
+    skinny_layout skinny, turned;
+    if (b_lies_along_k) skinny = lay_out_skinny_tf32(m, n, k, device.sm_count, has_workspace);
+    if (has_tensor_rows(arguments.a)) turned = lay_out_skinny_tf32(n, m, k, device.sm_count, has_workspace);
+    if (std::min(skinny.us, turned.us) < layout.us)
+        skinny.us < turned.us ? launch_skinny_tf32(arguments, skinny, workspace, stream)
+                              : launch_skinny_tf32(transposed(arguments), turned, workspace, stream);
+    else
+        launchers[layout.tile](p, layout, shared_sums_in(workspace), stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -165,7 +165,7 @@ inline constexpr tile_plan fp16x3{128, 192, 1, 1.9, 3, 2};
 inline constexpr double split_bytes_per_us = 3.5e6;  ///< before fp16x3: read and written
 inline constexpr double ffma_around_us = 1.6;
 inline constexpr double add_up_around_us = 2.5;  ///< of the kernel that adds up what parts of tiles left
-inline constexpr double added_up_bytes_per_us = 2.6e6;
+inline constexpr double added_up_bytes_per_us = 3e6;
 inline constexpr std::int64_t tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;  ///< of its tile
 inline constexpr double tf32x3_tile_us = 3.6;                                ///< beside its steps
 inline constexpr double tf32x3_step_us = 0.53;             ///< of two tiles side by side, each
@@ -196,7 +196,7 @@ inline constexpr std::array ffma_tiles = {
 };
 
 /// Of `tma_pipelined`, and of `warp_tiled`.
-inline constexpr ffma_tile tma_pipelined_tile{128, 128, 2, 0.163, 0.149, 3};
+inline constexpr ffma_tile tma_pipelined_tile{128, 128, 2, 0.16, 0.09, 3};
 inline constexpr ffma_tile warp_tiled_tile{128, 128, 2, 0.217, 0.12, 3};
 
 /// The first `whole` tiles are a block each, the others `parts` blocks each, along k.
@@ -213,8 +213,7 @@ struct ffma_layout {
 };
 
 /// What the parts of tiles leave.
-constexpr std::int64_t ffma_sums_bytes(const ffma_layout& layout) {
-    const ffma_tile& tile = ffma_tiles[layout.tile];
+constexpr std::int64_t ffma_sums_bytes(const ffma_tile& tile, const ffma_layout& layout) {
     return layout.shared() * layout.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
 }
 
@@ -235,11 +234,10 @@ inline double whole_tiles_us(const ffma_tile& tile, std::int64_t m, std::int64_t
 }
 
 /// Whole tiles, or, where that is faster, whole rounds of these and the rest in as many parts as fill a round.
-inline ffma_layout lay_out_ffma(std::size_t index, std::int64_t m, std::int64_t n, std::int64_t k,
+inline ffma_layout lay_out_ffma(const ffma_tile& tile, std::int64_t m, std::int64_t n, std::int64_t k,
                                 int sm_count, bool may_share) {
     constexpr std::int64_t min_part_k = 64;
-    const ffma_tile& tile = ffma_tiles[index];
-    ffma_layout result{index, divide_up(m, tile.m), divide_up(n, tile.n)};
+    ffma_layout result{.down = divide_up(m, tile.m), .across = divide_up(n, tile.n)};
     const std::int64_t tiles = result.down * result.across;
     const std::int64_t at_once = std::int64_t{std::max(1, sm_count)} * tile.blocks_per_sm,
                        rest = tiles % at_once;
@@ -255,7 +253,7 @@ inline ffma_layout lay_out_ffma(std::size_t index, std::int64_t m, std::int64_t 
     sharing.us = float_costs::ffma_around_us + ffma_rounds_us(tile, sharing.whole, depth, sm_count) +
                  ffma_rounds_us(tile, rest * sharing.parts, depth / sharing.parts, sm_count) +
                  float_costs::add_up_around_us +
-                 static_cast<double>(ffma_sums_bytes(sharing)) / float_costs::added_up_bytes_per_us;
+                 static_cast<double>(ffma_sums_bytes(tile, sharing)) / float_costs::added_up_bytes_per_us;
     return sharing.us < result.us ? sharing : result;
 }
 
@@ -267,10 +265,23 @@ inline ffma_layout cheapest_ffma(std::int64_t m, std::int64_t n, std::int64_t k,
     for (std::size_t i = 0; i < ffma_tiles.size(); ++i) {
         if (static_cast<std::size_t>(ffma_tiles[i].shared_bytes) > device.shared_memory_per_block_optin)
             continue;
-        const ffma_layout layout = lay_out_ffma(i, m, n, k, device.sm_count, may_share);
-        if (layout.us < best.us) best = layout;
+        const ffma_layout layout = lay_out_ffma(ffma_tiles[i], m, n, k, device.sm_count, may_share);
+        if (layout.us < best.us) {
+            best = layout;
+            best.tile = i;
+        }
     }
     return best;
+}
+
+/// `may_share`: there is a workspace.
+inline ffma_layout lay_out_tma_pipelined(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                                         bool may_share) {
+    return lay_out_ffma(tma_pipelined_tile, m, n, k, sm_count, may_share);
+}
+
+inline std::int64_t tma_pipelined_sums_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+    return ffma_sums_bytes(tma_pipelined_tile, lay_out_tma_pipelined(m, n, k, sm_count, true));
 }
 
 /// `tf32x3`: a multiprocessor takes two tiles at a time. Of an H200, as all others here; the tensor cores of compute
@@ -309,6 +320,12 @@ inline double copies_us(std::int64_t m, std::int64_t n, std::int64_t k) {
                                                  sizeof(float) / float_costs::copied_bytes_per_us;
 }
 
+/// tma_pipelined, and copies of A and B before it where it needs them. `may_share`: there is a workspace.
+inline double tma_pipelined_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool may_share,
+                               bool copies) {
+    return lay_out_tma_pipelined(m, n, k, sm_count, may_share).us + (copies ? copies_us(m, n, k) : 0);
+}
+
 /// bf16x6, and copies of A and B before it.
 inline double padded_bf16x6_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
     return copies_us(m, n, k) + lay_out_bf16x6(m, n, k, sm_count, true, true).us;
@@ -331,11 +348,18 @@ inline double fp16x3_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_c
 /// all others (docs/accuracy.md).
 inline constexpr std::int64_t min_bf16x6_k = 512;
 
-/// The widths that the rung `skinny` has tiles of; their height is 64.
-inline constexpr std::array skinny_widths = {16, 64};
+/// A tile of the rungs whose blocks share tiles of C along k: of `skinny`, and of tf32's for a C with a short side. By width.
+struct skinny_plan {
+    int n;
+    int k;           ///< of a step
+    double step_us;  ///< with all multiprocessors at work
+};
 inline constexpr int skinny_height = 64;
+inline constexpr std::array skinny_tiles = {skinny_plan{16, 64, 0.16}, skinny_plan{64, 64, 0.25}};
+inline constexpr std::array skinny_tf32_tiles = {skinny_plan{16, 32, 0.29}, skinny_plan{32, 32, 0.29},
+                                                 skinny_plan{64, 32, 0.29}};
 /// Of C's shorter side.
-inline constexpr std::int64_t max_skinny_side = skinny_widths.back();
+inline constexpr std::int64_t max_skinny_side = skinny_tiles.back().n;
 /// Blocks of a cluster that any device takes.
 inline constexpr int max_cluster = 8;
 
@@ -345,46 +369,59 @@ inline constexpr int skinny_float_shared_bytes = 200 * 1024;  ///< that a block 
 
 /// Tiles of C, each shared out along k among `clusters` clusters of `cluster` blocks.
 struct skinny_layout {
-    std::size_t width = 0;  ///< of skinny_widths
+    std::size_t tile = 0;  ///< of the list of plans
     std::int64_t down = 0;
     std::int64_t tiles = 0;
     std::int64_t steps = 0;
     int cluster = 1;
     int clusters = 1;
+    std::int64_t sums_bytes = 0;  ///< that the clusters of a tile leave for one another
     double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
 };
 
-/// Of C with its longer side as m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
-inline skinny_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
-                                    bool has_workspace, bool short_operand_along_k) {
-    constexpr std::int64_t min_steps = 4;  ///< of a block: fewer do not pay for adding up
-    constexpr double around_us = 2.0, step_us = 0.13, step_us_of_column = 0.0019, cluster_us = 1.0,
-                     ticket_us = 2.5;
+/// In the narrowest tiles that n fits, from tile `narrowest` on, or the widest.
+inline skinny_layout lay_out_skinny(std::span<const skinny_plan> plans, std::size_t narrowest, std::int64_t m,
+                                    std::int64_t n, std::int64_t k, int sm_count, bool has_workspace,
+                                    double read_us) {
+    constexpr std::int64_t min_k = 256;  ///< of a block: less does not pay for adding up
+    constexpr double around_us = 2.0, cluster_us = 1.0, ticket_us = 2.5;
     skinny_layout result;
-    result.width = short_operand_along_k ? 0 : 1;
-    while (result.width + 1 < skinny_widths.size() && skinny_widths[result.width] < n) ++result.width;
-    const int width = skinny_widths[result.width];
+    result.tile = narrowest;
+    while (result.tile + 1 < plans.size() && plans[result.tile].n < n) ++result.tile;
+    const skinny_plan& plan = plans[result.tile];
     result.down = divide_up(m, skinny_height);
-    result.tiles = result.down * divide_up(n, width);
-    result.steps = divide_up(k, step_k);
+    result.tiles = result.down * divide_up(n, plan.n);
+    result.steps = divide_up(k, plan.k);
+    const std::int64_t min_steps = min_k / plan.k;
     const std::int64_t parts = std::clamp<std::int64_t>(sm_count / result.tiles, 1,
                                                         std::max<std::int64_t>(1, result.steps / min_steps));
     while (result.cluster < max_cluster && std::int64_t{2} * result.cluster <= parts) result.cluster *= 2;
     if (has_workspace) result.clusters = static_cast<int>(parts / result.cluster);
+    if (result.clusters > 1)
+        result.sums_bytes =
+            result.tiles * result.clusters * skinny_height * plan.n * std::int64_t{sizeof(float)};
     const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
-    const auto rounds = static_cast<double>(divide_up(result.tiles * shares, sm_count));
-    const double busy_us =
-        rounds * static_cast<double>(divide_up(result.steps, shares)) * (step_us + step_us_of_column * width);
-    result.us = around_us + std::max(busy_us, read_us(m, n, k)) + (result.cluster > 1 ? cluster_us : 0) +
+    const auto rounds = static_cast<double>(divide_up(result.tiles * shares, std::max(1, sm_count)));
+    const double busy_us = rounds * static_cast<double>(divide_up(result.steps, shares)) * plan.step_us;
+    result.us = around_us + std::max(busy_us, read_us) + (result.cluster > 1 ? cluster_us : 0) +
                 (result.clusters > 1 ? ticket_us : 0);
     return result;
 }
 
-/// What the clusters of a tile leave for one another.
-constexpr std::int64_t skinny_sums_bytes(const skinny_layout& layout) {
-    if (layout.clusters == 1) return 0;
-    return layout.tiles * layout.clusters * skinny_height * skinny_widths[layout.width] *
-           std::int64_t{sizeof(float)};
+/// Of C with its longer side as m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
+inline skinny_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                                    bool has_workspace, bool short_operand_along_k) {
+    return lay_out_skinny(skinny_tiles, short_operand_along_k ? 0 : 1, m, n, k, sm_count, has_workspace,
+                          read_us(m, n, k));
+}
+
+/// Of float as TF32, where B lies along k.
+inline skinny_layout lay_out_skinny_tf32(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
+                                         bool has_workspace) {
+    constexpr double to_float = 2;  // read_us() is of 16 bits
+    if (std::min(m, n) > max_skinny_side) return {};
+    return lay_out_skinny(skinny_tf32_tiles, 0, m, n, k, sm_count, has_workspace,
+                          to_float * read_us(m, n, k));
 }
 
 /// What the workers that share tiles leave for one another: two tiles each.
@@ -485,17 +522,21 @@ inline tile_layout cheapest_tf32(std::int64_t m, std::int64_t n, std::int64_t k,
     });
 }
 
-/// tf32, and copies of A and B before it where it needs them.
+/// tf32, and copies of A and B before it where it needs them. Which of C and C^T it computes depends on how they lie.
 inline double tf32_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool may_stream,
                       bool copies) {
-    return cheapest_tf32(m, n, k, sm_count, may_stream).us + (copies ? copies_us(m, n, k) : 0);
+    return std::min({cheapest_tf32(m, n, k, sm_count, may_stream).us,
+                     lay_out_skinny_tf32(m, n, k, sm_count, may_stream).us,
+                     lay_out_skinny_tf32(n, m, k, sm_count, may_stream).us}) +
+           (copies ? copies_us(m, n, k) : 0);
 }
 
 /// Of C or C^T.
 inline std::int64_t tf32_sums_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
     const auto bytes = [=](std::int64_t rows, std::int64_t cols) {
         const tile_layout layout = cheapest_tf32(rows, cols, k, sm_count, true);
-        return shared_sums_bytes(tf32_tiles[layout.tile], layout);
+        return std::max(shared_sums_bytes(tf32_tiles[layout.tile], layout),
+                        lay_out_skinny_tf32(rows, cols, k, sm_count, true).sums_bytes);
     };
     return std::max(bytes(m, n), bytes(n, m));
 }

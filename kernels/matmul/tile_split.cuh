@@ -3,9 +3,11 @@
 #include "kernels/matmul/fragment.cuh"
 #include <heddle/error.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
-/// Between `pipelined`, which leaves sums, and `split_k`, which adds them up.
+/// Between `pipelined` and `tma_pipelined`, which leave sums, and `split_k`, which adds them up.
 namespace heddle::kernels::matmul {
 
 /// A block takes one of the first `whole` tiles. Blocks after these take parts along k of the other tiles, `parts` of
@@ -24,6 +26,32 @@ inline tile_split split_of(const ffma_layout& layout, float* sums) {
     return {static_cast<int>(layout.down), static_cast<int>(layout.across), static_cast<int>(layout.whole),
             layout.parts, sums};
 }
+
+inline float* sums_in(std::byte* workspace) {
+    return workspace == nullptr ? nullptr : reinterpret_cast<float*>(workspace + workspace_ticket_bytes);
+}
+
+/// The part of a tile that a block takes.
+struct tile_part {
+    bool is_part;  ///< else the tile is whole
+    int index;     ///< among all parts
+    tile_position at;
+    int first_step;
+    int steps;
+
+    __device__ tile_part(const tile_split& tiles, int block, int all_steps)
+        : is_part(block >= tiles.whole), index(max(0, block - tiles.whole)) {
+        const int parts = is_part ? tiles.parts : 1, part = index % parts;
+        at = grouped(is_part ? tiles.whole + index / parts : block, tiles.down, tiles.across);
+        const int each = all_steps / parts, longer = all_steps % parts;  // the first parts have a step more
+        first_step = part * each + min(part, longer);
+        steps = each + (part < longer ? 1 : 0);
+    }
+};
+
+/// Adds up what the parts of tiles left, by a kernel that may be there before they are done.
+void launch_add_up(const arguments& arguments, const tile_split& tiles, int tile_m, int tile_n,
+                   const device_traits& device, cudaStream_t stream);
 
 /// How sums are kept in memory: neighbours in each other's place. A packet is stored from four registers in a row. So
 /// those of even columns get odd numbers, the opposite of B's, and no FFMA takes both from one bank of registers.

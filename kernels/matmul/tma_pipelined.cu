@@ -9,21 +9,22 @@
 // In pipelined every thread computes addresses and starts copies, an instruction for 16 bytes, or for 4 of what is transposed
 // on its way, and one barrier keeps all warps together. Here one instruction copies a box, and barriers of a ring take the
 // place of the block's. But the accelerator does not transpose, and fragments of what lies along k are four k of each row, in
-// registers whose banks conflict: 1300 clocks for 1024 FFMA and more (README.md), where along m and n it is 1218. So who
+// registers whose banks conflict: 1300 clocks for 1024 FFMA and more (README.md), where along m and n it is 1064. So who
 // loads a box also transposes it, in place: a thread 4 x 4 elements at a time, in reads and writes of 16 bytes without bank
 // conflicts, 16 instructions of a warp for 4096 FFMA. Registers go to who multiplies.
 //
-// Needs rows or columns of A and of B that are contiguous and begin at multiples of 16 bytes, and compute capability 9.0. What
-// limits it: conflicts of register banks (0.85 of the clocks are FFMAs), and one size of tile: a C of few tiles leaves
-// multiprocessors idle, or with one block, whose four warps then wait for their fragments.
+// Needs rows or columns of A and of B that are contiguous and begin at multiples of 16 bytes, or a workspace for copies that do
+// (padded.cu), and compute capability 9.0. With a workspace tiles that fill no round are shared out along k, as split_k's. What
+// limits it: reads of fragments beside FFMAs, and one size of tile.
 //
-// 4096^3 on an H200: 50 TFLOP/s, 1.05 of pipelined, 0.99 of cuBLAS.
+// 4096^3 on an H200: 52 TFLOP/s, 1.06 of pipelined; of cuBLAS 1.01, and 1.18 at 4097 x 4099 x 4101, copies included.
 
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tensor_map.hpp"
 #include "kernels/matmul/tile_loader.cuh"
+#include "kernels/matmul/tile_split.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
 #include <cstdint>
@@ -103,7 +104,7 @@ __device__ void transpose(unsigned char* box) {
 
 /// By four warps, each its boxes of A and of B: loads one step ahead of the one that it transposes.
 __device__ void produce(const operand& a, const operand& b, shared_storage& shared, int row, int col,
-                        int steps) {
+                        int first_step, int steps) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int box = warp * box_bytes;
     row += warp * box_side;
@@ -114,8 +115,9 @@ __device__ void produce(const operand& a, const operand& b, shared_storage& shar
             ptx::mbarrier* const full = &shared.barriers.full[to_load.stage];
             ptx::wait(&shared.barriers.empty[to_load.stage], to_load.parity ^ 1);
             ptx::arrive_and_expect(full, 2 * box_bytes);
-            load(shared.a[to_load.stage] + box, a, row, step * tile::k, full);
-            load(shared.b[to_load.stage] + box, b, col, step * tile::k, full);
+            const int k = (first_step + step) * tile::k;
+            load(shared.a[to_load.stage] + box, a, row, k, full);
+            load(shared.b[to_load.stage] + box, b, col, k, full);
         }
         __syncwarp();
         to_load.advance();
@@ -154,9 +156,9 @@ class fragment_reader {
     int offset_;
 };
 
-/// By a warpgroup.
+/// By a warpgroup. `left`: where the sums go of a part of a tile, else null.
 __device__ void consume(const arguments& p, bool stores_packets, shared_storage& shared, int row, int col,
-                        int steps) {
+                        int steps, float* left) {
     const int warp = static_cast<int>(threadIdx.x) / 32 % tile::warps,
               lane = static_cast<int>(threadIdx.x) % 32;
     const int lane_m = lane_of_four(lane), lane_n = lane_of_eight(lane);
@@ -202,18 +204,30 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
     }
 
     // store
+    const auto for_each_packet = [&](auto function) {
 #pragma unroll
-    for (int i = 0; i < tile::thread_m; ++i)
+        for (int i = 0; i < tile::thread_m; ++i)
 #pragma unroll
-        for (int j = 0; j < tile::thread_n; j += 4)
-            store_four(p, row + warp_row + position<tile::lanes_m>(lane_m, i),
-                       col + warp_col + position<tile::lanes_n>(lane_n, j),
-                       {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]}, stores_packets);
+            for (int j = 0; j < tile::thread_n; j += 4)
+                function(warp_row + position<tile::lanes_m>(lane_m, i),
+                         warp_col + position<tile::lanes_n>(lane_n, j),
+                         packet{sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
+    };
+    // That sums may go out `swapped` also decides which registers they get all the while: those of even columns odd ones, the
+    // opposite of B's. Without it the loop takes 1218 clocks for 1024 FFMA, with it 1064.
+    if (left != nullptr)
+        for_each_packet([&](int r, int c, const packet& four) {
+            *reinterpret_cast<packet*>(left + r * tile::n + c) = swapped(four);
+        });
+    else
+        for_each_packet(
+            [&](int r, int c, const packet& four) { store_four(p, row + r, col + c, four, stores_packets); });
 }
 
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     tma_pipelined(const __grid_constant__ operand a, const __grid_constant__ operand b,
-                  const __grid_constant__ arguments p, bool stores_packets) {
+                  const __grid_constant__ arguments p, bool stores_packets,
+                  const __grid_constant__ tile_split tiles) {
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<shared_storage*>(storage);
     if (threadIdx.x == 0) {
@@ -227,32 +241,39 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     ptx::wait_for_grids_before();
 
     // locate
-    const tile_position at = grouped<tile>(p);
-    const int row = static_cast<int>(at.row) * tile::m, col = static_cast<int>(at.col) * tile::n;
-    const int steps = static_cast<int>((p.a.cols + tile::k - 1) / tile::k);
+    const tile_part part(tiles, static_cast<int>(blockIdx.x),
+                         static_cast<int>((p.a.cols + tile::k - 1) / tile::k));
+    const int row = static_cast<int>(part.at.row) * tile::m, col = static_cast<int>(part.at.col) * tile::n;
 
     if (threadIdx.x < warpgroup_threads) {
         ptx::release_registers<tile::producer_registers>();
-        produce(a, b, shared, row, col, steps);
+        produce(a, b, shared, row, col, part.first_step, part.steps);
     } else {
         ptx::claim_registers<tile::consumer_registers>();
-        consume(p, stores_packets, shared, row, col, steps);
+        float* const left =
+            part.is_part ? tiles.sums + std::int64_t{part.index} * (tile::m * tile::n) : nullptr;
+        consume(p, stores_packets, shared, row, col, part.steps, left);
     }
 }
 
 }  // namespace
 
-void launch_tma_pipelined(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+void launch_tma_pipelined(const arguments& arguments, std::byte* workspace, const device_traits& device,
+                          cudaStream_t stream) {
     const matrix_view<float>& c = arguments.c;
+    const ffma_layout layout =
+        lay_out_tma_pipelined(c.rows, c.cols, arguments.a.cols, device.sm_count, workspace != nullptr);
+    const tile_split tiles = split_of(layout, sums_in(workspace));
     const auto operand_of = [](const matrix_view<const float>& view) {
         const bool is_k_major = has_tensor_rows(view);
         return operand{make_tensor_map(is_k_major ? view : transposed(view), box_side, box_side), is_k_major};
     };
     const bool stores_packets =
         (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
-    launch(tma_pipelined, tile_count(arguments, tile::m, tile::n), 1, tile::threads, sizeof(shared_storage),
+    launch(tma_pipelined, static_cast<unsigned>(layout.blocks()), 1, tile::threads, sizeof(shared_storage),
            true, stream, operand_of(arguments.a), operand_of(transposed(arguments.b)), arguments,
-           stores_packets);
+           stores_packets, tiles);
+    if (layout.parts > 1) launch_add_up(arguments, tiles, tile::m, tile::n, device, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -126,7 +126,11 @@ template <int n>
 __device__ inline void wgmma_tf32(float (&sums)[n / 2], const unsigned (&a)[4], std::uint64_t b,
                                   bool accumulate) {
     // clang-format off
-    if constexpr (n == 64) {
+    if constexpr (n == 16) {
+        WGMMA_TF32("16", "%8, %9, %10, %11", "12", "13", REGISTERS_0 REGISTERS_4, SUMS_4(0), SUMS_4(4));
+    } else if constexpr (n == 32) {
+        WGMMA_TF32("32", "%16, %17, %18, %19", "20", "21", REGISTERS_0 REGISTERS_4 REGISTERS_8, SUMS_16(0));
+    } else if constexpr (n == 64) {
         WGMMA_TF32("64", "%32, %33, %34, %35", "36", "37", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16,
                    SUMS_32(0));
     } else if constexpr (n == 128) {

@@ -1,0 +1,206 @@
+#pragma once
+
+#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/cluster_message.cuh"
+#include "kernels/device/ptx/in_register.cuh"
+#include "kernels/matmul/epilogue.cuh"
+#include "kernels/matmul/warpgroup.cuh"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+/// Tiles of C that are shared out along k among the blocks of a cluster, which then add up a part of the tile each, and among
+/// several clusters.
+namespace heddle::kernels::matmul {
+
+/// With two, all clusters find room at once: a group of multiprocessors that has 17 takes four clusters of four blocks
+/// of one each, but eight of two.
+inline constexpr int skinny_blocks_per_sm = 2;
+
+template <int n_, int k_, int stages_>
+struct skinny_tile {
+    static constexpr int m = skinny_height;
+    static constexpr int n = n_;
+    static constexpr int k = k_;
+    static constexpr int stages = stages_;
+    static constexpr int consumers = warpgroup_threads;
+    static constexpr int threads = consumers + 32;                   ///< a warp loads
+    static constexpr int packets = n / 8;                            ///< of four sums that a thread has
+    static constexpr int received = std::max(packets, max_cluster);  ///< in a block's place for them
+    static_assert(m == warpgroup_m);
+};
+
+/// The clusters that share a tile, and what they leave for one another.
+struct skinny_split {
+    int down;      ///< tiles of C
+    int steps;     ///< along k, of each block
+    int longer;    ///< blocks of a tile that have one more
+    int clusters;  ///< that share a tile
+    float4* sums;
+    unsigned* tickets;  ///< zero between calls
+};
+
+inline skinny_split split_of(const skinny_layout& layout, std::byte* workspace) {
+    const int parts = layout.cluster * layout.clusters;
+    const auto steps = static_cast<int>(layout.steps);
+    skinny_split result{
+        static_cast<int>(layout.down), steps / parts, steps % parts, layout.clusters, nullptr, nullptr};
+    if (layout.clusters > 1) {
+        result.tickets = reinterpret_cast<unsigned*>(workspace);
+        result.sums = reinterpret_cast<float4*>(workspace + workspace_ticket_bytes);
+    }
+    return result;
+}
+
+/// Packet i is added up by block i % blocks. A cluster has 1, 2, 4 or 8 blocks: a division takes 100 clocks.
+template <class Tile>
+struct skinny_cluster {
+    int blocks = static_cast<int>(ptx::cluster_blocks());
+    int rank = static_cast<int>(ptx::cluster_rank());
+    int shift = (blocks > 1) + (blocks > 2) + (blocks > 4);  ///< that divides by it
+
+    __device__ int packets_of(int block) const { return (Tile::packets - block + blocks - 1) >> shift; }
+
+    /// By one thread, before what tells the other blocks that they may send.
+    __device__ void expect(ptx::mbarrier* all_received) const {
+        ptx::expect_messages(all_received, static_cast<unsigned>((blocks - 1) * packets_of(rank) *
+                                                                 Tile::consumers * sizeof(float4)));
+    }
+};
+
+/// What of C and of k is a block's.
+template <class Tile>
+struct skinny_share {
+    int tile;
+    int of_tile;  ///< the cluster, among those of the tile
+    int row;
+    int col;
+    int first;  ///< step
+    int last;
+
+    __device__ skinny_share(const skinny_split& s, const skinny_cluster<Tile>& cluster)
+        : tile(static_cast<int>(ptx::cluster_id()) / s.clusters),
+          of_tile(static_cast<int>(ptx::cluster_id()) % s.clusters),
+          row(tile % s.down * Tile::m),
+          col(tile / s.down * Tile::n) {
+        const int part = of_tile * cluster.blocks + cluster.rank;
+        first = part * s.steps + min(part, s.longer);
+        last = first + s.steps + (part < s.longer ? 1 : 0);
+    }
+};
+
+/// Apart, so that what is seldom needed is in nobody's way.
+template <class Out>
+__device__ __noinline__ float finished(const tensor_product<Out>& p, float scaled, const Out& c, int row,
+                                       int col) {
+    if (p.beta != 0) scaled += p.beta * static_cast<float>(c);
+    return p.epilogue.is_identity ? scaled : applied(p.epilogue, scaled, row, col);
+}
+
+/// Where a thread stores its packets: two neighbours of a row each, and the two `apart` rows below.
+template <class Out, int apart = 8>
+struct thread_place {
+    Out* first;
+    std::int64_t down;  ///< so many rows
+    std::int64_t right;
+    int row;
+    int col;
+    int rows_left;
+    int cols_left;
+    float alpha;
+
+    /// Constants come from far, and the compiler would fetch them anew for each packet.
+    __device__ thread_place(const tensor_product<Out>& p, int row, int col)
+        : first(ptx::in_register(p.c_data + row * p.c_row_stride + col * p.c_col_stride)),
+          down(ptx::in_register(apart * p.c_row_stride)),
+          right(ptx::in_register(p.c_col_stride)),
+          row(row),
+          col(col),
+          rows_left(ptx::in_register(p.m - row)),
+          cols_left(ptx::in_register(p.n - col)),
+          alpha(ptx::in_register(p.alpha)) {}
+
+    __device__ void store(const tensor_product<Out>& p, bool is_plain, int packet, const float4& sums) const {
+        const float values[2][2] = {{sums.x, sums.y}, {sums.z, sums.w}};
+        Out* const from = first + 8 * packet * right;
+        const auto for_each = [&](auto function) {
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+#pragma unroll
+                for (int j = 0; j < 2; ++j)
+                    if (apart * i < rows_left && 8 * packet + j < cols_left)
+                        function(from[i * down + j * right], alpha * values[i][j], i, j);
+        };
+        if (is_plain)
+            for_each([](Out& out, float scaled, int, int) { out = static_cast<Out>(scaled); });
+        else
+            for_each([&](Out& out, float scaled, int i, int j) {
+                out = static_cast<Out>(finished(p, scaled, out, row + apart * i, col + 8 * packet + j));
+            });
+    }
+};
+
+__device__ inline float4 operator+(const float4& a, const float4& b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+}
+
+/// By all consumers of all blocks of a tile: adds up their sums, in one order, whoever adds, and stores them. `received` is
+/// shared memory that every block of the cluster has ready for the others, as `all_received` is.
+template <class Tile, class Out, int apart>
+__device__ void add_up(const tensor_product<Out>& p, const skinny_split& s,
+                       const skinny_cluster<Tile>& cluster, const skinny_share<Tile>& share,
+                       const thread_place<Out, apart>& place_in_c, bool is_plain,
+                       const float (&sums)[Tile::n / 2], float4 (*received)[Tile::consumers],
+                       ptx::mbarrier* all_received, bool& is_last) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int rank = cluster.rank, own_packets = cluster.packets_of(rank);
+    const auto place = [&](int sender, int i, int owners_packets) {
+        return &received[sender * owners_packets + (i >> cluster.shift)][thread];
+    };
+#pragma unroll
+    for (int i = 0; i < Tile::packets; ++i) {
+        const int owner = i & (cluster.blocks - 1);
+        const float4 packet = make_float4(sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]);
+        float4* const to = place(rank, i, cluster.packets_of(owner));
+        if (owner == rank)
+            *to = packet;
+        else
+            ptx::send_message(to, static_cast<unsigned>(owner), packet, all_received);
+    }
+    if (cluster.blocks > 1) ptx::wait_for_messages(all_received);
+
+    const auto left = [&](int other, int i) {
+        return s.sums +
+               ((std::int64_t{share.tile} * s.clusters + other) * Tile::packets + i) * Tile::consumers +
+               thread;
+    };
+    for (int i = rank; i < Tile::packets; i += cluster.blocks) {
+        float4 total{};
+#pragma unroll 4
+        for (int sender = 0; sender < cluster.blocks; ++sender)
+            total = total + *place(sender, i, own_packets);
+        if (s.clusters == 1)
+            place_in_c.store(p, is_plain, i, total);
+        else
+            *left(share.of_tile, i) = total;
+    }
+    if (s.clusters == 1) return;
+    __threadfence();
+    ptx::sync_threads(1, Tile::consumers);
+    if (thread == 0)
+        is_last = ptx::atomic_increment(s.tickets + share.tile * cluster.blocks + rank, s.clusters - 1) ==
+                  static_cast<unsigned>(s.clusters - 1);
+    ptx::sync_threads(1, Tile::consumers);
+    if (!is_last) return;
+    __threadfence();
+    for (int i = rank; i < Tile::packets; i += cluster.blocks) {
+        float4 total{};
+#pragma unroll 8
+        for (int other = 0; other < s.clusters; ++other) total = total + __ldcg(left(other, i));
+        place_in_c.store(p, is_plain, i, total);
+    }
+}
+
+}  // namespace heddle::kernels::matmul

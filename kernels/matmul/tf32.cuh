@@ -1,0 +1,98 @@
+#pragma once
+
+#include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/wgmma.cuh"
+#include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/matmul/warpgroup_sums.cuh"
+
+#include <cstdint>
+
+/// What the rungs share that multiply float as TF32: A comes from registers, in any order, B from shared memory, along k.
+namespace heddle::kernels::matmul {
+
+/// Which elements of A's tile a thread has, and where they lie in shared memory.
+template <int m, bool k_major>
+class a_of_thread {
+  public:
+    static constexpr int apart = k_major ? 8 : 1;  ///< from its first row to its second
+
+    __device__ a_of_thread(int consumer, int thread) {
+        const int warp = thread / 32, group = thread % 32 / 4, k = thread % 4;
+        const int in_box = group % 2 * 2 + group / 4 * 4 + warp % 2 * 8 + group / 2 % 2 * 16;
+        row_ = k_major ? warp * 16 + group : warp / 2 * row_floats + in_box;
+        const int of_tile = consumer * warpgroup_m + row_;
+        offset_ = k_major ? of_tile * swizzle_bytes + of_tile % 8 * 16 + k * 4
+                          : of_tile / row_floats * box_bytes + k * swizzle_bytes + (in_box / 4 ^ k) * 16 +
+                                in_box % 4 * 4;
+    }
+
+    /// The first, of the consumer's.
+    __device__ int row() const { return row_; }
+
+    /// For instruction i of a step (wgmma.cuh).
+    __device__ void read(const unsigned char* tile, int i, unsigned (&to)[4]) const {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {  // four apart along k
+            if constexpr (k_major) {
+                const unsigned char* const at = tile + (offset_ ^ (2 * i + half) * 16);
+                to[2 * half] = *reinterpret_cast<const unsigned*>(at);
+                to[2 * half + 1] = *reinterpret_cast<const unsigned*>(at + apart * swizzle_bytes);
+            } else {
+                const uint2 both = *reinterpret_cast<const uint2*>(tile + (offset_ ^ half * 64) +
+                                                                   (8 * i + 4 * half) * swizzle_bytes);
+                to[2 * half] = both.x;
+                to[2 * half + 1] = both.y;
+            }
+        }
+    }
+
+  private:
+    using tile = warpgroup_tile<float, m, k_major>;
+    static constexpr int row_floats = tile::row;
+    static constexpr int box_bytes = tile::box_bytes;
+    int row_;
+    int offset_;
+};
+
+/// What `steps` stages, one at least, say of the first n columns of B's tiles. While the tensor cores multiply one half of a
+/// step, the registers of the other are free. `release`: this warp has done with a stage.
+template <int n, class B, int tile_m, bool k_major, class Storage, int stages, class Release>
+__device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, Storage& shared,
+                              stage_position<stages>& at, int steps, float (&sums)[n / 2], Release release) {
+    constexpr int halves = 2, instructions = B::depth / B::step / halves;
+    unsigned a[halves][instructions][4];
+    const auto read = [&](int half) {
+#pragma unroll
+        for (int i = 0; i < instructions; ++i)
+            mine.read(shared.a[at.stage], half * instructions + i, a[half][i]);
+    };
+    ptx::wait(&shared.barriers.full[at.stage], at.parity);
+    read(0);
+    int stage_before = 0;
+    for (int step = 0; step < steps; ++step) {
+        const std::uint64_t b = B::descriptor(shared.b[at.stage], 0);
+        const auto multiply_half = [&](int half) {
+            ptx::wgmma_fence();
+#pragma unroll
+            for (int i = 0; i < instructions; ++i)
+                ptx::wgmma_tf32<n>(sums, a[half][i], b + (half * instructions + i) * B::advance,
+                                   step > 0 || half > 0 || i > 0);
+            ptx::wgmma_commit();
+            ptx::wgmma_wait<1>();
+        };
+        multiply_half(0);
+        if (step > 0) release(stage_before);
+        read(1);
+        multiply_half(1);
+        stage_before = at.stage;
+        at.advance();
+        if (step + 1 == steps) break;
+        ptx::wait(&shared.barriers.full[at.stage], at.parity);
+        read(0);
+    }
+    ptx::wgmma_wait<0>();
+    ptx::wgmma_results(sums);
+    release(stage_before);
+}
+
+}  // namespace heddle::kernels::matmul
