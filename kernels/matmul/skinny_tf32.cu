@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     const skinny_share<Tile> share(s, cluster);
     stage_position<Tile::stages> at{};
     if (thread >= Tile::consumers) {
-        // Boxes that lie outside of A cost as much as others: what they would fill is multiplied, but not stored.
+        // Boxes outside of A would take longer than others. What lies in their place is multiplied, but not stored.
         const int a_boxes =
             a_k_major ? 1 : min(a_tile::boxes, (p.m - share.row + a_tile::row - 1) / a_tile::row);
         const auto bytes_of_step = static_cast<unsigned>(a_boxes * a_tile::box_bytes + b_tile::bytes);

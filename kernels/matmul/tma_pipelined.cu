@@ -17,7 +17,7 @@
 // (padded.cu), and compute capability 9.0. With a workspace tiles that fill no round are shared out along k, as split_k's. What
 // limits it: reads of fragments beside FFMAs, and one size of tile.
 //
-// 4096^3 on an H200: 52 TFLOP/s, 1.06 of pipelined; of cuBLAS 1.01, and 1.18 at 4097 x 4099 x 4101, copies included.
+// 4096^3 on an H200: 52 TFLOP/s, 1.06 of pipelined; of cuBLAS 1.01, and 1.17 at 4097 x 4099 x 4101, copies included.
 
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
