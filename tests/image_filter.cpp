@@ -18,6 +18,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -434,7 +435,7 @@ void check_stencils_everywhere(place where) {
 
 template <class T>
 void check_boxes_everywhere(place where) {
-    constexpr std::array<std::int64_t, 8> radii = {0, 1, 2, 4, 7, 12, 16, 17};
+    constexpr std::array<std::int64_t, 10> radii = {0, 1, 2, 4, 7, 12, 16, 17, 33, 40};
     const std::vector<problem> all = problems();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const window_radius radius{radii[i % radii.size()], radii[i * 5 / 3 % radii.size()]};
@@ -605,6 +606,30 @@ TEST_F(image_filter, takes_means_of_every_shape_u16) {
 }
 TEST_F(image_filter, takes_means_of_every_shape_u8) {
     check_boxes_everywhere<std::uint8_t>(device());
+}
+/// On warpgroups, where there are some: every image of a batch with one source.
+TEST_F(image_filter, takes_means_of_many_images_of_bytes) {
+    constexpr std::int64_t images = 6;
+    for (const window_radius radius : {window_radius{5}, {11}, {7, 3}, {15}, {3, 16}}) {
+        const problem p{.width = 600, .height = 400, .channels = 3, .how = layout::aligned};
+        problem all = p;
+        all.images = images;
+        SCOPED_TRACE(text(p) + " radius " + std::to_string(radius.x));
+        const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(p);
+        test_images<std::uint8_t> source(p, p.width, p.height, false);
+        test_images<std::uint8_t> destination(all, p.width, p.height, false);
+        source.upload(elements);
+        box_blur<std::uint8_t>({source.view().first, images, 0}, destination.view(), radius, *stream_,
+                               options_of(p));
+        stream_->synchronize();
+        std::vector<std::uint8_t> means = destination.download();
+        const auto size = static_cast<std::size_t>(p.elements());
+        for (std::size_t i = size; i < means.size(); i += size)
+            ASSERT_EQ(std::memcmp(&means[i], means.data(), size), 0) << "image " << i / size;
+        means.resize(size);
+        ASSERT_NO_FATAL_FAILURE(expect_close(
+            means, convolution_in_double(p, elements, box_taps(radius.x), box_taps(radius.y), 1)));
+    }
 }
 TEST_F(image_filter, takes_taps_of_every_shape) {
     check_convolutions_everywhere(device());

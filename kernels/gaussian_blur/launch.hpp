@@ -156,8 +156,8 @@ std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem);
 template <class T>
 void launch_decimated(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// The two kinds of tensor_core: sums along y in registers, for windows up to this where the source is
-/// `in_vectors` and neither wraps nor ends in a constant, and all others.
+/// Small windows of bytes, where the source is `in_vectors` and neither wraps nor ends in a constant: sums along y in
+/// registers.
 inline constexpr int max_tensor_core_register_radius = 8;
 inline constexpr int max_tensor_core_register_reach = 24;  ///< values
 inline bool is_tensor_core_register_window(std::int64_t radius_x, std::int64_t radius_y,
@@ -174,6 +174,16 @@ bool tensor_core_registers_fits(const arguments<std::uint8_t>& arguments);
 /// Needs tensor_core_registers_fits().
 void launch_tensor_core_registers(const arguments<std::uint8_t>& arguments, const device_traits& device,
                                   cudaStream_t stream);
+
+/// Wider windows of bytes, where the source is `in_vectors`: on warpgroups. Of how many tiles; 0: does not fit.
+std::int64_t tensor_core_warpgroup_tiles(const arguments<std::uint8_t>& arguments);
+/// Needs a tile.
+void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& arguments, const device_traits& device,
+                                   cudaStream_t stream);
+
+/// What tensor_core takes bytes to, as is the fastest on an H200.
+enum class tensor_core_kind { general, in_registers, on_warpgroups };
+tensor_core_kind tensor_core_kind_of(const arguments<std::uint8_t>& arguments, const device_traits& device);
 
 /// The two kinds of `fused`: one radius for both axes, up to this, and all others.
 constexpr int max_register_radius(pixel_type type, std::int64_t channels) {

@@ -627,9 +627,22 @@ bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits&
            problem.radius.y <= tile::max_radius;
 }
 
+tensor_core_kind tensor_core_kind_of(const arguments<std::uint8_t>& a, const device_traits& device) {
+    const std::int64_t tiles = tensor_core_warpgroup_tiles(a);
+    if (tensor_core_registers_fits(a)) {
+        // Each row of a window takes registers longer, and warpgroups not.
+        constexpr int even = 4, gain = 8;
+        const bool pays = tiles * (a.taps_y.radius - even) >= gain * device.sm_count;
+        return pays ? tensor_core_kind::on_warpgroups : tensor_core_kind::in_registers;
+    }
+    return 2 * tiles >= 3 * device.sm_count ? tensor_core_kind::on_warpgroups : tensor_core_kind::general;
+}
+
 template <class T>
 void launch_tensor_core(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    if (tensor_core_registers_fits(a)) return launch_tensor_core_registers(a, device, stream);
+    const tensor_core_kind kind = tensor_core_kind_of(a, device);
+    if (kind == tensor_core_kind::in_registers) return launch_tensor_core_registers(a, device, stream);
+    if (kind == tensor_core_kind::on_warpgroups) return launch_tensor_core_warpgroups(a, device, stream);
     const int channels = static_cast<int>(a.source.first.channels);
     parameters p{};
     p.source = a.source;

@@ -29,12 +29,19 @@ __device__ inline void arrive_threads(int barrier, int threads) {
 }
 
 /// Stores four 8 x 8 matrices of 16-bit elements: thread t gives the address of row t % 8 of matrix t / 8, and in
-/// register i the elements 2 (t % 4) and the next of row t / 4 of matrix i.
+/// register i the elements 2 (t % 4) and the next of row t / 4 of matrix i; of its transpose where `transposed`.
+template <bool transposed = false>
 __device__ inline void store_matrices(void* row, unsigned a, unsigned b, unsigned c, unsigned d) {
-    asm volatile(
-        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)), "r"(a),
-        "r"(b), "r"(c), "r"(d)
-        : "memory");
+    if constexpr (transposed)
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                         shared_address(row)),
+                     "r"(a), "r"(b), "r"(c), "r"(d)
+                     : "memory");
+    else
+        asm volatile(
+            "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
+            "r"(a), "r"(b), "r"(c), "r"(d)
+            : "memory");
 }
 
 }  // namespace heddle::kernels::ptx

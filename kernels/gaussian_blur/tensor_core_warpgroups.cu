@@ -1,0 +1,492 @@
+// tensor_core on wgmma: the blur of bytes as two products with banded matrices, in whole numbers, 64 values by 64 rows at a
+// time. One launch, one read, one write.
+//
+//   along x   h^T (64 columns x 64 rows)   = W_x (64 x window) * rows of the image, as they lie in memory
+//   along y   out^T (64 columns x 32 rows) = h^T (64 x 64) * W_y (64 x 32), twice
+//
+// - Bytes are multiplied along k alone: rows of the image lie so, and of interleaved channels the taps of W_x lie
+//   `channels` values apart. h^T stays in registers: a thread's part of a sum is what the next product wants of it,
+//   as its k may come in any order. W_y has it in that order.
+// - Weights are whole numbers 256 u + v, and h, exact, is rounded to 16 bits, bytes a, b. The four products along y,
+//   256 a u + (a v + b u) + b v / 256, are three exact sums.
+// - Sums of the weights times a small multiplier are 2^24: multiplied by it, a result is the uppermost byte, from
+//   where permutations take it, and h the upper two. The weights of a box are all one, and its sums exact: they are
+//   divided in float, and rounded as the exact means are while those of a row fit 16 bits.
+// - A row of 32 results needs a window of 64 rows up to radius 16, whatever the radius.
+// - The tensor memory accelerator loads half of a step at once, boxes of 32 rows, which begin at multiples of 16 bytes,
+//   and stores results. What stands for rows beyond an edge is copied row by row, what stands for columns beyond
+//   an edge within shared memory (tensor_core_rows.cuh).
+// - Every multiprocessor has one block, and those share the tiles, which count through down the strips, so that all end
+//   together.
+//
+//   four warps       | load rows of a step each, and fill in columns beyond the edges
+//   four warpgroups  | along x, meanwhile store the last step's | cut | along y | pack | along y | pack | ...
+//
+// Learnt here: the products take 60 % of the time, and no one resource more; four warpgroups, whose registers just do,
+// are a tenth faster than three, and turns of theirs gain nothing, as what cuts and packs waits for registers'
+// ports that products occupy. At least as much came from the edges of the work: a first load that waits behind those of
+// other stages, code that a warp runs alone and cold, blocks at the image's sides that end last.
+//
+// Any shape, border and region of a source whose rows start at multiples of 16 bytes; radii up to 16 along y, and along x
+// up to 32 where windows of 64 values are no wider than 320. Built for compute capability 9.0a.
+//
+// The error before rounding, in values of 0..255; n taps of an axis, S the sum of its weights, which is at least
+// 0.9 * min(2^15 / (largest tap), 2^19):
+//   weights    <= 127.5 * sum of |W / S - w| <= 127.5 n / S, for each axis
+//   h rounded  <= 2^-9, and b v / 256 cut <= 1 / S
+//   sums       <= 255 * 2^-23, as they are off 2^24 when multiplied, for each axis
+
+#include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/tensor_copy.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/device/ptx/wgmma.cuh"
+#include "kernels/device/tensor_map.hpp"
+#include "kernels/device/vector.cuh"
+#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/tensor_core_rows.cuh"
+#include "kernels/gaussian_blur/whole_weights.hpp"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace heddle::kernels::gaussian_blur::tensor_core_warpgroups {
+namespace {
+
+constexpr int makers = tile::groups * group_threads;
+
+/// The column of a warpgroup's 64 that row m of a product is: stored, a thread's two rows are neighbours.
+__device__ int column_of(int m) {
+    return m / 16 * 16 + m % 8 * 2 + m % 16 / 8;
+}
+/// The row of a block of 32 that index k of a product along y is: the order in which the products along x leave them.
+__device__ int row_of(int k) {
+    return k / 16 * 16 + k % 4 / 2 * 8 + k % 16 / 4 * 2 + k % 2;
+}
+
+/// The four weights from `first` on.
+__device__ unsigned four_weights(const std::uint8_t* weights, int first) {
+    const auto* const words = reinterpret_cast<const unsigned*>(weights) + first / word;
+    return __funnelshift_r(words[0], words[1], 8 * static_cast<unsigned>(first % word));
+}
+/// W_x's weights of row m from value k on, in the order of its bytes.
+__device__ unsigned weights_along_x(const std::uint8_t* band, int m, int k) {
+    return four_weights(band, tile::side - 1 + k - column_of(m));
+}
+/// W_y's of row n from index k on.
+__device__ unsigned weights_along_y(const std::uint8_t* band, int n, int k) {
+    const int row = tile::side - 1 + k / tile::depth * tile::depth + row_of(k % tile::depth) - n;
+    return __byte_perm(four_weights(band, row), four_weights(band, row + 8), 0x5410);
+}
+
+/// A band as an operand of so many rows, `depths` instructions deep, by all threads that multiply.
+template <int rows, class Band, class Weights>
+__device__ void make_operand(unsigned char* high, unsigned char* low, const Band& band, int depths,
+                             Weights weights) {
+    static_assert(makers % rows == 0);
+    const int maker = static_cast<int>(threadIdx.x);
+    const int row = maker % rows;
+    for (int k = maker / rows * word; k < depths * tile::depth; k += makers / rows * word) {
+        *reinterpret_cast<unsigned*>(high + place(row, k)) = weights(band.high, row, k);
+        *reinterpret_cast<unsigned*>(low + place(row, k)) = weights(band.low, row, k);
+    }
+}
+
+/// A thread's part of a block of 32 rows of h^T, in its upper two bytes.
+struct bytes_of_h {
+    unsigned a[4];
+    unsigned b[4];
+
+    __device__ void cut(int i, unsigned s0, unsigned s1, unsigned s2, unsigned s3) {
+        const unsigned upper = __byte_perm(s0, s1, 0x7362);
+        const unsigned lower = __byte_perm(s2, s3, 0x7362);
+        a[i] = __byte_perm(upper, lower, 0x7632);
+        b[i] = __byte_perm(upper, lower, 0x5410);
+    }
+};
+
+__device__ unsigned uppermost_bytes(unsigned a, unsigned b, unsigned c, unsigned d) {
+    return __byte_perm(__byte_perm(a, b, 0x0073), __byte_perm(c, d, 0x0073), 0x5410);
+}
+
+/// A warpgroup that multiplies.
+struct multiplier {
+    const parameters& p;
+    const layout& at;
+    unsigned char* shared;
+    int group;
+    int thread;
+
+    using stage = stage_position<tile::stages>;
+    __device__ unsigned char* rows(const stage& of) const {
+        return shared + of.stage * at.stage_boxes * operand::bytes;
+    }
+
+    __device__ unsigned scaled(unsigned sum) const { return sum * p.multiplier_y + p.rounding_y; }
+
+    /// The means of sums of pixels, rounded where float's last bit is 1.
+    __device__ unsigned means_of(unsigned a, unsigned b, unsigned c, unsigned d) const {
+        constexpr unsigned unit = 0x4b000000;  // 2^23
+        const auto mean = [this](unsigned sum) {
+            const float value = __uint_as_float(unit + sum) - __uint_as_float(unit);
+            return __float_as_uint(__fmaf_rn(value, p.of_pixel, __uint_as_float(unit)));
+        };
+        return __byte_perm(__byte_perm(mean(a), mean(b), 0x0040), __byte_perm(mean(c), mean(d), 0x0040),
+                           0x5410);
+    }
+
+    template <bool of_box>
+    __device__ void filter(walk steps, stage_barriers<tile::stages>& barriers) const {
+        constexpr int newest = tile::newest;
+        constexpr int per_box = operand::row / tile::depth;
+        const auto at_depth = [](int i) {
+            return static_cast<std::uint64_t>(i / per_box * (operand::bytes >> 4)) +
+                   i % per_box * operand::advance;
+        };
+        const int warp = thread / warp_threads;
+        const int lane = thread % warp_threads;
+        const std::uint64_t high_y = operand_y::descriptor(shared + at.operand_y, 0);
+        const std::uint64_t low_y = operand_y::descriptor(shared + at.operand_y + operand_y::bytes, 0);
+        packed_tile done{};
+        int place = at.results + group * tile::side * tile::side;
+        int to_other_place = tile::groups * tile::side * tile::side;
+
+        const std::uint64_t weights_x = operand::descriptor(shared + at.operand_x, 0);
+        const std::uint64_t low_weights_x = at_depth(boxes_of(p.depths_x) * per_box);
+        bytes_of_h h[tile::before + newest] = {};
+        for (stage from; steps.next(); from.advance()) {
+#pragma unroll
+            for (int b = 0; b < tile::before; ++b) h[b] = h[b + newest];
+            ptx::wait(&barriers.full[from.stage], from.parity);
+            unsigned upper[tile::side / 2], lower[tile::side / 2];
+            ptx::wgmma_fence();
+            const auto multiply = [&](int i) {
+                const std::uint64_t here = operand::descriptor(rows(from), 0) + at_depth(group * newest + i);
+                ptx::wgmma_u8<tile::side>(upper, weights_x + at_depth(i), here, i > 0);
+                ptx::wgmma_u8<tile::side>(lower, weights_x + low_weights_x + at_depth(i), here, i > 0);
+            };
+            multiply(0);
+#pragma unroll 1
+            for (int i = 1; i < p.depths_x; ++i) multiply(i);
+            ptx::wgmma_commit();
+            store(done);  // meanwhile
+            done.place = 0;
+            ptx::wgmma_wait<0>();
+            ptx::wgmma_results(upper);
+            ptx::wgmma_results(lower);
+            if (lane == 0) ptx::arrive(&barriers.empty[from.stage]);
+#pragma unroll
+            for (int i = 0; i < tile::side / 2; ++i)
+                upper[i] = (256 * upper[i] + lower[i]) * p.multiplier_x + rounding_x;
+#pragma unroll
+            for (int i = 0; i < tile::side / 8; ++i) {
+                const unsigned* const of = upper + i / 4 * 16 + i % 4 / 2 * 8 + i % 2 * 2;
+                h[tile::before + i / 4].cut(i % 4, of[0], of[1], of[4], of[5]);
+            }
+            if (steps.step < 0) continue;
+
+#pragma unroll
+            for (int half = 0; half < newest; ++half) {
+                unsigned sums[3][tile::depth / 2];
+                ptx::wgmma_fence();
+#pragma unroll
+                for (int b = 0; b <= tile::before; ++b) {
+                    const bytes_of_h& of = h[half + b];
+                    const std::uint64_t high = high_y + b * operand_y::advance;
+                    const std::uint64_t low = low_y + b * operand_y::advance;
+                    ptx::wgmma_u8_of_registers(sums[0], of.a, high, b > 0);
+                    ptx::wgmma_u8_of_registers(sums[1], of.b, high, b > 0);
+                    ptx::wgmma_u8_of_registers(sums[2], of.b, low, b > 0);
+                    ptx::wgmma_u8_of_registers(sums[1], of.a, low, true);
+                }
+                ptx::wgmma_commit();
+                ptx::wgmma_wait<0>();
+#pragma unroll
+                for (auto& part : sums) ptx::wgmma_results(part);
+                unsigned words[tile::depth / 8];  // two neighbours of a row, and the two below them
+#pragma unroll
+                for (int i = 0; i < tile::depth / 8; ++i) {
+                    const auto sum = [&](int j) {
+                        const int k = 4 * i + j;
+                        return 256 * sums[0][k] + (sums[1][k] + (sums[2][k] >> 8));
+                    };
+                    words[i] = of_box ? means_of(sum(0), sum(2), sum(1), sum(3))
+                                      : uppermost_bytes(scaled(sum(0)), scaled(sum(2)), scaled(sum(1)),
+                                                        scaled(sum(3)));
+                }
+                ptx::store_matrices<true>(
+                    shared + place + place_of_result(half * tile::depth + lane, warp * 16), words[0],
+                    words[1], words[2], words[3]);
+            }
+            if (p.stores_boxes) ptx::fence_before_copies();
+            done = {place, steps.now.begin + group * tile::side, steps.now.top + steps.step * tile::side,
+                    steps.now.image};
+            place += to_other_place;
+            to_other_place = -to_other_place;
+        }
+        store(done);
+        if (p.stores_boxes && thread == 0) ptx::wait_for_reads_of_stores<0>();
+    }
+
+    /// Where results are, in bytes of shared memory, and where they belong.
+    struct packed_tile {
+        int place;  ///< 0: none
+        int column;
+        int row;
+        int image;
+    };
+
+    /// 64 rows of 64 bytes, swizzled.
+    __device__ static int place_of_result(int row, int at) {
+        return row * tile::side + ((at / 16 ^ row / 2 % 4) * 16) + at % 16;
+    }
+
+    /// Frees the other place of results, too.
+    __device__ void store(const packed_tile& done) const {
+        if (done.place == 0) return;
+        if (p.stores_boxes && thread == 0) ptx::wait_for_reads_of_stores<0>();
+        ptx::sync_threads(first_group_barrier + group, group_threads);
+        if (p.stores_boxes) {
+            if (thread > 0) return;
+            ptx::store_box(p.result, shared + done.place, done.column, done.row, done.image);
+            ptx::commit_stores();
+            return;
+        }
+        constexpr int words = tile::side / 4;
+        const std::int64_t stride = p.destination.first.row_stride;
+        std::uint8_t* const to =
+            p.destination.first.data + done.image * p.destination.stride + done.row * stride + done.column;
+        const int valid =
+            static_cast<int>(p.destination.first.width * p.destination.first.channels) - done.column;
+        const int height = static_cast<int>(p.destination.first.height);
+#pragma unroll 1
+        for (int i = thread; i < tile::side * words; i += group_threads) {
+            const int row = i / words;
+            const int at = i % words * 4;
+            if (done.row + row >= height) break;
+            const unsigned word =
+                *reinterpret_cast<const unsigned*>(shared + done.place + place_of_result(row, at));
+            std::uint8_t* const here = to + row * stride + at;
+            if (p.stores_words && at + 4 <= valid)
+                *reinterpret_cast<unsigned*>(here) = word;
+            else
+                for (int b = 0; b < 4 && at + b < valid; ++b)
+                    here[b] = static_cast<std::uint8_t>(word >> (8 * b));
+        }
+    }
+};
+
+/// By all that multiply, through addresses of memory, as constants that threads read at different places come one
+/// after the other.
+template <class Band>
+__device__ void copy_band(Band& to, const Band& from) {
+    constexpr int words = int{sizeof(Band)} / word;
+    static_assert(words <= makers);
+    const auto* source = reinterpret_cast<const unsigned*>(&from);
+    asm volatile("" : "+l"(source));
+    const auto i = threadIdx.x;
+    if (i < words) reinterpret_cast<unsigned*>(&to)[i] = source[i];
+}
+
+template <bool of_box>
+__global__ void __launch_bounds__(tile::threads, 1) blur(const __grid_constant__ parameters p) {
+    extern __shared__ __align__(1024) unsigned char storage[];
+    const layout at = lay_out(p.depths_x);
+    auto& barriers = *reinterpret_cast<block_barriers*>(storage + at.barriers);
+    const int group =
+        __shfl_sync(~0u, static_cast<int>(threadIdx.x) / group_threads, 0);  // uniform, as it is
+    const int thread = static_cast<int>(threadIdx.x) % group_threads;
+    if (group == tile::groups) {
+        if (thread == 0) barriers.init();
+        ptx::sync_threads(barrier_of_loaders, group_threads);
+        ptx::arrive_threads(barrier_of_all, tile::threads);
+        ptx::release_registers<tile::loader_registers>();
+        const loader self{p, at, storage, thread / warp_threads, thread % warp_threads};
+        self.load(walk(p), barriers);
+        return;
+    }
+    auto& along_x = *reinterpret_cast<band_x*>(storage + at.band_x);
+    auto& along_y = *reinterpret_cast<band_y*>(storage + at.band_y);
+    copy_band(along_x, p.along_x);
+    copy_band(along_y, p.along_y);
+    ptx::sync_threads(barrier_of_all, tile::threads);
+    ptx::claim_registers<tile::group_registers>();
+    unsigned char* const x = storage + at.operand_x;
+    unsigned char* const y = storage + at.operand_y;
+    make_operand<tile::side>(x, x + boxes_of(p.depths_x) * operand::bytes, along_x, p.depths_x,
+                             weights_along_x);
+    make_operand<tile::depth>(y, y + operand_y::bytes, along_y, 1 + tile::before, weights_along_y);
+    ptx::fence_before_copies();  // wgmma reads as copies do
+    ptx::sync_threads(barrier_of_groups, makers);
+    const multiplier self{p, at, storage, group, thread};
+    self.filter<of_box>(walk(p), barriers.loads);
+}
+
+/// Shares out the tiles so that all blocks end together; returns how many blocks. Tiles of strips at the sides take
+/// longer, as warps fill in columns, and a block that goes on to another strip takes a step without a result.
+int share_out(parameters& p, int images, int most) {
+    const int tiles = images * p.strips * p.strip_tiles;
+    const int blocks = std::min({tiles, most, max_blocks});
+    constexpr int cost = 8;  // of a tile; all as measured
+    const bool are_many = tiles >= 4 * blocks;
+    const int side_cost = are_many ? 10 : cost, start_cost = are_many ? 8 : 0;
+    const std::int64_t inner_strip = std::int64_t{p.strip_tiles} * cost + start_cost;
+    const std::int64_t side_strip = std::int64_t{p.strip_tiles} * side_cost + start_cost;
+    const int sides = std::min(p.strips, 2);
+    const std::int64_t image = sides * side_strip + (p.strips - sides) * inner_strip;
+    for (int block = 0; block <= blocks; ++block) {
+        const std::int64_t all = images * image * block / blocks;
+        std::int64_t strip = all / image * p.strips;
+        std::int64_t left = all % image;
+        bool at_side = left < side_strip;
+        if (!at_side) {
+            left -= side_strip;
+            const std::int64_t passed = std::min<std::int64_t>(left / inner_strip, p.strips - sides);
+            at_side = passed == p.strips - sides;
+            left -= passed * inner_strip;
+            strip += 1 + passed;
+        }
+        const int each = at_side ? side_cost : cost;
+        const std::int64_t tile = std::max<std::int64_t>(left - start_cost + each / 2, 0) / each;
+        p.first_tiles[block] = static_cast<int>(strip * p.strip_tiles + tile);
+    }
+    return blocks;
+}
+
+std::int64_t parts_of(std::int64_t all, int size) {
+    return (all + size - 1) / size;
+}
+
+template <bool of_box>
+void launch(parameters p, const device_traits& device, cudaStream_t stream) {
+    const image_view<std::uint8_t>& to = p.destination.first;
+    p.strips = static_cast<int>(parts_of(to.width * to.channels, tile::columns));
+    p.strip_tiles = static_cast<int>(parts_of(to.height, tile::side));
+    const int blocks = share_out(p, static_cast<int>(p.destination.count), device.sm_count);
+    const auto kernel = blur<of_box>;
+    check(allow_shared_memory(kernel, device));
+    const auto bytes = static_cast<std::size_t>(lay_out(p.depths_x).bytes);
+    kernel<<<static_cast<unsigned>(blocks), tile::threads, bytes, stream>>>(p);
+    check(cudaGetLastError());
+}
+
+/// Instructions along a window of 64 values and so many besides.
+constexpr int depths_of(int besides) {
+    return (tile::side + besides + tile::depth - 1) / tile::depth;
+}
+
+template <class T>
+int alignment_of(const image_batch_view<T>& images) {
+    return common_alignment(reinterpret_cast<std::uintptr_t>(images.first.data),
+                            images.first.height > 1 ? images.first.row_stride : 0,
+                            images.count > 1 ? images.stride : 0);
+}
+/// Whether the tensor memory accelerator can address them.
+template <class T>
+bool has_boxes(const image_batch_view<T>& images) {
+    constexpr std::int64_t max_stride = std::int64_t{1} << 40;
+    return alignment_of(images) == max_vector_bytes && images.first.row_stride < max_stride &&
+           images.stride < max_stride;
+}
+
+/// Windows start at what is copied at once.
+int lead_of(const arguments<std::uint8_t>& a) {
+    const int channels = static_cast<int>(a.source.first.channels);
+    const int reach = a.taps_x.radius * channels;
+    const int x = static_cast<int>(a.x) * channels;
+    return reach + (x + round_up(reach, max_vector_bytes) - reach) % max_vector_bytes;
+}
+
+bool are_equal(std::span<const float> weights) {
+    return std::all_of(weights.begin(), weights.end(), [&](float w) { return w == weights[0]; });
+}
+
+/// Above, too few bits are left of the others.
+constexpr float max_weight = 0.625f;
+bool has_small_weights(const taps& taps) {
+    return taps.radius == 0 || *std::max_element(taps.table, taps.table + 2 * taps.radius + 1) <= max_weight;
+}
+
+}  // namespace
+}  // namespace heddle::kernels::gaussian_blur::tensor_core_warpgroups
+
+namespace heddle::kernels::gaussian_blur {
+
+std::int64_t tensor_core_warpgroup_tiles(const arguments<std::uint8_t>& a) {
+    using namespace tensor_core_warpgroups;
+    constexpr std::int64_t max_rows = std::int64_t{1} << 29;  // counted in 32 bits, and twice in border.cuh
+    const image_view<std::uint8_t>& to = a.destination.first;
+    const int reach = a.taps_x.radius * static_cast<int>(to.channels);
+    const std::int64_t of_image =
+        parts_of(to.width * to.channels, tile::columns) * parts_of(to.height, tile::side);
+    const bool fits = has_boxes(a.source) && a.source.first.height <= max_rows &&
+                      a.taps_x.radius <= whole_weights::max_radius && a.taps_y.radius <= tile::max_radius_y &&
+                      depths_of(lead_of(a) + reach) <= tile::max_depths_x && has_small_weights(a.taps_x) &&
+                      has_small_weights(a.taps_y) &&
+                      of_image <= std::numeric_limits<int>::max() / a.destination.count;
+    return fits ? a.destination.count * of_image : 0;
+}
+
+void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const device_traits& device,
+                                   cudaStream_t stream) {
+    using namespace tensor_core_warpgroups;
+    const image_view<const std::uint8_t>& from = a.source.first;
+    const int channels = static_cast<int>(from.channels);
+    parameters p{};
+    p.source = a.source;
+    p.destination = a.destination;
+    p.width = static_cast<int>(from.width);
+    p.height = static_cast<int>(from.height);
+    p.border = a.border;
+    p.border_value = a.border_value;
+    const std::int64_t row_values = a.destination.first.width * channels;
+    p.stores_boxes = has_boxes(a.destination) && row_values % max_vector_bytes == 0;  // boxes end at these
+    p.stores_words = alignment_of(a.destination) >= word;
+    p.x = static_cast<int>(a.x) * channels;
+    p.y = static_cast<int>(a.y);
+    p.reach = a.taps_x.radius * channels;
+    p.radius_y = a.taps_y.radius;
+    p.per_channel = (1 << 16) / channels + 1;
+    p.lead = lead_of(a);
+    p.depths_x = depths_of(p.lead + p.reach);
+
+    const auto make_map = [](const auto& images, int box_rows, int box_columns) {
+        const auto& first = images.first;
+        return make_tensor_map(first.data, first.height, first.width * first.channels, first.row_stride,
+                               box_rows, box_columns, images.count, images.count > 1 ? images.stride : 0);
+    };
+    image_batch_view<const std::uint8_t> source = a.source;
+    p.has_one_source = source.stride == 0;
+    if (p.has_one_source) source.count = 1;
+    p.halves = make_map(source, tile::side / 2, operand::row);
+    if (p.stores_boxes) p.result = make_map(a.destination, tile::side, tile::side);
+
+    const auto weights_of = [](const taps& taps) {
+        return std::span(taps.table, static_cast<std::size_t>(2 * taps.radius + 1));
+    };
+    const auto along_x = weights_of(a.taps_x), along_y = weights_of(a.taps_y);
+    const bool of_box = are_equal(along_x) && are_equal(along_y);
+    p.of_pixel = 1 / static_cast<float>(along_x.size() * along_y.size());
+    const whole_weights weights_x =
+        of_box ? whole_weights(along_x.size(), 1, 1 << 16) : whole_weights(along_x);
+    const whole_weights weights_y = of_box ? whole_weights(along_y.size(), 256, 0) : whole_weights(along_y);
+    const auto take = [](auto& band, const whole_weights& numbers, int count, int first, int step) {
+        for (int i = 0; i < count; ++i) {
+            band.high[tile::side - 1 + first + i * step] = numbers.high(i);
+            band.low[tile::side - 1 + first + i * step] = numbers.low(i);
+        }
+    };
+    take(p.along_x, weights_x, 2 * a.taps_x.radius + 1, p.lead - p.reach, channels);
+    take(p.along_y, weights_y, 2 * p.radius_y + 1, tile::before * tile::depth - 2 * p.radius_y, 1);
+    p.multiplier_x = weights_x.multiplier();
+    p.multiplier_y = weights_y.multiplier();
+    p.rounding_y = (1u << 23) + p.multiplier_y / 2;
+
+    if (of_box) return launch<true>(p, device, stream);
+    launch<false>(p, device, stream);
+}
+
+}  // namespace heddle::kernels::gaussian_blur
