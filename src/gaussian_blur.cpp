@@ -1,6 +1,7 @@
 #include "src/gaussian_blur.hpp"
 
 #include "kernels/gaussian_blur/launch.hpp"
+#include "src/blur_on_tensor_cores.hpp"
 #include "src/format.hpp"
 #include "src/workspace.hpp"
 #include <heddle/buffer.hpp>
@@ -18,11 +19,15 @@ namespace {
 
 namespace rungs = kernels::gaussian_blur;
 
-constexpr std::array algorithms = {
-    gaussian_blur_algorithm::naive,         gaussian_blur_algorithm::separable,
-    gaussian_blur_algorithm::shared_memory, gaussian_blur_algorithm::register_window,
-    gaussian_blur_algorithm::fused,         gaussian_blur_algorithm::tensor_core,
-    gaussian_blur_algorithm::decimated};
+constexpr std::array algorithms = {gaussian_blur_algorithm::naive,
+                                   gaussian_blur_algorithm::separable,
+                                   gaussian_blur_algorithm::shared_memory,
+                                   gaussian_blur_algorithm::register_window,
+                                   gaussian_blur_algorithm::fused,
+                                   gaussian_blur_algorithm::tensor_core,
+                                   gaussian_blur_algorithm::tensor_core_registers,
+                                   gaussian_blur_algorithm::tensor_core_warpgroups,
+                                   gaussian_blur_algorithm::decimated};
 
 /// What a rung needs; 0 also where it cannot run the problem.
 std::int64_t workspace_bytes(const gaussian_blur_problem& problem, std::int64_t source_height,
@@ -65,11 +70,20 @@ std::string_view name_of(pixel_type type) {
     return "unknown";
 }
 
-bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
-        return rungs::tensor_core_fits(problem, device);
-    else
-        return false;
+std::string_view name_of(border border) {
+    switch (border) {
+        case border::replicate:
+            return "replicate";
+        case border::reflect:
+            return "reflect";
+        case border::reflect_101:
+            return "reflect_101";
+        case border::wrap:
+            return "wrap";
+        case border::constant:
+            return "constant";
+    }
+    return "unknown";
 }
 
 bool fits(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorithm,
@@ -84,7 +98,9 @@ bool fits(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorith
         case gaussian_blur_algorithm::fused:
             return rungs::fused_blocks_per_sm(problem, device) > 0;
         case gaussian_blur_algorithm::tensor_core:
-            return tensor_core_fits(problem, device);
+        case gaussian_blur_algorithm::tensor_core_registers:
+        case gaussian_blur_algorithm::tensor_core_warpgroups:
+            return detail::fits_tensor_cores(problem, algorithm, device);
         case gaussian_blur_algorithm::decimated:
             return rungs::decimated_fits(problem, device);
         case gaussian_blur_algorithm::separable:
@@ -94,23 +110,49 @@ bool fits(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorith
     return false;
 }
 
-/// Whether it has rows of more than max_row_values.
-bool takes_long_rows(gaussian_blur_algorithm algorithm) {
-    return algorithm == gaussian_blur_algorithm::naive || algorithm == gaussian_blur_algorithm::separable;
+/// What a rung takes of a source, whatever the problem.
+struct source_limits {
+    std::int64_t row_values = rungs::max_row_values;
+    std::int64_t rows = std::numeric_limits<std::int64_t>::max();
+
+    explicit source_limits(gaussian_blur_algorithm algorithm) {
+        if (algorithm == gaussian_blur_algorithm::naive || algorithm == gaussian_blur_algorithm::separable)
+            row_values = std::numeric_limits<std::int64_t>::max();
+        if (algorithm == gaussian_blur_algorithm::tensor_core_registers ||
+            algorithm == gaussian_blur_algorithm::tensor_core_warpgroups)
+            rows = rungs::max_tensor_core_rows;
+    }
+    template <class T>
+    bool hold(const image_view<const T>& source) const {
+        return source.width <= row_values / source.channels && source.height <= rows;
+    }
+};
+
+/// The rung that `automatic` stands for, of this source.
+template <class T>
+gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const image_view<const T>& source,
+                               const device_traits& device) {
+    if (!source_limits(gaussian_blur_algorithm::fused).hold(source))
+        return gaussian_blur_algorithm::separable;
+    const gaussian_blur_algorithm rung = select(problem, device);
+    return source_limits(rung).hold(source) ? rung : gaussian_blur_algorithm::tensor_core;
 }
 
-void require_supported(const gaussian_blur_problem& problem, bool has_long_rows,
+template <class T>
+void require_supported(const gaussian_blur_problem& problem, const image_view<const T>& source,
                        gaussian_blur_algorithm algorithm, const device_traits& device) {
-    if (has_long_rows && !takes_long_rows(algorithm))
-        throw unsupported(detail::format("gaussian_blur: {} takes rows of at most {} values",
-                                         to_string(algorithm), rungs::max_row_values));
+    const source_limits limits(algorithm);
+    if (!limits.hold(source))
+        throw unsupported(detail::format("gaussian_blur: {} takes sources of at most {} rows of {} values",
+                                         to_string(algorithm), limits.rows, limits.row_values));
     if (fits(problem, algorithm, device)) return;
     throw unsupported(detail::format(
-        "gaussian_blur: {} cannot blur {} x {} pixels of {} {} channels with radius {} x {}, sigma {} x {}, "
-        "on "
-        "compute capability {}.{} with {} bytes of shared memory a block",
+        "gaussian_blur: {} cannot blur {} x {} pixels of {} {} channels{} with radius {} x {}, sigma {} x "
+        "{}, border {}, "
+        "on compute capability {}.{} with {} bytes of shared memory a block",
         to_string(algorithm), problem.width, problem.height, problem.channels, name_of(problem.type),
-        problem.radius.x, problem.radius.y, problem.sigma.x, problem.sigma.y, device.compute_capability_major,
+        problem.in_vectors ? "" : ", not at multiples of 16 bytes,", problem.radius.x, problem.radius.y,
+        problem.sigma.x, problem.sigma.y, name_of(problem.border), device.compute_capability_major,
         device.compute_capability_minor, device.shared_memory_per_block_optin));
 }
 
@@ -143,8 +185,10 @@ void launch(const rungs::arguments<T>& arguments, const device_traits& device, c
         case gaussian_blur_algorithm::fused:
             return rungs::launch_fused(arguments, device, stream);
         case gaussian_blur_algorithm::tensor_core:
+        case gaussian_blur_algorithm::tensor_core_registers:
+        case gaussian_blur_algorithm::tensor_core_warpgroups:
             if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<T, std::uint8_t>)
-                return rungs::launch_tensor_core(arguments, device, stream);
+                return detail::launch_on_tensor_cores(arguments, device, stream, algorithm);
             break;  // does not fit
         case gaussian_blur_algorithm::decimated:
             return rungs::launch_decimated(arguments, device, stream);
@@ -173,6 +217,10 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
             return "fused";
         case gaussian_blur_algorithm::tensor_core:
             return "tensor_core";
+        case gaussian_blur_algorithm::tensor_core_registers:
+            return "tensor_core_registers";
+        case gaussian_blur_algorithm::tensor_core_warpgroups:
+            return "tensor_core_warpgroups";
         case gaussian_blur_algorithm::decimated:
             return "decimated";
     }
@@ -192,16 +240,14 @@ gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
     return problem;
 }
 
-/// The radius from which on tensor_core is faster than `fused`: later where both radii are the same, as the
+/// The larger radius from which on this rung is faster than `fused`: later where both radii are the same, as the
 /// sums of `fused` then stay in registers, and beyond all that those hold where words of a row are not words
-/// of memory; early where tensor_core's own do.
-std::int64_t tensor_core_from(const gaussian_blur_problem& problem) {
+/// of memory; early where the rung's own do.
+std::int64_t min_radius_of(gaussian_blur_algorithm on_tensor_cores, const gaussian_blur_problem& problem) {
     if (!problem.in_words) return rungs::max_register_radius(problem.type, problem.channels) + 1;
-    const window_radius radius = problem.radius;
-    const bool is_equal = radius.x == radius.y;
-    if (problem.in_vectors &&
-        rungs::is_tensor_core_register_window(radius.x, radius.y, problem.channels, problem.border))
-        return rungs::tensor_core_registers_from(radius.x, radius.y);
+    const bool is_equal = problem.radius.x == problem.radius.y;
+    if (on_tensor_cores == gaussian_blur_algorithm::tensor_core_registers)
+        return detail::min_radius_of_tensor_core_registers(problem.radius);
     return is_equal ? min_radius_of_tensor_core : min_unequal_radius_of_tensor_core;
 }
 
@@ -214,9 +260,10 @@ gaussian_blur_algorithm select(const gaussian_blur_problem& asked, const device_
     const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
     if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
         return gaussian_blur_algorithm::decimated;
-    if (std::max(problem.radius.x, problem.radius.y) >= tensor_core_from(problem) &&
-        tensor_core_fits(problem, device))
-        return gaussian_blur_algorithm::tensor_core;
+    const std::int64_t radius = std::max(problem.radius.x, problem.radius.y);
+    if (const auto rung = detail::fastest_on_tensor_cores(problem, device);
+        rung && radius >= min_radius_of(*rung, problem))
+        return *rung;
     if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
     if (rungs::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;
     return gaussian_blur_algorithm::separable;
@@ -236,23 +283,6 @@ std::int64_t gaussian_radius(double sigma) {
     detail::validate_sigma("gaussian_radius", "sigma", sigma, true);
     return static_cast<std::int64_t>(std::ceil(4 * sigma));
 }
-
-namespace {
-
-/// Whether rows and images lie multiples of so many bytes apart.
-template <class T>
-bool steps_by(std::int64_t bytes, const image_batch_view<T>& images) {
-    const auto is_multiple = [=](std::int64_t step) { return step * std::int64_t{sizeof(T)} % bytes == 0; };
-    return (images.first.height <= 1 || is_multiple(images.first.row_stride)) &&
-           (images.count <= 1 || is_multiple(images.stride));
-}
-
-template <class T>
-bool begins_at(std::uintptr_t bytes, const image_batch_view<T>& images) {
-    return reinterpret_cast<std::uintptr_t>(images.first.data) % bytes == 0;
-}
-
-}  // namespace
 
 template <class T>
 void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
@@ -275,8 +305,9 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
         .type = pixel_type_of<T>,
         .images = destination.count,
         .exact = options.exact,
-        .in_words = steps_by(4, source) && steps_by(4, destination) && begins_at(4, destination),
-        .in_vectors = steps_by(16, source) && begins_at(16, source),
+        .in_words = detail::steps_by(4, source) && detail::steps_by(4, destination) &&
+                    detail::begins_at(4, destination),
+        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
         .border = options.border};
     const bool is_automatic = options.algorithm == gaussian_blur_algorithm::automatic;
     if (!is_automatic)
@@ -285,11 +316,9 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
     if (width == 0 || height == 0 || destination.count == 0) return;
 
     const device_traits& device = traits_of(current_device());
-    const bool has_long_rows = source.first.width > rungs::max_row_values / channels;
-    const gaussian_blur_algorithm algorithm = !is_automatic   ? options.algorithm
-                                              : has_long_rows ? gaussian_blur_algorithm::separable
-                                                              : select(problem, device);
-    require_supported(problem, has_long_rows, algorithm, device);
+    const gaussian_blur_algorithm algorithm =
+        is_automatic ? select(problem, source.first, device) : options.algorithm;
+    require_supported(problem, source.first, algorithm, device);
     const std::int64_t bytes = workspace_bytes(problem, source_height, algorithm);
     detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);
 

@@ -23,6 +23,19 @@ inline void validate_sigma(const char* operation, const argument_name& name, dou
     require(!makes_radius || sigma <= most, operation, name, sigma, "at most {}", most);
 }
 
+/// Whether rows and images lie multiples of so many bytes apart.
+template <class T>
+bool steps_by(std::int64_t bytes, const image_batch_view<T>& images) {
+    const auto is_multiple = [=](std::int64_t step) { return step * std::int64_t{sizeof(T)} % bytes == 0; };
+    return (images.first.height <= 1 || is_multiple(images.first.row_stride)) &&
+           (images.count <= 1 || is_multiple(images.stride));
+}
+
+template <class T>
+bool begins_at(std::uintptr_t bytes, const image_batch_view<T>& images) {
+    return reinterpret_cast<std::uintptr_t>(images.first.data) % bytes == 0;
+}
+
 /// What a filter of images asks of them and of the region of the source that is wanted.
 template <class From, class To>
 void validate_images(const char* operation, const image_batch_view<const From>& source,

@@ -2,6 +2,7 @@
 
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/image_filter/launch.hpp"
+#include "src/blur_on_tensor_cores.hpp"
 #include "src/format.hpp"
 #include "src/workspace.hpp"
 #include <heddle/buffer.hpp>
@@ -83,35 +84,24 @@ T border_value_of(const image_filter_options& options) {
     return options.border == border::constant ? static_cast<T>(options.border_value) : T{};
 }
 
-/// From where on warpgroups are faster than `fused`, measured on an H200; of small images where it keeps no sums in registers.
+/// The larger radius from which on tensor_core_warpgroups is faster than `fused`, measured on an H200; of images of few
+/// tiles where that keeps no sums in registers.
 constexpr std::int64_t min_radius_on_warpgroups = 5;
 constexpr std::int64_t min_radius_on_warpgroups_of_few_tiles = 9;
 
-/// A box of bytes, where that is faster. False: nothing has been launched.
-bool launch_on_tensor_cores(const blur::arguments<std::uint8_t>& arguments,
-                            const gaussian_blur_problem& problem, const device_traits& device,
-                            cudaStream_t stream) {
-    const image_view<const std::uint8_t>& from = arguments.source.first;
-    const window_radius radius = problem.radius;
-    if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
-        if (!blur::tensor_core_fits(problem, device) || from.width > blur::max_row_values / from.channels)
-            return false;
-        const std::int64_t largest = std::max(radius.x, radius.y);
-        const blur::tensor_core_kind kind = blur::tensor_core_kind_of(arguments, device);
-        if (kind == blur::tensor_core_kind::in_registers) {
-            if (largest < blur::tensor_core_registers_from(radius.x, radius.y)) return false;
-            blur::launch_tensor_core_registers(arguments, device, stream);
-            return true;
-        }
-        const std::int64_t from_radius = kind == blur::tensor_core_kind::on_warpgroups
-                                             ? min_radius_on_warpgroups
-                                             : min_radius_on_warpgroups_of_few_tiles;
-        if (largest >= from_radius && blur::tensor_core_warpgroup_tiles(arguments) > 0) {
-            blur::launch_tensor_core_warpgroups(arguments, device, stream);
-            return true;
-        }
-    }
-    return false;
+/// The rung for a box of bytes where that is faster. (tensor_core's weights are not all one.)
+std::optional<gaussian_blur_algorithm> tensor_core_rung_of(const gaussian_blur_problem& problem,
+                                                           const device_traits& device) {
+    const std::int64_t radius = std::max(problem.radius.x, problem.radius.y);
+    const auto rung = detail::fastest_on_tensor_cores(problem, device);
+    if (rung == gaussian_blur_algorithm::tensor_core_registers)
+        return radius >= detail::min_radius_of_tensor_core_registers(problem.radius) ? rung : std::nullopt;
+    const bool has_many_tiles = rung == gaussian_blur_algorithm::tensor_core_warpgroups;
+    constexpr auto warpgroups = gaussian_blur_algorithm::tensor_core_warpgroups;
+    if (radius < (has_many_tiles ? min_radius_on_warpgroups : min_radius_on_warpgroups_of_few_tiles) ||
+        !detail::fits_tensor_cores(problem, warpgroups, device))
+        return std::nullopt;
+    return warpgroups;
 }
 
 /// Of valid arguments.
@@ -121,12 +111,16 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
               cuda::stream_ref stream, const image_filter_options& options) {
     if (is_empty(destination)) return;
     const device_traits& device = traits_of(current_device());
-    const gaussian_blur_problem problem{.width = destination.first.width,
-                                        .height = destination.first.height,
-                                        .channels = destination.first.channels,
-                                        .radius = {taps_x.radius, taps_y.radius},
-                                        .type = pixel_type_of<T>,
-                                        .images = destination.count};
+    const gaussian_blur_problem problem{
+        .width = destination.first.width,
+        .height = destination.first.height,
+        .channels = destination.first.channels,
+        .radius = {taps_x.radius, taps_y.radius},
+        .sigma = std::numeric_limits<double>::infinity(),  // a box
+        .type = pixel_type_of<T>,
+        .images = destination.count,
+        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
+        .border = options.border};
     const gaussian_blur_algorithm rung = rung_of(problem, source.first.width, device);
     const std::int64_t bytes = workspace_bytes(problem, source.first.height, rung);
     detail::validate_workspace_size(operation, options.workspace, bytes);
@@ -140,8 +134,13 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
                                  .taps_y = taps_y,
                                  .border = options.border,
                                  .border_value = border_value_of<T>(options)};
-    if constexpr (std::is_same_v<T, std::uint8_t>)
-        if (launch_on_tensor_cores(arguments, problem, device, stream.get())) return;
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+        const bool is_countable = source.first.width <= blur::max_row_values / source.first.channels &&
+                                  source.first.height <= blur::max_tensor_core_rows;
+        if (const auto on_tensor_cores = tensor_core_rung_of(problem, device);
+            on_tensor_cores && is_countable)
+            return detail::launch_on_tensor_cores(arguments, device, stream.get(), *on_tensor_cores);
+    }
     device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);
     if (bytes > 0) {
         std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();

@@ -181,34 +181,49 @@ struct reference {
     }
 };
 
-/// docs/accuracy.md: what tensor_core's sums are off by, in levels of uint8.
-double tensor_core_error(const problem& p) {
-    const auto of_axis = [](double sigma, std::int64_t radius, double of_tap, double of_sum) {
+constexpr std::array tensor_core_rungs = {algorithm::tensor_core, algorithm::tensor_core_registers,
+                                          algorithm::tensor_core_warpgroups};
+bool is_on_tensor_cores(algorithm which) {
+    return std::ranges::find(tensor_core_rungs, which) != tensor_core_rungs.end();
+}
+
+/// docs/accuracy.md: what these rungs' sums are off by, in levels of uint8.
+double tensor_core_error(const problem& p, algorithm which) {
+    if (which == algorithm::tensor_core_registers) {  // floats along y
+        const auto n = static_cast<double>(2 * p.radius.x + 1);
+        return 127.5 * n / (0x1p15 - n);
+    }
+    const bool is_on_warpgroups = which == algorithm::tensor_core_warpgroups;
+    const auto of_axis = [=](double sigma, std::int64_t radius, double of_tap, double of_sum) {
         const std::vector<double> taps = taps_of(sigma, radius);
         const auto n = static_cast<double>(taps.size());
         const double units =
-            0.9 * std::min(0x1p15 / *std::ranges::max_element(taps), 0x1p19) - n;  // roundings of weights
+            (is_on_warpgroups ? 0.9 : 1) * std::min(0x1p15 / *std::ranges::max_element(taps), 0x1p19) -
+            n;  // roundings of weights
         return (of_tap * n + of_sum) / units;
     };
-    const double of_products = of_axis(p.sigma.x, p.radius.x, 127.5, 0) +
-                               of_axis(p.sigma.y, p.radius.y, 127.5 + 2, 1) +
-                               (p.radius.y > 16 ? 0x1p-15 : 0x1p-9) + 255 * 0x1p-22;
-    // Small windows of aligned rows keep floats along y, and weights along x of a sum from 2^15 on.
-    if (p.radius.y > 8 || p.radius.x * p.channels > 24) return of_products;
-    const auto n = static_cast<double>(2 * p.radius.x + 1);
-    return std::max(of_products, 127.5 * n / (0x1p15 - n));
+    const double of_sums_along_y = is_on_warpgroups ? of_axis(p.sigma.y, p.radius.y, 127.5 + 1, 1)
+                                                    : of_axis(p.sigma.y, p.radius.y, 127.5 + 2, 1);
+    return of_axis(p.sigma.x, p.radius.x, 127.5, 0) + of_sums_along_y +
+           (is_on_warpgroups ? 0x1p-17 : 0x1p-15) + 2 * 255 * 0x1p-23;
 }
 
 /// docs/accuracy.md: each pass rounds n taps once and n sums once each. Where they are denormal each is off
 /// by up to half the smallest number instead, and a tap's error is multiplied with an element: n (1 +
 /// largest) times the smallest number for both passes. The + 1 each leaves room for what is of second order.
-/// decimated and tensor_core have terms of their own, before a result is rounded to its type.
+/// decimated and those on the tensor cores have terms of their own, before a result is rounded to its type. Of uint8
+/// `automatic` may be any of these.
 template <class T>
 double bound(const problem& p, double magnitude, double largest, algorithm which = algorithm::naive) {
     const auto n = static_cast<double>(p.radius.x + p.radius.y + 1);
     double sum = (2 * n + 4) * test::unit_roundoff<float>() * magnitude +
                  (n + 1) * (1 + largest) * test::smallest<float>();
-    if (which == algorithm::tensor_core) sum += tensor_core_error(p);
+    if (which == algorithm::automatic && std::is_same_v<T, std::uint8_t>) {
+        double most = 0;
+        for (const algorithm rung : tensor_core_rungs) most = std::max(most, tensor_core_error(p, rung));
+        sum += most;
+    }
+    if (is_on_tensor_cores(which)) sum += tensor_core_error(p, which);
     if (which == algorithm::decimated) sum += decimated_error * largest;
     if constexpr (std::is_integral_v<T>) return 0.5 + sum;
     if constexpr (std::is_same_v<T, half>)
@@ -375,7 +390,8 @@ void check_image(const problem& p, layout how, typename test_image<T>::memory wh
 }
 
 /// Tiles of an image, each blurred as a region, against the blur of the whole: bit for bit, but for `decimated`
-/// and where `automatic` may take one rung for the whole and another for a part.
+/// and where `automatic` may take one rung for the whole and another for a part; tensor_core takes none of these to
+/// warpgroups.
 template <class T, class Blur>
 void check_regions(const problem& p, layout how, typename test_image<T>::memory where, algorithm which,
                    bool same_bits, Blur blur) {
@@ -473,7 +489,12 @@ void check_batch(const problem& p, std::int64_t images, layout how, typename tes
     EXPECT_TRUE(planes.canaries_alive());
 
     test_image<T> again(p, how, where, images);
-    ASSERT_TRUE(blur(p, image_batch_view{first, images, row}, again.batch(), options_of(p)));
+    if (!blur(p, image_batch_view{first, images, row}, again.batch(), options_of(p))) {
+        const bool takes_any_stride =
+            which != algorithm::tensor_core_registers && which != algorithm::tensor_core_warpgroups;
+        ASSERT_FALSE(takes_any_stride || row * sizeof(T) % 16 == 0);
+        return;
+    }
     const std::vector<T> of_planes = again->download();
     for (std::int64_t i = 0; i < images; ++i)
         ASSERT_NO_FATAL_FAILURE(
@@ -602,6 +623,8 @@ class gaussian_blur_test : public test::gpu_test {
             case algorithm::fused:
                 return radius > 100;
             case algorithm::tensor_core:
+            case algorithm::tensor_core_registers:
+            case algorithm::tensor_core_warpgroups:
             case algorithm::decimated:
                 return true;
         }
@@ -611,13 +634,14 @@ class gaussian_blur_test : public test::gpu_test {
     /// The rung whose bound the result is held to.
     template <class T>
     static algorithm rung_of(const problem& p, algorithm which, std::int64_t images = 1) {
-        return which == algorithm::automatic ? select(p.described<T>(images), traits_of(current_device()))
-                                             : which;
+        if (which != algorithm::automatic) return which;
+        const algorithm chosen = select(p.described<T>(images), traits_of(current_device()));
+        return is_on_tensor_cores(chosen) ? algorithm::automatic : chosen;  // which one depends on the layout
     }
 
     /// Nobody may pass by refusing all.
     void expect_runs(pixel_type type, bool has_wide_windows, algorithm which) const {
-        if (which == algorithm::tensor_core && (type != pixel_type::u8 || has_wide_windows)) return;
+        if (is_on_tensor_cores(which) && (type != pixel_type::u8 || has_wide_windows)) return;
         if (which == algorithm::decimated && !has_wide_windows) return;
         if (which == algorithm::register_window && has_wide_windows) return;
         EXPECT_GT(runs_, 0);
@@ -1271,16 +1295,34 @@ TEST_F(decimated_gaussian_blur, has_the_window_of_an_impulse_at_any_phase) {
     EXPECT_GT(runs_, 0);
 }
 
-/// Around the edges of tiles of 64 rows and of strips of 256 values, in batches large enough for warpgroups; windows of
-/// 96 to 256 values, and one that they do not take.
-TEST_F(gaussian_blur_test, is_right_for_any_window_of_many_aligned_bytes) {
+class gaussian_blur_on_warpgroups : public gaussian_blur_test {
+  protected:
+    static constexpr algorithm rung = algorithm::tensor_core_warpgroups;
+    static constexpr std::int64_t tile_columns = 256, tile_rows = 64;
+
+    auto blur_bytes() {
+        return [this](const problem& p, const auto& sources, const auto& destinations,
+                      const gaussian_blur_options& options) {
+            return blur<std::uint8_t>(p, sources, destinations, options, rung);
+        };
+    }
+    /// So many that a block has several tiles, of several images.
+    static std::int64_t many(const problem& p) {
+        const std::int64_t columns = (p.width * p.channels + tile_columns - 1) / tile_columns;
+        const std::int64_t tiles = columns * ((p.height + tile_rows - 1) / tile_rows);
+        return 2 * traits_of(current_device()).sm_count / tiles + 1;
+    }
+};
+
+/// Around the edges of tiles and strips; windows of 96 to 256 values, and one that it does not take.
+TEST_F(gaussian_blur_on_warpgroups, is_right_for_any_window) {
     constexpr std::array<std::int64_t, 5> heights = {63, 64, 65, 129, 200};
-    const std::int64_t tiles = 2 * traits_of(current_device()).sm_count;
     std::size_t turn = 0;
     for (const std::int64_t channels : {1, 2, 3, 4})
         for (const std::int64_t reach : {3, 16, 17, 32, 33, 64, 96})
             for (const std::int64_t radius : {0, 5, 8, 15, 16, 17}) {
-                const std::int64_t values = 256 * (1 + static_cast<std::int64_t>(turn % 2)) - 1 + reach % 3;
+                const std::int64_t values =
+                    tile_columns * (1 + static_cast<std::int64_t>(turn % 2)) - 1 + reach % 3;
                 problem p{values / channels,
                           heights[turn % heights.size()],
                           channels,
@@ -1288,26 +1330,26 @@ TEST_F(gaussian_blur_test, is_right_for_any_window_of_many_aligned_bytes) {
                 p.border = borders[turn % borders.size()];
                 const auto offset = static_cast<std::int64_t>(turn % 3) * 9;
                 const image_region region{offset, offset, p.width - 2 * offset, p.height - offset};
-                const layout how = layouts[turn % layouts.size()];
-                const std::int64_t of_image = ((values + 255) / 256) * ((p.height + 63) / 64);
+                const std::int64_t images = turn % 7 == 0 ? many(p) : 2;
                 ASSERT_NO_FATAL_FAILURE(check_region_of_many<std::uint8_t>(
-                    p, region, tiles / of_image + 1, how, algorithm::tensor_core,
-                    [this](const problem& of, const auto& source, const auto& destination,
-                           const gaussian_blur_options& options) {
-                        return blur<std::uint8_t>(of, source, destination, options, algorithm::tensor_core);
-                    }));
+                    p, region, images, layouts[turn % layouts.size()], rung, blur_bytes()));
                 ++turn;
             }
+    expect_runs(pixel_type::u8, false, rung);
 }
 
-TEST_F(gaussian_blur_test, rounds_large_images_of_uint8_as_float64_nearly_everywhere) {
-    const problem p{3000, 1500, 1, 15, 5.0};
-    const std::vector<std::uint8_t> noise = random_image<std::uint8_t>(p);
-    test_image<std::uint8_t> source(p, layout::aligned), destination(p, layout::aligned);
-    source->upload(noise);
-    if (!blur<std::uint8_t>(p, source.batch(), destination.batch(), options_of(p), algorithm::tensor_core))
-        return;
-    EXPECT_LE(share_of_unequal(p, destination->download(), noise), 0.001);
+/// Each image with a source of its own; rows that are stored as boxes, words and bytes; a last strip of one value, whose
+/// mirror lies outside of what its window loads.
+TEST_F(gaussian_blur_on_warpgroups, is_right_for_many_images) {
+    for (problem p :
+         {problem{600, 400, 3, {15, 9}}, {1024, 600, 1, 15}, {341, 400, 3, {5, 12}}, {171, 600, 3, {16, 9}}})
+        for (const border kind : borders) {
+            p.border = kind;
+            ASSERT_NO_FATAL_FAILURE(check_batch<std::uint8_t>(p, many(p), layout::aligned,
+                                                              test_image<std::uint8_t>::memory::device, rung,
+                                                              true, blur_bytes()));
+        }
+    expect_runs(pixel_type::u8, false, rung);
 }
 
 TEST_F(decimated_gaussian_blur, keeps_a_constant) {
@@ -1505,10 +1547,20 @@ TEST(gaussian_blur_select, goes_down_the_ladder_as_windows_grow) {
     }
 }
 
-TEST(gaussian_blur_select, takes_bytes_to_the_tensor_cores_where_their_words_are_aligned) {
-    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    gaussian_blur_problem p = exact_problem(4096, 4096, 1, 5);
-    p.type = pixel_type::u8;
+class gaussian_blur_select_of_bytes : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    }
+    static gaussian_blur_problem square(std::int64_t side, const window_radius& radius) {
+        gaussian_blur_problem p = exact_problem(side, side, 1, radius);
+        p.type = pixel_type::u8;
+        return p;
+    }
+};
+
+TEST_F(gaussian_blur_select_of_bytes, takes_them_to_the_tensor_cores_where_their_words_are_aligned) {
+    gaussian_blur_problem p = square(4096, 5);
     p.in_vectors = false;
     EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
     p.radius = 4;
@@ -1526,13 +1578,11 @@ TEST(gaussian_blur_select, takes_bytes_to_the_tensor_cores_where_their_words_are
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
 }
 
-TEST(gaussian_blur_select, takes_smaller_windows_to_the_tensor_cores_where_rows_are_aligned) {
-    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    gaussian_blur_problem p = exact_problem(4096, 4096, 1, 2);
-    p.type = pixel_type::u8;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_where_rows_are_aligned) {
+    gaussian_blur_problem p = square(4096, 2);
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
     p.radius = {0, 1};
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
     p.radius = 1;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
     p.radius = 2;
@@ -1543,6 +1593,25 @@ TEST(gaussian_blur_select, takes_smaller_windows_to_the_tensor_cores_where_rows_
     p.border = border::reflect_101;
     p.in_words = false;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
+}
+
+TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {
+    gaussian_blur_problem p = square(4096, 15);
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    p.radius = 16;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    p.border = border::wrap;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    p.radius = {16, 17};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.radius = {33, 16};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.radius = 16;
+    p.sigma = 0.5;  // one weight of 0.79
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(square(512, 15), hopper()), algorithm::tensor_core) << "few tiles";
+    EXPECT_EQ(select(square(4096, 6), hopper()), algorithm::tensor_core_warpgroups);
+    EXPECT_EQ(select(square(1024, 6), hopper()), algorithm::tensor_core_registers) << "few tiles";
 }
 
 TEST(gaussian_blur_select, takes_decimated_where_sigma_is_large) {

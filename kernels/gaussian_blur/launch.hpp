@@ -140,11 +140,39 @@ void launch_register_window(const arguments<T>& arguments, const device_traits& 
 template <class T>
 void launch_fused(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// Whether tensor_core can run this problem.
+/// What the three rungs of bytes on the tensor cores need: the compute capability that they are built for, and grids that
+/// count their strips.
+inline bool has_tensor_core_bytes(const gaussian_blur_problem& problem, const device_traits& device) {
+    constexpr std::int64_t strip_columns = 32;
+    constexpr std::int64_t max_strips = std::int64_t{1} << 28;  // each a few blocks
+    const bool is_built_for = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
+    return is_built_for && problem.type == pixel_type::u8 &&
+           problem.width <= max_row_values / problem.channels &&
+           problem.images <= max_strips / (problem.width * problem.channels / strip_columns + 1);
+}
+
+/// Whether tensor_core can run this problem. It can where the two below can.
 bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// Needs tensor_core_fits().
-template <class T>
-void launch_tensor_core(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_tensor_core(const arguments<std::uint8_t>& arguments, const device_traits& device,
+                        cudaStream_t stream);
+
+/// They count a source's rows in 32 bits, and twice those in border.cuh.
+inline constexpr std::int64_t max_tensor_core_rows = std::int64_t{1} << 29;
+
+/// Whether tensor_core_registers can run this problem, of a source of max_tensor_core_rows at most.
+bool tensor_core_registers_fits(const gaussian_blur_problem& problem, const device_traits& device);
+/// Needs tensor_core_registers_fits().
+void launch_tensor_core_registers(const arguments<std::uint8_t>& arguments, const device_traits& device,
+                                  cudaStream_t stream);
+
+/// Whether tensor_core_warpgroups can run this problem, of a source of max_tensor_core_rows at most.
+bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const device_traits& device);
+/// What its blocks share.
+std::int64_t tensor_core_warpgroups_tiles(const gaussian_blur_problem& problem);
+/// Needs tensor_core_warpgroups_fits(). Boxes too, whose taps are equal: their means are rounded exactly.
+void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& arguments, const device_traits& device,
+                                   cudaStream_t stream);
 
 /// Whether decimated can run this problem within its bound of error, given the shared memory; and on this
 /// device.
@@ -155,35 +183,6 @@ std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem);
 /// Needs decimated_fits().
 template <class T>
 void launch_decimated(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
-
-/// Small windows of bytes, where the source is `in_vectors` and neither wraps nor ends in a constant: sums along y in
-/// registers.
-inline constexpr int max_tensor_core_register_radius = 8;
-inline constexpr int max_tensor_core_register_reach = 24;  ///< values
-inline bool is_tensor_core_register_window(std::int64_t radius_x, std::int64_t radius_y,
-                                           std::int64_t channels, heddle::border kind) {
-    return radius_y <= max_tensor_core_register_radius &&
-           radius_x <= max_tensor_core_register_reach / channels && kind != border::wrap &&
-           kind != border::constant;
-}
-/// The larger radius from which on the first kind is faster than `fused`, measured on an H200.
-constexpr std::int64_t tensor_core_registers_from(std::int64_t radius_x, std::int64_t radius_y) {
-    return radius_x == radius_y ? 2 : 1;
-}
-bool tensor_core_registers_fits(const arguments<std::uint8_t>& arguments);
-/// Needs tensor_core_registers_fits().
-void launch_tensor_core_registers(const arguments<std::uint8_t>& arguments, const device_traits& device,
-                                  cudaStream_t stream);
-
-/// Wider windows of bytes, where the source is `in_vectors`: on warpgroups. Of how many tiles; 0: does not fit.
-std::int64_t tensor_core_warpgroup_tiles(const arguments<std::uint8_t>& arguments);
-/// Needs a tile.
-void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& arguments, const device_traits& device,
-                                   cudaStream_t stream);
-
-/// What tensor_core takes bytes to, as is the fastest on an H200.
-enum class tensor_core_kind { general, in_registers, on_warpgroups };
-tensor_core_kind tensor_core_kind_of(const arguments<std::uint8_t>& arguments, const device_traits& device);
 
 /// The two kinds of `fused`: one radius for both axes, up to this, and all others.
 constexpr int max_register_radius(pixel_type type, std::int64_t channels) {

@@ -619,30 +619,11 @@ void launch(parameters p, const device_traits& device, cudaStream_t stream) {
 }  // namespace
 
 bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    const bool is_built_for = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
-    const std::int64_t strips = problem.width * problem.channels / tile::warp_columns + 1;
-    constexpr std::int64_t max_strips = std::int64_t{1} << 28;  // each a few blocks
-    return is_built_for && problem.images <= max_strips / strips && problem.type == pixel_type::u8 &&
-           problem.width <= max_row_values / problem.channels && problem.radius.x <= tile::max_radius &&
+    return has_tensor_core_bytes(problem, device) && problem.radius.x <= tile::max_radius &&
            problem.radius.y <= tile::max_radius;
 }
 
-tensor_core_kind tensor_core_kind_of(const arguments<std::uint8_t>& a, const device_traits& device) {
-    const std::int64_t tiles = tensor_core_warpgroup_tiles(a);
-    if (tensor_core_registers_fits(a)) {
-        // Each row of a window takes registers longer, and warpgroups not.
-        constexpr int even = 4, gain = 8;
-        const bool pays = tiles * (a.taps_y.radius - even) >= gain * device.sm_count;
-        return pays ? tensor_core_kind::on_warpgroups : tensor_core_kind::in_registers;
-    }
-    return 2 * tiles >= 3 * device.sm_count ? tensor_core_kind::on_warpgroups : tensor_core_kind::general;
-}
-
-template <class T>
-void launch_tensor_core(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    const tensor_core_kind kind = tensor_core_kind_of(a, device);
-    if (kind == tensor_core_kind::in_registers) return launch_tensor_core_registers(a, device, stream);
-    if (kind == tensor_core_kind::on_warpgroups) return launch_tensor_core_warpgroups(a, device, stream);
+void launch_tensor_core(const arguments<std::uint8_t>& a, const device_traits& device, cudaStream_t stream) {
     const int channels = static_cast<int>(a.source.first.channels);
     parameters p{};
     p.source = a.source;
@@ -684,7 +665,5 @@ void launch_tensor_core(const arguments<T>& a, const device_traits& device, cuda
             return launch<6>(p, device, stream);
     }
 }
-
-template void launch_tensor_core(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

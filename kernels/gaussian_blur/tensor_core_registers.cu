@@ -1,4 +1,4 @@
-// tensor_core for small windows: along x a product with a banded matrix in whole numbers on the tensor cores,
+// tensor_core_registers, for small windows: along x a product with a banded matrix in whole numbers on the tensor cores,
 // along y the sums of `fused` in registers. One launch, one read, one write, and nothing between the warps.
 //
 //   along x   h (16 columns x 8 rows) = W_x (16 x window) * rows of the image, as they lie in memory
@@ -16,7 +16,7 @@
 //   are added up in the band of the warps there, which do then what all others do.
 //
 // Any shape and region of a source whose rows start at multiples of 16 bytes, borders that show its own
-// pixels, and windows of is_tensor_core_register_window(). Built for compute capability 9.0, with
+// pixels, and radii of 8 pixels along y and 24 values along x. Built for compute capability 9.0, with
 // tensor_core.cu; nothing in it is of Hopper alone.
 //
 // The error before rounding, in values of 0..255; n taps along x, W their whole numbers, S their sum, 2^15 to
@@ -58,6 +58,8 @@ struct tile {
     static constexpr int stages = 6;      ///< steps whose rows are under way
     static constexpr int depth = 32;      ///< values that a product sums over
     static constexpr int max_depths = 3;  ///< of a window
+    static constexpr int max_radius = 8;  ///< along y
+    static constexpr int max_reach = 24;  ///< along x, in values
     /// Fewer blocks filter fewer rows to start; fewer than three leave latencies bare.
     static constexpr int blocks_per_sm = 3;
 };
@@ -75,7 +77,7 @@ struct parameters {
     int radius_x;
     float scale;  ///< of the sums along y
     float taps_y[2 * radius + 1];
-    std::uint16_t weights_x[2 * max_tensor_core_register_reach + 1];
+    std::uint16_t weights_x[2 * tile::max_reach + 1];
 };
 
 /// Subnormal numbers count in units of 2^-149. The taps along y make normal numbers of their sums, `scale`
@@ -370,7 +372,7 @@ void launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
         launch<radius, tile::max_depths>(p, device, stream);
 }
 
-static_assert(2 * max_tensor_core_register_reach + max_vector_bytes - 1 + tile::warp_columns <=
+static_assert(2 * tile::max_reach + max_vector_bytes - 1 + tile::warp_columns <=
               tile::max_depths * tile::depth);
 
 template <int... radii>
@@ -381,21 +383,18 @@ void launch_one_of(const arguments<std::uint8_t>& a, const device_traits& device
 
 }  // namespace
 
-bool tensor_core_registers_fits(const arguments<std::uint8_t>& a) {
-    constexpr std::int64_t max_grid = 65535;                  // along y and z
-    constexpr std::int64_t max_rows = std::int64_t{1} << 30;  // counted in 32 bits
-    const image_view<const std::uint8_t>& from = a.source.first;
-    const int alignment =
-        common_alignment(reinterpret_cast<std::uintptr_t>(from.data), from.height > 1 ? from.row_stride : 0,
-                         a.source.count > 1 ? a.source.stride : 0);
-    return is_tensor_core_register_window(a.taps_x.radius, a.taps_y.radius, from.channels, a.border) &&
-           alignment == max_vector_bytes && from.height <= max_rows && a.destination.count <= max_grid &&
-           a.destination.first.height <= max_grid * tile::strips * (2 * a.taps_y.radius + 4);
+bool tensor_core_registers_fits(const gaussian_blur_problem& problem, const device_traits& device) {
+    constexpr std::int64_t max_grid = 65535;  // along y and z
+    return has_tensor_core_bytes(problem, device) && problem.in_vectors &&
+           problem.radius.y <= tile::max_radius && problem.radius.x * problem.channels <= tile::max_reach &&
+           problem.border != border::wrap && problem.border != border::constant &&
+           problem.images <= max_grid &&
+           problem.height <= max_grid * tile::strips * (2 * problem.radius.y + 4);
 }
 
 void launch_tensor_core_registers(const arguments<std::uint8_t>& a, const device_traits& device,
                                   cudaStream_t stream) {
-    launch_one_of(a, device, stream, std::make_integer_sequence<int, max_tensor_core_register_radius + 1>{});
+    launch_one_of(a, device, stream, std::make_integer_sequence<int, tile::max_radius + 1>{});
 }
 
 }  // namespace heddle::kernels::gaussian_blur

@@ -92,15 +92,12 @@ struct parameters {
     band_y along_y;       ///< element 63 + k - n is the weight of the window's row k in row n
 };
 
-/// Of sums along x, half of what is cut off.
-constexpr unsigned rounding_x = 1u << 15;
-
 /// Boxes in shared memory that a window of so many depths takes.
 __host__ __device__ constexpr int boxes_of(int depths) {
     return (depths * tile::depth + operand::row - 1) / operand::row;
 }
 
-/// Dynamic shared memory: rows under way, the bands as operands and results, then what needs no alignment.
+/// Dynamic shared memory: rows under way, the bands as operands and results, aligned to 1024 bytes; then the others.
 struct layout {
     int stage_boxes;
     int operand_x;
@@ -141,6 +138,7 @@ __host__ __device__ constexpr layout lay_out(int depths_x) {
 }
 
 static_assert(lay_out(tile::max_depths_x).bytes <= 227 * 1024);
+static_assert(lay_out(1).columns % alignof(int4) == 0 && lay_out(1).barriers % alignof(block_barriers) == 0);
 static_assert(lay_out(tile::max_depths_x).stage_boxes * operand::row <=
               warp_threads * 16);  // as rows are copied
 
@@ -364,7 +362,9 @@ struct loader {
             const int pixel =
                 nearby_source_index(is_before ? -1 - pixels : p.width + pixels, p.width, p.border);
             const int value = pixel * channels + (is_before ? channels - 1 - channel : channel);
-            seen[i] = beyond < 0 ? column : value - now.left;
+            // Windows of groups without columns reach beyond what is here; but those that wrap come from memory.
+            const int first = p.border == border::wrap ? value - now.left : ::max(value - now.left, 0);
+            seen[i] = beyond < 0 ? column : first;
         }
         __syncwarp();
     }

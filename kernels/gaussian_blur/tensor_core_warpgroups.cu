@@ -7,15 +7,16 @@
 // - Bytes are multiplied along k alone: rows of the image lie so, and of interleaved channels the taps of W_x lie
 //   `channels` values apart. h^T stays in registers: a thread's part of a sum is what the next product wants of it,
 //   as its k may come in any order. W_y has it in that order.
-// - Weights are whole numbers 256 u + v, and h, exact, is rounded to 16 bits, bytes a, b. The four products along y,
-//   256 a u + (a v + b u) + b v / 256, are three exact sums.
+// - Weights are whole numbers 256 u + v, and h, exact, is rounded to 24 bits, bytes a, b, c. Five products are taken along
+//   y, 256 a u + (a v + b u) + (b v + c u) / 256, all but c v. The last two come first: shifted, their sum is where the
+//   middle two are added, as there are no registers for a third.
 // - Sums of the weights times a small multiplier are 2^24: multiplied by it, a result is the uppermost byte, from
-//   where permutations take it, and h the upper two. The weights of a box are all one, and its sums exact: they are
-//   divided in float, and rounded as the exact means are while those of a row fit 16 bits.
+//   where permutations take it, and h the upper three. The weights of a box are all one, and its sums exact: two products,
+//   divided in float, and rounded as the exact means are while sums of a row fit 16 bits.
 // - A row of 32 results needs a window of 64 rows up to radius 16, whatever the radius.
 // - The tensor memory accelerator loads half of a step at once, boxes of 32 rows, which begin at multiples of 16 bytes,
-//   and stores results. What stands for rows beyond an edge is copied row by row, what stands for columns beyond
-//   an edge within shared memory (tensor_core_rows.cuh).
+//   and stores results where rows begin so too and are whole multiples of them. What stands for rows beyond an edge is
+//   copied row by row, what stands for columns beyond an edge within shared memory (tensor_core_rows.cuh).
 // - Every multiprocessor has one block, and those share the tiles, which count through down the strips, so that all end
 //   together.
 //
@@ -28,12 +29,13 @@
 // other stages, code that a warp runs alone and cold, blocks at the image's sides that end last.
 //
 // Any shape, border and region of a source whose rows start at multiples of 16 bytes; radii up to 16 along y, and along x
-// up to 32 where windows of 64 values are no wider than 320. Built for compute capability 9.0a.
+// up to 32 where windows of 64 values are no wider than 320; weights up to 5/8, or one alone. Built for compute
+// capability 9.0a.
 //
 // The error before rounding, in values of 0..255; n taps of an axis, S the sum of its weights, which is at least
 // 0.9 * min(2^15 / (largest tap), 2^19):
 //   weights    <= 127.5 * sum of |W / S - w| <= 127.5 n / S, for each axis
-//   h rounded  <= 2^-9, and b v / 256 cut <= 1 / S
+//   h rounded  <= 2^-17, c v left out <= n / S, and the sum that is shifted, cut <= 1 / S
 //   sums       <= 255 * 2^-23, as they are off 2^24 when multiplied, for each axis
 
 #include "kernels/device/pipeline.cuh"
@@ -95,22 +97,27 @@ __device__ void make_operand(unsigned char* high, unsigned char* low, const Band
     }
 }
 
-/// A thread's part of a block of 32 rows of h^T, in its upper two bytes.
+/// A thread's part of a block of 32 rows of h^T, in its three bytes.
 struct bytes_of_h {
     unsigned a[4];
     unsigned b[4];
+    unsigned c[4];
 
     __device__ void cut(int i, unsigned s0, unsigned s1, unsigned s2, unsigned s3) {
         const unsigned upper = __byte_perm(s0, s1, 0x7362);
         const unsigned lower = __byte_perm(s2, s3, 0x7362);
         a[i] = __byte_perm(upper, lower, 0x7632);
         b[i] = __byte_perm(upper, lower, 0x5410);
+        c[i] = __byte_perm(__byte_perm(s0, s1, 0x0051), __byte_perm(s2, s3, 0x0051), 0x5410);
     }
 };
 
 __device__ unsigned uppermost_bytes(unsigned a, unsigned b, unsigned c, unsigned d) {
     return __byte_perm(__byte_perm(a, b, 0x0073), __byte_perm(c, d, 0x0073), 0x5410);
 }
+
+/// Of sums along x, half of what is cut off.
+constexpr unsigned rounding_x = 1u << 7;
 
 /// A warpgroup that multiplies.
 struct multiplier {
@@ -161,12 +168,12 @@ struct multiplier {
 #pragma unroll
             for (int b = 0; b < tile::before; ++b) h[b] = h[b + newest];
             ptx::wait(&barriers.full[from.stage], from.parity);
-            unsigned upper[tile::side / 2], lower[tile::side / 2];
+            unsigned high[tile::side / 2], low[tile::side / 2];
             ptx::wgmma_fence();
             const auto multiply = [&](int i) {
                 const std::uint64_t here = operand::descriptor(rows(from), 0) + at_depth(group * newest + i);
-                ptx::wgmma_u8<tile::side>(upper, weights_x + at_depth(i), here, i > 0);
-                ptx::wgmma_u8<tile::side>(lower, weights_x + low_weights_x + at_depth(i), here, i > 0);
+                if constexpr (!of_box) ptx::wgmma_u8(high, weights_x + at_depth(i), here, i > 0);
+                ptx::wgmma_u8(low, weights_x + low_weights_x + at_depth(i), here, i > 0);
             };
             multiply(0);
 #pragma unroll 1
@@ -175,44 +182,51 @@ struct multiplier {
             store(done);  // meanwhile
             done.place = 0;
             ptx::wgmma_wait<0>();
-            ptx::wgmma_results(upper);
-            ptx::wgmma_results(lower);
+            if constexpr (!of_box) ptx::wgmma_results(high);
+            ptx::wgmma_results(low);
             if (lane == 0) ptx::arrive(&barriers.empty[from.stage]);
 #pragma unroll
             for (int i = 0; i < tile::side / 2; ++i)
-                upper[i] = (256 * upper[i] + lower[i]) * p.multiplier_x + rounding_x;
+                low[i] = of_box ? low[i] << 16 : (256 * high[i] + low[i]) * p.multiplier_x + rounding_x;
 #pragma unroll
             for (int i = 0; i < tile::side / 8; ++i) {
-                const unsigned* const of = upper + i / 4 * 16 + i % 4 / 2 * 8 + i % 2 * 2;
+                const unsigned* const of = low + i / 4 * 16 + i % 4 / 2 * 8 + i % 2 * 2;
                 h[tile::before + i / 4].cut(i % 4, of[0], of[1], of[4], of[5]);
             }
             if (steps.step < 0) continue;
 
 #pragma unroll
             for (int half = 0; half < newest; ++half) {
-                unsigned sums[3][tile::depth / 2];
-                ptx::wgmma_fence();
+                const auto multiply_all = [&](unsigned(&sums)[tile::depth / 2], auto bytes,
+                                              std::uint64_t weights, bool accumulate) {
 #pragma unroll
-                for (int b = 0; b <= tile::before; ++b) {
-                    const bytes_of_h& of = h[half + b];
-                    const std::uint64_t high = high_y + b * operand_y::advance;
-                    const std::uint64_t low = low_y + b * operand_y::advance;
-                    ptx::wgmma_u8_of_registers(sums[0], of.a, high, b > 0);
-                    ptx::wgmma_u8_of_registers(sums[1], of.b, high, b > 0);
-                    ptx::wgmma_u8_of_registers(sums[2], of.b, low, b > 0);
-                    ptx::wgmma_u8_of_registers(sums[1], of.a, low, true);
+                    for (int b = 0; b <= tile::before; ++b)
+                        ptx::wgmma_u8_of_registers(sums, h[half + b].*bytes, weights + b * operand_y::advance,
+                                                   accumulate || b > 0);
+                };
+                unsigned upper[tile::depth / 2], lower[tile::depth / 2];
+                if constexpr (!of_box) {
+                    ptx::wgmma_fence();
+                    multiply_all(lower, &bytes_of_h::b, low_y, false);
+                    multiply_all(lower, &bytes_of_h::c, high_y, true);
+                    ptx::wgmma_commit();
+                    ptx::wgmma_wait<0>();
+                    ptx::wgmma_results(lower);
+#pragma unroll
+                    for (unsigned& sum : lower) sum >>= 8;
                 }
+                ptx::wgmma_fence();
+                multiply_all(upper, &bytes_of_h::a, high_y, false);
+                multiply_all(lower, &bytes_of_h::b, high_y, !of_box);
+                if constexpr (!of_box) multiply_all(lower, &bytes_of_h::a, low_y, true);
                 ptx::wgmma_commit();
                 ptx::wgmma_wait<0>();
-#pragma unroll
-                for (auto& part : sums) ptx::wgmma_results(part);
+                ptx::wgmma_results(upper);
+                ptx::wgmma_results(lower);
                 unsigned words[tile::depth / 8];  // two neighbours of a row, and the two below them
 #pragma unroll
                 for (int i = 0; i < tile::depth / 8; ++i) {
-                    const auto sum = [&](int j) {
-                        const int k = 4 * i + j;
-                        return 256 * sums[0][k] + (sums[1][k] + (sums[2][k] >> 8));
-                    };
+                    const auto sum = [&](int j) { return 256 * upper[4 * i + j] + lower[4 * i + j]; };
                     words[i] = of_box ? means_of(sum(0), sum(2), sum(1), sum(3))
                                       : uppermost_bytes(scaled(sum(0)), scaled(sum(2)), scaled(sum(1)),
                                                         scaled(sum(3)));
@@ -404,10 +418,13 @@ bool are_equal(std::span<const float> weights) {
     return std::all_of(weights.begin(), weights.end(), [&](float w) { return w == weights[0]; });
 }
 
-/// Above, too few bits are left of the others.
-constexpr float max_weight = 0.625f;
-bool has_small_weights(const taps& taps) {
-    return taps.radius == 0 || *std::max_element(taps.table, taps.table + 2 * taps.radius + 1) <= max_weight;
+/// Above, too few bits are left of the others. (A window of one has one weight, which is exact.)
+constexpr double max_weight = 0.625;
+bool has_small_weights(double sigma, std::int64_t radius) {
+    double sum = 1;  // in units of the largest
+    for (std::int64_t i = 1; i <= radius; ++i)
+        sum += 2 * std::exp(-0.5 * static_cast<double>(i * i) / (sigma * sigma));
+    return radius == 0 || 1 <= max_weight * sum;
 }
 
 }  // namespace
@@ -415,19 +432,22 @@ bool has_small_weights(const taps& taps) {
 
 namespace heddle::kernels::gaussian_blur {
 
-std::int64_t tensor_core_warpgroup_tiles(const arguments<std::uint8_t>& a) {
+std::int64_t tensor_core_warpgroups_tiles(const gaussian_blur_problem& problem) {
     using namespace tensor_core_warpgroups;
-    constexpr std::int64_t max_rows = std::int64_t{1} << 29;  // counted in 32 bits, and twice in border.cuh
-    const image_view<std::uint8_t>& to = a.destination.first;
-    const int reach = a.taps_x.radius * static_cast<int>(to.channels);
-    const std::int64_t of_image =
-        parts_of(to.width * to.channels, tile::columns) * parts_of(to.height, tile::side);
-    const bool fits = has_boxes(a.source) && a.source.first.height <= max_rows &&
-                      a.taps_x.radius <= whole_weights::max_radius && a.taps_y.radius <= tile::max_radius_y &&
-                      depths_of(lead_of(a) + reach) <= tile::max_depths_x && has_small_weights(a.taps_x) &&
-                      has_small_weights(a.taps_y) &&
-                      of_image <= std::numeric_limits<int>::max() / a.destination.count;
-    return fits ? a.destination.count * of_image : 0;
+    return problem.images * parts_of(problem.width * problem.channels, tile::columns) *
+           parts_of(problem.height, tile::side);
+}
+
+bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const device_traits& device) {
+    using namespace tensor_core_warpgroups;
+    const auto [x, y] = problem.radius;
+    return has_tensor_core_bytes(problem, device) && problem.in_vectors && y <= tile::max_radius_y &&
+           x <= whole_weights::max_radius &&
+           depths_of(static_cast<int>(2 * x * problem.channels) + max_vector_bytes - 1) <=
+               tile::max_depths_x &&
+           has_small_weights(problem.sigma.x, x) && has_small_weights(problem.sigma.y, y) &&
+           problem.height <= max_tensor_core_rows &&
+           tensor_core_warpgroups_tiles(problem) <= std::numeric_limits<int>::max();
 }
 
 void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const device_traits& device,
@@ -470,9 +490,8 @@ void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const devic
     const auto along_x = weights_of(a.taps_x), along_y = weights_of(a.taps_y);
     const bool of_box = are_equal(along_x) && are_equal(along_y);
     p.of_pixel = 1 / static_cast<float>(along_x.size() * along_y.size());
-    const whole_weights weights_x =
-        of_box ? whole_weights(along_x.size(), 1, 1 << 16) : whole_weights(along_x);
-    const whole_weights weights_y = of_box ? whole_weights(along_y.size(), 256, 0) : whole_weights(along_y);
+    const whole_weights weights_x = of_box ? whole_weights(along_x.size(), 1) : whole_weights(along_x);
+    const whole_weights weights_y = of_box ? whole_weights(along_y.size(), 256) : whole_weights(along_y);
     const auto take = [](auto& band, const whole_weights& numbers, int count, int first, int step) {
         for (int i = 0; i < count; ++i) {
             band.high[tile::side - 1 + first + i * step] = numbers.high(i);

@@ -78,9 +78,7 @@ class whole_weights {
     }
 
     /// `count` times one number.
-    whole_weights(std::size_t count, int number, unsigned multiplier) : multiplier_(multiplier) {
-        std::fill_n(numbers_.begin(), count, number);
-    }
+    whole_weights(std::size_t count, int number) { std::fill_n(numbers_.begin(), count, number); }
 
     unsigned multiplier() const { return multiplier_; }
     std::uint8_t high(int i) const { return static_cast<std::uint8_t>(at(i) >> 8); }

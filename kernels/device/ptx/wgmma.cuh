@@ -156,28 +156,18 @@ __device__ inline void wgmma_tf32(float (&sums)[n / 2], const unsigned (&a)[4], 
 #define WHOLE_4(i) "+r"(sums[i]), "+r"(sums[i + 1]), "+r"(sums[i + 2]), "+r"(sums[i + 3])
 #define WHOLE_16(i) WHOLE_4(i), WHOLE_4(i + 4), WHOLE_4(i + 8), WHOLE_4(i + 12)
 
-/// The same of bytes without sign, 32 along k, both k-major; exact.
-template <int n>
-__device__ inline void wgmma_u8(unsigned (&sums)[n / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
+/// 64 x 64 of products of bytes without sign, 32 along k, both k-major; exact.
+__device__ inline void wgmma_u8(unsigned (&sums)[32], std::uint64_t a, std::uint64_t b, bool accumulate) {
     // clang-format off
-    if constexpr (n == 32) {
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n32k32.s32.u8.u8 {"
-                     REGISTERS_0 REGISTERS_4 REGISTERS_8 "}, %16, %17, p;\n}"
-                     : WHOLE_16(0)
-                     : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
-    } else {
-        static_assert(n == 64, "no instruction of this width here");
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {"
-                     REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 "}, %32, %33, p;\n}"
-                     : WHOLE_16(0), WHOLE_16(16)
-                     : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
-    }
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {"
+                 REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 "}, %32, %33, p;\n}"
+                 : WHOLE_16(0), WHOLE_16(16)
+                 : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
     // clang-format on
 }
 
-/// The same with A in registers: thread t has of the rows 16 (t / 32) + t % 32 / 4 and eight below the four bytes from column
+/// 64 x 32, with A in registers: thread t has of the rows 16 (t / 32) + t % 32 / 4 and eight below the four bytes from column
 /// 4 (t % 4) on, a[0] and a[1], and 16 columns on, a[2] and a[3].
 __device__ inline void wgmma_u8_of_registers(unsigned (&sums)[16], const unsigned (&a)[4], std::uint64_t b,
                                              bool accumulate) {
