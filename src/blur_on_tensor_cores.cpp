@@ -1,5 +1,7 @@
 #include "src/blur_on_tensor_cores.hpp"
 
+#include <cmath>
+
 namespace heddle::detail {
 
 namespace rungs = kernels::gaussian_blur;
@@ -21,19 +23,18 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
     // All as measured on an H200.
     if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
         if (!rungs::tensor_core_fits(problem, device)) return std::nullopt;
-        const std::int64_t tiles = rungs::tensor_core_warpgroups_fits(problem, device)
-                                       ? rungs::tensor_core_warpgroups_tiles(problem)
-                                       : 0;
-        if (rungs::tensor_core_registers_fits(problem, device)) {
-            // Each row of a window takes registers longer, and warpgroups not.
-            constexpr int even = 4, gain = 8;
-            const bool pays = tiles * (problem.radius.y - even) >= std::int64_t{gain} * device.sm_count;
-            return pays ? gaussian_blur_algorithm::tensor_core_warpgroups
-                        : gaussian_blur_algorithm::tensor_core_registers;
-        }
-        return 2 * tiles >= std::int64_t{3} * device.sm_count
-                   ? gaussian_blur_algorithm::tensor_core_warpgroups
-                   : gaussian_blur_algorithm::tensor_core;
+        const bool fits_registers = rungs::tensor_core_registers_fits(problem, device);
+        const auto other = fits_registers ? gaussian_blur_algorithm::tensor_core_registers
+                                          : gaussian_blur_algorithm::tensor_core;
+        if (!rungs::tensor_core_warpgroups_fits(problem, device)) return other;
+        const std::int64_t tiles = rungs::tensor_core_warpgroups_tiles(problem);
+        const std::int64_t processors = device.sm_count;
+        // Each row of a window takes registers longer, and warpgroups not, whose boxes have fewer products.
+        const bool is_box = std::isinf(problem.sigma.y);
+        const int even = is_box ? 2 : 4, gain = is_box ? 7 : 8;
+        const bool pays = fits_registers ? tiles * (problem.radius.y - even) >= gain * processors
+                                         : 2 * tiles >= 3 * processors;
+        return pays ? gaussian_blur_algorithm::tensor_core_warpgroups : other;
     }
     return std::nullopt;
 }

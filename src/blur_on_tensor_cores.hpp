@@ -8,15 +8,36 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 /// The rungs of bytes on the tensor cores, of Gaussians and of boxes.
 namespace heddle::detail {
 
-/// Of sources of up to 2^29 rows. Pure.
+/// What this rung, or another that counts values in 32 bits, does not take of a source, whatever the problem; empty
+/// where it takes it.
+template <class T>
+std::string_view excess_of(const image_batch_view<const T>& source, gaussian_blur_algorithm rung) {
+    static_assert(kernels::gaussian_blur::max_row_values == 1 << 29 &&
+                  kernels::gaussian_blur::max_tensor_core_rows == 1 << 29);
+    constexpr std::int64_t max_stride = (std::int64_t{1} << 40) / sizeof(T);  // of a tensor map, excluded
+    const image_view<const T>& first = source.first;
+    const bool is_on_warpgroups = rung == gaussian_blur_algorithm::tensor_core_warpgroups;
+    const bool counts_rows = is_on_warpgroups || rung == gaussian_blur_algorithm::tensor_core_registers;
+    if (first.width > kernels::gaussian_blur::max_row_values / first.channels)
+        return "rows of more than 2^29 values";
+    if (counts_rows && first.height > kernels::gaussian_blur::max_tensor_core_rows)
+        return "more than 2^29 rows";
+    if (is_on_warpgroups && ((first.height > 1 && first.row_stride >= max_stride) ||
+                             (source.count > 1 && source.stride >= max_stride)))
+        return "rows or images 2^40 bytes apart or more";
+    return {};
+}
+
+/// Of sources without excess_of(). Pure.
 bool fits_tensor_cores(const gaussian_blur_problem& problem, gaussian_blur_algorithm rung,
                        const device_traits& device);
 
-/// The fastest of those that fit. Pure.
+/// The fastest of those that fit; for a box where sigma is infinite. Pure.
 std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_blur_problem& problem,
                                                                const device_traits& device);
 
@@ -25,7 +46,7 @@ constexpr std::int64_t min_radius_of_tensor_core_registers(const window_radius& 
     return radius.x == radius.y ? 2 : 1;
 }
 
-/// Needs fits_tensor_cores().
+/// Needs fits_tensor_cores() and a source without excess_of().
 void launch_on_tensor_cores(const kernels::gaussian_blur::arguments<std::uint8_t>& arguments,
                             const device_traits& device, cudaStream_t stream, gaussian_blur_algorithm rung);
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 
 namespace heddle {
@@ -110,50 +111,41 @@ bool fits(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorith
     return false;
 }
 
-/// What a rung takes of a source, whatever the problem.
-struct source_limits {
-    std::int64_t row_values = rungs::max_row_values;
-    std::int64_t rows = std::numeric_limits<std::int64_t>::max();
-
-    explicit source_limits(gaussian_blur_algorithm algorithm) {
-        if (algorithm == gaussian_blur_algorithm::naive || algorithm == gaussian_blur_algorithm::separable)
-            row_values = std::numeric_limits<std::int64_t>::max();
-        if (algorithm == gaussian_blur_algorithm::tensor_core_registers ||
-            algorithm == gaussian_blur_algorithm::tensor_core_warpgroups)
-            rows = rungs::max_tensor_core_rows;
-    }
-    template <class T>
-    bool hold(const image_view<const T>& source) const {
-        return source.width <= row_values / source.channels && source.height <= rows;
-    }
-};
+/// What a rung does not take of a source, whatever the problem; empty where it takes it.
+template <class T>
+std::string_view excess_of(const image_batch_view<const T>& source, gaussian_blur_algorithm algorithm) {
+    const bool takes_all =
+        algorithm == gaussian_blur_algorithm::naive || algorithm == gaussian_blur_algorithm::separable;
+    return takes_all ? std::string_view() : detail::excess_of(source, algorithm);
+}
 
 /// The rung that `automatic` stands for, of this source.
 template <class T>
-gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const image_view<const T>& source,
+gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const image_batch_view<const T>& source,
                                const device_traits& device) {
-    if (!source_limits(gaussian_blur_algorithm::fused).hold(source))
-        return gaussian_blur_algorithm::separable;
+    if (!excess_of(source, gaussian_blur_algorithm::fused).empty()) return gaussian_blur_algorithm::separable;
     const gaussian_blur_algorithm rung = select(problem, device);
-    return source_limits(rung).hold(source) ? rung : gaussian_blur_algorithm::tensor_core;
+    return excess_of(source, rung).empty() ? rung : gaussian_blur_algorithm::tensor_core;
 }
 
 template <class T>
-void require_supported(const gaussian_blur_problem& problem, const image_view<const T>& source,
+void require_supported(const gaussian_blur_problem& problem, const image_batch_view<const T>& source,
                        gaussian_blur_algorithm algorithm, const device_traits& device) {
-    const source_limits limits(algorithm);
-    if (!limits.hold(source))
-        throw unsupported(detail::format("gaussian_blur: {} takes sources of at most {} rows of {} values",
-                                         to_string(algorithm), limits.rows, limits.row_values));
+    if (const std::string_view excess = excess_of(source, algorithm); !excess.empty())
+        throw unsupported(
+            detail::format("gaussian_blur: {} takes no source with {}", to_string(algorithm), excess));
     if (fits(problem, algorithm, device)) return;
+    const bool wants_vectors = algorithm == gaussian_blur_algorithm::tensor_core_registers ||
+                               algorithm == gaussian_blur_algorithm::tensor_core_warpgroups;
     throw unsupported(detail::format(
-        "gaussian_blur: {} cannot blur {} x {} pixels of {} {} channels{} with radius {} x {}, sigma {} x "
-        "{}, border {}, "
-        "on compute capability {}.{} with {} bytes of shared memory a block",
-        to_string(algorithm), problem.width, problem.height, problem.channels, name_of(problem.type),
-        problem.in_vectors ? "" : ", not at multiples of 16 bytes,", problem.radius.x, problem.radius.y,
-        problem.sigma.x, problem.sigma.y, name_of(problem.border), device.compute_capability_major,
-        device.compute_capability_minor, device.shared_memory_per_block_optin));
+        "gaussian_blur: {} cannot blur {}{} x {} pixels of {} {} channels{} with radius {} x {}, sigma {} x "
+        "{}, border {}, on compute capability {}.{} with {} bytes of shared memory a block",
+        to_string(algorithm), problem.images > 1 ? detail::format("{} images of ", problem.images) : "",
+        problem.width, problem.height, problem.channels, name_of(problem.type),
+        wants_vectors && !problem.in_vectors ? ", source not at multiples of 16 bytes," : "",
+        problem.radius.x, problem.radius.y, problem.sigma.x, problem.sigma.y, name_of(problem.border),
+        device.compute_capability_major, device.compute_capability_minor,
+        device.shared_memory_per_block_optin));
 }
 
 rungs::taps taps_of(double sigma, std::int64_t radius) {
@@ -317,8 +309,8 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
 
     const device_traits& device = traits_of(current_device());
     const gaussian_blur_algorithm algorithm =
-        is_automatic ? select(problem, source.first, device) : options.algorithm;
-    require_supported(problem, source.first, algorithm, device);
+        is_automatic ? select(problem, source, device) : options.algorithm;
+    require_supported(problem, source, algorithm, device);
     const std::int64_t bytes = workspace_bytes(problem, source_height, algorithm);
     detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 namespace heddle {
@@ -86,7 +87,7 @@ T border_value_of(const image_filter_options& options) {
 
 /// The larger radius from which on tensor_core_warpgroups is faster than `fused`, measured on an H200; of images of few
 /// tiles where that keeps no sums in registers.
-constexpr std::int64_t min_radius_on_warpgroups = 5;
+constexpr std::int64_t min_radius_on_warpgroups = 3;
 constexpr std::int64_t min_radius_on_warpgroups_of_few_tiles = 9;
 
 /// The rung for a box of bytes where that is faster. (tensor_core's weights are not all one.)
@@ -116,7 +117,7 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
         .height = destination.first.height,
         .channels = destination.first.channels,
         .radius = {taps_x.radius, taps_y.radius},
-        .sigma = std::numeric_limits<double>::infinity(),  // a box
+        .sigma = std::numeric_limits<double>::infinity(),  // a box's; of floats nobody asks
         .type = pixel_type_of<T>,
         .images = destination.count,
         .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
@@ -135,10 +136,8 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
                                  .border = options.border,
                                  .border_value = border_value_of<T>(options)};
     if constexpr (std::is_same_v<T, std::uint8_t>) {
-        const bool is_countable = source.first.width <= blur::max_row_values / source.first.channels &&
-                                  source.first.height <= blur::max_tensor_core_rows;
         if (const auto on_tensor_cores = tensor_core_rung_of(problem, device);
-            on_tensor_cores && is_countable)
+            on_tensor_cores && detail::excess_of(source, *on_tensor_cores).empty())
             return detail::launch_on_tensor_cores(arguments, device, stream.get(), *on_tensor_cores);
     }
     device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);

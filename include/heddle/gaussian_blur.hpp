@@ -60,8 +60,8 @@ struct gaussian_blur_options {
     /// For border::constant, in every channel; a value of the element type.
     float border_value = 0;
     /// The part of the source whose blur is wanted, inside of it: the destination has its size and gets what
-    /// a blur of the whole would have there, to the bit where the rung is the same; `automatic` may take another
-    /// for a small part. Not given: the whole.
+    /// a blur of the whole would have there, to the bit where the rung is the same (but for `decimated`);
+    /// `automatic` may take another for a small part. Not given: the whole.
     std::optional<image_region> region{};
     /// Forbids `automatic` the rung `decimated`, which it takes where both sigmas are 12 to 8192, no radius below
     /// 4 sigma is given, the picture is not small against the window and the batch has at most 65535 images. That

@@ -140,15 +140,17 @@ void launch_register_window(const arguments<T>& arguments, const device_traits& 
 template <class T>
 void launch_fused(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
+/// Of strips on the tensor cores, at least.
+inline constexpr std::int64_t min_strip_columns = 32;
+
 /// What the three rungs of bytes on the tensor cores need: the compute capability that they are built for, and grids that
 /// count their strips.
 inline bool has_tensor_core_bytes(const gaussian_blur_problem& problem, const device_traits& device) {
-    constexpr std::int64_t strip_columns = 32;
     constexpr std::int64_t max_strips = std::int64_t{1} << 28;  // each a few blocks
     const bool is_built_for = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
     return is_built_for && problem.type == pixel_type::u8 &&
            problem.width <= max_row_values / problem.channels &&
-           problem.images <= max_strips / (problem.width * problem.channels / strip_columns + 1);
+           problem.images <= max_strips / (problem.width * problem.channels / min_strip_columns + 1);
 }
 
 /// Whether tensor_core can run this problem. It can where the two below can.

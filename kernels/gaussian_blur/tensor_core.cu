@@ -70,6 +70,7 @@ struct tile {
     static constexpr int max_blocks_y = 6;
     static_assert(max_blocks_x * side >= side + 2 * max_radius * 4 + chunk - 1);
     static_assert(max_blocks_y * side >= side + 2 * max_radius);
+    static_assert(warp_columns >= min_strip_columns);
 };
 
 /// What a ring of `blocks` blocks of 16 rows leaves the registers for.

@@ -15,9 +15,9 @@
 // - What replicate and both kinds of reflect show beyond a row's ends are values of its window. Their weights
 //   are added up in the band of the warps there, which do then what all others do.
 //
-// Any shape and region of a source whose rows start at multiples of 16 bytes, borders that show its own
-// pixels, and radii of 8 pixels along y and 24 values along x. Built for compute capability 9.0, with
-// tensor_core.cu; nothing in it is of Hopper alone.
+// Any shape and region of a source whose rows start at multiples of 16 bytes, borders that neither wrap nor
+// are a constant, and radii up to 8 pixels along y and 24 values along x. Built for compute capability 9.0,
+// with tensor_core.cu; nothing in it is of Hopper alone.
 //
 // The error before rounding, in values of 0..255; n taps along x, W their whole numbers, S their sum, 2^15 to
 // 2^16:

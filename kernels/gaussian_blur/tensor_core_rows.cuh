@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-/// What tensor_core on warpgroups works on, and how it comes into shared memory.
+/// What tensor_core_warpgroups works on, and how it comes into shared memory.
 namespace heddle::kernels::gaussian_blur::tensor_core_warpgroups {
 
 constexpr int warp_threads = 32;
@@ -362,7 +362,8 @@ struct loader {
             const int pixel =
                 nearby_source_index(is_before ? -1 - pixels : p.width + pixels, p.width, p.border);
             const int value = pixel * channels + (is_before ? channels - 1 - channel : channel);
-            // Windows of groups without columns reach beyond what is here; but those that wrap come from memory.
+            // No result needs what lies before `left`: where a strip begins inside a pixel, that pixel's other channels,
+            // which a mirror shows. Those that wrap come from memory.
             const int first = p.border == border::wrap ? value - now.left : ::max(value - now.left, 0);
             seen[i] = beyond < 0 ? column : first;
         }

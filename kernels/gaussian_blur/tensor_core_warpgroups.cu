@@ -1,5 +1,5 @@
-// tensor_core on wgmma: the blur of bytes as two products with banded matrices, in whole numbers, 64 values by 64 rows at a
-// time. One launch, one read, one write.
+// tensor_core_warpgroups: the blur of bytes as two products with banded matrices, in whole numbers, 64 values by 64
+// rows at a time. One launch, one read, one write.
 //
 //   along x   h^T (64 columns x 64 rows)   = W_x (64 x window) * rows of the image, as they lie in memory
 //   along y   out^T (64 columns x 32 rows) = h^T (64 x 64) * W_y (64 x 32), twice
@@ -11,8 +11,8 @@
 //   y, 256 a u + (a v + b u) + (b v + c u) / 256, all but c v. The last two come first: shifted, their sum is where the
 //   middle two are added, as there are no registers for a third.
 // - Sums of the weights times a small multiplier are 2^24: multiplied by it, a result is the uppermost byte, from
-//   where permutations take it, and h the upper three. The weights of a box are all one, and its sums exact: two products,
-//   divided in float, and rounded as the exact means are while sums of a row fit 16 bits.
+//   where permutations take it, and h the upper three. The weights of a box are all one, and its sums exact: one product
+//   along x, two along y, divided in float, and rounded as the exact means are while sums of a row fit 16 bits.
 // - A row of 32 results needs a window of 64 rows up to radius 16, whatever the radius.
 // - The tensor memory accelerator loads half of a step at once, boxes of 32 rows, which begin at multiples of 16 bytes,
 //   and stores results where rows begin so too and are whole multiples of them. What stands for rows beyond an edge is
@@ -23,14 +23,14 @@
 //   four warps       | load rows of a step each, and fill in columns beyond the edges
 //   four warpgroups  | along x, meanwhile store the last step's | cut | along y | pack | along y | pack | ...
 //
-// Learnt here: the products take 60 % of the time, and no one resource more; four warpgroups, whose registers just do,
+// Learnt here: the products take two thirds of the time, and no one resource more; four warpgroups, whose registers just do,
 // are a tenth faster than three, and turns of theirs gain nothing, as what cuts and packs waits for registers'
 // ports that products occupy. At least as much came from the edges of the work: a first load that waits behind those of
 // other stages, code that a warp runs alone and cold, blocks at the image's sides that end last.
 //
 // Any shape, border and region of a source whose rows start at multiples of 16 bytes; radii up to 16 along y, and along x
-// up to 32 where windows of 64 values are no wider than 320; weights up to 5/8, or one alone. Built for compute
-// capability 9.0a.
+// up to 32 where windows of 64 values, which may begin 15 before what they need, are no wider than 320: of four
+// channels up to 30, whatever the region; weights up to 5/8, or one alone. Built for compute capability 9.0a.
 //
 // The error before rounding, in values of 0..255; n taps of an axis, S the sum of its weights, which is at least
 // 0.9 * min(2^15 / (largest tap), 2^19):
@@ -51,6 +51,7 @@
 #include <heddle/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
@@ -18,6 +19,12 @@ inline std::string why_no_gpu() {
     if (status == cudaSuccess) return count > 0 ? "" : "there is no CUDA device";
     (void)cudaGetLastError();
     return cuda_error(status).what();
+}
+
+/// Of the current device.
+inline bool has_warpgroups() {
+    const device_traits& device = traits_of(current_device());
+    return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
 }
 
 /// On a machine whose tests must not pass by being skipped.

@@ -29,10 +29,4 @@ void expect_close(const shape& s, const std::vector<Out>& actual, const referenc
             << "element " << i;
 }
 
-/// Of the current device.
-inline bool has_warpgroups() {
-    const device_traits& device = traits_of(current_device());
-    return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
-}
-
 }  // namespace heddle::test
