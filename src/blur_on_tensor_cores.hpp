@@ -13,22 +13,22 @@
 /// The rungs of bytes on the tensor cores, of Gaussians and of boxes.
 namespace heddle::detail {
 
-/// What this rung, or another that counts values in 32 bits, does not take of a source, whatever the problem; empty
-/// where it takes it.
+/// What a rung does not take of a source, whatever the problem; empty where it takes it.
 template <class T>
 std::string_view excess_of(const image_batch_view<const T>& source, gaussian_blur_algorithm rung) {
-    static_assert(kernels::gaussian_blur::max_row_values == 1 << 29 &&
-                  kernels::gaussian_blur::max_tensor_core_rows == 1 << 29);
-    constexpr std::int64_t max_stride = (std::int64_t{1} << 40) / sizeof(T);  // of a tensor map, excluded
+    using kernels::gaussian_blur::end_of_map_strides, kernels::gaussian_blur::max_row_values,
+        kernels::gaussian_blur::max_tensor_core_rows;
+    static_assert(max_row_values == 1 << 29 && max_tensor_core_rows == 1 << 29 &&
+                  end_of_map_strides == std::int64_t{1} << 40);
+    if (rung == gaussian_blur_algorithm::naive || rung == gaussian_blur_algorithm::separable) return {};
+    constexpr std::int64_t end_of_strides = end_of_map_strides / sizeof(T);
     const image_view<const T>& first = source.first;
     const bool is_on_warpgroups = rung == gaussian_blur_algorithm::tensor_core_warpgroups;
     const bool counts_rows = is_on_warpgroups || rung == gaussian_blur_algorithm::tensor_core_registers;
-    if (first.width > kernels::gaussian_blur::max_row_values / first.channels)
-        return "rows of more than 2^29 values";
-    if (counts_rows && first.height > kernels::gaussian_blur::max_tensor_core_rows)
-        return "more than 2^29 rows";
-    if (is_on_warpgroups && ((first.height > 1 && first.row_stride >= max_stride) ||
-                             (source.count > 1 && source.stride >= max_stride)))
+    if (first.width > max_row_values / first.channels) return "rows of more than 2^29 values";
+    if (counts_rows && first.height > max_tensor_core_rows) return "more than 2^29 rows";
+    if (is_on_warpgroups && ((first.height > 1 && first.row_stride >= end_of_strides) ||
+                             (source.count > 1 && source.stride >= end_of_strides)))
         return "rows or images 2^40 bytes apart or more";
     return {};
 }

@@ -111,27 +111,20 @@ bool fits(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorith
     return false;
 }
 
-/// What a rung does not take of a source, whatever the problem; empty where it takes it.
-template <class T>
-std::string_view excess_of(const image_batch_view<const T>& source, gaussian_blur_algorithm algorithm) {
-    const bool takes_all =
-        algorithm == gaussian_blur_algorithm::naive || algorithm == gaussian_blur_algorithm::separable;
-    return takes_all ? std::string_view() : detail::excess_of(source, algorithm);
-}
-
 /// The rung that `automatic` stands for, of this source.
 template <class T>
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const image_batch_view<const T>& source,
                                const device_traits& device) {
-    if (!excess_of(source, gaussian_blur_algorithm::fused).empty()) return gaussian_blur_algorithm::separable;
+    if (!detail::excess_of(source, gaussian_blur_algorithm::fused).empty())
+        return gaussian_blur_algorithm::separable;
     const gaussian_blur_algorithm rung = select(problem, device);
-    return excess_of(source, rung).empty() ? rung : gaussian_blur_algorithm::tensor_core;
+    return detail::excess_of(source, rung).empty() ? rung : gaussian_blur_algorithm::tensor_core;
 }
 
 template <class T>
 void require_supported(const gaussian_blur_problem& problem, const image_batch_view<const T>& source,
                        gaussian_blur_algorithm algorithm, const device_traits& device) {
-    if (const std::string_view excess = excess_of(source, algorithm); !excess.empty())
+    if (const std::string_view excess = detail::excess_of(source, algorithm); !excess.empty())
         throw unsupported(
             detail::format("gaussian_blur: {} takes no source with {}", to_string(algorithm), excess));
     if (fits(problem, algorithm, device)) return;
@@ -179,7 +172,7 @@ void launch(const rungs::arguments<T>& arguments, const device_traits& device, c
         case gaussian_blur_algorithm::tensor_core:
         case gaussian_blur_algorithm::tensor_core_registers:
         case gaussian_blur_algorithm::tensor_core_warpgroups:
-            if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<T, std::uint8_t>)
+            if constexpr (std::is_same_v<T, std::uint8_t>)
                 return detail::launch_on_tensor_cores(arguments, device, stream, algorithm);
             break;  // does not fit
         case gaussian_blur_algorithm::decimated:

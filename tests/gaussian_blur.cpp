@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -559,11 +560,13 @@ double share_of_unequal(const problem& p, const std::vector<std::uint8_t>& actua
 }
 
 /// 200000 pixels of noise, of a slope along both axes and of squares with steep edges. The squares' blur has few
-/// values, each that of many pixels: of them decimated and weights of 16 bits promise a level only (docs/accuracy.md),
-/// and automatic is asked for an exact window. The slope at sigma 1.7 is where
+/// values, each that of many pixels: of them decimated promises a level only, tensor_core_warpgroups 99.9 % of all
+/// together (docs/accuracy.md), and automatic is asked for an exact window. The slope at sigma 1.7 is where
 /// tensor_core_warpgroups needs 24 bits between its passes: 16 would round 2.6 % of the pixels otherwise.
 template <class Blur>
 void check_rounding_of_uint8(typename test_image<std::uint8_t>::memory where, algorithm which, Blur blur) {
+    constexpr double most = 1e-3;
+    std::vector<double> of_squares;
     for (const double sigma : {0.65, 0.8, 1.7, 3.0, 4.0, 5.0, 12.0}) {
         const problem p{501, 403, 1, gaussian_radius(sigma), sigma};
         struct picture {
@@ -593,12 +596,17 @@ void check_rounding_of_uint8(typename test_image<std::uint8_t>::memory where, al
                 const double share = share_of_unequal(p, destination->download(), elements, loosest);
                 testing::Test::RecordProperty(name + "_sigma_" + std::to_string(sigma),
                                               std::to_string(share));
-                const bool promises_a_level = which == algorithm::decimated || is_on_tensor_cores(which);
-                if (picture_name != "squares" || !promises_a_level) {
-                    EXPECT_LE(share, 1e-3);
+                const bool is_squares = picture_name == "squares";
+                if (is_squares && which == algorithm::decimated) continue;
+                if (is_squares && which == algorithm::tensor_core_warpgroups) {
+                    of_squares.push_back(share);
+                } else {
+                    EXPECT_LE(share, most);
                 }
             }
     }
+    EXPECT_LE(std::accumulate(of_squares.begin(), of_squares.end(), 0.0),
+              most * static_cast<double>(of_squares.size()));
 }
 
 class gaussian_blur_test : public test::gpu_test {

@@ -161,6 +161,8 @@ void launch_tensor_core(const arguments<std::uint8_t>& arguments, const device_t
 
 /// They count a source's rows in 32 bits, and twice those in border.cuh.
 inline constexpr std::int64_t max_tensor_core_rows = std::int64_t{1} << 29;
+/// In bytes; those of a tensor map, which tensor_core_warpgroups reads a source by, are less.
+inline constexpr std::int64_t end_of_map_strides = std::int64_t{1} << 40;
 
 /// Whether tensor_core_registers can run this problem, of a source of max_tensor_core_rows at most.
 bool tensor_core_registers_fits(const gaussian_blur_problem& problem, const device_traits& device);

@@ -402,9 +402,8 @@ int alignment_of(const image_batch_view<T>& images) {
 /// Whether the tensor memory accelerator can address them.
 template <class T>
 bool has_boxes(const image_batch_view<T>& images) {
-    constexpr std::int64_t max_stride = std::int64_t{1} << 40;
-    return alignment_of(images) == max_vector_bytes && images.first.row_stride < max_stride &&
-           images.stride < max_stride;
+    return alignment_of(images) == max_vector_bytes && images.first.row_stride < end_of_map_strides &&
+           images.stride < end_of_map_strides;
 }
 
 /// Windows start at what is copied at once.
