@@ -163,33 +163,49 @@ struct tf32_kernel {
         }
     }
 
-    /// To any C, in whole lines of it: by way of shared memory.
+    /// To any C, in whole lines of it: by way of shared memory. All unrolled, as sums have no addresses; no more at once,
+    /// as registers spill then.
     template <int n, bool down>
     __device__ void store_staged(int thread_row, int row, int col, const float (&sums)[n / 2]) const {
+        constexpr int length = down ? warpgroup_m : chunk_cols, lines = warpgroup_threads / length;
+        constexpr int to_row = down ? 1 : short_pitch, to_col = down ? long_pitch : 1;
+        constexpr int to_line = lines * (down ? to_col : to_row);
+        constexpr int of_thread = warpgroup_m * chunk_cols / warpgroup_threads, at_once = 4;
         const result<float>& c = p.c;
         float* const staged = shared.staged[group];
-        constexpr int length = down ? warpgroup_m : chunk_cols;
-        constexpr int to_row = down ? 1 : short_pitch, to_col = down ? long_pitch : 1;
-#pragma unroll 1
+        const int line = thread / length, at = thread % length;
+        const float* const mine = staged + line * (down ? to_col : to_row) + at;
+        const std::int64_t line_stride = lines * (down ? c.col_stride : c.row_stride);
+#pragma unroll
         for (int first = 0; first < n; first += chunk_cols) {
-            float values[chunk_sums];
-            pick<n>(sums, first, values);
             sync_group();
 #pragma unroll
             for (int i = 0; i < chunk_sums; ++i) {
                 const int r = thread_row + i % 4 / 2 * a_elements::apart;
                 const int s = i / 4 * 8 + thread % 4 * 2 + i % 2;
-                staged[r * to_row + s * to_col] = values[i];
+                staged[r * to_row + s * to_col] = sums[first / 2 + i];
             }
             sync_group();
-#pragma unroll 4
-            for (int i = thread; i < warpgroup_m * chunk_cols; i += warpgroup_threads) {
-                const int line = i / length, at = i % length;
-                const int r = row + (down ? at : line), s = col + first + (down ? line : at);
-                if (r >= c.rows || s >= c.cols) continue;
-                float* const to = c.data + r * c.row_stride + s * c.col_stride;
-                const float value = c.alpha * staged[line * (down ? to_col : to_row) + at];
-                *to = c.beta == 0 ? value : value + c.beta * *to;
+            const int r = row + (down ? at : line), s = col + first + (down ? line : at);
+            if (down ? r >= c.rows : s >= c.cols) continue;
+            const int left = down ? c.cols - s : c.rows - r;
+            float* to = c.data + r * c.row_stride + s * c.col_stride;
+#pragma unroll
+            for (int i = 0; i < of_thread; i += at_once, to += at_once * line_stride) {
+                const auto is_inside = [&](int j) { return (i + j) * lines < left; };
+                float values[at_once];
+#pragma unroll
+                for (int j = 0; j < at_once; ++j) values[j] = c.alpha * mine[(i + j) * to_line];
+                if (c.beta != 0) {
+                    float before[at_once];
+#pragma unroll
+                    for (int j = 0; j < at_once; ++j) before[j] = is_inside(j) ? to[j * line_stride] : 0;
+#pragma unroll
+                    for (int j = 0; j < at_once; ++j) values[j] += c.beta * before[j];
+                }
+#pragma unroll
+                for (int j = 0; j < at_once; ++j)
+                    if (is_inside(j)) to[j * line_stride] = values[j];
             }
         }
     }
