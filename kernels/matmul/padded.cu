@@ -9,6 +9,7 @@
 // what needs it is copied; C may have any rows. tma_pipelined's operands are copied alike. For TF32, of which one operand has
 // to lie along k, a copy may also be of another order.
 
+#include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
@@ -34,16 +35,25 @@ struct share {
     static constexpr int of_warp = warp * width * count;
 };
 
-/// `out` has rows of whole packets, at least as long as those of `in`; both have contiguous rows.
+/// Of A or B: `to` has rows of whole packets, at least as long as those of `from`; both have contiguous rows.
 template <class T>
-__global__ void __launch_bounds__(warp* rows_of_block) pad(matrix_view<const T> in, matrix_view<T> out) {
+struct copy {
+    matrix_view<const T> from;
+    matrix_view<T> to;
+};
+
+template <class T>
+__global__ void __launch_bounds__(warp* rows_of_block) pad(copy<T> first, copy<T> second) {
+    ptx::let_next_grid_begin();
+    ptx::wait_for_grids_before();
+    const auto& [in, out] = blockIdx.z == 0 ? first : second;
     constexpr int width = share<T>::width, count = share<T>::count;
     using packet = vector<T, width>;
     const std::int64_t col = std::int64_t{blockIdx.x} * share<T>::of_warp + threadIdx.x * width;
     const std::int64_t step = std::int64_t{gridDim.y} * rows_of_block;
     for (std::int64_t row = std::int64_t{blockIdx.y} * rows_of_block + threadIdx.y; row < in.rows;
          row += step) {
-        const T* const first = in.data + row * in.row_stride + col;
+        const T* const begin = in.data + row * in.row_stride + col;
         T* const to = out.data + row * out.row_stride + col;
         packet moved[count];
 #pragma unroll
@@ -51,7 +61,7 @@ __global__ void __launch_bounds__(warp* rows_of_block) pad(matrix_view<const T> 
 #pragma unroll
             for (int e = 0; e < width; ++e) {
                 const int at = i * warp * width + e;
-                moved[i][e] = col + at < in.cols ? first[at] : T(0.0f);
+                moved[i][e] = col + at < in.cols ? begin[at] : T(0.0f);
             }
 #pragma unroll
         for (int i = 0; i < count; ++i)
@@ -93,17 +103,47 @@ bool is_contiguous_by_rows(const matrix_view<T>& m) {
     return m.cols <= 1 || m.col_stride == 1;
 }
 
-/// A copy with the same contiguous dimension, which has to be that of the rows.
+/// The copies that a product needs, made together.
 template <class T>
-matrix_view<const T> copy_rows(const matrix_view<const T>& in, std::byte*& free, cudaStream_t stream) {
-    const matrix_view<T> out = rows_at<T>(free, in.rows, in.cols);
-    const std::int64_t across = divide_up(in.cols, share<T>::of_warp);
-    const std::int64_t down = std::min(divide_up(in.rows, rows_of_block), max_blocks_down);
-    pad<<<dim3(static_cast<unsigned>(across), static_cast<unsigned>(down)), dim3(warp, rows_of_block), 0,
-          stream>>>(in, out);
-    check(cudaGetLastError());
-    return out;
-}
+class copies {
+  public:
+    /// `m`, or its copy to come at `free`, which then is moved behind the copy. It has the same contiguous dimension.
+    matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free) {
+        if (has_tensor_rows_or_columns(m)) return m;
+        return is_contiguous_by_rows(m) ? padded_rows(m, free) : transposed(padded_rows(transposed(m), free));
+    }
+
+    /// The same of any contiguous rows.
+    matrix_view<const T> padded_rows(const matrix_view<const T>& m, std::byte*& free) {
+        copy<T>& added = count_++ == 0 ? first_ : second_;
+        added = {m, rows_at<T>(free, m.rows, m.cols)};
+        return added.to;
+    }
+
+    void launch(cudaStream_t stream) const {
+        if (count_ == 0) return;
+        const auto cols = std::max(first_.from.cols, second_.from.cols);
+        const auto rows = std::max(first_.from.rows, second_.from.rows);
+        cudaLaunchAttribute may_begin_early{};
+        may_begin_early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        may_begin_early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim =
+            dim3(static_cast<unsigned>(divide_up(cols, share<T>::of_warp)),
+                 static_cast<unsigned>(std::min(divide_up(rows, rows_of_block), max_blocks_down)),
+                 static_cast<unsigned>(count_));
+        config.blockDim = dim3(warp, rows_of_block);
+        config.stream = stream;
+        config.attrs = &may_begin_early;
+        config.numAttrs = 1;
+        check(cudaLaunchKernelEx(&config, pad<T>, first_, second_));
+    }
+
+  private:
+    copy<T> first_{};
+    copy<T> second_{};
+    int count_ = 0;
+};
 
 /// A copy with contiguous rows.
 matrix_view<const float> copy_columns(const matrix_view<const float>& in, std::byte*& free,
@@ -116,19 +156,6 @@ matrix_view<const float> copy_columns(const matrix_view<const float>& in, std::b
     return out;
 }
 
-/// `m`, or a copy of it at `free`, which then is moved behind the copy.
-template <class T>
-matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free, cudaStream_t stream) {
-    if (has_tensor_rows_or_columns(m)) return m;
-    return is_contiguous_by_rows(m) ? copy_rows(m, free, stream)
-                                    : transposed(copy_rows(transposed(m), free, stream));
-}
-
-matrix_view<const float> along_rows(const matrix_view<const float>& m, std::byte*& free,
-                                    cudaStream_t stream) {
-    return is_contiguous_by_rows(m) ? copy_rows(m, free, stream) : copy_columns(m, free, stream);
-}
-
 }  // namespace
 
 void launch_padded_tma_pipelined(const arguments& arguments, std::byte* workspace,
@@ -137,8 +164,10 @@ void launch_padded_tma_pipelined(const arguments& arguments, std::byte* workspac
         workspace + workspace_ticket_bytes +
         tma_pipelined_sums_bytes(arguments.c.rows, arguments.c.cols, arguments.a.cols, device.sm_count);
     matmul::arguments fit = arguments;
-    fit.a = padded(fit.a, free, stream);
-    fit.b = padded(fit.b, free, stream);
+    copies<float> all;
+    fit.a = all.padded(fit.a, free);
+    fit.b = all.padded(fit.b, free);
+    all.launch(stream);
     launch_tma_pipelined(fit, workspace, device, stream);
 }
 
@@ -147,17 +176,22 @@ void launch_padded_tf32(const arguments& arguments, std::byte* workspace, const 
     std::byte* free = workspace + workspace_ticket_bytes +
                       tf32_sums_bytes(arguments.c.rows, arguments.c.cols, arguments.a.cols, device.sm_count);
     matmul::arguments fit = arguments;
+    copies<float> all;
+    const auto along_rows = [&](const matrix_view<const float>& m) {
+        return is_contiguous_by_rows(m) ? all.padded_rows(m, free) : copy_columns(m, free, stream);
+    };
     if (!has_tensor_operand_along_k(fit.a, fit.b)) {
         const matrix_view<const float> b = transposed(fit.b);
         const bool copies_a =
             is_contiguous_by_rows(fit.a) || (!is_contiguous_by_rows(b) && fit.a.rows <= b.rows);
         if (copies_a)
-            fit.a = along_rows(fit.a, free, stream);
+            fit.a = along_rows(fit.a);
         else
-            fit.b = transposed(along_rows(b, free, stream));
+            fit.b = transposed(along_rows(b));
     }
-    fit.a = padded(fit.a, free, stream);
-    fit.b = padded(fit.b, free, stream);
+    fit.a = all.padded(fit.a, free);
+    fit.b = all.padded(fit.b, free);
+    all.launch(stream);
     launch_tf32(fit, workspace, device, stream);
 }
 
@@ -169,8 +203,10 @@ void launch_padded(const product<In, Out>& arguments, std::byte* workspace, cons
     if constexpr (std::is_same_v<In, float>)  // bf16x6 has its sums first
         free += bf16x6_sums_bytes(m, n, k, device.sm_count);
     product<In, Out> aligned = arguments;
-    aligned.a = padded(arguments.a, free, stream);
-    aligned.b = padded(arguments.b, free, stream);
+    copies<In> all;
+    aligned.a = all.padded(arguments.a, free);
+    aligned.b = all.padded(arguments.b, free);
+    all.launch(stream);
     if constexpr (std::is_same_v<In, float>) {
         launch_bf16x6(aligned, workspace, device, stream);
     } else {
