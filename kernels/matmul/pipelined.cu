@@ -131,10 +131,10 @@ struct operand {
     };
 };
 
-/// Where a tile that C's edge cuts begins so as to lie inside, at a multiple of four as packets do; else where it is.
-__device__ std::int64_t begin_inside(std::int64_t begin, int extent, std::int64_t all) {
+/// Where a tile that C's edge cuts begins so as to lie inside, if that is at such a multiple; else where it is.
+__device__ std::int64_t begin_inside(std::int64_t begin, int extent, std::int64_t all, int multiple) {
     const std::int64_t last = all - extent;
-    return 0 <= last && last < begin && last % 4 == 0 ? last : begin;
+    return 0 <= last && last < begin && last % multiple == 0 ? last : begin;
 }
 
 /// Adds up what the slices have. Each keeps some of its rows.
@@ -186,10 +186,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int thread = static_cast<int>(threadIdx.x);
     const tile_part part(tiles, static_cast<int>(blockIdx.x),
                          static_cast<int>((a.cols + Tile::k - 1) / Tile::k));
-    // What it has in common with its neighbours then, they store.
+    // What it has in common with its neighbours then, they store. Packets begin at multiples of four.
     const std::int64_t own_row = part.at.row * Tile::m, own_col = part.at.col * Tile::n;
-    const std::int64_t row = part.is_part ? own_row : begin_inside(own_row, Tile::m, a.rows);
-    const std::int64_t col = part.is_part ? own_col : begin_inside(own_col, Tile::n, b.rows);
+    const std::int64_t row =
+        part.is_part ? own_row : begin_inside(own_row, Tile::m, a.rows, a_k_major ? 1 : 4);
+    const std::int64_t col = part.is_part ? own_col : begin_inside(own_col, Tile::n, b.rows, 4);
     const std::int64_t first_k = std::int64_t{part.first_step} * Tile::k;
     const int steps = part.steps;
     const int slice = thread / Tile::slice_threads;
