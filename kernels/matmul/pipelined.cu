@@ -131,12 +131,6 @@ struct operand {
     };
 };
 
-/// Where a tile that C's edge cuts begins so as to lie inside, if that is at such a multiple; else where it is.
-__device__ std::int64_t begin_inside(std::int64_t begin, int extent, std::int64_t all, int multiple) {
-    const std::int64_t last = all - extent;
-    return 0 <= last && last < begin && last % multiple == 0 ? last : begin;
-}
-
 /// Adds up what the slices have. Each keeps some of its rows.
 template <class Tile>
 __device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
@@ -186,11 +180,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int thread = static_cast<int>(threadIdx.x);
     const tile_part part(tiles, static_cast<int>(blockIdx.x),
                          static_cast<int>((a.cols + Tile::k - 1) / Tile::k));
-    // What it has in common with its neighbours then, they store. Packets begin at multiples of four.
-    const std::int64_t own_row = part.at.row * Tile::m, own_col = part.at.col * Tile::n;
-    const std::int64_t row =
-        part.is_part ? own_row : begin_inside(own_row, Tile::m, a.rows, a_k_major ? 1 : 4);
-    const std::int64_t col = part.is_part ? own_col : begin_inside(own_col, Tile::n, b.rows, 4);
+    const std::int64_t row = part.at.row * Tile::m, col = part.at.col * Tile::n;
     const std::int64_t first_k = std::int64_t{part.first_step} * Tile::k;
     const int steps = part.steps;
     const int slice = thread / Tile::slice_threads;
@@ -296,8 +286,6 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 float* const left = tiles.sums + std::int64_t{part.index} * (Tile::m * Tile::n);
                 *reinterpret_cast<packet*>(left + down * Tile::n + across) =
                     swapped({kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]});
-            } else if (r < own_row || c < own_col) {
-                continue;
             } else if (vector_store && r < p.c.rows && c + 4 <= p.c.cols) {
                 auto& target = reinterpret_cast<packet&>(element(p.c, r, c));
                 packet result{};
