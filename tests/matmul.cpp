@@ -489,9 +489,10 @@ INSTANTIATE_TEST_SUITE_P(chosen, matmul_rung, testing::Values(matmul_algorithm::
 class matmul_device : public test::gpu_test {};
 
 void check_every_transposition(const shape& s, float alpha, float beta,
-                               matmul_algorithm algorithm = matmul_algorithm::pipelined) {
+                               matmul_algorithm algorithm = matmul_algorithm::pipelined,
+                               std::int64_t workspace_bytes = std::int64_t{32} << 20) {
     const stream stream;
-    workspace scratch(std::int64_t{32} << 20, stream);
+    workspace scratch(workspace_bytes, stream);
     const std::vector<float> a_elements = test::random_elements<float>(s.m * s.k);
     const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
     const std::vector<float> c_elements = test::random_elements<float>(s.m * s.n);
@@ -540,6 +541,18 @@ TEST_F(matmul_device, takes_every_transposition_in_boxes) {
     for (const std::int64_t k : {4, 36, 96, 1028})
         ASSERT_NO_FATAL_FAILURE(check_every_transposition({68, 132, k}, 1.5f, 0.5f, tma_pipelined));
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1100, 1000, 132}, -1.5f, 0, tma_pipelined));
+}
+
+/// Pairs split each other's B. The last have rows for one warpgroup, for one block, for both; tiles are shared out along k, or
+/// whole.
+TEST_F(matmul_device, takes_every_transposition_by_pairs_of_blocks_of_bf16x6) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    using enum matmul_algorithm;
+    for (const std::int64_t m : {260, 340, 452})
+        ASSERT_NO_FATAL_FAILURE(check_every_transposition({m, 132, 1300}, -1.5f, 0.5f, bf16x6, 0));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({260, 132, 1300}, 1, 0.5f, bf16x6));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({1348, 1400, 1000}, 1, 0, bf16x6));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({2820, 1156, 516}, 1, 1, bf16x6));
 }
 
 TEST_F(matmul_device, says_where_skinny_takes_no_side) {

@@ -45,8 +45,8 @@ EXPECTATIONS = [
     Expectation(r"matmul::grouped<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny_tf32<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"matmul::bf16x6<(true|false), (true|false), true>", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"matmul::bf16x6<(true|false), (true|false), false>", ["HGMMA", "LDGSTS"], HOPPER),
+    Expectation(r"matmul::bf16x6<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"matmul::bf16x6<(true|false), (true|false), false, 1>", ["HGMMA", "LDGSTS"], HOPPER),
     Expectation(r"matmul::tf32<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
     Expectation(r"matmul::fp16x3<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"gaussian_blur::tensor_core_warpgroups::blur<", ["IGMMA", "UTMALDG", "UTMASTG"], HOPPER),

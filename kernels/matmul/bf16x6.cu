@@ -10,16 +10,19 @@
 // FFMA gives 67 TFLOP/s, bfloat16 on the tensor cores 989: a sixth of that is two and a half times as much. A warpgroup alone
 // needs its rows of A, so it splits them in its registers, where wgmma takes A from. B, which both need, is split by a third
 // warpgroup into shared memory. That loads, too: by the tensor memory accelerator, or where it cannot address A or B, by
-// cp.async, an element a thread.
+// cp.async, an element a thread. Two blocks, one below the other, need the same B: as a cluster each splits half of it, and
+// copies its pieces into the other's shared memory.
 //
 // The tensor cores cut sums off rather than round them. The products a0 b0 have 16 bits, so a sum of 64 of them alone loses
 // next to nothing; the five others are 2^-8 of that, and so is what they lose. Both sums go to a total, by FADD, which
 // rounds. Tiles that fill no round are shared out along k, as stream_k's. What limits it: splitting, 5.5 instructions an
-// element for each tile that needs it, and FADD wait for register ports that the tensor cores' sums occupy; these work 77 %
-// of the time.
+// element for each tile or pair that needs it, and FADD wait for register ports that the tensor cores' sums occupy.
 //
-// 4096^3 on an H200: 118 TFLOP/s, 2.33 times cublasSgemm's rate at a fifth of its error.
+// 4096^3 on an H200: 120 TFLOP/s, 2.4 times cublasSgemm's rate at a fifth of its error.
 
+#include "kernels/device/ptx/bulk_copy.cuh"
+#include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
@@ -31,6 +34,7 @@
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
+#include "kernels/matmul/warpgroup.cuh"
 #include "kernels/matmul/warpgroup_sums.cuh"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
@@ -44,8 +48,8 @@ namespace {
 constexpr int warp = 32;
 
 struct tile {
-    static constexpr int m = float_costs::bf16x6.m;
-    static constexpr int n = float_costs::bf16x6.n;
+    static constexpr int m = float_costs::bf16x6_by_element.m;
+    static constexpr int n = float_costs::bf16x6_by_element.n;
     static constexpr int k = 64;
     static constexpr int consumer_m = 64;
     static constexpr int consumers = m / consumer_m;
@@ -78,11 +82,15 @@ struct step_info {
     bool exists;  ///< else the step before was the last
 };
 
-template <bool a_k_major, bool b_k_major>
+/// Of B a block splits a share, for all blocks of its cluster.
+template <bool a_k_major, bool b_k_major, int cluster>
 struct shared_storage {
+    static_assert(cluster <= 2, "a block has one other to send to");
+    static constexpr int share_n = tile::n / cluster;
     using a_tile = float_tile<tile::m, tile::k, a_k_major>;
-    using b_tile = float_tile<tile::n, tile::k, b_k_major>;
+    using b_tile = float_tile<share_n, tile::k, b_k_major>;
     using piece_tile = warpgroup_tile<bfloat16, tile::n, b_k_major>;
+    using piece_share = warpgroup_tile<bfloat16, share_n, b_k_major>;
     unsigned char a[stages][a_tile::bytes];
     unsigned char b[stages][b_tile::bytes];
     unsigned char b_pieces[stages][pieces][piece_tile::bytes];
@@ -103,11 +111,10 @@ __device__ unsigned parity_of(int step) {
     return static_cast<unsigned>(step / stages % 2);
 }
 
-/// Goes through the steps of a block, of all its tiles.
+/// Goes through the steps of a worker, of all its tiles.
 class step_walker {
   public:
-    __device__ explicit step_walker(const tile_schedule& schedule)
-        : tiles_(schedule, static_cast<int>(blockIdx.x)) {
+    __device__ step_walker(const tile_schedule& schedule, int worker) : tiles_(schedule, worker) {
         next_tile();
     }
 
@@ -130,12 +137,13 @@ class step_walker {
     bool exists_ = true;
 };
 
-template <bool a_k_major, bool b_k_major, bool by_boxes>
+template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster>
 struct bf16x6_kernel {
-    using storage = shared_storage<a_k_major, b_k_major>;
+    using storage = shared_storage<a_k_major, b_k_major, cluster>;
     using a_tile = typename storage::a_tile;
     using b_tile = typename storage::b_tile;
     using piece_tile = typename storage::piece_tile;
+    using piece_share = typename storage::piece_share;
 
     const float_product& p;
     const tile_schedule& schedule;
@@ -143,6 +151,8 @@ struct bf16x6_kernel {
     storage& shared;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     int lane = static_cast<int>(threadIdx.x) % warp;
+    int worker = static_cast<int>(blockIdx.x) / cluster;
+    int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
 
     template <class Tile>
     __device__ void load(unsigned char* to, const operand& from, int position, int k_step,
@@ -154,13 +164,14 @@ struct bf16x6_kernel {
     }
 
     __device__ step_info& info_of(int step) const { return shared.steps[step % steps_known]; }
+    __device__ int row_of(const step_info& at) const { return (at.row * cluster + rank) * tile::m; }
 
     __device__ void load_a(int step) const {
         const step_info at = info_of(step);
         if (!at.exists) return;
         const int stage = stage_of(step);
         if (!by_boxes || threadIdx.x == 0) ptx::wait(&shared.a_empty[stage], parity_of(step) ^ 1);
-        load<a_tile>(shared.a[stage], p.a, at.row * tile::m, at.k, &shared.a_full[stage]);
+        load<a_tile>(shared.a[stage], p.a, row_of(at), at.k, &shared.a_full[stage]);
     }
 
     /// Into a stage that has been split.
@@ -168,7 +179,8 @@ struct bf16x6_kernel {
         const step_info at = info_of(step);
         if (!at.exists) return;
         const int stage = stage_of(step);
-        load<b_tile>(shared.b[stage], p.b, at.col * tile::n, at.k, &shared.b_full[stage]);
+        load<b_tile>(shared.b[stage], p.b, at.col * tile::n + rank * storage::share_n, at.k,
+                     &shared.b_full[stage]);
     }
 
     /// Eight elements at a time. Lanes side by side take rows side by side, whose packets are in different banks.
@@ -177,7 +189,7 @@ struct bf16x6_kernel {
         constexpr int across = tile::producer_threads / rows;
         const int r = static_cast<int>(threadIdx.x) % rows, first = static_cast<int>(threadIdx.x) / rows;
 #pragma unroll
-        for (int i = 0; i < tile::n * tile::k / elements / tile::producer_threads; ++i) {
+        for (int i = 0; i < storage::share_n * tile::k / elements / tile::producer_threads; ++i) {
             const int at = first + i * across;  // in the row, through the boxes
             unsigned pairs[elements / 2][pieces];
 #pragma unroll
@@ -187,8 +199,8 @@ struct bf16x6_kernel {
                 split({x.x, x.y}, pairs[2 * half]);
                 split({x.z, x.w}, pairs[2 * half + 1]);
             }
-            const int place =
-                at / packets * piece_tile::box_bytes + r * swizzle_bytes + (at % packets ^ r % 8) * 16;
+            const int place = rank * piece_share::bytes + at / packets * piece_share::box_bytes +
+                              r * swizzle_bytes + (at % packets ^ r % 8) * 16;
 #pragma unroll
             for (int piece = 0; piece < pieces; ++piece)
                 *reinterpret_cast<uint4*>(shared.b_pieces[stage][piece] + place) =
@@ -196,9 +208,27 @@ struct bf16x6_kernel {
         }
     }
 
+    /// What this block has split of B is there for its consumers and, after a copy, for those of the cluster's other block.
+    __device__ void publish_pieces(int stage) const {
+        ptx::fence_before_copies();
+        if constexpr (cluster == 1) arrive_by_warp(&shared.pieces_full[stage]);
+        ptx::sync_threads(1, tile::producer_threads);
+        if (cluster == 1 || threadIdx.x != 0) return;
+        ptx::arrive_and_expect(&shared.pieces_full[stage], pieces * piece_share::bytes);
+        for (int piece = 0; piece < pieces; ++piece)
+            ptx::bulk_copy_to_block(shared.b_pieces[stage][piece] + rank * piece_share::bytes,
+                                    piece_share::bytes, &shared.pieces_full[stage], rank ^ 1);
+    }
+
+    /// The other block's copies write to the stage, too.
+    __device__ void release_pieces(int stage) const {
+        arrive_by_warp(&shared.pieces_empty[stage]);
+        if (cluster > 1 && lane == 0) ptx::arrive_at_block(&shared.pieces_empty[stage], rank ^ 1);
+    }
+
     /// B is loaded two steps ahead of its splitting, A one: with two, splitting would wait for consumers that are behind.
     __device__ void produce() const {
-        step_walker ahead(schedule);
+        step_walker ahead(schedule, worker);
         const auto announce = [&](int step) {
             if (threadIdx.x == 0) info_of(step) = ahead.step();
             ahead.advance();
@@ -207,18 +237,20 @@ struct bf16x6_kernel {
         ptx::sync_threads(1, tile::producer_threads);
         load_a(0);
         for (int step = 0; step < stages; ++step) load_b(step);
-        for (int step = 0; info_of(step).exists; ++step) {
+        int step = 0;
+        for (; info_of(step).exists; ++step) {
             const int stage = stage_of(step);
             ptx::wait(&shared.b_full[stage], parity_of(step));
             ptx::wait(&shared.pieces_empty[stage], parity_of(step) ^ 1);
             announce(step + stages);
             split_b(stage);
-            ptx::fence_before_copies();
-            arrive_by_warp(&shared.pieces_full[stage]);
-            ptx::sync_threads(1, tile::producer_threads);
+            publish_pieces(stage);
             load_b(step + stages);
             load_a(step + 1);
         }
+        if constexpr (cluster > 1)  // a block that has ended cannot be arrived at
+            for (int stage = 0; stage < stages; ++stage, ++step)
+                ptx::wait(&shared.pieces_empty[stage_of(step)], parity_of(step) ^ 1);
     }
 
     __device__ void arrive_by_warp(ptx::mbarrier* barrier) const {
@@ -246,8 +278,13 @@ struct bf16x6_kernel {
     }
 
     __device__ sum_exchange<tile::n> exchange(int consumer) const {
-        return {schedule, partial,      static_cast<int>(blockIdx.x), tile::consumers,
-                consumer, 2 + consumer, shared.flags[consumer]};
+        return {schedule,
+                partial,
+                worker,
+                cluster * tile::consumers,
+                rank * tile::consumers + consumer,
+                2 + consumer,
+                shared.flags[consumer]};
     }
 
     /// The pieces of A of the next step are split while the tensor cores multiply those of this one, behind the products
@@ -288,6 +325,13 @@ struct bf16x6_kernel {
             ptx::wait(&shared.pieces_full[stage], parity_of(step));
             const step_info at = info_of(step);
             more = info_of(step + 1).exists;
+            if (row_of(at) + consumer * tile::consumer_m >= p.c.rows) {  // C ends above
+                release_pieces(stage);
+                if (!more) break;
+#pragma unroll
+                for (int i = 0; i < tile::instructions; ++i) split_for(step + 1, i);
+                continue;
+            }
             ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < tile::instructions; ++i) multiply(0, 0, i, i > 0);
@@ -313,37 +357,47 @@ struct bf16x6_kernel {
                 split_for(step + 1, 2);
             }
             ptx::wgmma_wait<0>();
-            arrive_by_warp(&shared.pieces_empty[stage]);
+            release_pieces(stage);
             if (more) split_for(step + 1, 3);
             add();
             if (!at.is_last_of_tile) continue;
             if (at.shared_tile < 0 || exchange(consumer).combine(at.shared_tile, total))
-                store<tile::n>(p.c, at.row * tile::m + row, at.col * tile::n + lane % 4 * 2, total);
+                store<tile::n>(p.c, row_of(at) + row, at.col * tile::n + lane % 4 * 2, total);
 #pragma unroll
             for (float& sum : total) sum = 0;
         }
     }
 };
 
-template <bool a_k_major, bool b_k_major, bool by_boxes>
+template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster>
 __global__ void __launch_bounds__(tile::threads, 1)
     bf16x6(const __grid_constant__ float_product p, const __grid_constant__ tile_schedule schedule,
            const __grid_constant__ shared_sums partial) {
-    using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes>;
+    using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes, cluster>;
     extern __shared__ __align__(1024) unsigned char bytes[];
     auto& shared = *reinterpret_cast<typename kernel::storage*>(bytes);
     if (threadIdx.x == 0) {
         constexpr int loads = by_boxes ? 1 : tile::producer_threads;
+        constexpr int publishers = cluster == 1 ? tile::producer_threads / warp : 1;
+        constexpr int consumer_warps = tile::consumers * warpgroup_threads / warp;
         for (int stage = 0; stage < stages; ++stage) {
             ptx::init(&shared.a_full[stage], loads);
-            ptx::init(&shared.a_empty[stage], tile::consumers * warpgroup_threads / warp);
+            ptx::init(&shared.a_empty[stage], consumer_warps);
             ptx::init(&shared.b_full[stage], loads);
-            ptx::init(&shared.pieces_full[stage], tile::producer_threads / warp);
-            ptx::init(&shared.pieces_empty[stage], tile::consumers * warpgroup_threads / warp);
+            ptx::init(&shared.pieces_full[stage], publishers);
+            ptx::init(&shared.pieces_empty[stage], consumer_warps * cluster);
         }
         ptx::fence_mbarrier_init();
     }
-    __syncthreads();
+    if constexpr (cluster > 1) {
+        ptx::cluster_arrive_relaxed();
+        ptx::cluster_wait();
+    } else {
+        __syncthreads();
+    }
+    ptx::let_next_grid_begin();
+    ptx::wait_for_grids_before();
+
     const kernel self{p, schedule, partial, shared};
     if (threadIdx.x < tile::producer_threads) {
         ptx::release_registers<tile::producer_registers>();
@@ -354,31 +408,26 @@ __global__ void __launch_bounds__(tile::threads, 1)
     }
 }
 
-template <bool a_k_major, bool b_k_major, bool by_boxes>
-void launch(const arguments& arguments, const tile_schedule& schedule, const shared_sums& partial,
-            cudaStream_t stream) {
-    using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes>;
+template <bool by_boxes, int cluster>
+void launch_cluster(const arguments& arguments, bool a_k_major, bool b_k_major, const tile_schedule& schedule,
+                    const shared_sums& partial, cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    const float_product p{.a = make_operand<typename kernel::a_tile, by_boxes>(a_k_major ? a : transposed(a)),
-                          .b = make_operand<typename kernel::b_tile, by_boxes>(b_k_major ? transposed(b) : b),
-                          .c = make_result(arguments)};
-    const auto function = bf16x6<a_k_major, b_k_major, by_boxes>;
-    constexpr int shared_bytes = sizeof(typename kernel::storage);
-    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-    function<<<static_cast<unsigned>(schedule.workers), tile::threads, shared_bytes, stream>>>(p, schedule,
-                                                                                               partial);
-    check(cudaGetLastError());
-}
-
-template <bool by_boxes>
-void launch(const arguments& arguments, bool a_k_major, bool b_k_major, const tile_schedule& schedule,
-            const shared_sums& partial, cudaStream_t stream) {
+    const auto launch_orders = [&]<bool a_along_k, bool b_along_k>() {
+        using kernel = bf16x6_kernel<a_along_k, b_along_k, by_boxes, cluster>;
+        const float_product p{
+            .a = make_operand<typename kernel::a_tile, by_boxes>(a_along_k ? a : transposed(a)),
+            .b = make_operand<typename kernel::b_tile, by_boxes>(b_along_k ? transposed(b) : b),
+            .c = make_result(arguments)};
+        launch(bf16x6<a_along_k, b_along_k, by_boxes, cluster>,
+               static_cast<unsigned>(schedule.workers * cluster), cluster, tile::threads,
+               sizeof(typename kernel::storage), true, stream, p, schedule, partial);
+    };
     if (a_k_major)
-        b_k_major ? launch<true, true, by_boxes>(arguments, schedule, partial, stream)
-                  : launch<true, false, by_boxes>(arguments, schedule, partial, stream);
+        b_k_major ? launch_orders.template operator()<true, true>()
+                  : launch_orders.template operator()<true, false>();
     else
-        b_k_major ? launch<false, true, by_boxes>(arguments, schedule, partial, stream)
-                  : launch<false, false, by_boxes>(arguments, schedule, partial, stream);
+        b_k_major ? launch_orders.template operator()<false, true>()
+                  : launch_orders.template operator()<false, false>();
 }
 
 }  // namespace
@@ -387,14 +436,21 @@ void launch_bf16x6(const arguments& arguments, std::byte* workspace, const devic
                    cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
     const bool by_boxes = has_tensor_rows_or_columns(a) && has_tensor_rows_or_columns(b);
-    const tile_schedule schedule = schedule_of(lay_out_bf16x6(
-        arguments.c.rows, arguments.c.cols, a.cols, device.sm_count, by_boxes, workspace != nullptr));
+    const tile_layout layout = lay_out_bf16x6(arguments.c.rows, arguments.c.cols, a.cols, device.sm_count,
+                                              by_boxes, workspace != nullptr);
+    const tile_plan& plan = by_boxes ? float_costs::bf16x6[layout.tile] : float_costs::bf16x6_by_element;
+    tile_schedule schedule = schedule_of(layout);
+    schedule.low_last = is_bf16x6_low_at_end(plan, arguments.c.rows);
     const shared_sums partial = shared_sums_in(workspace);
-    if (by_boxes)
-        launch<true>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, partial, stream);
+    if (!by_boxes)
+        launch_cluster<false, 1>(arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1,
+                                 schedule, partial, stream);
+    else if (plan.cluster == 1)
+        launch_cluster<true, 1>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, partial,
+                                stream);
     else
-        launch<false>(arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1, schedule, partial,
-                      stream);
+        launch_cluster<true, 2>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, partial,
+                                stream);
 }
 
 }  // namespace heddle::kernels::matmul

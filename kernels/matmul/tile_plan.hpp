@@ -122,6 +122,34 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     return result;
 }
 
+/// Of all tiles, or of the one that is asked for.
+template <class LayOut>
+tile_layout cheapest(std::span<const tile_plan> plans, int tile, LayOut lay_out_one) {
+    tile_layout best;
+    for (std::size_t i = 0; i < plans.size(); ++i)
+        if (tile >= 0 && i != static_cast<std::size_t>(tile))
+            continue;
+        else if (tile_layout layout = lay_out_one(plans[i]); layout.us < best.us) {
+            best = layout;
+            best.tile = i;
+        }
+    return best;
+}
+
+inline tile_layout cheapest_whole(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n,
+                                  std::int64_t k, int sm_count, std::int64_t batches = 1, int tile = -1) {
+    return cheapest(plans, tile,
+                    [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count, batches); });
+}
+
+/// `may_stream`: there is a workspace.
+inline tile_layout cheapest_streamed(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n,
+                                     std::int64_t k, int sm_count, bool may_stream, int tile = -1) {
+    return cheapest(plans, tile, [=](const tile_plan& plan) {
+        return may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
+    });
+}
+
 /// The time of one tile, all of it.
 constexpr double tile_us(const tile_plan& plan, std::int64_t k) {
     return plan.around_us + static_cast<double>(divide_up(k, step_k)) * plan.step_us;
@@ -158,7 +186,7 @@ grouped_layout cheapest_grouped(const Products& products, int sm_count) {
 
 /// The rungs for float, roughly: to tell which is faster. Measured on an H200 (driver 580.159, 2026-11-22).
 namespace float_costs {
-inline constexpr tile_plan bf16x6{128, 128, 1, 2.25, 3, 2};
+inline constexpr std::array bf16x6 = {tile_plan{128, 128, 1, 2.25, 3, 2}, tile_plan{128, 128, 2, 2.17, 4, 2}};
 inline constexpr tile_plan bf16x6_by_element{128, 128, 1, 4,
                                              3,   2};  ///< where the tensor memory accelerator cannot load
 inline constexpr tile_plan fp16x3{128, 192, 1, 1.9, 3, 2};
@@ -307,11 +335,25 @@ inline double skinny_float_us(std::int64_t m, std::int64_t n, std::int64_t k, in
            rounds * lines * (float_costs::skinny_line_us + rows_of_block * float_costs::skinny_row_us);
 }
 
+/// Whether the lowest row of bf16x6's tiles has rows for one warpgroup alone, of 64, and so takes half the time.
+constexpr bool is_bf16x6_low_at_end(const tile_plan& plan, std::int64_t m) {
+    const std::int64_t rest = m % (std::int64_t{plan.m} * plan.cluster);
+    return 0 < rest && rest <= 64;
+}
+
 /// `may_stream`: there is a workspace.
 inline tile_layout lay_out_bf16x6(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, bool by_boxes,
                                   bool may_stream) {
-    const tile_plan& plan = by_boxes ? float_costs::bf16x6 : float_costs::bf16x6_by_element;
-    return may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
+    using namespace float_costs;
+    const std::span<const tile_plan> plans =
+        by_boxes ? std::span<const tile_plan>(bf16x6) : std::span(&bf16x6_by_element, 1);
+    return cheapest(plans, -1, [=](const tile_plan& plan) {
+        if (plan.cluster > 1 && m <= plan.m) return tile_layout{};  // nothing for the second block
+        tile_layout result =
+            may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
+        if (is_bf16x6_low_at_end(plan, m)) result.us *= 1 - 0.5 / static_cast<double>(result.down);
+        return result;
+    });
 }
 
 /// Copies of A and B.
@@ -429,13 +471,12 @@ constexpr std::int64_t shared_sums_bytes(const tile_plan& plan, const tile_layou
     return std::int64_t{2} * layout.streams * plan.cluster * plan.m * plan.n * std::int64_t{sizeof(float)};
 }
 
-/// Of either plan of bf16x6, the same.
+/// Whether boxes can be loaded or not.
 inline std::int64_t bf16x6_sums_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
-    std::int64_t bytes = 0;
-    for (const bool by_boxes : {false, true})
-        bytes = std::max(
-            bytes, shared_sums_bytes(float_costs::bf16x6, lay_out_bf16x6(m, n, k, sm_count, by_boxes, true)));
-    return bytes;
+    const tile_layout boxes = lay_out_bf16x6(m, n, k, sm_count, true, true),
+                      elements = lay_out_bf16x6(m, n, k, sm_count, false, true);
+    return std::max(shared_sums_bytes(float_costs::bf16x6[boxes.tile], boxes),
+                    shared_sums_bytes(float_costs::bf16x6_by_element, elements));
 }
 
 /// What fp16x3 makes of A or B: two pieces of each element, and for every 64 along k a power for each row or column.
@@ -468,26 +509,6 @@ inline std::int64_t fp16x3_bytes(std::int64_t m, std::int64_t n, std::int64_t k,
     };
     return shared_sums_bytes(plan, lay_out_fp16x3(m, n, k, sm_count)) + either_way(m, plan.m) +
            either_way(n, plan.n);
-}
-
-/// Of all tiles, or of the one that is asked for.
-template <class LayOut>
-tile_layout cheapest(std::span<const tile_plan> plans, int tile, LayOut lay_out_one) {
-    tile_layout best;
-    for (std::size_t i = 0; i < plans.size(); ++i)
-        if (tile >= 0 && i != static_cast<std::size_t>(tile))
-            continue;
-        else if (tile_layout layout = lay_out_one(plans[i]); layout.us < best.us) {
-            best = layout;
-            best.tile = i;
-        }
-    return best;
-}
-
-inline tile_layout cheapest_whole(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n,
-                                  std::int64_t k, int sm_count, std::int64_t batches = 1, int tile = -1) {
-    return cheapest(plans, tile,
-                    [=](const tile_plan& plan) { return lay_out(plan, m, n, k, sm_count, batches); });
 }
 
 inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
@@ -539,14 +560,6 @@ inline std::int64_t tf32_sums_bytes(std::int64_t m, std::int64_t n, std::int64_t
                         lay_out_skinny_tf32(rows, cols, k, sm_count, true).sums_bytes);
     };
     return std::max(bytes(m, n), bytes(n, m));
-}
-
-/// `may_stream`: there is a workspace.
-inline tile_layout cheapest_streamed(std::span<const tile_plan> plans, std::int64_t m, std::int64_t n,
-                                     std::int64_t k, int sm_count, bool may_stream, int tile = -1) {
-    return cheapest(plans, tile, [=](const tile_plan& plan) {
-        return may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
-    });
 }
 
 }  // namespace heddle::kernels::matmul

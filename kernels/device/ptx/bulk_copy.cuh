@@ -42,6 +42,25 @@ __device__ inline void start_bulk_copy([[maybe_unused]] void* shared, [[maybe_un
 #endif
 }
 
+/// To the place in block `rank` of the cluster that `shared` has in this one, counted at the barrier that is there.
+__device__ inline void bulk_copy_to_block([[maybe_unused]] const void* shared,
+                                          [[maybe_unused]] unsigned bytes,
+                                          [[maybe_unused]] std::uint64_t* barrier,
+                                          [[maybe_unused]] unsigned rank) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{\n"
+        ".reg .b32 place, signal;\n"
+        "mapa.shared::cluster.u32 place, %0, %3;\n"
+        "mapa.shared::cluster.u32 signal, %2, %3;\n"
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [place], [%0], %1, "
+        "[signal];\n"
+        "}" ::"r"(shared_address(shared)),
+        "r"(bytes), "r"(shared_address(barrier)), "r"(rank)
+        : "memory");
+#endif
+}
+
 /// What this thread read or wrote of shared memory comes before copies to it that are started behind a barrier that
 /// follows: they go another way than loads and stores do, and a barrier alone does not order the two.
 __device__ inline void fence_before_bulk_copies() {
