@@ -1333,6 +1333,41 @@ TEST_F(decimated_gaussian_blur, has_the_window_of_an_impulse_at_any_phase) {
     EXPECT_GT(runs_, 0);
 }
 
+/// tensor_core_registers has a kind of its own for windows of up to 32 values and strips of at least 16 rows, which it cuts
+/// where images are so many that the device has no multiprocessors for shorter ones. Around the edges of its strips, of 256
+/// values, and of those windows.
+TEST_F(gaussian_blur_test, tensor_core_registers_is_right_for_small_windows_of_many_images) {
+    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    constexpr algorithm rung = algorithm::tensor_core_registers;
+    constexpr std::int64_t strip_columns = 256, strip_rows = 16, most_strips_per_sm = 16;
+    constexpr std::array<std::int64_t, 6> extents = {16, 255, 256, 257, 500, 1025};
+    constexpr std::array<std::int64_t, 5> heights = {16, 17, 31, 64, 75};
+    constexpr std::array kinds = {border::replicate, border::reflect, border::reflect_101};
+    std::size_t turn = 0;
+    for (const std::int64_t channels : {1, 2, 3, 4})
+        for (const std::int64_t radius : {0, 1, 2, 3})
+            for (const std::int64_t reach : {0, 1, 3, 4, 7, 8, 9}) {
+                const std::int64_t width = (extents[turn % extents.size()] + channels - 1) / channels;
+                const std::int64_t height = heights[turn % heights.size()];
+                const auto offset = static_cast<std::int64_t>(turn % 4) * 5;
+                problem p{width + offset, height + offset, channels, {reach / channels, radius}};
+                p.border = kinds[turn % kinds.size()];
+                const image_region region{offset, offset / 2, width, height};
+                const std::int64_t columns = (width * channels + strip_columns - 1) / strip_columns;
+                const std::int64_t images = traits_of(current_device()).sm_count * most_strips_per_sm *
+                                                strip_rows / (columns * height) +
+                                            1;
+                ASSERT_NO_FATAL_FAILURE(check_region_of_many<std::uint8_t>(
+                    p, region, images, layouts[turn / 2 % layouts.size()], rung,
+                    [this](const problem& of, const auto& sources, const auto& destinations,
+                           const gaussian_blur_options& options) {
+                        return blur<std::uint8_t>(of, sources, destinations, options, rung);
+                    }));
+                ++turn;
+            }
+    expect_runs(pixel_type::u8, false, rung);
+}
+
 class gaussian_blur_on_warpgroups : public gaussian_blur_test {
   protected:
     void SetUp() override {
@@ -1658,6 +1693,14 @@ TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_war
     EXPECT_EQ(select(square(4096, 17), unknown), algorithm::tensor_core);
     EXPECT_EQ(select(square(4096, 6), hopper()), algorithm::tensor_core_warpgroups);
     EXPECT_EQ(select(square(1024, 6), hopper()), algorithm::tensor_core_registers) << "few tiles";
+    p = square(4096, 5);
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.channels = 3;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "three times as many tiles";
+    p.height = 2048;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.channels = 4;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "wider windows";
 }
 
 TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_windows_grow_too_wide) {

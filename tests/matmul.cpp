@@ -544,7 +544,7 @@ TEST_F(matmul_device, takes_every_transposition_in_boxes) {
 }
 
 /// Pairs split each other's B. The last have rows for one warpgroup, for one block, for both; tiles are shared out along k, or
-/// whole.
+/// whole, or some of them whole and the rest shared out.
 TEST_F(matmul_device, takes_every_transposition_by_pairs_of_blocks_of_bf16x6) {
     if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     using enum matmul_algorithm;
@@ -552,6 +552,7 @@ TEST_F(matmul_device, takes_every_transposition_by_pairs_of_blocks_of_bf16x6) {
         ASSERT_NO_FATAL_FAILURE(check_every_transposition({m, 132, 1300}, -1.5f, 0.5f, bf16x6, 0));
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({260, 132, 1300}, 1, 0.5f, bf16x6));
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({1348, 1400, 1000}, 1, 0, bf16x6));
+    ASSERT_NO_FATAL_FAILURE(check_every_transposition({1604, 1284, 1028}, -1.5f, 0, bf16x6));
     ASSERT_NO_FATAL_FAILURE(check_every_transposition({2820, 1156, 516}, 1, 1, bf16x6));
 }
 

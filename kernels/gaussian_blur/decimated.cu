@@ -35,8 +35,8 @@
 // `interpolate` takes 20.
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/clusters.hpp"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/convolve.cuh"
@@ -703,24 +703,6 @@ bool has_aligned_rows(const image_batch_view<T>& images) {
 
 dim3 grid(std::int64_t x, std::int64_t y, std::int64_t z) {
     return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z));
-}
-
-/// Launches a kernel that begins, up to its wait, while the one before still runs.
-template <class... Parameters, class... Arguments>
-void launch_after(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared_bytes,
-                  const device_traits& device, cudaStream_t stream, const Arguments&... arguments) {
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = blocks;
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs =
-        waits_for_grids(device.compute_capability_major, device.compute_capability_minor) ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
 }  // namespace

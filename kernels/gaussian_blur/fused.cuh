@@ -1,6 +1,9 @@
 #pragma once
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/launch_after.hpp"
+#include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
@@ -171,16 +174,6 @@ __device__ void filter_row(const packet<T, tile::values>* window, const float* t
     }
 }
 
-/// The pass along y: adds a row to all sums and gives the one that is complete.
-template <int radius>
-__device__ float filter_column(float h, const float* taps, float (&sums)[2 * radius + 1]) {
-    sums[2 * radius] = 0;
-    const float complete = fmaf(taps[2 * radius], h, sums[0]);
-#pragma unroll
-    for (int i = 0; i < 2 * radius; ++i) sums[i] = fmaf(taps[2 * radius - 1 - i], h, sums[i + 1]);
-    return complete;
-}
-
 /// `aligned`: packets of source and destination start at multiples of their size.
 template <class T, int channels, int radius, bool aligned>
 __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps,
@@ -190,6 +183,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     using packet = packet<T, tile::values>;
     __shared__ packet staged[tile::warps][tile::rows][32 + tile::packets - 1];
     __shared__ std::int64_t border_rows[2 * radius + 1];
+    ptx::let_next_grid_begin();
 
     const int lane = static_cast<int>(threadIdx.x % 32);
     const int warp = static_cast<int>(threadIdx.x / 32);
@@ -275,6 +269,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     float sums[tile::values][2 * radius + 1] = {};
     // Of the first input, which completes no row.
     T* out = p.destination + image * p.destination_image + (top - 2 * radius) * p.destination_stride + begin;
+    ptx::wait_for_grids_before();
     const bool is_whole = (lane + 1) * tile::values <= valid;
     fetch_rows(0);
     for (int first = 0; first < inputs; first += tile::rows) {
@@ -374,14 +369,17 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
         p.taps_y[i] = a.taps_y.table[i] * scale_y<T>;
     }
     const auto kernel = fused<T, channels, radius, aligned>;
-    for_each_launch(a.destination.count, std::int64_t{strips} * m.segments,
-                    [&](std::int64_t first, unsigned blocks) {
-                        parameters<T, radius> part = p;
-                        part.source += first * p.source_image;
-                        part.destination += first * p.destination_image;
-                        kernel<<<blocks, static_cast<unsigned>(32 * warps), 0, stream>>>(part);
-                        check(cudaGetLastError());
-                    });
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes_of_one_of(1, device))));
+    const auto bytes = static_cast<std::size_t>(
+        std::max<std::int64_t>(shared_bytes_of_one_of(blocks_per_sm, device) - tile::staged_bytes, 0));
+    for_each_launch(
+        a.destination.count, std::int64_t{strips} * m.segments, [&](std::int64_t first, unsigned blocks) {
+            parameters<T, radius> part = p;
+            part.source += first * p.source_image;
+            part.destination += first * p.destination_image;
+            launch_after(kernel, blocks, static_cast<unsigned>(32 * warps), bytes, device, stream, part);
+        });
 }
 
 template <class T, int channels, int radius>

@@ -20,6 +20,7 @@
 // is a quarter more instructions than FMAs, barriers, and the last blocks' SMs.
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"

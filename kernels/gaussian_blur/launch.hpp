@@ -32,9 +32,6 @@ struct arguments {
 /// row's in border.cuh.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 
-/// Shared memory of an SM that CUDA keeps for itself, for each resident block.
-inline constexpr std::int64_t shared_bytes_reserved = 1024;
-
 /// The image between two passes, in float: for each image of a batch the rows of the source that its
 /// destination needs, filtered along x. Where borders wrap, those rows may run round the source's edge.
 struct intermediate_image {

@@ -30,18 +30,20 @@
 // blocks are resident; about 4 us are launch, weights, first loads and the last blocks.
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
-#include "kernels/gaussian_blur/whole_weights.hpp"
+#include "kernels/gaussian_blur/tensor_core_registers.hpp"
 #include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 namespace heddle::kernels::gaussian_blur {
@@ -54,12 +56,12 @@ struct tile {
     static constexpr int columns = warps * warp_columns;
     /// One below the other: each warp works on all, and finds the lines of one.
     static constexpr int strips = warps;
-    static constexpr int rows = 2;        ///< of a strip, a step
-    static constexpr int stages = 6;      ///< steps whose rows are under way
-    static constexpr int depth = 32;      ///< values that a product sums over
-    static constexpr int max_depths = 3;  ///< of a window
-    static constexpr int max_radius = 8;  ///< along y
-    static constexpr int max_reach = 24;  ///< along x, in values
+    static constexpr int rows = 2;                           ///< of a strip, a step
+    static constexpr int stages = 6;                         ///< steps whose rows are under way
+    static constexpr int depth = 32;                         ///< values that a product sums over
+    static constexpr int max_depths = 3;                     ///< of a window
+    static constexpr int max_radius = 8;                     ///< along y
+    static constexpr int max_reach = whole_taps::max_reach;  ///< along x
     /// Fewer blocks filter fewer rows to start; fewer than three leave latencies bare.
     static constexpr int blocks_per_sm = 3;
 };
@@ -79,11 +81,6 @@ struct parameters {
     float taps_y[2 * radius + 1];
     std::uint16_t weights_x[2 * tile::max_reach + 1];
 };
-
-/// Subnormal numbers count in units of 2^-149. The taps along y make normal numbers of their sums, `scale`
-/// the image's.
-constexpr float scale_y = 0x1p120f;
-constexpr double sums_unit = 0x1p29;
 
 /// A thread's part of two rows of a window: of each depth 8 values, of the first two together 16 neighbours.
 template <int depths>
@@ -175,6 +172,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     using layout = gaussian_blur::layout<depths>;
     using fragment = gaussian_blur::fragment<depths>;
     extern __shared__ uint4 storage[];
+    ptx::let_next_grid_begin();
     auto* const bytes = reinterpret_cast<std::uint8_t*>(storage);
     const int thread = static_cast<int>(threadIdx.x);
     const int lane = thread % 32;
@@ -217,6 +215,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
                              last_bytes);
         ptx::cp_async_commit_group();
     };
+    ptx::wait_for_grids_before();
     for (int stage = 0; stage < tile::stages; ++stage) load(stage);
 
     // Of two products of 16 columns a thread has two of four neighbouring columns each, so that it gets the
@@ -289,11 +288,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
             unsigned bits[4];
 #pragma unroll
             for (int c = 0; c < 4; ++c) {
-                sums[c][2 * radius] = 0;
-                const float complete = fmaf(p.taps_y[2 * radius], h[n][c], sums[c][0]);
-#pragma unroll
-                for (int k = 0; k < 2 * radius; ++k)
-                    sums[c][k] = fmaf(p.taps_y[2 * radius - 1 - k], h[n][c], sums[c][k + 1]);
+                const float complete = filter_column<radius>(h[n][c], p.taps_y, sums[c]);
                 bits[c] = __float_as_uint(fmaf(complete, p.scale, rounding_offset));
             }
             words[n] = __byte_perm(__byte_perm(bits[0], bits[1], 0x0040),
@@ -335,8 +330,10 @@ void launch(parameters<radius>& p, const device_traits& device, cudaStream_t str
 
     const auto kernel = tensor_core_registers<radius, depths>;
     check(allow_shared_memory(kernel, device));
-    kernel<<<grid, tile::threads, layout<depths>::bytes(p.strip_rows, radius), stream>>>(p);
-    check(cudaGetLastError());
+    const std::size_t bytes =
+        std::max(layout<depths>::bytes(p.strip_rows, radius),
+                 static_cast<std::size_t>(shared_bytes_of_one_of(tile::blocks_per_sm, device)));
+    launch_after(kernel, grid, tile::threads, bytes, device, stream, p);
 }
 
 template <int radius>
@@ -352,16 +349,10 @@ void launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
     p.stores_words = common_alignment(reinterpret_cast<std::uintptr_t>(to.data), to.row_stride,
                                       a.destination.count > 1 ? a.destination.stride : 0) >= 4;
     p.radius_x = a.taps_x.radius;
-    const std::span weights(a.taps_x.table, static_cast<std::size_t>(2 * p.radius_x + 1));
-    constexpr double max_sum = 0xffff;  // sums of a row stay below 2^24, and sums of weights below 2^16
-    const double scale = best_scale(weights, max_sum);
-    double sum = 0;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-        p.weights_x[i] = static_cast<std::uint16_t>(whole(scale * weights[i]));
-        sum += p.weights_x[i];
-    }
+    const whole_taps along_x(a.taps_x);
+    std::ranges::copy(along_x.weights, p.weights_x);
     for (int i = 0; i <= 2 * radius; ++i) p.taps_y[i] = a.taps_y.table[i] * scale_y;
-    p.scale = static_cast<float>(sums_unit / sum);
+    p.scale = static_cast<float>(sums_unit / along_x.sum);
 
     // Windows start at multiples of 16 bytes.
     const int reach = p.radius_x * static_cast<int>(from.channels);
@@ -394,6 +385,7 @@ bool tensor_core_registers_fits(const gaussian_blur_problem& problem, const devi
 
 void launch_tensor_core_registers(const arguments<std::uint8_t>& a, const device_traits& device,
                                   cudaStream_t stream) {
+    if (launch_tensor_core_spans(a, device, stream)) return;
     launch_one_of(a, device, stream, std::make_integer_sequence<int, tile::max_radius + 1>{});
 }
 

@@ -38,7 +38,9 @@
 //   h rounded  <= 2^-17, c v left out <= n / S, and the sum that is shifted, cut <= 1 / S
 //   sums       <= 255 * 2^-23, as they are off 2^24 when multiplied, for each axis
 
+#include "kernels/device/launch_after.hpp"
 #include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
@@ -309,6 +311,7 @@ __device__ void copy_band(Band& to, const Band& from) {
 template <bool of_box>
 __global__ void __launch_bounds__(tile::threads, 1) blur(const __grid_constant__ parameters p) {
     extern __shared__ __align__(1024) unsigned char storage[];
+    ptx::let_next_grid_begin();
     const layout at = lay_out(p.depths_x);
     auto& barriers = *reinterpret_cast<block_barriers*>(storage + at.barriers);
     const int group =
@@ -320,6 +323,7 @@ __global__ void __launch_bounds__(tile::threads, 1) blur(const __grid_constant__
         ptx::arrive_threads(barrier_of_all, tile::threads);
         ptx::release_registers<tile::loader_registers>();
         const loader self{p, at, storage, thread / warp_threads, thread % warp_threads};
+        ptx::wait_for_grids_before();
         self.load(walk(p), barriers);
         return;
     }
@@ -337,6 +341,7 @@ __global__ void __launch_bounds__(tile::threads, 1) blur(const __grid_constant__
     ptx::fence_before_copies();  // wgmma reads as copies do
     ptx::sync_threads(barrier_of_groups, makers);
     const multiplier self{p, at, storage, group, thread};
+    ptx::wait_for_grids_before();
     self.filter<of_box>(walk(p), barriers.loads);
 }
 
@@ -384,8 +389,7 @@ void launch(parameters p, const device_traits& device, cudaStream_t stream) {
     const auto kernel = blur<of_box>;
     check(allow_shared_memory(kernel, device));
     const auto bytes = static_cast<std::size_t>(lay_out(p.depths_x).bytes);
-    kernel<<<static_cast<unsigned>(blocks), tile::threads, bytes, stream>>>(p);
-    check(cudaGetLastError());
+    launch_after(kernel, static_cast<unsigned>(blocks), tile::threads, bytes, device, stream, p);
 }
 
 /// Instructions along a window of 64 values and so many besides.

@@ -220,9 +220,11 @@ struct bf16x6_kernel {
                                     piece_share::bytes, &shared.pieces_full[stage], rank ^ 1);
     }
 
-    /// The other block's copies write to the stage, too.
+    /// The other block's copies write to the stage, too. Here each lane arrives, as each has read what is known of the step:
+    /// as fast, and racecheck can follow it.
     __device__ void release_pieces(int stage) const {
-        arrive_by_warp(&shared.pieces_empty[stage]);
+        __syncwarp();
+        ptx::arrive(&shared.pieces_empty[stage]);
         if (cluster > 1 && lane == 0) ptx::arrive_at_block(&shared.pieces_empty[stage], rank ^ 1);
     }
 
@@ -379,22 +381,17 @@ __global__ void __launch_bounds__(tile::threads, 1)
     if (threadIdx.x == 0) {
         constexpr int loads = by_boxes ? 1 : tile::producer_threads;
         constexpr int publishers = cluster == 1 ? tile::producer_threads / warp : 1;
-        constexpr int consumer_warps = tile::consumers * warpgroup_threads / warp;
+        constexpr int consumers = tile::consumers * warpgroup_threads, consumer_warps = consumers / warp;
         for (int stage = 0; stage < stages; ++stage) {
             ptx::init(&shared.a_full[stage], loads);
             ptx::init(&shared.a_empty[stage], consumer_warps);
             ptx::init(&shared.b_full[stage], loads);
             ptx::init(&shared.pieces_full[stage], publishers);
-            ptx::init(&shared.pieces_empty[stage], consumer_warps * cluster);
+            ptx::init(&shared.pieces_empty[stage], consumers + consumer_warps * (cluster - 1));
         }
         ptx::fence_mbarrier_init();
     }
-    if constexpr (cluster > 1) {
-        ptx::cluster_arrive_relaxed();
-        ptx::cluster_wait();
-    } else {
-        __syncthreads();
-    }
+    ptx::sync_cluster<cluster>();
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 

@@ -9,7 +9,7 @@
 // ends: it is launched when the parts have begun. tma_pipelined leaves its parts to the same kernel. What limits it: the sums,
 // written and read once.
 
-#include "kernels/device/clusters.hpp"
+#include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
@@ -66,20 +66,11 @@ void launch_add_up(const arguments& arguments, const tile_split& tiles, int tile
     const auto adders = static_cast<unsigned>(std::min<std::int64_t>(
         {most_adders, std::bit_floor(static_cast<unsigned>(tiles.parts)),
          static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = static_cast<unsigned>(packets / (threads / adders));
-    config.blockDim = dim3(threads / adders, adders);
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs =
-        waits_for_grids(device.compute_capability_major, device.compute_capability_minor) ? 1 : 0;
     const matrix_view<float>& c = arguments.c;
     const bool stores_packets =
         (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
-    check(cudaLaunchKernelEx(&config, add_up, arguments, tiles, tile_m, tile_n, stores_packets));
+    launch_after(add_up, static_cast<unsigned>(packets / (threads / adders)), dim3(threads / adders, adders),
+                 0, device, stream, arguments, tiles, tile_m, tile_n, stores_packets);
 }
 
 void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,

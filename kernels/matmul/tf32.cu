@@ -247,12 +247,7 @@ __global__ void __launch_bounds__(Tile::threads, 1)
         ptx::prefetch(p.b);
         shared.barriers.init(1, Tile::consumers * (warpgroup_threads / warp) * Tile::cluster);
     }
-    if constexpr (Tile::cluster > 1) {
-        ptx::cluster_arrive_relaxed();
-        ptx::cluster_wait();
-    } else {
-        __syncthreads();
-    }
+    ptx::sync_cluster<Tile::cluster>();
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 

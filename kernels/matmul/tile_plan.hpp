@@ -351,7 +351,9 @@ inline tile_layout lay_out_bf16x6(std::int64_t m, std::int64_t n, std::int64_t k
         if (plan.cluster > 1 && m <= plan.m) return tile_layout{};  // nothing for the second block
         tile_layout result =
             may_stream ? lay_out_streamed(plan, m, n, k, sm_count) : lay_out(plan, m, n, k, sm_count);
-        if (is_bf16x6_low_at_end(plan, m)) result.us *= 1 - 0.5 / static_cast<double>(result.down);
+        const bool is_one_round = result.streams == 0 && result.whole <= result.workers;
+        if (is_bf16x6_low_at_end(plan, m) && !is_one_round)
+            result.us *= 1 - 0.5 / static_cast<double>(result.down);
         return result;
     });
 }

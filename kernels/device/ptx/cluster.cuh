@@ -66,6 +66,17 @@ __device__ inline void cluster_wait() {
 #endif
 }
 
+/// A barrier of all threads of a cluster of so many blocks, which publishes nothing beyond the block.
+template <int blocks>
+__device__ void sync_cluster() {
+    if constexpr (blocks > 1) {
+        cluster_arrive_relaxed();
+        cluster_wait();
+    } else {
+        __syncthreads();
+    }
+}
+
 /// Writes to the place in block `rank` of the cluster that `shared` has in this one.
 __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unused]] unsigned rank,
                                      [[maybe_unused]] float value) {
