@@ -29,11 +29,12 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
         if (!rungs::tensor_core_warpgroups_fits(problem, device)) return other;
         const std::int64_t tiles = rungs::tensor_core_warpgroups_tiles(problem);
         const std::int64_t processors = device.sm_count;
-        // Each row of a window takes registers longer, and warpgroups not, whose boxes have fewer products. Registers multiply
-        // windows that reach further along x once more.
-        const bool is_box = std::isinf(problem.sigma.y),
-                   is_narrow = problem.radius.x * problem.channels <= 16;
-        const int even = is_box ? 2 : 4, gain = is_box ? 7 : is_narrow ? 15 : 8;
+        // Each row of a window takes registers longer, and warpgroups not, whose boxes have fewer products. Registers take
+        // longer, too, the more products a window needs along x.
+        const std::int64_t reach = problem.radius.x * problem.channels;
+        const bool is_box = std::isinf(problem.sigma.y), is_narrow = reach <= 8;
+        const int even = is_box ? (is_narrow ? 3 : 2) : is_narrow ? 6 : 4;
+        const int gain = is_box ? 7 : is_narrow ? 6 : reach <= 16 ? 15 : 8;
         const bool pays = fits_registers ? tiles * (problem.radius.y - even) >= gain * processors
                                          : 2 * tiles >= 3 * processors;
         return pays ? gaussian_blur_algorithm::tensor_core_warpgroups : other;

@@ -24,10 +24,12 @@
 //   weights   <= 127.5 * sum of |W / S - w| <= 127.5 n / (S - n)
 //   floats    what `fused` errs by along y
 //
-// 4096 x 4096, launched in a row on an H200: radius 2 14.8 us, where `fused` takes 15.2; radius 5 19.5, where
-// `fused` and tensor_core.cu take 23.9; a copy takes 9.4. At radius 5 96 of 142 instructions for 8 values are
-// FMAs along y, a ninth of the rows only start a strip, and issue slots are busy for 84 % of the time that
-// blocks are resident; about 4 us are launch, weights, first loads and the last blocks.
+// Strips of 16 rows and more, of windows of up to 32 values, go to the kind in tensor_core_spans.cu: the same pixels, sooner.
+//
+// 4096 x 4096, launched in a row on an H200: radius 2 14.0 us, where `fused` takes 14.2; radius 5 19.1, where
+// tensor_core_warpgroups.cu takes 20.4. At radius 5 96 of 142 instructions for 8 values are FMAs along y, a ninth of
+// the rows only start a strip, and issue slots are busy for 84 % of the time that blocks are resident; at radius 2
+// L1 is, for 77 %.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch_after.hpp"

@@ -1,20 +1,21 @@
-// tensor_core_registers again, for radii up to 3 and windows up to 32 values, of large images: the same products and sums,
-// with less to load, to store and to count. What it teaches: there, at radius 2, L1 is busy for 77 % of the time, with lanes
-// that each copy 16 bytes of eight rows of four strips and store 4. Nothing in the arithmetic asks for that.
+// tensor_core_registers again, for windows of up to 32 values and strips of at least 16 rows: the same products and sums,
+// with less to load, to store and to multiply. What it teaches: there, at radius 2, it is L1 that is busy, 77 % of the time,
+// as lanes copy 16 bytes each of eight rows of four strips, and store 4. Nothing in the arithmetic asks for that.
 //
-//   a product  h (16 columns x 8) = W_x (16 x 32 values) * (32 values x 8: two rows, of four times 16 columns)
+//   a product   h (16 columns x 8) = W_x (16 x 32 values) * (32 values x 8: two rows, of four times 16 columns)
 //
 // - The 8 are four spans side by side of the same two rows. So a warp marches down one strip, of 256 columns, copies rows
-//   whole, and its stores fill lines.
-// - 16 columns need 32 values of the row at most, one product. All of a warp's products have the same weights, so these are 8
-//   registers of a thread, in place of 32 or 48, and come ready from the host.
-// - Weights that all columns share cannot know the image's sides. What is shown beyond them is written into the rows,
-//   a step ahead, a byte a lane.
-// - The lanes of a warp read what others have copied, behind a __syncwarp.
+//   whole, and its stores fill sectors side by side.
+// - 16 columns need 32 values of the row at most: one product. All of a warp have the same weights, 8 registers of a thread in
+//   place of 32 or 48, which come ready from the host.
+// - Weights that all columns share cannot know the image's sides. What is shown beyond them is written into the rows, a step
+//   ahead, by the lanes that then read them, behind a __syncwarp.
+// - A lane has 8 columns, so what it does for a step, and not for a column, costs half: 100 instructions for 8 values, at
+//   radius 2, where the other kind takes 120.
 //
-// 4096 x 4096, radius 2, on an H200, launched in a row 12.8 us where the other kind takes 15.4, or 14.0 where it begins early
-// as this one does; alone, cold, 16.8, and 18.4. 101 instructions for 8 values, 48 of them FMAs; issue slots are busy for 70 %
-// of the time that blocks are resident. 2 us pass until a warp's first product.
+// 4096 x 4096 on an H200, launched in a row: radius 2 12.1 us, radius 5 16.6, where the other kind takes 14.0 and 19.1, and
+// took 15.4 and 20.4 before it began early; alone, from DRAM, 16.3 and 20.4, where 18.4 and 22.0. At radius 2 issue slots are
+// busy for 70 % of the time that blocks are resident, and 2 us pass until a warp's first product.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch_after.hpp"
@@ -47,13 +48,13 @@ struct tile {
     static constexpr int rows = 2;    ///< a step
     static constexpr int stages = 4;  ///< steps whose rows are under way
     static constexpr int depth = 32;  ///< values that a product sums over
-    static constexpr int max_radius = 3;
+    static constexpr int max_radius = 8;
     static constexpr int min_rows = 16;  ///< of a strip: shorter ones are faster with the other kind
 };
 
 /// What registers allow.
 constexpr int blocks_per_sm(int radius) {
-    return radius < 3 ? 4 : 3;
+    return radius < 3 ? 4 : radius < 5 ? 3 : 2;
 }
 
 /// Two rows as a warp loads them: packets, from `lead` values before its columns on.
@@ -174,10 +175,9 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, blocks_per_sm(r
         if (fills) stages[of + fill_to] = stages[of + fill_from];
     };
 
+    // From memory: constants that lanes read at different places come one by one.
     const uint4 *high_from = p.high_weights, *low_from = p.low_weights;
-    asm volatile(""
-                 : "+l"(high_from),
-                   "+l"(low_from));  // constants that lanes read at different places come one by one
+    asm volatile("" : "+l"(high_from), "+l"(low_from));
     const uint4 high_weights = high_from[lane], low_weights = low_from[lane];
 
     // Column n of a product is row n % 2 of span n / 2. A thread gets both rows of two neighbours.
