@@ -32,7 +32,7 @@ LAYERS = [
     Layer(r"include/heddle/matmul\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/matmul/.+"]),
     Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
     Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/ptx/.+"]),
-    Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error)\.hpp", r"kernels/device/.+"]),
+    Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error|device)\.hpp", r"kernels/device/.+"]),
     Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp"]),
     Layer(r"kernels/(?P<op>[^/]+)/.+",
           [STANDARD, CUDA_DEVICE, PUBLIC, PUBLIC_DEVICE, r"kernels/device/.+", r"kernels/{op}/.+"]),
