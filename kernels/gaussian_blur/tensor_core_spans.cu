@@ -9,7 +9,7 @@
 // - 16 columns need 32 values of the row at most: one product. All of a warp have the same weights, 8 registers of a thread in
 //   place of 32 or 48, which come ready from the host.
 // - Weights that all columns share cannot know the image's sides. What is shown beyond them is written into the rows, a step
-//   ahead, by the lanes that then read them, behind a __syncwarp.
+//   ahead, by lanes of the warp that reads them, behind a __syncwarp.
 // - A lane has 8 columns, so what it does for a step, and not for a column, costs half: 100 instructions for 8 values, at
 //   radius 2, where the other kind takes 120.
 //
@@ -169,7 +169,8 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, blocks_per_sm(r
         const int seen =
             nearby_source_index(pixel, width, p.border) * channels + (value + p.reach) % channels;
         fill_to = own_row * stage::pitch + value - first_at;
-        fill_from = own_row * stage::pitch + seen - first_at;
+        // Where a warp begins inside of a pixel, its other channels have mirrors before the window, and no weight.
+        fill_from = own_row * stage::pitch + ::max(seen - first_at, 0);
     }
     const auto fill_in = [&](int of) {
         if (fills) stages[of + fill_to] = stages[of + fill_from];

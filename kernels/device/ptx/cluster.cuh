@@ -66,7 +66,7 @@ __device__ inline void cluster_wait() {
 #endif
 }
 
-/// A barrier of all threads of a cluster of so many blocks, which publishes nothing beyond the block.
+/// A barrier of all threads of a cluster of so many blocks, which publishes nothing where they are more than one.
 template <int blocks>
 __device__ void sync_cluster() {
     if constexpr (blocks > 1) {
