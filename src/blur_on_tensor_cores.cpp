@@ -31,10 +31,18 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
         const std::int64_t processors = device.sm_count;
         // Each row of a window takes registers longer, and warpgroups not, whose boxes have fewer products. Registers take
         // longer, too, the more products a window needs along x.
+        struct terms {
+            int even;  ///< the radius along y where both take as long, whatever the tiles
+            int gain;  ///< tiles for each multiprocessor, and row beyond, from which on warpgroups are faster
+        };
+        constexpr std::int64_t reach_of_one_product = 8, reach_of_two = 16;
         const std::int64_t reach = problem.radius.x * problem.channels;
-        const bool is_box = std::isinf(problem.sigma.y), is_narrow = reach <= 8;
-        const int even = is_box ? (is_narrow ? 3 : 2) : is_narrow ? 6 : 4;
-        const int gain = is_box ? 7 : is_narrow ? 6 : reach <= 16 ? 15 : 8;
+        const auto terms_of = [reach](const terms& of_one, const terms& of_two, const terms& of_more) {
+            return reach <= reach_of_one_product ? of_one : reach <= reach_of_two ? of_two : of_more;
+        };
+        const bool is_box = std::isinf(problem.sigma.y);
+        const auto [even, gain] =
+            is_box ? terms_of({3, 7}, {2, 7}, {2, 7}) : terms_of({6, 6}, {4, 15}, {4, 8});
         const bool pays = fits_registers ? tiles * (problem.radius.y - even) >= gain * processors
                                          : 2 * tiles >= 3 * processors;
         return pays ? gaussian_blur_algorithm::tensor_core_warpgroups : other;

@@ -40,6 +40,7 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/convolve.cuh"
+#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
@@ -627,10 +628,6 @@ std::int64_t most_pixels(std::int64_t size, double sigma) {
 /// Values of such a row, from a multiple of 4 on.
 std::int64_t most_row_values(const gaussian_blur_problem& p) {
     return most_pixels(p.width, p.sigma.x) * p.channels + 3;
-}
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
 }
 
 /// Few rows where blocks would be few, many where they need not be: the lines of samples at a band's ends are

@@ -38,6 +38,7 @@
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/column_sums.cuh"
+#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
@@ -358,7 +359,7 @@ void launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
 
     // Windows start at multiples of 16 bytes.
     const int reach = p.radius_x * static_cast<int>(from.channels);
-    p.lead = reach + (p.x + round_up(reach, max_vector_bytes) - reach) % max_vector_bytes;
+    p.lead = values_before(reach, p.x, max_vector_bytes);
     if (p.lead + tile::warp_columns + reach <= 2 * tile::depth)
         launch<radius, 2>(p, device, stream);
     else

@@ -18,12 +18,14 @@
 // busy for 70 % of the time that blocks are resident, and 2 us pass until a warp's first product.
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/grid.hpp"
 #include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/column_sums.cuh"
+#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
 #include "kernels/gaussian_blur/tensor_core_registers.hpp"
@@ -274,11 +276,6 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, blocks_per_sm(r
     ptx::cp_async_wait_group<0>();
 }
 
-/// The values from the first of a window, which starts at a multiple of `multiple`, to the first column.
-int values_before(int reach, int x, int multiple) {
-    return reach + (x + round_up(reach, multiple) - reach) % multiple;
-}
-
 template <int radius>
 bool launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaStream_t stream) {
     const image_view<const std::uint8_t>& from = a.source.first;
@@ -300,8 +297,7 @@ bool launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
 
     // Strips of equal width, in one wave of blocks over the whole device; but of no more rows than that a multiprocessor that
     // runs ahead gets more of them.
-    constexpr std::int64_t max_rows = 256, max_grid = 65535;
-    const auto divide_up = [](std::int64_t n, std::int64_t size) { return (n + size - 1) / size; };
+    constexpr std::int64_t max_rows = 256;
     const std::int64_t images = a.destination.count;
     const std::int64_t row_warps = divide_up(to.width * to.channels, tile::columns);
     const std::int64_t strips = divide_up(row_warps, tile::max_warps);
@@ -309,7 +305,7 @@ bool launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
     const std::int64_t blocks = blocks_per_sm(radius) * tile::max_warps / warps;
     const std::int64_t segments = std::max<std::int64_t>(1, device.sm_count * blocks / (strips * images));
     const std::int64_t wanted = divide_up(to.height, segments);
-    if (wanted < tile::min_rows || divide_up(to.height, max_rows) > max_grid) return false;
+    if (wanted < tile::min_rows || divide_up(to.height, max_rows) > max_grid_y) return false;
     p.strip_rows = round_up(static_cast<int>(std::min(wanted, max_rows)), tile::rows);
 
     const whole_taps along_x(a.taps_x);

@@ -46,8 +46,8 @@
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/device/tensor_map.hpp"
 #include "kernels/device/vector.cuh"
+#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
-#include "kernels/gaussian_blur/round_up.cuh"
 #include "kernels/gaussian_blur/tensor_core_rows.cuh"
 #include "kernels/gaussian_blur/whole_weights.hpp"
 #include <heddle/error.hpp>
@@ -376,15 +376,11 @@ int share_out(parameters& p, int images, int most) {
     return blocks;
 }
 
-std::int64_t parts_of(std::int64_t all, int size) {
-    return (all + size - 1) / size;
-}
-
 template <bool of_box>
 void launch(parameters p, const device_traits& device, cudaStream_t stream) {
     const image_view<std::uint8_t>& to = p.destination.first;
-    p.strips = static_cast<int>(parts_of(to.width * to.channels, tile::columns));
-    p.strip_tiles = static_cast<int>(parts_of(to.height, tile::side));
+    p.strips = static_cast<int>(divide_up(to.width * to.channels, tile::columns));
+    p.strip_tiles = static_cast<int>(divide_up(to.height, tile::side));
     const int blocks = share_out(p, static_cast<int>(p.destination.count), device.sm_count);
     const auto kernel = blur<of_box>;
     check(allow_shared_memory(kernel, device));
@@ -413,9 +409,7 @@ bool has_boxes(const image_batch_view<T>& images) {
 /// Windows start at what is copied at once.
 int lead_of(const arguments<std::uint8_t>& a) {
     const int channels = static_cast<int>(a.source.first.channels);
-    const int reach = a.taps_x.radius * channels;
-    const int x = static_cast<int>(a.x) * channels;
-    return reach + (x + round_up(reach, max_vector_bytes) - reach) % max_vector_bytes;
+    return values_before(a.taps_x.radius * channels, static_cast<int>(a.x) * channels, max_vector_bytes);
 }
 
 bool are_equal(std::span<const float> weights) {
@@ -438,8 +432,8 @@ namespace heddle::kernels::gaussian_blur {
 
 std::int64_t tensor_core_warpgroups_tiles(const gaussian_blur_problem& problem) {
     using namespace tensor_core_warpgroups;
-    return problem.images * parts_of(problem.width * problem.channels, tile::columns) *
-           parts_of(problem.height, tile::side);
+    return problem.images * divide_up(problem.width * problem.channels, tile::columns) *
+           divide_up(problem.height, tile::side);
 }
 
 bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const device_traits& device) {
