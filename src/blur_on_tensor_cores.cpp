@@ -27,22 +27,26 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
         const auto other = fits_registers ? gaussian_blur_algorithm::tensor_core_registers
                                           : gaussian_blur_algorithm::tensor_core;
         if (!rungs::tensor_core_warpgroups_fits(problem, device)) return other;
-        const std::int64_t tiles = rungs::tensor_core_warpgroups_tiles(problem);
-        const std::int64_t processors = device.sm_count;
-        // Each row of a window takes registers longer, and warpgroups not, whose boxes have fewer products. Registers take
-        // longer, too, the more products a window needs along x.
+        // Each row of a window takes registers longer, and warpgroups not.
+        if (rungs::is_for_tensor_core_warps(problem)) {
+            const std::int64_t even =
+                problem.channels == 4 ? 4 : 5;  // the radius along y where both take as long
+            const bool pays = !fits_registers || problem.radius.y >= even;
+            return pays ? gaussian_blur_algorithm::tensor_core_warpgroups : other;
+        }
+        // Of wider windows, and of boxes, which have fewer products there, images need many tiles, too. Registers take longer the
+        // more products a window needs along x.
         struct terms {
-            int even;  ///< the radius along y where both take as long, whatever the tiles
+            int even;  ///< as above, whatever the tiles
             int gain;  ///< tiles for each multiprocessor, and row beyond, from which on warpgroups are faster
         };
         constexpr std::int64_t reach_of_one_product = 8, reach_of_two = 16;
         const std::int64_t reach = problem.radius.x * problem.channels;
-        const auto terms_of = [reach](const terms& of_one, const terms& of_two, const terms& of_more) {
-            return reach <= reach_of_one_product ? of_one : reach <= reach_of_two ? of_two : of_more;
-        };
-        const bool is_box = std::isinf(problem.sigma.y);
-        const auto [even, gain] =
-            is_box ? terms_of({3, 7}, {2, 7}, {2, 7}) : terms_of({6, 6}, {4, 15}, {4, 8});
+        const terms of_box = reach <= reach_of_one_product ? terms{3, 7} : terms{2, 7};
+        const terms of_gaussian = reach <= reach_of_two ? terms{4, 15} : terms{4, 8};
+        const auto [even, gain] = std::isinf(problem.sigma.y) ? of_box : of_gaussian;
+        const std::int64_t tiles = rungs::tensor_core_warpgroups_tiles(problem);
+        const std::int64_t processors = device.sm_count;
         const bool pays = fits_registers ? tiles * (problem.radius.y - even) >= gain * processors
                                          : 2 * tiles >= 3 * processors;
         return pays ? gaussian_blur_algorithm::tensor_core_warpgroups : other;

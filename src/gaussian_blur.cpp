@@ -227,12 +227,14 @@ gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
 
 /// The larger radius from which on this rung is faster than `fused`: later where both radii are the same, as the
 /// sums of `fused` then stay in registers, and beyond all that those hold where words of a row are not words
-/// of memory; early where the rung's own do.
+/// of memory; early where the rung is for small windows.
 std::int64_t min_radius_of(gaussian_blur_algorithm on_tensor_cores, const gaussian_blur_problem& problem) {
     if (!problem.in_words) return rungs::max_register_radius(problem.type, problem.channels) + 1;
     const bool is_equal = problem.radius.x == problem.radius.y;
-    if (on_tensor_cores == gaussian_blur_algorithm::tensor_core_registers)
-        return detail::min_radius_of_tensor_core_registers(problem.radius);
+    const bool is_of_small_windows = on_tensor_cores == gaussian_blur_algorithm::tensor_core_registers ||
+                                     (on_tensor_cores == gaussian_blur_algorithm::tensor_core_warpgroups &&
+                                      rungs::is_for_tensor_core_warps(problem));
+    if (is_of_small_windows) return detail::min_radius_of_tensor_core_registers(problem.radius);
     return is_equal ? min_radius_of_tensor_core : min_unequal_radius_of_tensor_core;
 }
 

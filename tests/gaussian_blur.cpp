@@ -1421,6 +1421,52 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_any_window) {
     expect_runs(pixel_type::u8, false, rung);
 }
 
+/// Windows of up to 32 pixels have a kind of their own, but for borders that wrap or are a constant: around the edges of its
+/// strips, of 16 to 64 pixels, and of its steps, of 16 rows; stored by 16 bytes, words and bytes; images narrower than a window.
+TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
+    constexpr std::array<std::int64_t, 9> widths = {1, 5, 15, 16, 33, 64, 127, 257, 320};
+    constexpr std::array<std::int64_t, 7> heights = {1, 7, 16, 17, 48, 95, 300};
+    std::size_t turn = 0;
+    for (const std::int64_t channels : {1, 2, 3, 4})
+        for (const std::int64_t reach : {0, 1, 4, 5, 7, 8, 9})
+            for (const std::int64_t radius : {0, 1, 4, 8, 9}) {
+                const std::int64_t width = widths[turn % widths.size()],
+                                   height = heights[turn % heights.size()];
+                const auto offset = static_cast<std::int64_t>(turn % 11);
+                problem p{width + offset, height + offset, channels, {reach, radius}};
+                p.border = borders[turn % borders.size()];
+                const image_region region{offset, offset / 2, width, height};
+                const std::int64_t images = turn % 7 == 0 ? many(p) : 2;
+                ASSERT_NO_FATAL_FAILURE(check_region_of_many<std::uint8_t>(
+                    p, region, images, layouts[turn % layouts.size()], rung, blur_bytes()));
+                ++turn;
+            }
+    expect_runs(pixel_type::u8, false, rung);
+}
+
+/// Of radius 8 the kind of small windows takes the whole image, but no region that does not begin at a multiple of 8 pixels.
+TEST_F(gaussian_blur_on_warpgroups, gives_the_same_pixels_by_both_kinds) {
+    for (const std::int64_t channels : {1, 2, 3, 4}) {
+        const problem p{150, 90, channels, 8};
+        SCOPED_TRACE(text(p));
+        test_image<std::uint8_t> source(p, layout::aligned), whole(p, layout::aligned);
+        source->upload(random_image<std::uint8_t>(p));
+        if (!blur<std::uint8_t>(p, source.batch(), whole.batch(), options_of(p), rung)) return;
+        const std::vector<std::uint8_t> of_whole = whole->download();
+        for (std::int64_t x = 0; x < 16; ++x) {
+            gaussian_blur_options options = options_of(p);
+            options.region = image_region{x, 3, p.width - x, p.height - 3};
+            problem of_part = p;
+            of_part.width = options.region->width;
+            of_part.height = options.region->height;
+            test_image<std::uint8_t> part(of_part, layout::aligned);
+            if (!blur<std::uint8_t>(of_part, source.batch(), part.batch(), options, rung)) return;
+            EXPECT_EQ(part->download(), part_of(p, of_whole, *options.region)) << "from " << x;
+        }
+    }
+    expect_runs(pixel_type::u8, false, rung);
+}
+
 /// Each image with a source of its own; rows that are stored as boxes, words and bytes; a last strip of one value, whose
 /// mirror lies outside of what its window loads.
 TEST_F(gaussian_blur_on_warpgroups, is_right_for_many_images) {
@@ -1696,17 +1742,33 @@ TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_war
     device_traits unknown = hopper();
     unknown.sm_count = 0;
     EXPECT_EQ(select(square(4096, 17), unknown), algorithm::tensor_core);
-    EXPECT_EQ(select(square(4096, 7), hopper()), algorithm::tensor_core_warpgroups);
-    EXPECT_EQ(select(square(4096, 6), hopper()), algorithm::tensor_core_registers);
-    EXPECT_EQ(select(square(1024, 7), hopper()), algorithm::tensor_core_registers) << "few tiles";
-    p = square(4096, 5);
+    EXPECT_EQ(select(square(4096, {9, 6}), hopper()), algorithm::tensor_core_warpgroups);
+    EXPECT_EQ(select(square(4096, {9, 5}), hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(square(1024, {9, 6}), hopper()), algorithm::tensor_core_registers) << "few tiles";
+    p = square(4096, {12, 5});
     EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
-    p.channels = 3;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "three times as many tiles";
-    p.height = 2048;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
-    p.channels = 4;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "wider windows";
+    p.channels = 2;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "more products, and tiles";
+}
+
+TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_to_warpgroups) {
+    for (const std::int64_t side : {1, 512, 4096}) {
+        EXPECT_EQ(select(square(side, 5), hopper()), algorithm::tensor_core_warpgroups);
+        EXPECT_EQ(select(square(side, {8, 5}), hopper()), algorithm::tensor_core_warpgroups);
+        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::tensor_core_registers);
+        gaussian_blur_problem p = square(side, 4);
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+        p.channels = 4;
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+        p.radius = {7, 3};
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "too wide for registers";
+        p = square(side, 5);
+        p.sigma = 0.5;
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers) << "one weight of 0.79";
+    }
+    gaussian_blur_problem p = square(512, 8);
+    p.border = border::wrap;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_windows_grow_too_wide) {

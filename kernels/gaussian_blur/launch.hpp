@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace heddle::kernels::gaussian_blur {
@@ -171,6 +172,14 @@ void launch_tensor_core_registers(const arguments<std::uint8_t>& arguments, cons
 bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// What its blocks share.
 std::int64_t tensor_core_warpgroups_tiles(const gaussian_blur_problem& problem);
+/// Whether its kind for small windows runs a problem that it fits: of whole images and, where a window that begins at a
+/// multiple of 8 pixels does, of regions.
+inline constexpr std::int64_t max_tensor_core_warps_radius = 8;
+inline bool is_for_tensor_core_warps(const gaussian_blur_problem& problem) {
+    const bool is_box = std::isinf(problem.sigma.x) && std::isinf(problem.sigma.y);
+    return !is_box && problem.border != border::wrap && problem.border != border::constant &&
+           std::max(problem.radius.x, problem.radius.y) <= max_tensor_core_warps_radius;
+}
 /// Needs tensor_core_warpgroups_fits(). Boxes too, whose taps are equal: their means are rounded exactly.
 void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& arguments, const device_traits& device,
                                    cudaStream_t stream);

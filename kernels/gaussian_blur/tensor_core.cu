@@ -46,6 +46,7 @@
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/sum_bytes.cuh"
 #include "kernels/gaussian_blur/whole_weights.hpp"
 #include <heddle/error.hpp>
 
@@ -496,13 +497,10 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
                         for (int i = 0; i < 4; ++i)
                             sums[i] = high[s][i / 2][2 * n + i % 2] * p.high_scale +
                                       low[s][i / 2][2 * n + i % 2] * p.low_scale;
-                        const unsigned upper = __byte_perm(sums[0], sums[1], 0x7362);
-                        const unsigned lower = __byte_perm(sums[2], sums[3], 0x7362);
-                        ring[pass + s][n][0][newest] = __byte_perm(upper, lower, 0x7632);
-                        ring[pass + s][n][1][newest] = __byte_perm(upper, lower, 0x5410);
-                        ring[pass + s][n][2][newest] =
-                            __byte_perm(__byte_perm(sums[0], sums[1], 0x0051),
-                                        __byte_perm(sums[2], sums[3], 0x0051), 0x5410);
+                        const upper_bytes bytes = upper_bytes_of(sums[0], sums[1], sums[2], sums[3]);
+                        ring[pass + s][n][0][newest] = bytes.a;
+                        ring[pass + s][n][1][newest] = bytes.b;
+                        ring[pass + s][n][2][newest] = bytes.c;
                     }
             }
 

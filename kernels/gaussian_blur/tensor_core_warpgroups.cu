@@ -48,7 +48,9 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/sum_bytes.cuh"
 #include "kernels/gaussian_blur/tensor_core_rows.cuh"
+#include "kernels/gaussian_blur/tensor_core_warps.hpp"
 #include "kernels/gaussian_blur/whole_weights.hpp"
 #include <heddle/error.hpp>
 
@@ -106,21 +108,12 @@ struct bytes_of_h {
     unsigned b[4];
     unsigned c[4];
 
-    __device__ void cut(int i, unsigned s0, unsigned s1, unsigned s2, unsigned s3) {
-        const unsigned upper = __byte_perm(s0, s1, 0x7362);
-        const unsigned lower = __byte_perm(s2, s3, 0x7362);
-        a[i] = __byte_perm(upper, lower, 0x7632);
-        b[i] = __byte_perm(upper, lower, 0x5410);
-        c[i] = __byte_perm(__byte_perm(s0, s1, 0x0051), __byte_perm(s2, s3, 0x0051), 0x5410);
+    __device__ void set(int i, const upper_bytes& bytes) {
+        a[i] = bytes.a;
+        b[i] = bytes.b;
+        c[i] = bytes.c;
     }
 };
-
-__device__ unsigned uppermost_bytes(unsigned a, unsigned b, unsigned c, unsigned d) {
-    return __byte_perm(__byte_perm(a, b, 0x0073), __byte_perm(c, d, 0x0073), 0x5410);
-}
-
-/// Of sums along x, half of what is cut off.
-constexpr unsigned rounding_x = 1u << 7;
 
 /// A warpgroup that multiplies.
 struct multiplier {
@@ -190,11 +183,12 @@ struct multiplier {
             if (lane == 0) ptx::arrive(&barriers.empty[from.stage]);
 #pragma unroll
             for (int i = 0; i < tile::side / 2; ++i)
-                low[i] = of_box ? low[i] << 16 : (256 * high[i] + low[i]) * p.multiplier_x + rounding_x;
+                low[i] =
+                    of_box ? low[i] << 16 : (256 * high[i] + low[i]) * p.multiplier_x + half_of_lowest_byte;
 #pragma unroll
             for (int i = 0; i < tile::side / 8; ++i) {
                 const unsigned* const of = low + i / 4 * 16 + i % 4 / 2 * 8 + i % 2 * 2;
-                h[tile::before + i / 4].cut(i % 4, of[0], of[1], of[4], of[5]);
+                h[tile::before + i / 4].set(i % 4, upper_bytes_of(of[0], of[1], of[4], of[5]));
             }
             if (steps.step < 0) continue;
 
@@ -451,6 +445,15 @@ bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const dev
 void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const device_traits& device,
                                    cudaStream_t stream) {
     using namespace tensor_core_warpgroups;
+    const auto weights_of = [](const taps& taps) {
+        return std::span(taps.table, static_cast<std::size_t>(2 * taps.radius + 1));
+    };
+    const auto along_x = weights_of(a.taps_x), along_y = weights_of(a.taps_y);
+    const bool of_box = are_equal(along_x) && are_equal(along_y);
+    const whole_weights weights_x = of_box ? whole_weights(along_x.size(), 1) : whole_weights(along_x);
+    const whole_weights weights_y = of_box ? whole_weights(along_y.size(), 256) : whole_weights(along_y);
+    if (!of_box && launch_tensor_core_warps(a, weights_x, weights_y, device, stream)) return;
+
     const image_view<const std::uint8_t>& from = a.source.first;
     const int channels = static_cast<int>(from.channels);
     parameters p{};
@@ -482,14 +485,7 @@ void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const devic
     p.halves = make_map(source, tile::side / 2, operand::row);
     if (p.stores_boxes) p.result = make_map(a.destination, tile::side, tile::side);
 
-    const auto weights_of = [](const taps& taps) {
-        return std::span(taps.table, static_cast<std::size_t>(2 * taps.radius + 1));
-    };
-    const auto along_x = weights_of(a.taps_x), along_y = weights_of(a.taps_y);
-    const bool of_box = are_equal(along_x) && are_equal(along_y);
     p.of_pixel = 1 / static_cast<float>(along_x.size() * along_y.size());
-    const whole_weights weights_x = of_box ? whole_weights(along_x.size(), 1) : whole_weights(along_x);
-    const whole_weights weights_y = of_box ? whole_weights(along_y.size(), 256) : whole_weights(along_y);
     const auto take = [](auto& band, const whole_weights& numbers, int count, int first, int step) {
         for (int i = 0; i < count; ++i) {
             band.high[tile::side - 1 + first + i * step] = numbers.high(i);

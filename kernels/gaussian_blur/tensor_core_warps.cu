@@ -1,0 +1,544 @@
+// tensor_core_warpgroups again, for windows of up to 32 pixels: the same products and sums, by mma, within a warp.
+//
+//   along x   h (16 pixels x 8 rows)   = W_x (16 x 32 pixels) * (32 pixels x 8 rows of the image)
+//   along y   out (16 rows x 8 pixels) = W_y (16 x 32 rows) * h (32 rows x 8 pixels)
+//
+// A window of wgmma is 64 values at least, in both directions; radii up to 8 fill half of it. Here 16 results take 32.
+// - A product takes pixels of one channel. A lane reads eight neighbours of a row, whole pixels, and permutes their bytes to a
+//   register pair for each channel, so windows are as deep for four channels as for one, and all have the same weights: 16
+//   registers for both axes, which come ready from the host.
+// - A thread's sums along x are what the products along y want of it, as k may come in any order if the weights come in
+//   the same: nothing moves between threads. A step has 16 new rows, whose bytes become the pair's second register; then they
+//   move to the first, and are the next step's upper half of the window. That costs 6 moves a square; to exchange the halves of
+//   the weights instead, in a loop of two steps, cost more, as the compiler did not keep the pairs in place.
+// - Results go by way of shared memory, so that rows are stored whole: of three channels, whose lanes have 12 bytes of a row
+//   each, L2 wrote three times as many sectors before.
+//
+// A square of 16 x 16 takes 105 instructions of a warp, of which 14 are mma and 32 multiply and add what they leave; the time does
+// not depend on the radius. 59 % of the issue slots of the loop are used, and eight warps are as fast as sixteen: no pipe is busy
+// for more than 40 % of the time (fma 39 %, tensor cores 37 %, alu 35 %), but mma, at 6 clocks each, and all other instructions, one
+// after the other, would take what it takes.
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/grid.hpp"
+#include "kernels/device/launch_after.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/vector.cuh"
+#include "kernels/gaussian_blur/extents.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/sum_bytes.cuh"
+#include "kernels/gaussian_blur/taps.hpp"
+#include "kernels/gaussian_blur/tensor_core_warps.hpp"
+#include "kernels/gaussian_blur/whole_weights.hpp"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace heddle::kernels::gaussian_blur {
+namespace {
+
+constexpr int warp_threads = 32;
+
+struct tile {
+    static constexpr int max_warps = 4;  ///< of a block, side by side
+    static constexpr int side = 16;      ///< of a square, in pixels; rows of a step
+    static constexpr int depth = 32;     ///< pixels that a product sums over
+    static constexpr int octet = 8;      ///< of them those that a lane has
+    static constexpr int max_radius = (depth - side) / 2;
+    static_assert(max_radius == max_tensor_core_warps_radius);
+    static constexpr int stages = 2;  ///< steps whose rows are under way
+};
+
+/// What registers allow: each square keeps 6 for each channel.
+template <int channels>
+struct shape {
+    static constexpr bool is_narrow = channels % 2 == 1;
+    static constexpr int blocks_per_sm = is_narrow ? 4 : 2;
+    static constexpr int squares = is_narrow ? 4 / channels : 8 / channels;  ///< of a warp, side by side
+    static constexpr int columns = squares * tile::side;                     ///< in pixels
+};
+
+/// 16 rows as a warp loads them, in packets, and as it stores them.
+template <int channels>
+struct layout {
+    static constexpr int packet = max_vector_bytes;
+    static constexpr int octet = tile::octet * channels;
+    static constexpr int lowest_bit = channels & -channels;
+    /// What pixels begin at multiples of.
+    using unit_of_pixel = std::conditional_t<channels == 4, std::uint32_t,
+                                             std::conditional_t<channels == 2, std::uint16_t, std::uint8_t>>;
+    /// Windows begin at any octet of a packet.
+    static constexpr int packets = ((shape<channels>::columns + tile::depth - tile::side) * channels +
+                                    std::max(packet - tile::octet * lowest_bit, 0) + packet - 1) /
+                                   packet;
+    /// Such that what lanes read at once is in different banks.
+    static constexpr int pitch = [] {
+        constexpr int residue = channels % 2 == 1 ? 32 : channels == 2 ? 64 : 16;
+        int result = packets * packet;
+        while (result % (2 * residue) != residue) result += packet;
+        return result;
+    }();
+    static constexpr int stage = tile::side * pitch;
+    static constexpr int lanes_of_row = 4;
+    static constexpr int rows_at_once = warp_threads / lanes_of_row;
+    static constexpr int copies = (packets + lanes_of_row - 1) / lanes_of_row;
+
+    static constexpr int results = tile::stages * stage;
+    static constexpr int result_packets = shape<channels>::columns * channels / packet;
+    /// Such that what lanes write at once is in different banks.
+    static constexpr int result_pitch = [] {
+        constexpr int unit = packet * lowest_bit;
+        return (result_packets * packet / unit | 1) * unit;
+    }();
+    static constexpr int rows_stored =
+        static_cast<int>(std::bit_floor(static_cast<unsigned>(warp_threads / result_packets)));
+    static constexpr int bytes = results + tile::side * result_pitch;
+};
+
+/// Of a strip, with those that the last steps load ahead.
+__host__ __device__ constexpr int lines_of(int strip_rows) {
+    return round_up(strip_rows, tile::side) + (1 + tile::stages) * tile::side;
+}
+
+/// Weights of a product, as lanes multiply by them.
+struct operand {
+    uint4 high[warp_threads];
+    uint4 low[warp_threads];
+};
+
+struct parameters {
+    image_batch_view<const std::uint8_t> source;
+    image_batch_view<std::uint8_t> destination;
+    int x;
+    int y;
+    heddle::border border;
+    int stored_at_once;  ///< bytes
+    int radius_x;
+    int radius_y;
+    int lead;  ///< of these bytes before a warp's columns `skip` are before the windows
+    int skip;
+    int strip_rows;
+    unsigned high_scale_x;  ///< of sums: the multiplier of their weights, of the high ones 256 times
+    unsigned low_scale_x;
+    unsigned high_scale_y;
+    unsigned low_scale_y;
+    unsigned rounding_y;
+    operand along_x;
+    operand along_y;
+};
+
+__device__ void add_product(unsigned (&sums)[4], const uint4& weights, const unsigned (&pair)[2]) {
+    ptx::mma_u8(sums, make_uint2(weights.x, weights.y), pair[0], make_uint2(weights.z, weights.w), pair[1]);
+}
+
+/// Four pixels, a register for each channel.
+template <int channels>
+__device__ void separate(const unsigned* pixels, unsigned (&separated)[channels]) {
+    if constexpr (channels == 1) {
+        separated[0] = pixels[0];
+    } else if constexpr (channels == 2) {
+        separated[0] = __byte_perm(pixels[0], pixels[1], 0x6420);
+        separated[1] = __byte_perm(pixels[0], pixels[1], 0x7531);
+    } else if constexpr (channels == 3) {
+        separated[0] = __byte_perm(__byte_perm(pixels[0], pixels[1], 0x0630), pixels[2], 0x5210);
+        separated[1] = __byte_perm(__byte_perm(pixels[0], pixels[1], 0x0741), pixels[2], 0x6210);
+        separated[2] = __byte_perm(__byte_perm(pixels[0], pixels[1], 0x0052), pixels[2], 0x7410);
+    } else {
+        const unsigned a = __byte_perm(pixels[0], pixels[1], 0x5140);
+        const unsigned b = __byte_perm(pixels[2], pixels[3], 0x5140);
+        const unsigned c = __byte_perm(pixels[0], pixels[1], 0x7362);
+        const unsigned d = __byte_perm(pixels[2], pixels[3], 0x7362);
+        separated[0] = __byte_perm(a, b, 0x5410);
+        separated[1] = __byte_perm(a, b, 0x7632);
+        separated[2] = __byte_perm(c, d, 0x5410);
+        separated[3] = __byte_perm(c, d, 0x7632);
+    }
+}
+
+/// Eight neighbours of a row.
+template <int channels>
+struct octet {
+    unsigned pairs[channels][2];
+
+    __device__ void read(const std::uint8_t* from) {
+        unsigned words[2 * channels];
+        if constexpr (channels % 2 == 0) {
+#pragma unroll
+            for (int i = 0; i < channels / 2; ++i)
+                reinterpret_cast<uint4*>(words)[i] = reinterpret_cast<const uint4*>(from)[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < channels; ++i)
+                reinterpret_cast<uint2*>(words)[i] = reinterpret_cast<const uint2*>(from)[i];
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            unsigned separated[channels];
+            separate<channels>(words + half * channels, separated);
+#pragma unroll
+            for (int c = 0; c < channels; ++c) pairs[c][half] = separated[c];
+        }
+    }
+};
+
+/// A thread's part of h, of eight pixels by two steps' rows.
+struct bytes_of_h {
+    unsigned a[2];
+    unsigned b[2];
+    unsigned c[2];
+
+    __device__ void set_new(const upper_bytes& bytes) {
+        a[1] = bytes.a;
+        b[1] = bytes.b;
+        c[1] = bytes.c;
+    }
+    __device__ void age() {
+        a[0] = a[1];
+        b[0] = b[1];
+        c[0] = c[1];
+    }
+};
+
+template <int channels>
+__global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>::blocks_per_sm)
+    tensor_core_warps(const __grid_constant__ parameters p) {
+    using layout = gaussian_blur::layout<channels>;
+    constexpr int squares = shape<channels>::squares;
+    constexpr int columns = shape<channels>::columns;
+    extern __shared__ uint4 storage[];
+    ptx::let_next_grid_begin();
+    const int lane = static_cast<int>(threadIdx.x) % warp_threads;
+    const int warp = static_cast<int>(threadIdx.x) / warp_threads;
+    const int warps = static_cast<int>(blockDim.x) / warp_threads;
+    auto* const shared = reinterpret_cast<std::uint8_t*>(storage);
+
+    // Above the first row that a result needs, and below the last, there are only those.
+    const int top = static_cast<int>(blockIdx.y) * p.strip_rows;
+    const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
+    auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * layout::bytes);
+    const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
+    for (int i = static_cast<int>(threadIdx.x); i < lines_of(rows); i += static_cast<int>(blockDim.x)) {
+        const int line = ::min(::max(i - tile::max_radius, -p.radius_y), rows + p.radius_y - 1);
+        const int seen =
+            nearby_source_index(p.y + top + line, static_cast<int>(p.source.first.height), p.border);
+        lines[i] = image + seen * p.source.first.row_stride;
+    }
+    __syncthreads();
+
+    const int begin = (static_cast<int>(blockIdx.x) * warps + warp) * columns;
+    const int width = ::min(static_cast<int>(p.destination.first.width) - begin, columns);
+    if (width <= 0) return;
+
+    // A lane copies the same packets of eight rows, and of the eight below.
+    const int source_width = static_cast<int>(p.source.first.width);
+    const int first_at = (p.x + begin) * channels - p.lead;
+    const int own_row = lane / layout::lanes_of_row, own_packet = lane % layout::lanes_of_row;
+    int own_at[layout::copies], own_bytes[layout::copies];
+#pragma unroll
+    for (int i = 0; i < layout::copies; ++i) {
+        const int at = first_at + (own_packet + i * layout::lanes_of_row) * layout::packet;
+        own_bytes[i] = at < 0 ? 0 : ::min(::max(source_width * channels - at, 0), layout::packet);
+        own_at[i] = own_bytes[i] > 0 ? at : 0;
+    }
+    std::uint8_t* const stages = shared + warp * layout::bytes;
+    std::uint8_t* const own_place = stages + own_row * layout::pitch + own_packet * layout::packet;
+    const std::uint8_t* const* next_line = lines + own_row;
+    const auto load = [&](int to) {
+#pragma unroll
+        for (int row = 0; row < tile::side; row += layout::rows_at_once) {
+            const std::uint8_t* const line = next_line[row];
+#pragma unroll
+            for (int i = 0; i < layout::copies; ++i) {
+                constexpr int step = layout::lanes_of_row * layout::packet;
+                if (own_packet + i * layout::lanes_of_row < layout::packets)
+                    ptx::cp_async<layout::packet, ptx::cache::all_levels>(
+                        own_place + to + row * layout::pitch + i * step, line + own_at[i], own_bytes[i]);
+            }
+        }
+        next_line += tile::side;
+        ptx::cp_async_commit_group();
+    };
+    ptx::wait_for_grids_before();
+    for (int i = 0; i < tile::stages; ++i) load(i * layout::stage);
+
+    // What the image shows beyond its sides are pixels of the window. A lane fills in one of every second row, or none.
+    constexpr int slots = 2 * tile::max_radius;
+    constexpr int rows_filled = warp_threads / slots;
+    const int left = ::max(0, p.radius_x - p.x - begin);
+    const int right = ::max(0, p.x + begin + width + p.radius_x - source_width);
+    const bool fills = lane % slots < left + right;
+    int fill_to = 0, fill_from = 0;
+    if (fills) {
+        const int pixel = lane % slots < left ? lane % slots - left : source_width + lane % slots - left;
+        const int seen = nearby_source_index(pixel, source_width, p.border);
+        fill_to = lane / slots * layout::pitch + pixel * channels - first_at;
+        fill_from = lane / slots * layout::pitch + seen * channels - first_at;
+    }
+    const auto fill_in = [&](std::uint8_t* rows_of_step) {
+        if (!fills) return;
+        using unit = typename layout::unit_of_pixel;
+        constexpr int rows = tile::side / rows_filled, units = channels / static_cast<int>(sizeof(unit));
+        unit found[rows][units];
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+            for (int c = 0; c < units; ++c)
+                found[i][c] = reinterpret_cast<const unit*>(rows_of_step + fill_from +
+                                                            i * rows_filled * layout::pitch)[c];
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+            for (int c = 0; c < units; ++c)
+                reinterpret_cast<unit*>(rows_of_step + fill_to + i * rows_filled * layout::pitch)[c] =
+                    found[i][c];
+    };
+
+    // From memory: constants that lanes read at different places come one by one.
+    const auto weights_of_lane = [lane](const uint4* weights) {
+        asm volatile("" : "+l"(weights));
+        return weights[lane];
+    };
+    const uint4 high_x = weights_of_lane(p.along_x.high), low_x = weights_of_lane(p.along_x.low);
+    const uint4 high_y = weights_of_lane(p.along_y.high), low_y = weights_of_lane(p.along_y.low);
+
+    const int group = lane / 4, quad = lane % 4;
+    const std::uint8_t* const own_octet = stages + group * layout::pitch + p.skip + quad * layout::octet;
+    std::uint8_t* const results = stages + layout::results;
+    std::uint8_t* const own_result = results + group * layout::result_pitch + quad * 4 * channels;
+    const int stored_row = lane / layout::result_packets;
+    const int stored_at = lane % layout::result_packets * layout::packet;
+    const bool stores_packets = stored_row < layout::rows_stored && stored_at < width * channels;
+    std::int64_t stride = p.destination.first.row_stride;
+    std::uint8_t* out = p.destination.first.data + blockIdx.z * p.destination.stride +
+                        (top + stored_row) * stride + begin * channels + stored_at;
+    unsigned rounding_x = half_of_lowest_byte, rounding_y = p.rounding_y;
+    asm("" : "+l"(stride), "+r"(rounding_x), "+r"(rounding_y));  // to registers, as they are wanted often
+
+    // Of a step's rows the first `count`.
+    const auto store_by = [&]<class Unit>(int count) {
+        constexpr int bytes = static_cast<int>(sizeof(Unit));
+        std::uint8_t* const first = out - stored_row * stride - stored_at;
+#pragma unroll 1
+        for (int row = 0; row < tile::side && row < count; ++row)
+#pragma unroll 1
+            for (int at = lane * bytes; at < width * channels; at += warp_threads * bytes)
+                *reinterpret_cast<Unit*>(first + row * stride + at) =
+                    *reinterpret_cast<const Unit*>(results + row * layout::result_pitch + at);
+    };
+    const auto store = [&](int count) {
+        if (p.stored_at_once == layout::packet) {
+            const std::uint8_t* const from = results + stored_row * layout::result_pitch + stored_at;
+#pragma unroll
+            for (int row = 0; row < tile::side; row += layout::rows_stored)
+                if (stores_packets && row + stored_row < count)
+                    *reinterpret_cast<uint4*>(out + row * stride) =
+                        *reinterpret_cast<const uint4*>(from + row * layout::result_pitch);
+        } else if (p.stored_at_once == sizeof(unsigned)) {
+            store_by.template operator()<unsigned>(count);
+        } else {
+            store_by.template operator()<std::uint8_t>(count);
+        }
+        out += tile::side * stride;
+    };
+
+    bytes_of_h h[squares][channels][2];  // eight pixels of a square each
+    int now = 0;
+    const auto march = [&]<bool completes>(int row) {
+        ptx::cp_async_wait_group<tile::stages - 1>();
+        __syncwarp();
+        if (left + right > 0) {
+            fill_in(stages + now);
+            __syncwarp();
+        }
+        // A square ahead of the stores of results, as the compiler does not know that those are elsewhere.
+        octet<channels> next[2];
+        const auto read = [&](int square) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                next[half].read(own_octet + now + half * tile::side / 2 * layout::pitch +
+                                square * tile::side * channels);
+        };
+        read(0);
+#pragma unroll
+        for (int square = 0; square < squares; ++square) {
+            const octet<channels> window[2] = {next[0], next[1]};
+            if (square + 1 < squares) read(square + 1);
+            unsigned values[2][4 * channels];  // of rows `group` and eight below, four neighbours each
+#pragma unroll
+            for (int c = 0; c < channels; ++c) {
+                unsigned high[2][4] = {}, low[2][4] = {};
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    add_product(high[half], high_x, window[half].pairs[c]);
+                    add_product(low[half], low_x, window[half].pairs[c]);
+                }
+#pragma unroll
+                for (int n = 0; n < 2; ++n) {
+                    bytes_of_h& bytes = h[square][c][n];
+                    unsigned sums[4];
+#pragma unroll
+                    for (int i = 0; i < 4; ++i)
+                        sums[i] = high[i / 2][2 * n + i % 2] * p.high_scale_x +
+                                  (low[i / 2][2 * n + i % 2] * p.low_scale_x + rounding_x);
+                    bytes.set_new(upper_bytes_of(sums[0], sums[1], sums[2], sums[3]));
+                    if constexpr (completes) {
+                        unsigned upper[4] = {}, lower[4] = {};
+                        add_product(lower, low_y, bytes.b);
+                        add_product(lower, high_y, bytes.c);
+                        add_product(upper, high_y, bytes.a);
+#pragma unroll
+                        for (unsigned& sum : lower) sum >>= 8;
+                        add_product(lower, high_y, bytes.b);
+                        add_product(lower, low_y, bytes.a);
+#pragma unroll
+                        for (int i = 0; i < 4; ++i)
+                            values[i / 2][(2 * n + i % 2) * channels + c] =
+                                upper[i] * p.high_scale_y + (lower[i] * p.low_scale_y + rounding_y);
+                    }
+                    bytes.age();
+                }
+            }
+            if constexpr (completes) {
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    auto* const to = reinterpret_cast<unsigned*>(
+                        own_result + half * tile::side / 2 * layout::result_pitch +
+                        square * tile::side * channels);
+                    unsigned words[channels];
+#pragma unroll
+                    for (int i = 0; i < channels; ++i) {
+                        const unsigned* const of = values[half] + 4 * i;
+                        words[i] = uppermost_bytes(of[0], of[1], of[2], of[3]);
+                    }
+                    if constexpr (channels == 2)
+                        *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+                    else if constexpr (channels == 4)
+                        *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+                    else
+                        for (int i = 0; i < channels; ++i) to[i] = words[i];
+                }
+            }
+        }
+        __syncwarp();
+        load(now);
+        now = now + layout::stage < layout::results ? now + layout::stage : 0;
+        if constexpr (completes) store(rows - row);
+    };
+    march.template operator()<false>(0);
+#pragma unroll 1
+    for (int row = 0; row < rows; row += tile::side) march.template operator()<true>(row);
+    ptx::cp_async_wait_group<0>();
+}
+
+/// The pixel of a square that row m of a product along x is: a thread then gets four neighbours of a row.
+constexpr int column_of(int m) {
+    return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
+}
+/// The pixel of a window that index k of it is: a lane's eight are neighbours.
+constexpr int pixel_of(int k) {
+    return k % 16 / 4 * tile::octet + k / 16 * 4 + k % 4;
+}
+/// The row of a window that index k of a product along y is: the order in which the products along x leave them.
+constexpr int row_of(int k) {
+    return k / 16 * 16 + k % 4 / 2 * 8 + k % 16 / 4 * 2 + k % 2;
+}
+
+/// The weight of element k in result m is that of tap distance(m, k) from the middle one.
+template <class Distance>
+void set_operand(operand& of, const whole_weights& weights, int radius, Distance distance) {
+    for (int lane = 0; lane < warp_threads; ++lane) {
+        unsigned high[4] = {}, low[4] = {};
+        for (int i = 0; i < 4; ++i)
+            for (int b = 0; b < 4; ++b) {
+                const int m = lane / 4 + i % 2 * 8, k = i / 2 * 16 + lane % 4 * 4 + b;
+                const int tap = distance(m, k) + radius;
+                if (tap < 0 || tap > 2 * radius) continue;
+                high[i] |= unsigned{weights.high(tap)} << 8 * b;
+                low[i] |= unsigned{weights.low(tap)} << 8 * b;
+            }
+        of.high[lane] = make_uint4(high[0], high[1], high[2], high[3]);
+        of.low[lane] = make_uint4(low[0], low[1], low[2], low[3]);
+    }
+}
+
+template <int channels>
+bool launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, const whole_weights& weights_y,
+            const device_traits& device, cudaStream_t stream) {
+    using layout = gaussian_blur::layout<channels>;
+    using shape = gaussian_blur::shape<channels>;
+    const image_view<std::uint8_t>& to = a.destination.first;
+    parameters p{};
+    p.source = a.source;
+    p.destination = a.destination;
+    p.x = static_cast<int>(a.x);
+    p.y = static_cast<int>(a.y);
+    p.border = a.border;
+    const int alignment =
+        common_alignment(reinterpret_cast<std::uintptr_t>(to.data), to.row_stride,
+                         a.destination.count > 1 ? a.destination.stride : 0, to.width * channels);
+    constexpr int word = sizeof(unsigned);
+    p.stored_at_once = alignment >= layout::packet ? layout::packet : alignment >= word ? word : 1;
+    p.radius_x = a.taps_x.radius;
+    p.radius_y = a.taps_y.radius;
+    const int before = values_before(p.radius_x, p.x, tile::octet);
+    if (before + tile::side + p.radius_x > tile::depth || p.radius_y > tile::max_radius) return false;
+    p.lead = values_before(before * channels, p.x * channels, layout::packet);
+    p.skip = p.lead - before * channels;
+
+    // Strips of equal width, in one wave of blocks over the whole device; but of no more rows than that a multiprocessor that
+    // runs ahead gets more of them.
+    constexpr std::int64_t max_rows = 256;
+    const std::int64_t images = a.destination.count;
+    const std::int64_t row_warps = divide_up(to.width, shape::columns);
+    const std::int64_t strips = divide_up(row_warps, tile::max_warps);
+    const int warps = static_cast<int>(divide_up(row_warps, strips));
+    const std::int64_t blocks = shape::blocks_per_sm * tile::max_warps / warps;
+    const std::int64_t segments = std::max<std::int64_t>(1, device.sm_count * blocks / (strips * images));
+    const std::int64_t rows = std::min(divide_up(to.height, segments), max_rows);
+    p.strip_rows = round_up(static_cast<int>(rows), tile::side);
+    const std::int64_t grid_y = divide_up(to.height, p.strip_rows);
+    if (grid_y > max_grid_y || images > max_grid_y) return false;
+
+    p.low_scale_x = weights_x.multiplier();
+    p.high_scale_x = 256 * p.low_scale_x;
+    p.low_scale_y = weights_y.multiplier();
+    p.high_scale_y = 256 * p.low_scale_y;
+    p.rounding_y = (1u << 23) + p.low_scale_y / 2;
+    set_operand(p.along_x, weights_x, p.radius_x,
+                [&](int m, int k) { return pixel_of(k) - before - column_of(m); });
+    set_operand(p.along_y, weights_y, p.radius_y,
+                [](int m, int k) { return row_of(k) - tile::max_radius - m; });
+
+    const auto kernel = tensor_core_warps<channels>;
+    check(allow_shared_memory(kernel, device));
+    const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(grid_y),
+                    static_cast<unsigned>(images));
+    const std::size_t needed = static_cast<std::size_t>(warps) * layout::bytes +
+                               lines_of(p.strip_rows) * sizeof(const std::uint8_t*);
+    launch_after(kernel, grid, static_cast<unsigned>(warps * warp_threads),
+                 std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks, device))), device,
+                 stream, p);
+    return true;
+}
+
+}  // namespace
+
+bool launch_tensor_core_warps(const arguments<std::uint8_t>& a, const whole_weights& weights_x,
+                              const whole_weights& weights_y, const device_traits& device,
+                              cudaStream_t stream) {
+    if (a.border == border::wrap || a.border == border::constant) return false;
+    bool launched = false;
+    with_channels(a.source.first.channels, [&]<int channels> {
+        launched = launch<channels>(a, weights_x, weights_y, device, stream);
+    });
+    return launched;
+}
+
+}  // namespace heddle::kernels::gaussian_blur
