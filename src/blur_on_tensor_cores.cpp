@@ -19,7 +19,7 @@ bool fits_tensor_cores(const gaussian_blur_problem& problem, gaussian_blur_algor
 }
 
 std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_blur_problem& problem,
-                                                               const device_traits& device) {
+                                                               std::int64_t x, const device_traits& device) {
     // All as measured on an H200.
     if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
         if (!rungs::tensor_core_fits(problem, device)) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
                                           : gaussian_blur_algorithm::tensor_core;
         if (!rungs::tensor_core_warpgroups_fits(problem, device)) return other;
         // Each row of a window takes registers longer, and warpgroups not.
-        if (rungs::is_for_tensor_core_warps(problem)) {
+        if (rungs::is_for_tensor_core_warps(problem, x)) {
             const std::int64_t even =
                 problem.channels == 4 ? 4 : 5;  // the radius along y where both take as long
             const bool pays = !fits_registers || problem.radius.y >= even;

@@ -37,12 +37,12 @@ std::string_view excess_of(const image_batch_view<const T>& source, gaussian_blu
 bool fits_tensor_cores(const gaussian_blur_problem& problem, gaussian_blur_algorithm rung,
                        const device_traits& device);
 
-/// The fastest of those that fit; for a box where sigma is infinite. Pure.
+/// The fastest of those that fit; for a box where sigma is infinite; of a region from place x of the source's rows on. Pure.
 std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_blur_problem& problem,
-                                                               const device_traits& device);
+                                                               std::int64_t x, const device_traits& device);
 
-/// The larger radius from which on that rung is faster than `fused`, measured on an H200.
-constexpr std::int64_t min_radius_of_tensor_core_registers(const window_radius& radius) {
+/// The larger radius from which on those for small windows are faster than `fused`, measured on an H200.
+constexpr std::int64_t min_radius_of_small_windows(const window_radius& radius) {
     return radius.x == radius.y ? 2 : 1;
 }
 

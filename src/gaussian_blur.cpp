@@ -111,13 +111,54 @@ bool fits(const gaussian_blur_problem& problem, gaussian_blur_algorithm algorith
     return false;
 }
 
-/// The rung that `automatic` stands for, of this source.
+/// From where on a rung is the fastest, measured on an H200.
+constexpr double min_sigma_of_decimated = 12;
+constexpr std::int64_t min_radius_of_tensor_core = 5;
+constexpr std::int64_t min_unequal_radius_of_tensor_core = 3;
+
+/// As gaussian_blur() describes it to select(): without the weights that are 0.
+gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
+    problem.radius = detail::blur_radius(problem.sigma, problem.radius);
+    return problem;
+}
+
+/// The larger radius from which on this rung is faster than `fused`, of a region from place x of the source's rows on: later where
+/// both radii are the same, as the sums of `fused` then stay in registers, and beyond all that those hold where words of a row
+/// are not words of memory; early where the rung is for small windows.
+std::int64_t min_radius_of(gaussian_blur_algorithm on_tensor_cores, const gaussian_blur_problem& problem,
+                           std::int64_t x) {
+    if (!problem.in_words) return rungs::max_register_radius(problem.type, problem.channels) + 1;
+    const bool is_equal = problem.radius.x == problem.radius.y;
+    const bool is_of_small_windows = on_tensor_cores == gaussian_blur_algorithm::tensor_core_registers ||
+                                     (on_tensor_cores == gaussian_blur_algorithm::tensor_core_warpgroups &&
+                                      rungs::is_for_tensor_core_warps(problem, x));
+    if (is_of_small_windows) return detail::min_radius_of_small_windows(problem.radius);
+    return is_equal ? min_radius_of_tensor_core : min_unequal_radius_of_tensor_core;
+}
+
+/// The rung that `automatic` stands for, of a region from place x of the source's rows on. `fused` hides its latencies only where
+/// an SM holds two of its blocks.
+gaussian_blur_algorithm select(const gaussian_blur_problem& problem, std::int64_t x,
+                               const device_traits& device) {
+    const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
+    if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
+        return gaussian_blur_algorithm::decimated;
+    const std::int64_t radius = std::max(problem.radius.x, problem.radius.y);
+    if (const auto rung = detail::fastest_on_tensor_cores(problem, x, device);
+        rung && radius >= min_radius_of(*rung, problem, x))
+        return *rung;
+    if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
+    if (rungs::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;
+    return gaussian_blur_algorithm::separable;
+}
+
+/// The same, of this source.
 template <class T>
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const image_batch_view<const T>& source,
-                               const device_traits& device) {
+                               std::int64_t x, const device_traits& device) {
     if (!detail::excess_of(source, gaussian_blur_algorithm::fused).empty())
         return gaussian_blur_algorithm::separable;
-    const gaussian_blur_algorithm rung = select(problem, device);
+    const gaussian_blur_algorithm rung = select(problem, x, device);
     return detail::excess_of(source, rung).empty() ? rung : gaussian_blur_algorithm::tensor_core;
 }
 
@@ -212,48 +253,9 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
     return "unknown";
 }
 
-/// From where on a rung is the fastest, measured on an H200.
-constexpr double min_sigma_of_decimated = 12;
-constexpr std::int64_t min_radius_of_tensor_core = 5;
-constexpr std::int64_t min_unequal_radius_of_tensor_core = 3;
-
-namespace {
-
-/// As gaussian_blur() describes it to select(): without the weights that are 0.
-gaussian_blur_problem trimmed(gaussian_blur_problem problem) {
-    problem.radius = detail::blur_radius(problem.sigma, problem.radius);
-    return problem;
-}
-
-/// The larger radius from which on this rung is faster than `fused`: later where both radii are the same, as the
-/// sums of `fused` then stay in registers, and beyond all that those hold where words of a row are not words
-/// of memory; early where the rung is for small windows.
-std::int64_t min_radius_of(gaussian_blur_algorithm on_tensor_cores, const gaussian_blur_problem& problem) {
-    if (!problem.in_words) return rungs::max_register_radius(problem.type, problem.channels) + 1;
-    const bool is_equal = problem.radius.x == problem.radius.y;
-    const bool is_of_small_windows = on_tensor_cores == gaussian_blur_algorithm::tensor_core_registers ||
-                                     (on_tensor_cores == gaussian_blur_algorithm::tensor_core_warpgroups &&
-                                      rungs::is_for_tensor_core_warps(problem));
-    if (is_of_small_windows) return detail::min_radius_of_tensor_core_registers(problem.radius);
-    return is_equal ? min_radius_of_tensor_core : min_unequal_radius_of_tensor_core;
-}
-
-}  // namespace
-
-/// `fused` hides its latencies only where an SM holds two of its blocks.
-gaussian_blur_algorithm select(const gaussian_blur_problem& asked, const device_traits& device) {
-    detail::validate_problem("select", asked);
-    const gaussian_blur_problem problem = trimmed(asked);
-    const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
-    if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
-        return gaussian_blur_algorithm::decimated;
-    const std::int64_t radius = std::max(problem.radius.x, problem.radius.y);
-    if (const auto rung = detail::fastest_on_tensor_cores(problem, device);
-        rung && radius >= min_radius_of(*rung, problem))
-        return *rung;
-    if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
-    if (rungs::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;
-    return gaussian_blur_algorithm::separable;
+gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
+    detail::validate_problem("select", problem);
+    return select(trimmed(problem), 0, device);
 }
 
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& asked, const device_traits& device,
@@ -263,7 +265,7 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& asked, c
     const gaussian_blur_problem problem = trimmed(asked);
     const bool is_automatic = algorithm == gaussian_blur_algorithm::automatic;
     constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
-    return workspace_bytes(problem, any_height, is_automatic ? select(problem, device) : algorithm);
+    return workspace_bytes(problem, any_height, is_automatic ? select(problem, 0, device) : algorithm);
 }
 
 std::int64_t gaussian_radius(double sigma) {
@@ -302,14 +304,14 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
                                         workspace_bytes(problem, source_height, options.algorithm));
     if (width == 0 || height == 0 || destination.count == 0) return;
 
+    const image_region region = options.region.value_or(image_region{});
     const device_traits& device = traits_of(current_device());
     const gaussian_blur_algorithm algorithm =
-        is_automatic ? select(problem, source, device) : options.algorithm;
+        is_automatic ? select(problem, source, region.x, device) : options.algorithm;
     require_supported(problem, source, algorithm, device);
     const std::int64_t bytes = workspace_bytes(problem, source_height, algorithm);
     detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);
 
-    const image_region region = options.region.value_or(image_region{});
     rungs::arguments<T> arguments{
         .source = source,
         .destination = destination,

@@ -94,9 +94,9 @@ constexpr std::int64_t min_radius_on_warpgroups_of_few_tiles = 9;
 std::optional<gaussian_blur_algorithm> tensor_core_rung_of(const gaussian_blur_problem& problem,
                                                            const device_traits& device) {
     const std::int64_t radius = std::max(problem.radius.x, problem.radius.y);
-    const auto rung = detail::fastest_on_tensor_cores(problem, device);
+    const auto rung = detail::fastest_on_tensor_cores(problem, 0, device);
     if (rung == gaussian_blur_algorithm::tensor_core_registers)
-        return radius >= detail::min_radius_of_tensor_core_registers(problem.radius) ? rung : std::nullopt;
+        return radius >= detail::min_radius_of_small_windows(problem.radius) ? rung : std::nullopt;
     const bool has_many_tiles = rung == gaussian_blur_algorithm::tensor_core_warpgroups;
     constexpr auto warpgroups = gaussian_blur_algorithm::tensor_core_warpgroups;
     if (radius < (has_many_tiles ? min_radius_on_warpgroups : min_radius_on_warpgroups_of_few_tiles) ||

@@ -49,6 +49,7 @@ EXPECTATIONS = [
     Expectation(r"matmul::bf16x6<(true|false), (true|false), false, 1>", ["HGMMA", "LDGSTS"], HOPPER),
     Expectation(r"matmul::tf32<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
     Expectation(r"matmul::fp16x3<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"gaussian_blur::tensor_core_(registers|spans|warps)<", ["IMMA", "LDGSTS"], HOPPER),
     Expectation(r"gaussian_blur::tensor_core_warpgroups::blur<", ["IGMMA", "UTMALDG", "UTMASTG"], HOPPER),
     Expectation(r"reduce::single_pass_ring<", ["UBLKCP"], HOPPER),
     Expectation(r"(elementwise|norm|reduce|scan|softmax|transpose)::\w+<", []),

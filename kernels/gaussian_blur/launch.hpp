@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/grid.hpp"
 #include "kernels/gaussian_blur/taps.hpp"
 #include <heddle/device.hpp>
 #include <heddle/gaussian_blur.hpp>
@@ -172,13 +173,26 @@ void launch_tensor_core_registers(const arguments<std::uint8_t>& arguments, cons
 bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// What its blocks share.
 std::int64_t tensor_core_warpgroups_tiles(const gaussian_blur_problem& problem);
-/// Whether its kind for small windows runs a problem that it fits: of whole images and, where a window that begins at a
-/// multiple of 8 pixels does, of regions.
-inline constexpr std::int64_t max_tensor_core_warps_radius = 8;
-inline bool is_for_tensor_core_warps(const gaussian_blur_problem& problem) {
+/// What a product of its kind for small windows has: of 16 results, windows of 32 pixels that begin at a multiple of 8.
+struct small_window_tile {
+    static constexpr int side = 16;
+    static constexpr int depth = 32;
+    static constexpr int octet = 8;
+    static constexpr int max_radius = (depth - side) / 2;
+
+    /// From the start of a window to the first result, at place x of a row.
+    static constexpr std::int64_t before(std::int64_t radius, std::int64_t x) {
+        return radius + (x % octet + octet - radius % octet) % octet;
+    }
+    static constexpr bool takes(const window_radius& radius, std::int64_t x) {
+        return radius.y <= max_radius && before(radius.x, x) + side + radius.x <= depth;
+    }
+};
+/// Whether that kind runs a problem that tensor_core_warpgroups fits, of a region from place x of the source's rows on.
+inline bool is_for_tensor_core_warps(const gaussian_blur_problem& problem, std::int64_t x) {
     const bool is_box = std::isinf(problem.sigma.x) && std::isinf(problem.sigma.y);
     return !is_box && problem.border != border::wrap && problem.border != border::constant &&
-           std::max(problem.radius.x, problem.radius.y) <= max_tensor_core_warps_radius;
+           problem.images <= max_grid_y && small_window_tile::takes(problem.radius, x);
 }
 /// Needs tensor_core_warpgroups_fits(). Boxes too, whose taps are equal: their means are rounded exactly.
 void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& arguments, const device_traits& device,

@@ -18,6 +18,7 @@ __device__ inline upper_bytes upper_bytes_of(unsigned s0, unsigned s1, unsigned 
 /// Half of the lowest byte's range: added to a sum, it rounds the others.
 inline constexpr unsigned half_of_lowest_byte = 1u << 7;
 
+/// The uppermost byte of each, the first one's lowest.
 __device__ inline unsigned uppermost_bytes(unsigned s0, unsigned s1, unsigned s2, unsigned s3) {
     return __byte_perm(__byte_perm(s0, s1, 0x0073), __byte_perm(s2, s3, 0x0073), 0x5410);
 }

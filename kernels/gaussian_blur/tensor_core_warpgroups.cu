@@ -28,7 +28,8 @@
 // ports that products occupy. At least as much came from the edges of the work: a first load that waits behind those of
 // other stages, code that a warp runs alone and cold, blocks at the image's sides that end last.
 //
-// Any shape, border and region of a source whose rows start at multiples of 16 bytes; radii up to 16 along y, and along x
+// Radii up to 8, but of boxes and of borders that wrap or are a constant, go to the kind in tensor_core_warps.cu: the same pixels,
+// sooner. Here: any shape, border and region of a source whose rows start at multiples of 16 bytes; radii up to 16 along y, and along x
 // up to 32 where windows of 64 values, which may begin 15 before what they need, are no wider than 320: of four
 // channels up to 30, whatever the region; weights up to 5/8, or one alone. Built for compute capability 9.0a.
 //

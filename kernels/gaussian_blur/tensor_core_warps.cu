@@ -1,4 +1,5 @@
-// tensor_core_warpgroups again, for windows of up to 32 pixels: the same products and sums, by mma, within a warp.
+// tensor_core_warpgroups again, for radii up to 8, whose 16 results need 32 pixels: the same products and sums, by mma, within a
+// warp.
 //
 //   along x   h (16 pixels x 8 rows)   = W_x (16 x 32 pixels) * (32 pixels x 8 rows of the image)
 //   along y   out (16 rows x 8 pixels) = W_y (16 x 32 rows) * h (32 rows x 8 pixels)
@@ -9,15 +10,15 @@
 //   registers for both axes, which come ready from the host.
 // - A thread's sums along x are what the products along y want of it, as k may come in any order if the weights come in
 //   the same: nothing moves between threads. A step has 16 new rows, whose bytes become the pair's second register; then they
-//   move to the first, and are the next step's upper half of the window. That costs 6 moves a square; to exchange the halves of
+//   move to the first, and are the next step's upper half of the window. That costs 6 moves for 16 x 16 values; to exchange the halves of
 //   the weights instead, in a loop of two steps, cost more, as the compiler did not keep the pairs in place.
 // - Results go by way of shared memory, so that rows are stored whole: of three channels, whose lanes have 12 bytes of a row
 //   each, L2 wrote three times as many sectors before.
 //
-// A square of 16 x 16 takes 105 instructions of a warp, of which 14 are mma and 32 multiply and add what they leave; the time does
-// not depend on the radius. 59 % of the issue slots of the loop are used, and eight warps are as fast as sixteen: no pipe is busy
-// for more than 40 % of the time (fma 39 %, tensor cores 37 %, alu 35 %), but mma, at 6 clocks each, and all other instructions, one
-// after the other, would take what it takes.
+// 16 x 16 values of one channel take 105 instructions of a warp, of which 14 are mma and 32 multiply and add what they leave; the
+// time does not depend on the radius. 59 % of the issue slots of the loop are used, and eight warps are as fast as sixteen: no pipe
+// is busy for more than 40 % of the time (fma 39 %, tensor cores 37 %, alu 35 %), but mma, at 7 clocks each, and all other
+// instructions, one after the other, would take what it takes.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -37,8 +38,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 
 namespace heddle::kernels::gaussian_blur {
@@ -46,30 +47,26 @@ namespace {
 
 constexpr int warp_threads = 32;
 
-struct tile {
+/// `side` is that of a square, in pixels, and the rows of a step; of a product's window a lane has `octet` pixels.
+struct tile : small_window_tile {
     static constexpr int max_warps = 4;  ///< of a block, side by side
-    static constexpr int side = 16;      ///< of a square, in pixels; rows of a step
-    static constexpr int depth = 32;     ///< pixels that a product sums over
-    static constexpr int octet = 8;      ///< of them those that a lane has
-    static constexpr int max_radius = (depth - side) / 2;
-    static_assert(max_radius == max_tensor_core_warps_radius);
-    static constexpr int stages = 2;  ///< steps whose rows are under way
+    static constexpr int stages = 2;     ///< steps whose rows are under way
 };
 
 /// What registers allow: each square keeps 6 for each channel.
 template <int channels>
 struct shape {
-    static constexpr bool is_narrow = channels % 2 == 1;
-    static constexpr int blocks_per_sm = is_narrow ? 4 : 2;
-    static constexpr int squares = is_narrow ? 4 / channels : 8 / channels;  ///< of a warp, side by side
-    static constexpr int columns = squares * tile::side;                     ///< in pixels
+    static constexpr bool is_odd = channels % 2 == 1;
+    static constexpr int blocks_per_sm = is_odd ? 4 : 2;
+    static constexpr int squares = is_odd ? 4 / channels : 8 / channels;  ///< of a warp, side by side
+    static constexpr int columns = squares * tile::side;                  ///< in pixels
 };
 
 /// 16 rows as a warp loads them, in packets, and as it stores them.
 template <int channels>
 struct layout {
     static constexpr int packet = max_vector_bytes;
-    static constexpr int octet = tile::octet * channels;
+    static constexpr int octet_bytes = tile::octet * channels;
     static constexpr int lowest_bit = channels & -channels;
     /// What pixels begin at multiples of.
     using unit_of_pixel = std::conditional_t<channels == 4, std::uint32_t,
@@ -119,13 +116,13 @@ struct parameters {
     int x;
     int y;
     heddle::border border;
-    int stored_at_once;  ///< bytes
+    int stored_at_once;  ///< bytes, as destinations are aligned
     int radius_x;
     int radius_y;
-    int lead;  ///< of these bytes before a warp's columns `skip` are before the windows
-    int skip;
+    int lead;  ///< bytes from the first packet to a warp's first column
+    int skip;  ///< of them those before its windows
     int strip_rows;
-    unsigned high_scale_x;  ///< of sums: the multiplier of their weights, of the high ones 256 times
+    unsigned high_scale_x;  ///< 256 times the weights' multiplier, for sums of their high bytes
     unsigned low_scale_x;
     unsigned high_scale_y;
     unsigned low_scale_y;
@@ -168,7 +165,7 @@ struct octet {
     unsigned pairs[channels][2];
 
     __device__ void read(const std::uint8_t* from) {
-        unsigned words[2 * channels];
+        alignas(max_vector_bytes) unsigned words[2 * channels];
         if constexpr (channels % 2 == 0) {
 #pragma unroll
             for (int i = 0; i < channels / 2; ++i)
@@ -219,7 +216,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
     const int warps = static_cast<int>(blockDim.x) / warp_threads;
     auto* const shared = reinterpret_cast<std::uint8_t*>(storage);
 
-    // Above the first row that a result needs, and below the last, there are only those.
+    // Rows beyond those that results need have no weight: the nearest of those stands for them.
     const int top = static_cast<int>(blockIdx.y) * p.strip_rows;
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
     auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * layout::bytes);
@@ -309,12 +306,15 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
     const uint4 high_y = weights_of_lane(p.along_y.high), low_y = weights_of_lane(p.along_y.low);
 
     const int group = lane / 4, quad = lane % 4;
-    const std::uint8_t* const own_octet = stages + group * layout::pitch + p.skip + quad * layout::octet;
+    const std::uint8_t* const own_octet =
+        stages + group * layout::pitch + p.skip + quad * layout::octet_bytes;
     std::uint8_t* const results = stages + layout::results;
     std::uint8_t* const own_result = results + group * layout::result_pitch + quad * 4 * channels;
     const int stored_row = lane / layout::result_packets;
     const int stored_at = lane % layout::result_packets * layout::packet;
     const bool stores_packets = stored_row < layout::rows_stored && stored_at < width * channels;
+    const int aligned = width * channels | p.stored_at_once;  // the last strip need not end with a packet
+    const int stored_at_once = aligned & -aligned;
     std::int64_t stride = p.destination.first.row_stride;
     std::uint8_t* out = p.destination.first.data + blockIdx.z * p.destination.stride +
                         (top + stored_row) * stride + begin * channels + stored_at;
@@ -333,14 +333,14 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
                     *reinterpret_cast<const Unit*>(results + row * layout::result_pitch + at);
     };
     const auto store = [&](int count) {
-        if (p.stored_at_once == layout::packet) {
+        if (stored_at_once == layout::packet) {
             const std::uint8_t* const from = results + stored_row * layout::result_pitch + stored_at;
 #pragma unroll
             for (int row = 0; row < tile::side; row += layout::rows_stored)
                 if (stores_packets && row + stored_row < count)
                     *reinterpret_cast<uint4*>(out + row * stride) =
                         *reinterpret_cast<const uint4*>(from + row * layout::result_pitch);
-        } else if (p.stored_at_once == sizeof(unsigned)) {
+        } else if (stored_at_once >= static_cast<int>(sizeof(unsigned))) {
             store_by.template operator()<unsigned>(count);
         } else {
             store_by.template operator()<std::uint8_t>(count);
@@ -357,7 +357,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
             fill_in(stages + now);
             __syncwarp();
         }
-        // A square ahead of the stores of results, as the compiler does not know that those are elsewhere.
+        // A square ahead of the stores of results: the compiler cannot tell that those go elsewhere, and would keep loads behind them.
         octet<channels> next[2];
         const auto read = [&](int square) {
 #pragma unroll
@@ -422,6 +422,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
                     else if constexpr (channels == 4)
                         *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
                     else
+#pragma unroll
                         for (int i = 0; i < channels; ++i) to[i] = words[i];
                 }
             }
@@ -480,20 +481,18 @@ bool launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, co
     p.x = static_cast<int>(a.x);
     p.y = static_cast<int>(a.y);
     p.border = a.border;
-    const int alignment =
-        common_alignment(reinterpret_cast<std::uintptr_t>(to.data), to.row_stride,
-                         a.destination.count > 1 ? a.destination.stride : 0, to.width * channels);
-    constexpr int word = sizeof(unsigned);
-    p.stored_at_once = alignment >= layout::packet ? layout::packet : alignment >= word ? word : 1;
+    p.stored_at_once =
+        common_alignment(reinterpret_cast<std::uintptr_t>(to.data), to.height > 1 ? to.row_stride : 0,
+                         a.destination.count > 1 ? a.destination.stride : 0);
     p.radius_x = a.taps_x.radius;
     p.radius_y = a.taps_y.radius;
-    const int before = values_before(p.radius_x, p.x, tile::octet);
-    if (before + tile::side + p.radius_x > tile::depth || p.radius_y > tile::max_radius) return false;
+    if (!tile::takes({p.radius_x, p.radius_y}, p.x)) return false;
+    const auto before = static_cast<int>(tile::before(p.radius_x, p.x));
     p.lead = values_before(before * channels, p.x * channels, layout::packet);
     p.skip = p.lead - before * channels;
 
-    // Strips of equal width, in one wave of blocks over the whole device; but of no more rows than that a multiprocessor that
-    // runs ahead gets more of them.
+    // Strips of equal width, and of as many rows as make one wave of blocks; but at most max_rows, so that a multiprocessor that
+    // is ahead gets further blocks.
     constexpr std::int64_t max_rows = 256;
     const std::int64_t images = a.destination.count;
     const std::int64_t row_warps = divide_up(to.width, shape::columns);
@@ -501,10 +500,10 @@ bool launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, co
     const int warps = static_cast<int>(divide_up(row_warps, strips));
     const std::int64_t blocks = shape::blocks_per_sm * tile::max_warps / warps;
     const std::int64_t segments = std::max<std::int64_t>(1, device.sm_count * blocks / (strips * images));
-    const std::int64_t rows = std::min(divide_up(to.height, segments), max_rows);
+    const std::int64_t rows =
+        std::max(std::min(divide_up(to.height, segments), max_rows), divide_up(to.height, max_grid_y));
     p.strip_rows = round_up(static_cast<int>(rows), tile::side);
     const std::int64_t grid_y = divide_up(to.height, p.strip_rows);
-    if (grid_y > max_grid_y || images > max_grid_y) return false;
 
     p.low_scale_x = weights_x.multiplier();
     p.high_scale_x = 256 * p.low_scale_x;
@@ -533,7 +532,8 @@ bool launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, co
 bool launch_tensor_core_warps(const arguments<std::uint8_t>& a, const whole_weights& weights_x,
                               const whole_weights& weights_y, const device_traits& device,
                               cudaStream_t stream) {
-    if (a.border == border::wrap || a.border == border::constant) return false;
+    if (a.border == border::wrap || a.border == border::constant || a.destination.count > max_grid_y)
+        return false;
     bool launched = false;
     with_channels(a.source.first.channels, [&]<int channels> {
         launched = launch<channels>(a, weights_x, weights_y, device, stream);

@@ -10,8 +10,8 @@
 
 namespace heddle::kernels::gaussian_blur {
 
-/// The kind of tensor_core_warpgroups for windows of up to 32 pixels, whose pixels are the same, to the bit. False where it
-/// does not take them.
+/// The kind of tensor_core_warpgroups for radii up to 8, whose pixels are the same, to the bit. False where it does not take
+/// them. Needs tensor_core_warpgroups_fits(), and weights that are no box's.
 bool launch_tensor_core_warps(const arguments<std::uint8_t>& arguments, const whole_weights& weights_x,
                               const whole_weights& weights_y, const device_traits& device,
                               cudaStream_t stream);
