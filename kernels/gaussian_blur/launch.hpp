@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/device/grid.hpp"
 #include "kernels/gaussian_blur/taps.hpp"
 #include <heddle/device.hpp>
 #include <heddle/gaussian_blur.hpp>
@@ -179,6 +178,7 @@ struct small_window_tile {
     static constexpr int depth = 32;
     static constexpr int octet = 8;
     static constexpr int max_radius = (depth - side) / 2;
+    static constexpr std::int64_t max_images = 65535;  ///< what CUDA allows a grid along z
 
     /// From the start of a window to the first result, at place x of a row.
     static constexpr std::int64_t before(std::int64_t radius, std::int64_t x) {
@@ -192,7 +192,7 @@ struct small_window_tile {
 inline bool is_for_tensor_core_warps(const gaussian_blur_problem& problem, std::int64_t x) {
     const bool is_box = std::isinf(problem.sigma.x) && std::isinf(problem.sigma.y);
     return !is_box && problem.border != border::wrap && problem.border != border::constant &&
-           problem.images <= max_grid_y && small_window_tile::takes(problem.radius, x);
+           problem.images <= small_window_tile::max_images && small_window_tile::takes(problem.radius, x);
 }
 /// Needs tensor_core_warpgroups_fits(). Boxes too, whose taps are equal: their means are rounded exactly.
 void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& arguments, const device_traits& device,

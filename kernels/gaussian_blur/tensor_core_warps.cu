@@ -532,7 +532,7 @@ bool launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, co
 bool launch_tensor_core_warps(const arguments<std::uint8_t>& a, const whole_weights& weights_x,
                               const whole_weights& weights_y, const device_traits& device,
                               cudaStream_t stream) {
-    if (a.border == border::wrap || a.border == border::constant || a.destination.count > max_grid_y)
+    if (a.border == border::wrap || a.border == border::constant || a.destination.count > tile::max_images)
         return false;
     bool launched = false;
     with_channels(a.source.first.channels, [&]<int channels> {
