@@ -27,8 +27,9 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
         const auto other = fits_registers ? gaussian_blur_algorithm::tensor_core_registers
                                           : gaussian_blur_algorithm::tensor_core;
         if (!rungs::tensor_core_warpgroups_fits(problem, device)) return other;
+        const bool is_box = std::isinf(problem.sigma.y);
         // Each row of a window takes registers longer, and warpgroups not.
-        if (rungs::is_for_tensor_core_warps(problem, x)) {
+        if (!is_box && rungs::is_for_tensor_core_warps(problem, x)) {
             const std::int64_t even =
                 problem.channels == 4 ? 4 : 5;  // the radius along y where both take as long
             const bool pays = !fits_registers || problem.radius.y >= even;
@@ -44,7 +45,7 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
         const std::int64_t reach = problem.radius.x * problem.channels;
         const terms of_box = reach <= reach_of_one_product ? terms{3, 7} : terms{2, 7};
         const terms of_gaussian = reach <= reach_of_two ? terms{4, 15} : terms{4, 8};
-        const auto [even, gain] = std::isinf(problem.sigma.y) ? of_box : of_gaussian;
+        const auto [even, gain] = is_box ? of_box : of_gaussian;
         const std::int64_t tiles = rungs::tensor_core_warpgroups_tiles(problem);
         const std::int64_t processors = device.sm_count;
         const bool pays = fits_registers ? tiles * (problem.radius.y - even) >= gain * processors
@@ -52,6 +53,15 @@ std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_bl
         return pays ? gaussian_blur_algorithm::tensor_core_warpgroups : other;
     }
     return std::nullopt;
+}
+
+bool is_for_small_windows(const gaussian_blur_problem& problem, gaussian_blur_algorithm rung,
+                          std::int64_t x) {
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+        return rung == gaussian_blur_algorithm::tensor_core_registers ||
+               (rung == gaussian_blur_algorithm::tensor_core_warpgroups &&
+                rungs::is_for_tensor_core_warps(problem, x));
+    return false;
 }
 
 void launch_on_tensor_cores(const rungs::arguments<std::uint8_t>& arguments, const device_traits& device,

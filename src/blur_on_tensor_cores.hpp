@@ -41,7 +41,9 @@ bool fits_tensor_cores(const gaussian_blur_problem& problem, gaussian_blur_algor
 std::optional<gaussian_blur_algorithm> fastest_on_tensor_cores(const gaussian_blur_problem& problem,
                                                                std::int64_t x, const device_traits& device);
 
-/// The larger radius from which on those for small windows are faster than `fused`, measured on an H200.
+/// Whether that rung has a kernel for small windows that runs the problem, of such a region.
+bool is_for_small_windows(const gaussian_blur_problem& problem, gaussian_blur_algorithm rung, std::int64_t x);
+/// The larger radius from which on those are faster than `fused`, measured on an H200.
 constexpr std::int64_t min_radius_of_small_windows(const window_radius& radius) {
     return radius.x == radius.y ? 2 : 1;
 }

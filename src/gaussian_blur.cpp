@@ -129,10 +129,8 @@ std::int64_t min_radius_of(gaussian_blur_algorithm on_tensor_cores, const gaussi
                            std::int64_t x) {
     if (!problem.in_words) return rungs::max_register_radius(problem.type, problem.channels) + 1;
     const bool is_equal = problem.radius.x == problem.radius.y;
-    const bool is_of_small_windows = on_tensor_cores == gaussian_blur_algorithm::tensor_core_registers ||
-                                     (on_tensor_cores == gaussian_blur_algorithm::tensor_core_warpgroups &&
-                                      rungs::is_for_tensor_core_warps(problem, x));
-    if (is_of_small_windows) return detail::min_radius_of_small_windows(problem.radius);
+    if (detail::is_for_small_windows(problem, on_tensor_cores, x))
+        return detail::min_radius_of_small_windows(problem.radius);
     return is_equal ? min_radius_of_tensor_core : min_unequal_radius_of_tensor_core;
 }
 

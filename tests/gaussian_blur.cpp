@@ -1428,16 +1428,17 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_any_window) {
 TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
     constexpr std::array<std::int64_t, 9> widths = {1, 5, 15, 16, 33, 64, 127, 257, 320};
     constexpr std::array<std::int64_t, 7> heights = {1, 7, 16, 17, 48, 95, 300};
+    constexpr std::array<std::int64_t, 5> radii = {0, 1, 4, 8, 9};
     constexpr std::array kinds = {border::replicate, border::reflect, border::reflect_101};
     std::size_t turn = 0;
     for (const std::int64_t channels : {1, 2, 3, 4})
         for (const std::int64_t reach : {0, 1, 4, 5, 7, 8, 9})
-            for (const std::int64_t radius : {0, 1, 4, 8, 9}) {
+            for (const std::int64_t radius : radii) {
                 const std::int64_t width = widths[turn % widths.size()],
                                    height = heights[turn % heights.size()];
                 const auto offset = static_cast<std::int64_t>(turn % 2 == 0 ? turn % 11 : turn % 3 * 8);
                 problem p{width + offset, height + offset, channels, {reach, radius}};
-                p.border = kinds[(turn + turn / 5) % kinds.size()];
+                p.border = kinds[(turn + turn / radii.size()) % kinds.size()];
                 const image_region region{offset, offset / 2, width, height};
                 const std::int64_t images = turn % 7 == 0 ? many(p) : 2;
                 ASSERT_NO_FATAL_FAILURE(check_region_of_many<std::uint8_t>(

@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 namespace heddle::kernels::gaussian_blur {
@@ -172,28 +171,9 @@ void launch_tensor_core_registers(const arguments<std::uint8_t>& arguments, cons
 bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// What its blocks share.
 std::int64_t tensor_core_warpgroups_tiles(const gaussian_blur_problem& problem);
-/// What a product of its kind for small windows has: of 16 results, windows of 32 pixels that begin at a multiple of 8.
-struct small_window_tile {
-    static constexpr int side = 16;
-    static constexpr int depth = 32;
-    static constexpr int octet = 8;
-    static constexpr int max_radius = (depth - side) / 2;
-    static constexpr std::int64_t max_images = 65535;  ///< what CUDA allows a grid along z
-
-    /// From the start of a window to the first result, at place x of a row.
-    static constexpr std::int64_t before(std::int64_t radius, std::int64_t x) {
-        return radius + (x % octet + octet - radius % octet) % octet;
-    }
-    static constexpr bool takes(const window_radius& radius, std::int64_t x) {
-        return radius.y <= max_radius && before(radius.x, x) + side + radius.x <= depth;
-    }
-};
-/// Whether that kind runs a problem that tensor_core_warpgroups fits, of a region from place x of the source's rows on.
-inline bool is_for_tensor_core_warps(const gaussian_blur_problem& problem, std::int64_t x) {
-    const bool is_box = std::isinf(problem.sigma.x) && std::isinf(problem.sigma.y);
-    return !is_box && problem.border != border::wrap && problem.border != border::constant &&
-           problem.images <= small_window_tile::max_images && small_window_tile::takes(problem.radius, x);
-}
+/// Whether its kind for small windows runs a problem that it fits, of a Gaussian and of a region from place x of the source's
+/// rows on.
+bool is_for_tensor_core_warps(const gaussian_blur_problem& problem, std::int64_t x);
 /// Needs tensor_core_warpgroups_fits(). Boxes too, whose taps are equal: their means are rounded exactly.
 void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& arguments, const device_traits& device,
                                    cudaStream_t stream);

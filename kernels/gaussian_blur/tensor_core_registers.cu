@@ -35,13 +35,14 @@
 #include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/mma_operand.cuh"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/source_rows.cuh"
 #include "kernels/gaussian_blur/tensor_core_registers.hpp"
 #include <heddle/error.hpp>
 
@@ -165,10 +166,6 @@ struct weight_bytes {
     }
 };
 
-__device__ void add_product(unsigned (&sums)[4], const uint4& weights, uint2 values) {
-    ptx::mma_u8(sums, make_uint2(weights.x, weights.y), values.x, make_uint2(weights.z, weights.w), values.y);
-}
-
 template <int radius, int depths>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     tensor_core_registers(const __grid_constant__ parameters<radius> p) {
@@ -194,8 +191,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
     for (int i = lane; i < lines; i += 32) {
         const int line = p.y + top + ::min(warp * p.strip_rows + i - radius, last_line);
-        const int seen = nearby_source_index(line, static_cast<int>(p.source.first.height), p.border);
-        line_starts[warp * lines + i] = image + seen * p.source.first.row_stride;
+        line_starts[warp * lines + i] = start_of_line(p.source.first, image, line, p.border);
     }
     __syncthreads();
 
@@ -204,8 +200,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const std::uint8_t* const* next_line = line_starts + lane / 8 * lines + lane / 4 % 2;
     const int first_at = p.x + begin - p.lead + fragment::place(lane, 0);
     const int last_at = p.x + begin - p.lead + fragment::place(lane, 2);
-    const int first_bytes = first_at < 0 ? 0 : ::min(::max(row_values - first_at, 0), 16);
-    const int last_bytes = last_at < 0 ? 0 : ::min(::max(row_values - last_at, 0), 8);
+    const int first_bytes = bytes_inside(first_at, row_values, 16);
+    const int last_bytes = bytes_inside(last_at, row_values, 8);
     uint4* const firsts = storage + thread;
     uint2* const lasts = reinterpret_cast<uint2*>(bytes + layout::firsts) + thread;
     const auto load = [&](int stage) {
@@ -263,8 +259,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
         for (int i = 0; i < depths; ++i)
 #pragma unroll
             for (int product = 0; product < 2; ++product) {
-                add_product(high[product], weights[i][product].high, window[i]);
-                add_product(low[product], weights[i][product].low, window[i]);
+                add_product(high[product], weights[i][product].high, window[i].x, window[i].y);
+                add_product(low[product], weights[i][product].low, window[i].x, window[i].y);
             }
         load(stage);
         stage = stage + 1 < tile::stages ? stage + 1 : 0;

@@ -19,17 +19,17 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/extents.hpp"
+#include "kernels/gaussian_blur/mma_operand.cuh"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/source_rows.cuh"
 #include "kernels/gaussian_blur/tensor_core_registers.hpp"
-#include <heddle/error.hpp>
+#include "kernels/gaussian_blur/warp_strips.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,7 +41,6 @@ namespace {
 constexpr int warp_threads = 32;
 
 struct tile {
-    static constexpr int max_warps = 4;  ///< of a block, side by side
     static constexpr int product_columns = 16;
     static constexpr int spans = 4;
     static constexpr int products = 4;  ///< of a warp, side by side
@@ -92,18 +91,17 @@ struct parameters {
     int strip_rows;
     float scale;  ///< of the sums along y
     float taps_y[2 * radius + 1];
-    uint4 high_weights[warp_threads];  ///< as lanes multiply by them
-    uint4 low_weights[warp_threads];
+    mma_operand along_x;
 };
 
 __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned first, unsigned second) {
 #pragma unroll
     for (unsigned& sum : sums) sum = 0;
-    ptx::mma_u8(sums, make_uint2(weights.x, weights.y), first, make_uint2(weights.z, weights.w), second);
+    add_product(sums, weights, first, second);
 }
 
 template <int radius>
-__global__ void __launch_bounds__(tile::max_warps* warp_threads, blocks_per_sm(radius))
+__global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_per_sm(radius))
     tensor_core_spans(const __grid_constant__ parameters<radius> p) {
     extern __shared__ uint4 storage[];
     ptx::let_next_grid_begin();
@@ -120,8 +118,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, blocks_per_sm(r
     for (int i = static_cast<int>(threadIdx.x); i < lines_of(rows, radius);
          i += static_cast<int>(blockDim.x)) {
         const int line = p.y + top + ::min(i, rows + 2 * radius - 1) - radius;
-        const int seen = nearby_source_index(line, static_cast<int>(p.source.first.height), p.border);
-        lines[i] = image + seen * p.source.first.row_stride;
+        lines[i] = start_of_line(p.source.first, image, line, p.border);
     }
     __syncthreads();
 
@@ -137,7 +134,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, blocks_per_sm(r
 #pragma unroll
     for (int i = 0; i < stage::copies; ++i) {
         const int at = first_at + (own_packet + i * stage::packets_at_once) * stage::packet;
-        own_bytes[i] = at < 0 ? 0 : ::min(::max(row_values - at, 0), stage::packet);
+        own_bytes[i] = bytes_inside(at, row_values, stage::packet);
         own_at[i] = own_bytes[i] > 0 ? at : 0;
     }
     std::uint8_t* const stages = shared + warp * warp_bytes;
@@ -178,10 +175,8 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, blocks_per_sm(r
         if (fills) stages[of + fill_to] = stages[of + fill_from];
     };
 
-    // From memory: constants that lanes read at different places come one by one.
-    const uint4 *high_from = p.high_weights, *low_from = p.low_weights;
-    asm volatile("" : "+l"(high_from), "+l"(low_from));
-    const uint4 high_weights = high_from[lane], low_weights = low_from[lane];
+    const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
+    const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);
 
     // Column n of a product is row n % 2 of span n / 2. A thread gets both rows of two neighbours.
     const int group = lane / 4;
@@ -295,52 +290,23 @@ bool launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
     p.lead = values_before(before, p.x, stage::packet);
     p.skip = p.lead - before;
 
-    // Strips of equal width, in one wave of blocks over the whole device; but of no more rows than that a multiprocessor that
-    // runs ahead gets more of them.
-    constexpr std::int64_t max_rows = 256;
-    const std::int64_t images = a.destination.count;
-    const std::int64_t row_warps = divide_up(to.width * to.channels, tile::columns);
-    const std::int64_t strips = divide_up(row_warps, tile::max_warps);
-    const int warps = static_cast<int>(divide_up(row_warps, strips));
-    const std::int64_t blocks = blocks_per_sm(radius) * tile::max_warps / warps;
-    const std::int64_t segments = std::max<std::int64_t>(1, device.sm_count * blocks / (strips * images));
-    const std::int64_t wanted = divide_up(to.height, segments);
-    if (wanted < tile::min_rows || divide_up(to.height, max_rows) > max_grid_y) return false;
-    p.strip_rows = round_up(static_cast<int>(std::min(wanted, max_rows)), tile::rows);
+    const warp_strips strips(to.width * to.channels, tile::columns, blocks_per_sm(radius), to.height,
+                             a.destination.count, device);
+    if (strips.rows_of_wave < tile::min_rows || divide_up(to.height, warp_strips::max_rows) > max_grid_y)
+        return false;
+    p.strip_rows =
+        round_up(static_cast<int>(std::min(strips.rows_of_wave, warp_strips::max_rows)), tile::rows);
 
     const whole_taps along_x(a.taps_x);
     p.scale = static_cast<float>(sums_unit / along_x.sum);
     for (int i = 0; i <= 2 * radius; ++i) p.taps_y[i] = a.taps_y.table[i] * scale_y;
-    const auto weight = [&](int column, int place) -> unsigned {
+    p.along_x.set([&](int m, int place) -> unsigned {
+        const int column = m % 8 * 2 + m / 8;  // a lane has the sums of two neighbours
         const int i = place - before - column + p.reach;
         return i < 0 || i > 2 * p.reach || i % channels != 0 ? 0 : along_x.weights[i / channels];
-    };
-    for (int lane = 0; lane < warp_threads; ++lane) {
-        const auto bytes_of = [&](int i, int half, int shift) {
-            unsigned bytes = 0;
-            for (int b = 0; b < 4; ++b) {
-                const int place = half * tile::depth / 2 + lane % 4 * stage::word + b;
-                bytes |= (weight(lane / 4 * 2 + i, place) >> shift & 0xff) << 8 * b;
-            }
-            return bytes;
-        };
-        const auto of_lane = [&](int shift) {
-            return make_uint4(bytes_of(0, 0, shift), bytes_of(1, 0, shift), bytes_of(0, 1, shift),
-                              bytes_of(1, 1, shift));
-        };
-        p.high_weights[lane] = of_lane(8);
-        p.low_weights[lane] = of_lane(0);
-    }
+    });
 
-    const auto kernel = tensor_core_spans<radius>;
-    check(allow_shared_memory(kernel, device));
-    const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(divide_up(to.height, p.strip_rows)),
-                    static_cast<unsigned>(images));
-    const std::size_t needed = static_cast<std::size_t>(warps) * warp_bytes +
-                               lines_of(p.strip_rows, radius) * sizeof(const std::uint8_t*);
-    launch_after(kernel, grid, static_cast<unsigned>(warps * warp_threads),
-                 std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks, device))), device,
-                 stream, p);
+    strips.launch(tensor_core_spans<radius>, p, warp_bytes, lines_of(p.strip_rows, radius), device, stream);
     return true;
 }
 

@@ -22,23 +22,22 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/mma_operand.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/source_rows.cuh"
 #include "kernels/gaussian_blur/sum_bytes.cuh"
 #include "kernels/gaussian_blur/taps.hpp"
 #include "kernels/gaussian_blur/tensor_core_warps.hpp"
+#include "kernels/gaussian_blur/warp_strips.hpp"
 #include "kernels/gaussian_blur/whole_weights.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -47,11 +46,25 @@ namespace {
 
 constexpr int warp_threads = 32;
 
-/// `side` is that of a square, in pixels, and the rows of a step; of a product's window a lane has `octet` pixels.
-struct tile : small_window_tile {
-    static constexpr int max_warps = 4;  ///< of a block, side by side
-    static constexpr int stages = 2;     ///< steps whose rows are under way
+struct tile {
+    static constexpr int side = 16;  ///< of a square, in pixels; rows of a step
+    static constexpr int depth =
+        32;                          ///< pixels of a product's window, which begins at a multiple of an octet
+    static constexpr int octet = 8;  ///< pixels of it that a lane has
+    static constexpr int max_radius = (depth - side) / 2;
+    static constexpr int stages = 2;  ///< steps whose rows are under way
 };
+
+/// Pixels from the start of a window to the first result, at place x of a row.
+int before(std::int64_t radius, std::int64_t x) {
+    return values_before(static_cast<int>(radius), static_cast<int>(x), tile::octet);
+}
+
+bool takes(const window_radius& radius, std::int64_t x, border border, std::int64_t images) {
+    return std::max(radius.x, radius.y) <= tile::max_radius &&
+           before(radius.x, x) + tile::side + radius.x <= tile::depth && border != border::wrap &&
+           border != border::constant && images <= max_grid_y;
+}
 
 /// What registers allow: each square keeps 6 for each channel.
 template <int channels>
@@ -104,12 +117,6 @@ __host__ __device__ constexpr int lines_of(int strip_rows) {
     return round_up(strip_rows, tile::side) + (1 + tile::stages) * tile::side;
 }
 
-/// Weights of a product, as lanes multiply by them.
-struct operand {
-    uint4 high[warp_threads];
-    uint4 low[warp_threads];
-};
-
 struct parameters {
     image_batch_view<const std::uint8_t> source;
     image_batch_view<std::uint8_t> destination;
@@ -127,13 +134,9 @@ struct parameters {
     unsigned high_scale_y;
     unsigned low_scale_y;
     unsigned rounding_y;
-    operand along_x;
-    operand along_y;
+    mma_operand along_x;
+    mma_operand along_y;
 };
-
-__device__ void add_product(unsigned (&sums)[4], const uint4& weights, const unsigned (&pair)[2]) {
-    ptx::mma_u8(sums, make_uint2(weights.x, weights.y), pair[0], make_uint2(weights.z, weights.w), pair[1]);
-}
 
 /// Four pixels, a register for each channel.
 template <int channels>
@@ -204,7 +207,7 @@ struct bytes_of_h {
 };
 
 template <int channels>
-__global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>::blocks_per_sm)
+__global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, shape<channels>::blocks_per_sm)
     tensor_core_warps(const __grid_constant__ parameters p) {
     using layout = gaussian_blur::layout<channels>;
     constexpr int squares = shape<channels>::squares;
@@ -223,9 +226,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
     for (int i = static_cast<int>(threadIdx.x); i < lines_of(rows); i += static_cast<int>(blockDim.x)) {
         const int line = ::min(::max(i - tile::max_radius, -p.radius_y), rows + p.radius_y - 1);
-        const int seen =
-            nearby_source_index(p.y + top + line, static_cast<int>(p.source.first.height), p.border);
-        lines[i] = image + seen * p.source.first.row_stride;
+        lines[i] = start_of_line(p.source.first, image, p.y + top + line, p.border);
     }
     __syncthreads();
 
@@ -241,7 +242,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
 #pragma unroll
     for (int i = 0; i < layout::copies; ++i) {
         const int at = first_at + (own_packet + i * layout::lanes_of_row) * layout::packet;
-        own_bytes[i] = at < 0 ? 0 : ::min(::max(source_width * channels - at, 0), layout::packet);
+        own_bytes[i] = bytes_inside(at, source_width * channels, layout::packet);
         own_at[i] = own_bytes[i] > 0 ? at : 0;
     }
     std::uint8_t* const stages = shared + warp * layout::bytes;
@@ -297,11 +298,7 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
                     found[i][c];
     };
 
-    // From memory: constants that lanes read at different places come one by one.
-    const auto weights_of_lane = [lane](const uint4* weights) {
-        asm volatile("" : "+l"(weights));
-        return weights[lane];
-    };
+    const auto weights_of_lane = [lane](const auto& bytes) { return mma_operand::of_lane(bytes, lane); };
     const uint4 high_x = weights_of_lane(p.along_x.high), low_x = weights_of_lane(p.along_x.low);
     const uint4 high_y = weights_of_lane(p.along_y.high), low_y = weights_of_lane(p.along_y.low);
 
@@ -357,7 +354,8 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
             fill_in(stages + now);
             __syncwarp();
         }
-        // A square ahead of the stores of results: the compiler cannot tell that those go elsewhere, and would keep loads behind them.
+        // A square ahead of the stores of results: the compiler cannot tell that those go elsewhere, and would keep loads
+        // behind them.
         octet<channels> next[2];
         const auto read = [&](int square) {
 #pragma unroll
@@ -376,8 +374,8 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
                 unsigned high[2][4] = {}, low[2][4] = {};
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {
-                    add_product(high[half], high_x, window[half].pairs[c]);
-                    add_product(low[half], low_x, window[half].pairs[c]);
+                    add_product(high[half], high_x, window[half].pairs[c][0], window[half].pairs[c][1]);
+                    add_product(low[half], low_x, window[half].pairs[c][0], window[half].pairs[c][1]);
                 }
 #pragma unroll
                 for (int n = 0; n < 2; ++n) {
@@ -390,13 +388,13 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
                     bytes.set_new(upper_bytes_of(sums[0], sums[1], sums[2], sums[3]));
                     if constexpr (completes) {
                         unsigned upper[4] = {}, lower[4] = {};
-                        add_product(lower, low_y, bytes.b);
-                        add_product(lower, high_y, bytes.c);
-                        add_product(upper, high_y, bytes.a);
+                        add_product(lower, low_y, bytes.b[0], bytes.b[1]);
+                        add_product(lower, high_y, bytes.c[0], bytes.c[1]);
+                        add_product(upper, high_y, bytes.a[0], bytes.a[1]);
 #pragma unroll
                         for (unsigned& sum : lower) sum >>= 8;
-                        add_product(lower, high_y, bytes.b);
-                        add_product(lower, low_y, bytes.a);
+                        add_product(lower, high_y, bytes.b[0], bytes.b[1]);
+                        add_product(lower, low_y, bytes.a[0], bytes.a[1]);
 #pragma unroll
                         for (int i = 0; i < 4; ++i)
                             values[i / 2][(2 * n + i % 2) * channels + c] =
@@ -421,9 +419,10 @@ __global__ void __launch_bounds__(tile::max_warps* warp_threads, shape<channels>
                         *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
                     else if constexpr (channels == 4)
                         *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
-                    else
+                    else {
 #pragma unroll
                         for (int i = 0; i < channels; ++i) to[i] = words[i];
+                    }
                 }
             }
         }
@@ -451,26 +450,8 @@ constexpr int row_of(int k) {
     return k / 16 * 16 + k % 4 / 2 * 8 + k % 16 / 4 * 2 + k % 2;
 }
 
-/// The weight of element k in result m is that of tap distance(m, k) from the middle one.
-template <class Distance>
-void set_operand(operand& of, const whole_weights& weights, int radius, Distance distance) {
-    for (int lane = 0; lane < warp_threads; ++lane) {
-        unsigned high[4] = {}, low[4] = {};
-        for (int i = 0; i < 4; ++i)
-            for (int b = 0; b < 4; ++b) {
-                const int m = lane / 4 + i % 2 * 8, k = i / 2 * 16 + lane % 4 * 4 + b;
-                const int tap = distance(m, k) + radius;
-                if (tap < 0 || tap > 2 * radius) continue;
-                high[i] |= unsigned{weights.high(tap)} << 8 * b;
-                low[i] |= unsigned{weights.low(tap)} << 8 * b;
-            }
-        of.high[lane] = make_uint4(high[0], high[1], high[2], high[3]);
-        of.low[lane] = make_uint4(low[0], low[1], low[2], low[3]);
-    }
-}
-
 template <int channels>
-bool launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, const whole_weights& weights_y,
+void launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, const whole_weights& weights_y,
             const device_traits& device, cudaStream_t stream) {
     using layout = gaussian_blur::layout<channels>;
     using shape = gaussian_blur::shape<channels>;
@@ -486,59 +467,47 @@ bool launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, co
                          a.destination.count > 1 ? a.destination.stride : 0);
     p.radius_x = a.taps_x.radius;
     p.radius_y = a.taps_y.radius;
-    if (!tile::takes({p.radius_x, p.radius_y}, p.x)) return false;
-    const auto before = static_cast<int>(tile::before(p.radius_x, p.x));
-    p.lead = values_before(before * channels, p.x * channels, layout::packet);
-    p.skip = p.lead - before * channels;
+    const int lead = before(p.radius_x, p.x);
+    p.lead = values_before(lead * channels, p.x * channels, layout::packet);
+    p.skip = p.lead - lead * channels;
 
-    // Strips of equal width, and of as many rows as make one wave of blocks; but at most max_rows, so that a multiprocessor that
-    // is ahead gets further blocks.
-    constexpr std::int64_t max_rows = 256;
-    const std::int64_t images = a.destination.count;
-    const std::int64_t row_warps = divide_up(to.width, shape::columns);
-    const std::int64_t strips = divide_up(row_warps, tile::max_warps);
-    const int warps = static_cast<int>(divide_up(row_warps, strips));
-    const std::int64_t blocks = shape::blocks_per_sm * tile::max_warps / warps;
-    const std::int64_t segments = std::max<std::int64_t>(1, device.sm_count * blocks / (strips * images));
+    const warp_strips strips(to.width, shape::columns, shape::blocks_per_sm, to.height, a.destination.count,
+                             device);
     const std::int64_t rows =
-        std::max(std::min(divide_up(to.height, segments), max_rows), divide_up(to.height, max_grid_y));
+        std::max(std::min(strips.rows_of_wave, warp_strips::max_rows), divide_up(to.height, max_grid_y));
     p.strip_rows = round_up(static_cast<int>(rows), tile::side);
-    const std::int64_t grid_y = divide_up(to.height, p.strip_rows);
 
     p.low_scale_x = weights_x.multiplier();
     p.high_scale_x = 256 * p.low_scale_x;
     p.low_scale_y = weights_y.multiplier();
     p.high_scale_y = 256 * p.low_scale_y;
     p.rounding_y = (1u << 23) + p.low_scale_y / 2;
-    set_operand(p.along_x, weights_x, p.radius_x,
-                [&](int m, int k) { return pixel_of(k) - before - column_of(m); });
-    set_operand(p.along_y, weights_y, p.radius_y,
-                [](int m, int k) { return row_of(k) - tile::max_radius - m; });
+    // Of the tap that lies so far from the middle one.
+    const auto number = [](const whole_weights& weights, int radius, int distance) -> unsigned {
+        const int tap = distance + radius;
+        return tap < 0 || tap > 2 * radius ? 0 : 256u * weights.high(tap) + weights.low(tap);
+    };
+    p.along_x.set(
+        [&](int m, int k) { return number(weights_x, p.radius_x, pixel_of(k) - lead - column_of(m)); });
+    p.along_y.set(
+        [&](int m, int k) { return number(weights_y, p.radius_y, row_of(k) - tile::max_radius - m); });
 
-    const auto kernel = tensor_core_warps<channels>;
-    check(allow_shared_memory(kernel, device));
-    const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>(grid_y),
-                    static_cast<unsigned>(images));
-    const std::size_t needed = static_cast<std::size_t>(warps) * layout::bytes +
-                               lines_of(p.strip_rows) * sizeof(const std::uint8_t*);
-    launch_after(kernel, grid, static_cast<unsigned>(warps * warp_threads),
-                 std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks, device))), device,
-                 stream, p);
-    return true;
+    strips.launch(tensor_core_warps<channels>, p, layout::bytes, lines_of(p.strip_rows), device, stream);
 }
 
 }  // namespace
 
+bool is_for_tensor_core_warps(const gaussian_blur_problem& problem, std::int64_t x) {
+    return takes(problem.radius, x, problem.border, problem.images);
+}
+
 bool launch_tensor_core_warps(const arguments<std::uint8_t>& a, const whole_weights& weights_x,
                               const whole_weights& weights_y, const device_traits& device,
                               cudaStream_t stream) {
-    if (a.border == border::wrap || a.border == border::constant || a.destination.count > tile::max_images)
-        return false;
-    bool launched = false;
-    with_channels(a.source.first.channels, [&]<int channels> {
-        launched = launch<channels>(a, weights_x, weights_y, device, stream);
-    });
-    return launched;
+    if (!takes({a.taps_x.radius, a.taps_y.radius}, a.x, a.border, a.destination.count)) return false;
+    with_channels(a.source.first.channels,
+                  [&]<int channels> { launch<channels>(a, weights_x, weights_y, device, stream); });
+    return true;
 }
 
 }  // namespace heddle::kernels::gaussian_blur

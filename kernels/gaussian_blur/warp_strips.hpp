@@ -1,0 +1,58 @@
+#pragma once
+
+#include "kernels/device/launch_after.hpp"
+#include "kernels/gaussian_blur/extents.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::kernels::gaussian_blur {
+
+/// How images are shared out among warps that march down strips of their own, side by side in blocks.
+struct warp_strips {
+    static constexpr int max_warps = 4;  ///< of a block
+    /// Of a strip, so that a multiprocessor that is ahead gets further blocks.
+    static constexpr std::int64_t max_rows = 256;
+
+    std::int64_t blocks;  ///< side by side, all of `warps` warps
+    int warps;
+    std::int64_t blocks_per_sm;
+    std::int64_t rows_of_wave;  ///< of strips whose blocks make one wave over the whole device
+
+    /// Of rows of that many columns. A multiprocessor holds `full_blocks` blocks of max_warps warps.
+    warp_strips(std::int64_t row_columns, int columns, int full_blocks, std::int64_t height,
+                std::int64_t images, const device_traits& device) {
+        const std::int64_t row_warps = divide_up(row_columns, columns);
+        blocks = divide_up(row_warps, max_warps);
+        warps = static_cast<int>(divide_up(row_warps, blocks));
+        blocks_per_sm = full_blocks * max_warps / warps;
+        const std::int64_t segments =
+            std::max<std::int64_t>(1, device.sm_count * blocks_per_sm / (blocks * images));
+        rows_of_wave = divide_up(height, segments);
+    }
+
+    /// Strips of p.strip_rows rows. A warp needs so many bytes of shared memory, a block so many pointers to lines.
+    template <class Parameters>
+    void launch(void (*kernel)(Parameters), const Parameters& p, int warp_bytes, int lines,
+                const device_traits& device, cudaStream_t stream) const {
+        constexpr int warp_threads = 32;
+        check(allow_shared_memory(kernel, device));
+        const dim3 grid(static_cast<unsigned>(blocks),
+                        static_cast<unsigned>(divide_up(p.destination.first.height, p.strip_rows)),
+                        static_cast<unsigned>(p.destination.count));
+        const std::size_t needed = static_cast<std::size_t>(warps) * warp_bytes +
+                                   static_cast<std::size_t>(lines) * sizeof(const std::uint8_t*);
+        launch_after(
+            kernel, grid, static_cast<unsigned>(warps * warp_threads),
+            std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks_per_sm, device))), device,
+            stream, p);
+    }
+};
+
+}  // namespace heddle::kernels::gaussian_blur
