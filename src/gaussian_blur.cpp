@@ -134,16 +134,17 @@ std::int64_t min_radius_of(gaussian_blur_algorithm on_tensor_cores, const gaussi
     return is_equal ? min_radius_of_tensor_core : min_unequal_radius_of_tensor_core;
 }
 
-/// The rung that `automatic` stands for, of a region from place x of the source's rows on. `fused` hides its latencies only where
-/// an SM holds two of its blocks.
+/// The rung that `automatic` stands for, of a region from place x of the source's rows on. Small windows of small images are
+/// soonest done without tensor cores, whose warps begin with more rows. `fused` hides its latencies only where an SM holds two
+/// of its blocks.
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, std::int64_t x,
                                const device_traits& device) {
     const bool is_wide = std::min(problem.sigma.x, problem.sigma.y) >= min_sigma_of_decimated;
     if (is_wide && !problem.exact && rungs::decimated_fits(problem, device))
         return gaussian_blur_algorithm::decimated;
     const std::int64_t radius = std::max(problem.radius.x, problem.radius.y);
-    if (const auto rung = detail::fastest_on_tensor_cores(problem, x, device);
-        rung && radius >= min_radius_of(*rung, problem, x))
+    const auto rung = detail::fastest_on_tensor_cores(problem, x, device);
+    if (rung && radius >= min_radius_of(*rung, problem, x) && !rungs::is_one_wave_of_tiles(problem, device))
         return *rung;
     if (rungs::fused_blocks_per_sm(problem, device) >= 2) return gaussian_blur_algorithm::fused;
     if (rungs::shared_memory_fits(problem, device)) return gaussian_blur_algorithm::shared_memory;

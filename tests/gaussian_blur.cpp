@@ -310,11 +310,39 @@ class test_image {
 /// Sizes around the edges of every tile, and images smaller than their window.
 std::vector<problem> problems_of_one_channel() {
     std::vector<problem> all = {
-        {1, 1, 1, 0},    {1, 1, 1, 5},    {1, 1, 1, 40},   {1, 37, 1, 3},    {37, 1, 1, 3},   {1, 37, 1, 16},
-        {37, 1, 1, 16},  {2, 3, 1, 1},    {2, 3, 1, 8},    {2, 3, 1, 15},    {2, 3, 1, 40},   {5, 4, 1, 40},
-        {127, 17, 1, 2}, {128, 16, 1, 9}, {129, 15, 1, 9}, {131, 33, 1, 17}, {31, 65, 1, 17}, {33, 63, 1, 20},
-        {511, 9, 1, 2},  {512, 8, 1, 5},  {513, 9, 1, 1},  {1023, 7, 1, 2},  {1024, 8, 1, 2}, {1025, 9, 1, 5},
-        {70, 131, 1, 3}, {257, 67, 1, 15}};
+        {1, 1, 1, 0},
+        {1, 1, 1, 5},
+        {1, 1, 1, 40},
+        {1, 37, 1, 3},
+        {37, 1, 1, 3},
+        {1, 37, 1, 16},
+        {37, 1, 1, 16},
+        {2, 3, 1, 1},
+        {2, 3, 1, 8},
+        {2, 3, 1, 15},
+        {2, 3, 1, 40},
+        {5, 4, 1, 40},
+        {127, 17, 1, 2},
+        {128, 16, 1, 9},
+        {129, 15, 1, 9},
+        {131, 33, 1, 17},
+        {31, 65, 1, 17},
+        {33, 63, 1, 20},
+        {511, 9, 1, 2},
+        {512, 8, 1, 5},
+        {513, 9, 1, 1},
+        {1023, 7, 1, 2},
+        {1024, 8, 1, 2},
+        {1025, 9, 1, 5},
+        {70, 131, 1, 3},
+        {257, 67, 1, 15},
+        // Around the tiles of `fused`: 120 values of float at radius 2 and 112 at 5, 240 of others; 8 rows, and 32 a block.
+        {119, 33, 1, 2},
+        {120, 32, 1, 2},
+        {121, 31, 1, 1},
+        {224, 24, 1, 5},
+        {240, 40, 1, 2},
+        {241, 65, 1, 3}};
     return all;
 }
 
@@ -1726,6 +1754,26 @@ TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_w
     p.border = border::reflect_101;
     p.in_words = false;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
+}
+
+TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_tiles_of_fused) {
+    // A block of tiles has 240 columns and 32 rows here, and an SM holds four.
+    gaussian_blur_problem p = square(4096, 2);
+    p.width = 240 * 132;
+    p.height = 4 * 32;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    p.height = 4 * 32 + 1;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.height = 32;
+    p.images = 4;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    p.images = 5;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.images = 1;
+    p.radius = 3;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.radius = {2, 1};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {

@@ -1,5 +1,7 @@
-// fused: one launch, one read, one write. A warp marches down a strip of the image, filtering each row along
-// x from shared memory and, at once, along y in registers.
+// fused: one launch, one read, one write. Three kinds.
+//
+// Above small windows (fused.cuh) a warp marches down a strip of the image, filtering each row along x from shared
+// memory and, at once, along y in registers.
 //
 //            strip: halo | 32 * tile::values values | halo                  taps w, n = 2r + 1
 //   row y+2  . . . . . . being loaded . . . . . . . . . . . .
@@ -16,35 +18,63 @@
 //   slower for it.
 // - Halos, and what stands for values beyond a border, come singly, mostly one value a lane, while the row's
 //   packets do. So a warp at an edge does what all others do, and nobody waits for it.
-// Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. Any
-// shape, any alignment: where rows are not aligned, packets are put together from words, and results leave by
-// way of shared memory. The kernel is in fused.cuh, and compiled for each type in a file of its own.
+// Any shape, any alignment: where rows are not aligned, packets are put together from words, and results leave by
+// way of shared memory.
 //
-// 4096 x 4096, radius 2, on an H200: float 38 us, where a copy takes 33.5; uint8 18, where one takes 11.5.
-// Float of radius 15, on 8 warps a multiprocessor, as sums take half of the registers: 64.5, 72 by way of the
+// Small windows (fused_tiles.cuh) do not march. A strip reads again, long after, the rows that it shares with the next,
+// and all strips at once are far apart in DRAM. So a warp takes a tile of 8 rows, all of whose loads are under way at once,
+// and blocks take the tiles in the order of memory: what they share is still in L1 and L2. Nothing has to be carried on, so
+// the pass along y comes first, by sums that end with the tile, and along x other lanes have what a lane lacks: shuffles,
+// and no shared memory. The outermost lanes only lend.
+//
+// Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. Each of the
+// kernels is compiled for each type in a file of its own.
+//
+// 4096 x 4096, radius 2, on an H100: float 50.5 us as tiles, where strips took 55.6 and a copy takes 49.3; uint16 28.8,
+// where they took 31.2 and one takes 27.1. (An H200 copies in 33.5 and 18.4.)
+// Float of radius 15, on 8 warps a multiprocessor, as sums take half of the registers: on an H200 64.5, 72 by way of the
 // ring.
 
 #include "kernels/gaussian_blur/fused.cuh"
+#include "kernels/gaussian_blur/fused_tiles.hpp"
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
 
-bool is_for_registers(std::int64_t radius_x, std::int64_t radius_y, pixel_type type, std::int64_t channels) {
-    return radius_x == radius_y && radius_x <= max_register_radius(type, channels);
+bool has_one_radius_up_to(std::int64_t most, std::int64_t radius_x, std::int64_t radius_y) {
+    return radius_x == radius_y && radius_x <= most;
 }
 
 }  // namespace
 
 int fused_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device) {
     if (problem.width > max_row_values / problem.channels) return 0;
-    return is_for_registers(problem.radius.x, problem.radius.y, problem.type, problem.channels)
+    const int most = max_register_radius(problem.type, problem.channels);
+    return has_one_radius_up_to(most, problem.radius.x, problem.radius.y)
                ? 2
                : fused_ring_blocks_per_sm(problem, device);
 }
 
+bool is_one_wave_of_tiles(const gaussian_blur_problem& problem, const device_traits& device) {
+    const std::int64_t most = std::int64_t{tile_shape::blocks_per_sm} * device.sm_count;
+    const int most_radius = max_tile_radius(problem.type, problem.channels);
+    if (!has_one_radius_up_to(most_radius, problem.radius.x, problem.radius.y)) return false;
+    if (problem.width > max_row_values / problem.channels || problem.images > most) return false;
+    const int value_bytes = problem.type == pixel_type::f32 ? 4 : problem.type == pixel_type::u8 ? 1 : 2;
+    const auto halo = static_cast<int>(problem.radius.x * problem.channels);
+    const tile_grid grid{{value_bytes, halo}, problem.width * problem.channels, problem.height};
+    return grid.segments <= most && grid.strips * grid.segments * problem.images <= most;
+}
+
 template <class T>
 void launch_fused(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    if (is_for_registers(a.taps_x.radius, a.taps_y.radius, pixel_type_of<T>, a.source.first.channels))
+    const std::int64_t channels = a.source.first.channels;
+    const auto is_up_to = [&a](std::int64_t most) {
+        return has_one_radius_up_to(most, a.taps_x.radius, a.taps_y.radius);
+    };
+    if (is_up_to(max_tile_radius(pixel_type_of<T>, channels)) && tile_shape::fits(a.source))
+        launch_fused_tiles(a, device, stream);
+    else if (is_up_to(max_register_radius(pixel_type_of<T>, channels)))
         launch_registers(a, device, stream);
     else
         launch_fused_ring(a, device, stream);

@@ -6,7 +6,7 @@
 #include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/march.hpp"
-#include "kernels/gaussian_blur/pixel.cuh"
+#include "kernels/gaussian_blur/packet.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
 #include <heddle/error.hpp>
 
@@ -74,30 +74,6 @@ struct parameters {
     float taps_y[2 * radius + 1];
 };
 
-/// The neighbours that a thread owns, as words of memory.
-template <class T, int values>
-struct alignas(values * sizeof(T)) packet {
-    unsigned words[values * sizeof(T) / 4];
-
-    /// An integer is the subnormal float that has its bits: no conversion. The scales of the taps make up for
-    /// it, and nothing may be compiled with -ftz=true.
-    __device__ float get(int i) const {
-        const unsigned word = words[i * static_cast<int>(sizeof(T)) / 4];
-        if constexpr (sizeof(T) == 4) return __uint_as_float(word);
-        if constexpr (sizeof(T) == 1) return __uint_as_float(__byte_perm(word, 0, 0x4440 + i % 4));
-        const unsigned bits = i % 2 == 0 ? word & 0xffff : word >> 16;
-        if constexpr (std::is_integral_v<T>) return __uint_as_float(bits);
-        return __half2float(__ushort_as_half(static_cast<unsigned short>(bits)));
-    }
-};
-
-/// Subnormal numbers count in units of 2^-149. The taps along x make normal numbers of their sums, those
-/// along y the image's.
-template <class T>
-inline constexpr float scale_x = std::is_integral_v<T> ? 0x1p120f : 1;
-template <class T>
-inline constexpr float scale_y = std::is_integral_v<T> ? 0x1p29f : 1;
-
 /// What a lane has fetched of a row: its packet, which starts `shift` bits into the words, and singles.
 template <class T, class tile, bool aligned>
 struct fetched {
@@ -141,15 +117,6 @@ struct fetched {
         return result;
     }
 };
-
-/// Results leave as what nobody reads again soon: a large image would only drive its own source out of L2.
-template <class T, int values>
-__device__ void store(T* to, const packet<T, values>& from) {
-    if constexpr (sizeof(from) == 16)
-        __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(&from));
-    else
-        *reinterpret_cast<packet<T, values>*>(to) = from;
-}
 
 /// The pass along x of a thread's values: `window` is its place in a staged row.
 template <class tile, int channels, int radius, class T>
@@ -296,10 +263,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
 #pragma unroll
             for (int e = 0; e < tile::values; ++e)
                 complete[e] = filter_column<radius>(h[e], p.taps_y, sums[e]);
-            alignas(packet) quad<T> results[tile::values / 4];
-#pragma unroll
-            for (int q = 0; q < tile::values / 4; ++q) results[q] = quad<T>::from_floats(complete + 4 * q);
-            const packet& result = *reinterpret_cast<const packet*>(results);
+            const packet result = packet::from_floats(complete);
 
             if (first + i >= 2 * radius && first + i < inputs) {
                 if constexpr (aligned) {
@@ -309,7 +273,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
 #pragma unroll
                         for (int e = 0; e < tile::values; ++e)
                             if (lane * tile::values + e < valid)
-                                out[lane * tile::values + e] = results[e / 4].get(e % 4);
+                                out[lane * tile::values + e] = reinterpret_cast<const T*>(result.words)[e];
                     }
                 } else {
                     // By way of the row's place in shared memory, so that a warp stores neighbours.
@@ -365,8 +329,8 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
                             {},
                             {}};
     for (int i = 0; i <= 2 * radius; ++i) {
-        p.taps_x[i] = a.taps_x.table[i] * scale_x<T>;
-        p.taps_y[i] = a.taps_y.table[i] * scale_y<T>;
+        p.taps_x[i] = a.taps_x.table[i] * scale_of_first_pass<T>;
+        p.taps_y[i] = a.taps_y.table[i] * scale_of_second_pass<T>;
     }
     const auto kernel = fused<T, channels, radius, aligned>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -382,14 +346,16 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
         });
 }
 
+/// Of windows that fused_tiles takes, only those whose rows are not aligned come here.
 template <class T, int channels, int radius>
 void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    constexpr int packet_bytes = tile<T, channels, radius, true>::values * static_cast<int>(sizeof(T));
-    if (is_aligned(a.source, a.y * a.source.first.row_stride + a.x * channels, packet_bytes) &&
-        is_aligned(a.destination, 0, packet_bytes))
-        launch<T, channels, radius, true>(a, device, stream);
-    else
-        launch<T, channels, radius, false>(a, device, stream);
+    if constexpr (radius > max_tile_radius(pixel_type_of<T>, channels)) {
+        constexpr int packet_bytes = tile<T, channels, radius, true>::values * static_cast<int>(sizeof(T));
+        if (is_aligned(a.source, a.y * a.source.first.row_stride + a.x * channels, packet_bytes) &&
+            is_aligned(a.destination, 0, packet_bytes))
+            return launch<T, channels, radius, true>(a, device, stream);
+    }
+    launch<T, channels, radius, false>(a, device, stream);
 }
 
 template <int channels, class T, int... radii>

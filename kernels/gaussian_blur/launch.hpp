@@ -188,10 +188,21 @@ std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem);
 template <class T>
 void launch_decimated(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// The two kinds of `fused`: one radius for both axes, up to this, and all others.
+/// The three kinds of `fused`: one radius for both axes, up to this and of sources whose rows are read in packets; up to
+/// the next; and all others.
+constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
+    constexpr int max_halo = 12;  // values of a row beside a tile
+    const int most = type == pixel_type::f32 ? 5 : type == pixel_type::u8 ? 2 : 3;
+    return std::min(most, max_halo / static_cast<int>(channels));
+}
 constexpr int max_register_radius(pixel_type type, std::int64_t channels) {
     return type == pixel_type::f32 && channels == 1 ? 16 : 8;
 }
+/// Needs tile_shape::fits().
+template <class T>
+void launch_fused_tiles(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+/// Whether the device holds all blocks at once that the first kind needs for this problem.
+bool is_one_wave_of_tiles(const gaussian_blur_problem& problem, const device_traits& device);
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 template <class T>
 void launch_fused_ring(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
