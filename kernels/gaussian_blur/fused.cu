@@ -1,7 +1,7 @@
 // fused: one launch, one read, one write. Three kinds.
 //
-// Above small windows (fused.cuh) a warp marches down a strip of the image, filtering each row along x from shared
-// memory and, at once, along y in registers.
+// A warp marches down a strip of the image, filtering each row along x from shared memory and, at once, along y in
+// registers (fused.cuh).
 //
 //            strip: halo | 32 * tile::values values | halo                  taps w, n = 2r + 1
 //   row y+2  . . . . . . being loaded . . . . . . . . . . . .
@@ -21,19 +21,18 @@
 // Any shape, any alignment: where rows are not aligned, packets are put together from words, and results leave by
 // way of shared memory.
 //
-// Small windows (fused_tiles.cuh) do not march. A strip reads again, long after, the rows that it shares with the next,
-// and all strips at once are far apart in DRAM. So a warp takes a tile of 8 rows, all of whose loads are under way at once,
-// and blocks take the tiles in the order of memory: what they share is still in L1 and L2. Nothing has to be carried on, so
-// the pass along y comes first, by sums that end with the tile, and along x other lanes have what a lane lacks: shuffles,
-// and no shared memory. The outermost lanes only lend.
+// Small windows, up to max_tile_radius() and of sources whose rows are aligned, do not march (fused_tiles.cuh). A strip
+// reads again, long after, the rows that it shares with the next, and strips that run at once are far apart in DRAM. So a
+// warp takes a tile of 8 rows, all of whose loads are under way at once, and blocks take the tiles in the order of memory:
+// what they share is still in L1 and L2. Nothing has to be carried on, so the pass along y comes first, by sums that end
+// with the tile, and along x shuffles bring what other lanes have. The outermost lanes only lend.
 //
-// Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. Each of the
-// kernels is compiled for each type in a file of its own.
+// Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. The kernels of the
+// other two kinds are compiled for each type in a file of their own.
 //
-// 4096 x 4096, radius 2, on an H100: float 50.5 us as tiles, where strips took 55.6 and a copy takes 49.3; uint16 28.8,
-// where they took 31.2 and one takes 27.1. (An H200 copies in 33.5 and 18.4.)
-// Float of radius 15, on 8 warps a multiprocessor, as sums take half of the registers: on an H200 64.5, 72 by way of the
-// ring.
+// 4096 x 4096, radius 2, on an H100: float 45.4 us as tiles, where a copy takes 44.1; uint16 24.8, where one takes 22.0.
+// Strips took a tenth more, and of uint8, on an H200, 18, where one takes 11.5. Float of radius 15, on 8 warps a
+// multiprocessor, as sums take half of the registers: on an H200 64.5, 72 by way of the ring.
 
 #include "kernels/gaussian_blur/fused.cuh"
 #include "kernels/gaussian_blur/fused_tiles.hpp"
@@ -60,9 +59,8 @@ bool is_one_wave_of_tiles(const gaussian_blur_problem& problem, const device_tra
     const int most_radius = max_tile_radius(problem.type, problem.channels);
     if (!has_one_radius_up_to(most_radius, problem.radius.x, problem.radius.y)) return false;
     if (problem.width > max_row_values / problem.channels || problem.images > most) return false;
-    const int value_bytes = problem.type == pixel_type::f32 ? 4 : problem.type == pixel_type::u8 ? 1 : 2;
     const auto halo = static_cast<int>(problem.radius.x * problem.channels);
-    const tile_grid grid{{value_bytes, halo}, problem.width * problem.channels, problem.height};
+    const tile_grid grid{{value_bytes(problem.type), halo}, problem.width * problem.channels, problem.height};
     return grid.segments <= most && grid.strips * grid.segments * problem.images <= most;
 }
 

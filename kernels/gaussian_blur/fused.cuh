@@ -3,16 +3,17 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/packet.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/row_sums.cuh"
 #include <heddle/error.hpp>
 
 #include <algorithm>
 #include <type_traits>
-#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 
@@ -51,17 +52,9 @@ struct tile {
         std::clamp(65536 / (32 * warps) / round_up(registers, 8), 2, most_blocks);
 };
 
+/// The source counts from where the destination's pixel (0, 0) stands.
 template <class T, int radius>
-struct parameters {
-    const T* source;  ///< its first image, where the destination's pixel (0, 0) stands
-    T* destination;
-    std::int64_t source_stride;
-    std::int64_t source_image;
-    std::int64_t destination_stride;
-    std::int64_t destination_image;
-    std::int64_t height;  ///< of the destination
-    std::int64_t above;   ///< rows of the source above its place
-    std::int64_t source_height;
+struct parameters : batch_rows<T> {
     int row_values;
     int left;  ///< pixels of the source left of its place
     int source_width;
@@ -97,11 +90,9 @@ struct fetched {
         }
     }
     __device__ void fill(T value) {
-        alignas(unsigned) T word[4 / tile::size];
+        const unsigned filled = word_of(value);
 #pragma unroll
-        for (T& copy : word) copy = value;
-#pragma unroll
-        for (int i = 0; i < words_read; ++i) words[i] = *reinterpret_cast<const unsigned*>(word);
+        for (unsigned& word : words) word = filled;
 #pragma unroll
         for (T& single : singles) single = value;
     }
@@ -129,14 +120,7 @@ __device__ void filter_row(const packet<T, tile::values>* window, const float* t
         for (int e = 0; e < tile::values; ++e) {
             const int at = k * tile::values + e - tile::lead;
             if (at < -tile::halo || at >= tile::values + tile::halo) continue;
-            const float input = loaded.get(e);
-#pragma unroll
-            for (int i = 0; i < tile::values; ++i) {
-                const int distance = at - i;
-                if (distance % channels != 0 || distance < -tile::halo || distance > tile::halo) continue;
-                const float tap = taps[radius + distance / channels];
-                h[i] = distance == -tile::halo ? tap * input : fmaf(tap, input, h[i]);
-            }
+            filter_row_input<tile, channels, radius>(at, loaded.get(e), taps, h);
         }
     }
 }
@@ -293,7 +277,6 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
 template <class T, int channels, int radius, bool aligned>
 void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     using tile = tile<T, channels, radius, aligned>;
-    const image_view<const T>& from = a.source.first;
     const image_view<T>& to = a.destination.first;
     const int row_values = static_cast<int>(to.width) * channels;
     // Strips of equal width.
@@ -307,20 +290,10 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
         std::clamp<std::int64_t>(fit, 1, tile::blocks_per_sm * tile::warps / warps);
     const march m = plan_march(to.height, strips, a.destination.count, device.sm_count * blocks_per_sm,
                                2 * radius, tile::rows);
-    const std::int64_t offset = a.y * from.row_stride + a.x * channels;
-
-    parameters<T, radius> p{from.data + offset,
-                            to.data,
-                            from.row_stride,
-                            a.source.stride,
-                            to.row_stride,
-                            a.destination.stride,
-                            to.height,
-                            a.y,
-                            from.height,
+    parameters<T, radius> p{batch_rows<T>::of(a, a.y * a.source.first.row_stride + a.x * channels),
                             row_values,
                             static_cast<int>(a.x),
-                            static_cast<int>(from.width),
+                            static_cast<int>(a.source.first.width),
                             static_cast<unsigned>(strips),
                             m.segments,
                             m.rows_per_block,
@@ -338,10 +311,7 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
     const auto bytes = static_cast<std::size_t>(
         std::max<std::int64_t>(shared_bytes_of_one_of(blocks_per_sm, device) - tile::staged_bytes, 0));
     for_each_launch(
-        a.destination.count, std::int64_t{strips} * m.segments, [&](std::int64_t first, unsigned blocks) {
-            parameters<T, radius> part = p;
-            part.source += first * p.source_image;
-            part.destination += first * p.destination_image;
+        a.destination.count, std::int64_t{strips} * m.segments, p, [&](const auto& part, unsigned blocks) {
             launch_after(kernel, blocks, static_cast<unsigned>(32 * warps), bytes, device, stream, part);
         });
 }
@@ -358,22 +328,13 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
     launch<T, channels, radius, false>(a, device, stream);
 }
 
-template <int channels, class T, int... radii>
-void launch_one_of(const arguments<T>& a, const device_traits& device, cudaStream_t stream,
-                   std::integer_sequence<int, radii...>) {
-    ((a.taps_x.radius == radii ? launch<T, channels, radii>(a, device, stream) : void()), ...);
-}
-
-template <int channels, class T>
-void launch_channels(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    constexpr int max_radius = max_register_radius(pixel_type_of<T>, channels);
-    launch_one_of<channels>(a, device, stream, std::make_integer_sequence<int, max_radius + 1>{});
-}
-
 template <class T>
 void launch_registers(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    with_channels(a.source.first.channels,
-                  [&]<int channels>() { launch_channels<channels>(a, device, stream); });
+    with_channels(a.source.first.channels, [&]<int channels>() {
+        constexpr int most = max_register_radius(pixel_type_of<T>, channels);
+        with_radius<most>(a.taps_x.radius,
+                          [&]<int radius>() { launch<T, channels, radius>(a, device, stream); });
+    });
 }
 
 // Each in a file of its own.

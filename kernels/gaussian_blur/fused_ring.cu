@@ -25,6 +25,7 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
@@ -480,10 +481,7 @@ void launch(const arguments<T>& a, const layout& l, const device_traits& device,
 
     const auto kernel = fused_ring<T, channels, radius>;
     check(allow_shared_memory(kernel, device));
-    for_each_launch(a.destination.count, strips * m.segments, [&](std::int64_t first, unsigned blocks) {
-        parameters<T, tile<radius>::taps> part = p;
-        part.source += first * p.source_image;
-        part.destination += first * p.destination_image;
+    for_each_launch(a.destination.count, strips * m.segments, p, [&](const auto& part, unsigned blocks) {
         kernel<<<blocks, static_cast<unsigned>(threads), static_cast<std::size_t>(l.bytes), stream>>>(part);
         check(cudaGetLastError());
     });
@@ -517,9 +515,8 @@ void launch_channels(const arguments<T>& a, const device_traits& device, cudaStr
 
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device) {
     if (problem.radius.x > max_radius || problem.radius.y > max_radius) return 0;
-    const int bytes = problem.type == pixel_type::u8 ? 1 : problem.type == pixel_type::f32 ? 4 : 2;
-    const layout l = plan_any_radius(problem.width * problem.channels, problem.channels, bytes,
-                                     problem.radius.x, problem.radius.y, device);
+    const layout l = plan_any_radius(problem.width * problem.channels, problem.channels,
+                                     value_bytes(problem.type), problem.radius.x, problem.radius.y, device);
     if (l.bytes > static_cast<std::int64_t>(device.shared_memory_per_block_optin)) return 0;
     return static_cast<int>(static_cast<std::int64_t>(device.shared_memory_per_sm) /
                             (l.bytes + shared_bytes_reserved));

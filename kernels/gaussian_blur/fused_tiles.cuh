@@ -3,19 +3,19 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch_after.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/fused_tiles.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
-#include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/packet.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/row_sums.cuh"
 
 #include <algorithm>
-#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 
-/// The kernel of one radius; fused.cu says why.
+/// The shape of tiles, with all that is compiled in.
 template <class T, int channels, int radius>
 struct window_tile {
     static constexpr int size = static_cast<int>(sizeof(T));
@@ -31,25 +31,16 @@ struct window_tile {
     static constexpr int window = shape.window();
     static constexpr int columns = shape.columns();
 
-    /// Lanes without a packet whose values are needed: at the source's left edge those that lend, at its right one more,
-    /// which has the last pixels.
-    static constexpr int left_lanes = lending_lanes;
+    /// Lanes without a packet whose values are needed at the source's right edge: beside those that lend, as at its left
+    /// one, that with the last pixels.
     static constexpr int right_lanes = lending_lanes + 1;
     static constexpr int packets_staged =
         std::max(inputs * right_lanes, tile_shape::lanes);  ///< or a row of results
 };
 
+/// The source counts from its own pixel (0, 0).
 template <class T, int radius>
-struct tile_parameters {
-    const T* source;  ///< its first image's pixel (0, 0)
-    T* destination;
-    std::int64_t source_stride;
-    std::int64_t source_image;
-    std::int64_t destination_stride;
-    std::int64_t destination_image;
-    std::int64_t height;  ///< of the destination
-    std::int64_t above;   ///< rows of the source above its place
-    std::int64_t source_height;
+struct tile_parameters : batch_rows<T> {
     int row_values;
     int left;  ///< values of the source left of its place
     int shift;  ///< values that a window begins before its place, so that its packets are aligned in the source
@@ -72,13 +63,7 @@ __device__ void filter_neighbours(const float (&own)[tile::values], const float*
         const int owner = (at + tile::lead) / tile::values - tile::lending_lanes;
         const float value = own[at - owner * tile::values];
         const float input = owner == 0 ? value : __shfl_sync(~0u, value, lane + owner);
-#pragma unroll
-        for (int i = 0; i < tile::values; ++i) {
-            const int distance = at - i;
-            if (distance % channels != 0 || distance < -tile::halo || distance > tile::halo) continue;
-            const float tap = taps[radius + distance / channels];
-            sums[i] = distance == -tile::halo ? tap * input : fmaf(tap, input, sums[i]);
-        }
+        filter_row_input<tile, channels, radius>(at, input, taps, sums);
     }
 }
 
@@ -219,10 +204,10 @@ __global__ void __launch_bounds__(32 * tile_shape::warps, tile_shape::blocks_per
                 inputs[i] = *reinterpret_cast<const packet*>(from + y * p.source_stride);
         }
     }
-    if constexpr (tile::left_lanes > 0)
+    if constexpr (tile::lending_lanes > 0)
         if (source_begin < 0)
-            load_singly<tile::left_lanes, channels>(inputs, p, source, 0, source_begin, row_of_lane, staged,
-                                                    columns, lane);
+            load_singly<tile::lending_lanes, channels>(inputs, p, source, 0, source_begin, row_of_lane,
+                                                       staged, columns, lane);
     if (source_begin + tile::window > source_end)
         load_singly<tile::right_lanes, channels>(inputs, p, source,
                                                  (source_end - source_begin) / tile::values, source_begin,
@@ -237,7 +222,6 @@ template <int channels, int radius, class T>
 void launch_tiles(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     using tile = window_tile<T, channels, radius>;
     constexpr int packet_bytes = tile::values * tile::size;
-    const image_view<const T>& from = a.source.first;
     const image_view<T>& to = a.destination.first;
     const int row_values = static_cast<int>(to.width) * channels;
     const int left = static_cast<int>(a.x) * channels;
@@ -245,19 +229,11 @@ void launch_tiles(const arguments<T>& a, const device_traits& device, cudaStream
     const bool stores_packets =
         shift == 0 && row_values % tile::values == 0 && is_aligned(a.destination, 0, packet_bytes);
     const tile_grid grid{tile::shape, row_values + shift, to.height};
-    tile_parameters<T, radius> p{from.data,
-                                 to.data,
-                                 from.row_stride,
-                                 a.source.stride,
-                                 to.row_stride,
-                                 a.destination.stride,
-                                 to.height,
-                                 a.y,
-                                 from.height,
+    tile_parameters<T, radius> p{batch_rows<T>::of(a, 0),
                                  row_values,
                                  left,
                                  shift,
-                                 static_cast<int>(from.width),
+                                 static_cast<int>(a.source.first.width),
                                  static_cast<unsigned>(grid.strips),
                                  static_cast<unsigned>(grid.segments),
                                  stores_packets,
@@ -270,25 +246,17 @@ void launch_tiles(const arguments<T>& a, const device_traits& device, cudaStream
         p.taps_x[i] = a.taps_x.table[i] * scale_of_second_pass<T>;
     }
     for_each_launch(
-        a.destination.count, grid.strips * grid.segments, [&](std::int64_t first, unsigned blocks) {
-            tile_parameters<T, radius> part = p;
-            part.source += first * p.source_image;
-            part.destination += first * p.destination_image;
+        a.destination.count, grid.strips * grid.segments, p, [&](const auto& part, unsigned blocks) {
             launch_after(fused_tiles<T, channels, radius>, blocks, 32 * tile::warps, 0, device, stream, part);
         });
-}
-
-template <int channels, class T, int... radii>
-void launch_tiles_of_one(const arguments<T>& a, const device_traits& device, cudaStream_t stream,
-                         std::integer_sequence<int, radii...>) {
-    ((a.taps_x.radius == radii ? launch_tiles<channels, radii>(a, device, stream) : void()), ...);
 }
 
 template <class T>
 void launch_fused_tiles(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     with_channels(a.source.first.channels, [&]<int channels>() {
-        constexpr int max_radius = max_tile_radius(pixel_type_of<T>, channels);
-        launch_tiles_of_one<channels>(a, device, stream, std::make_integer_sequence<int, max_radius + 1>{});
+        constexpr int most = max_tile_radius(pixel_type_of<T>, channels);
+        with_radius<most>(a.taps_x.radius,
+                          [&]<int radius>() { launch_tiles<channels, radius>(a, device, stream); });
     });
 }
 

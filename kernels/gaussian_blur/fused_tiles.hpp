@@ -1,6 +1,7 @@
 #pragma once
 
-#include "kernels/gaussian_blur/march.hpp"
+#include "kernels/gaussian_blur/batch_rows.hpp"
+#include "kernels/gaussian_blur/round_up.cuh"
 #include <heddle/view.hpp>
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct tile_shape {
     int lending_lanes;  ///< at each side
 
     constexpr tile_shape(int value_bytes, int halo)
-        : values(value_bytes == 4 ? 4 : 8), lending_lanes((halo + values - 1) / values) {}
+        : values(value_bytes == 4 ? 4 : 8), lending_lanes(round_up(halo, values) / values) {}
     constexpr int lead() const { return lending_lanes * values; }
     constexpr int window() const { return lanes * values; }
     constexpr int columns() const { return window() - 2 * lead(); }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 
@@ -107,6 +108,19 @@ void with_channels(std::int64_t channels, Function function) {
         default:
             return function.template operator()<4>();
     }
+}
+
+/// function<radius>(), where radii up to `most` are compiled in.
+template <int most, class Function>
+void with_radius(int radius, Function function) {
+    [&]<int... radii>(std::integer_sequence<int, radii...>) {
+        ((radius == radii ? function.template operator()<radii>() : void()), ...);
+    }
+    (std::make_integer_sequence<int, most + 1>{});
+}
+
+constexpr int value_bytes(pixel_type type) {
+    return type == pixel_type::u8 ? 1 : type == pixel_type::f32 ? 4 : 2;
 }
 
 /// Whether launch_along_x() can run this problem: a row's window fits the shared memory.

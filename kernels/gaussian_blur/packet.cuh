@@ -6,6 +6,15 @@
 
 namespace heddle::kernels::gaussian_blur {
 
+/// A word of memory full of `value`.
+template <class T>
+__device__ unsigned word_of(T value) {
+    alignas(unsigned) T word[sizeof(unsigned) / sizeof(T)];
+#pragma unroll
+    for (T& copy : word) copy = value;
+    return *reinterpret_cast<const unsigned*>(word);
+}
+
 /// The neighbours that a thread owns, as words of memory.
 template <class T, int values>
 struct alignas(values * sizeof(T)) packet {
@@ -23,11 +32,9 @@ struct alignas(values * sizeof(T)) packet {
     }
 
     __device__ void fill(T value) {
-        alignas(unsigned) T word[4 / sizeof(T)];
+        const unsigned filled = word_of(value);
 #pragma unroll
-        for (T& copy : word) copy = value;
-#pragma unroll
-        for (unsigned& each : words) each = *reinterpret_cast<const unsigned*>(word);
+        for (unsigned& word : words) word = filled;
     }
 
     /// Of means of what T holds.

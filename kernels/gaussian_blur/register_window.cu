@@ -19,7 +19,6 @@
 #include <heddle/error.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
@@ -89,11 +88,6 @@ void launch_along_y(const arguments<T>& a, cudaStream_t stream) {
     check(cudaGetLastError());
 }
 
-template <class T, int... radii>
-void launch_one_of(const arguments<T>& a, cudaStream_t stream, std::integer_sequence<int, radii...>) {
-    ((a.taps_y.radius == radii ? launch_along_y<T, radii>(a, stream) : void()), ...);
-}
-
 }  // namespace
 
 bool register_window_fits(const gaussian_blur_problem& problem, const device_traits& device) {
@@ -103,7 +97,7 @@ bool register_window_fits(const gaussian_blur_problem& problem, const device_tra
 template <class T>
 void launch_register_window(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     launch_along_x(a, device, stream);
-    launch_one_of(a, stream, std::make_integer_sequence<int, most_radius + 1>{});
+    with_radius<most_radius>(a.taps_y.radius, [&]<int radius>() { launch_along_y<T, radius>(a, stream); });
 }
 
 template void launch_register_window(const arguments<float>&, const device_traits&, cudaStream_t);

@@ -48,7 +48,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
@@ -365,12 +364,6 @@ void launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
 static_assert(2 * tile::max_reach + max_vector_bytes - 1 + tile::warp_columns <=
               tile::max_depths * tile::depth);
 
-template <int... radii>
-void launch_one_of(const arguments<std::uint8_t>& a, const device_traits& device, cudaStream_t stream,
-                   std::integer_sequence<int, radii...>) {
-    ((a.taps_y.radius == radii ? launch<radii>(a, device, stream) : void()), ...);
-}
-
 }  // namespace
 
 bool tensor_core_registers_fits(const gaussian_blur_problem& problem, const device_traits& device) {
@@ -385,7 +378,7 @@ bool tensor_core_registers_fits(const gaussian_blur_problem& problem, const devi
 void launch_tensor_core_registers(const arguments<std::uint8_t>& a, const device_traits& device,
                                   cudaStream_t stream) {
     if (launch_tensor_core_spans(a, device, stream)) return;
-    launch_one_of(a, device, stream, std::make_integer_sequence<int, tile::max_radius + 1>{});
+    with_radius<tile::max_radius>(a.taps_y.radius, [&]<int radius>() { launch<radius>(a, device, stream); });
 }
 
 }  // namespace heddle::kernels::gaussian_blur
