@@ -12,10 +12,12 @@
 //   ahead, by lanes of the warp that reads them, behind a __syncwarp.
 // - A lane has 8 columns, so what it does for a step, and not for a column, costs half: 100 instructions for 8 values, at
 //   radius 2, where the other kind takes 120.
+// - All warps ask for their first rows at once, so what is asked for behind those comes late: weights are asked for before. And
+//   where tall windows leave room for few blocks, these load as many rows ahead as more blocks would.
 //
-// 4096 x 4096 on an H200, launched in a row: radius 2 12.1 us, radius 5 16.6, where the other kind takes 14.0 and 19.1, and
-// took 15.4 and 20.4 before it began early; alone, from DRAM, 16.3 and 20.4, where 18.4 and 22.0. At radius 2 issue slots are
-// busy for 70 % of the time that blocks are resident, and 2 us pass until a warp's first product.
+// 4096 x 4096 on an H200, before that, launched in a row: radius 2 12.1 us, radius 5 16.6, where the other kind takes 14.0 and
+// 19.1, and took 15.4 and 20.4 before it began early; alone, from DRAM, 16.3 and 20.4, where 18.4 and 22.0. At radius 2 issue
+// slots are busy for 70 % of the time that blocks are resident, and 2 us pass until a warp's first product.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -47,15 +49,19 @@ struct tile {
     static constexpr int product = spans * product_columns;
     static constexpr int columns = products * product;
     static constexpr int rows = 2;    ///< a step
-    static constexpr int stages = 4;  ///< steps whose rows are under way
     static constexpr int depth = 32;  ///< values that a product sums over
     static constexpr int max_radius = 8;
     static constexpr int min_rows = 16;  ///< of a strip: shorter ones are faster with the other kind
 };
 
 /// What registers allow.
-constexpr int blocks_per_sm(int radius) {
+__host__ __device__ constexpr int blocks_per_sm(int radius) {
     return radius < 3 ? 4 : radius < 5 ? 3 : 2;
+}
+
+/// Steps of a warp whose rows are under way: of a multiprocessor as many, however few blocks it holds.
+__host__ __device__ constexpr int stages_of(int radius) {
+    return 16 / blocks_per_sm(radius);
 }
 
 /// Two rows as a warp loads them: packets, from `lead` values before its columns on.
@@ -70,11 +76,13 @@ struct stage {
     static constexpr int packets_at_once = warp_threads / tile::rows;
     static constexpr int copies = (packets + packets_at_once - 1) / packets_at_once;
 };
-constexpr int warp_bytes = tile::stages * stage::bytes;
+__host__ __device__ constexpr int warp_bytes(int radius) {
+    return stages_of(radius) * stage::bytes;
+}
 
 /// Of a strip, with those that the last steps load ahead.
 __host__ __device__ constexpr int lines_of(int strip_rows, int radius) {
-    return round_up(strip_rows, tile::rows) + 2 * radius + (tile::stages + 1) * tile::rows;
+    return round_up(strip_rows, tile::rows) + 2 * radius + (stages_of(radius) + 1) * tile::rows;
 }
 
 template <int radius>
@@ -103,6 +111,7 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
 template <int radius>
 __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_per_sm(radius))
     tensor_core_spans(const __grid_constant__ parameters<radius> p) {
+    constexpr int stages = stages_of(radius), bytes_of_warp = warp_bytes(radius);
     extern __shared__ uint4 storage[];
     ptx::let_next_grid_begin();
     const int lane = static_cast<int>(threadIdx.x) % warp_threads;
@@ -113,7 +122,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
     // Below the last row that a result needs there is only that one.
     const int top = static_cast<int>(blockIdx.y) * p.strip_rows;
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
-    auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * warp_bytes);
+    auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * bytes_of_warp);
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
     for (int i = static_cast<int>(threadIdx.x); i < lines_of(rows, radius);
          i += static_cast<int>(blockDim.x)) {
@@ -137,8 +146,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
         own_bytes[i] = bytes_inside(at, row_values, stage::packet);
         own_at[i] = own_bytes[i] > 0 ? at : 0;
     }
-    std::uint8_t* const stages = shared + warp * warp_bytes;
-    std::uint8_t* const own_place = stages + own_row * stage::pitch + own_packet * stage::packet;
+    std::uint8_t* const own_stages = shared + warp * bytes_of_warp;
+    std::uint8_t* const own_place = own_stages + own_row * stage::pitch + own_packet * stage::packet;
     const std::uint8_t* const* next_line = lines + own_row;
     const auto load = [&](int to) {
         const std::uint8_t* const line = *next_line;
@@ -151,8 +160,11 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
                     own_bytes[i]);
         ptx::cp_async_commit_group();
     };
+    // The weights are asked for first: behind the rows that all warps ask for they would come last.
+    const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
+    const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);
     ptx::wait_for_grids_before();
-    for (int i = 0; i < tile::stages; ++i) load(i * stage::bytes);
+    for (int i = 0; i < stages; ++i) load(i * stage::bytes);
 
     // What the image shows beyond its sides are values of the window. A lane fills in one of a row, or none.
     static_assert(tile::rows * (tile::depth - tile::product_columns) <= warp_threads);
@@ -172,15 +184,12 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
         fill_from = own_row * stage::pitch + ::max(seen - first_at, 0);
     }
     const auto fill_in = [&](int of) {
-        if (fills) stages[of + fill_to] = stages[of + fill_from];
+        if (fills) own_stages[of + fill_to] = own_stages[of + fill_from];
     };
-
-    const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
-    const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);
 
     // Column n of a product is row n % 2 of span n / 2. A thread gets both rows of two neighbours.
     const int group = lane / 4;
-    const std::uint8_t* const own_words = stages + group % 2 * stage::pitch +
+    const std::uint8_t* const own_words = own_stages + group % 2 * stage::pitch +
                                           group / 2 * tile::product_columns + p.skip + lane % 4 * stage::word;
     const int column = lane % 4 * tile::product_columns + group * 2;
     const bool is_whole = values >= tile::columns && p.stores_pairs;
@@ -195,11 +204,11 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
     float h[tile::rows][own_columns];
     unsigned high[tile::products][4], low[tile::products][4];
     int now = 0;
-    ptx::cp_async_wait_group<tile::stages - 1>();
+    ptx::cp_async_wait_group<stages - 1>();
     __syncwarp();
     fill_in(now);
     const auto multiply = [&] {
-        ptx::cp_async_wait_group<tile::stages - 2>();  // and of the next step
+        ptx::cp_async_wait_group<stages - 2>();  // and of the next step
         __syncwarp();
 #pragma unroll
         for (int product = 0; product < tile::products; ++product) {
@@ -210,7 +219,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
             set_product(low[product], low_weights, first, second);
         }
         const int multiplied = now;
-        now = now + stage::bytes < warp_bytes ? now + stage::bytes : 0;
+        now = now + stage::bytes < bytes_of_warp ? now + stage::bytes : 0;
         fill_in(now);
         __syncwarp();
         load(multiplied);
@@ -306,7 +315,8 @@ bool launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaS
         return i < 0 || i > 2 * p.reach || i % channels != 0 ? 0 : along_x.weights[i / channels];
     });
 
-    strips.launch(tensor_core_spans<radius>, p, warp_bytes, lines_of(p.strip_rows, radius), device, stream);
+    strips.launch(tensor_core_spans<radius>, p, warp_bytes(radius), lines_of(p.strip_rows, radius), device,
+                  stream);
     return true;
 }
 

@@ -16,9 +16,10 @@
 //   each, L2 wrote three times as many sectors before.
 //
 // 16 x 16 values of one channel take 105 instructions of a warp, of which 14 are mma and 32 multiply and add what they leave; the
-// time does not depend on the radius. 59 % of the issue slots of the loop are used, and eight warps are as fast as sixteen: no pipe
-// is busy for more than 40 % of the time (fma 39 %, tensor cores 37 %, alu 35 %), but mma, at 7 clocks each, and all other
-// instructions, one after the other, would take what it takes.
+// time does not depend on the radius. No pipe is busy for more than 40 % of it (fma 39 %, tensor cores 37 %, alu 35 %). But an mma
+// keeps a scheduler, for all of its warps, for nearly all of the 6.5 clocks that it takes: only loads and stores begin meanwhile.
+// So the time is that of the 14 and of the 91 one after the other, and only fewer of either would be faster; README.md has the
+// measurement, and what was tried since.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -263,8 +264,12 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, shape<ch
         next_line += tile::side;
         ptx::cp_async_commit_group();
     };
+    // The weights are asked for first: behind the rows that all warps ask for they would come last.
+    const auto weights_of_lane = [lane](const auto& bytes) { return mma_operand::of_lane(bytes, lane); };
+    const uint4 high_x = weights_of_lane(p.along_x.high), low_x = weights_of_lane(p.along_x.low);
+    const uint4 high_y = weights_of_lane(p.along_y.high), low_y = weights_of_lane(p.along_y.low);
     ptx::wait_for_grids_before();
-    for (int i = 0; i < tile::stages; ++i) load(i * layout::stage);
+    load(0);
 
     // What the image shows beyond its sides are pixels of the window. A lane fills in one of every second row, or none.
     constexpr int slots = 2 * tile::max_radius;
@@ -298,9 +303,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, shape<ch
                     found[i][c];
     };
 
-    const auto weights_of_lane = [lane](const auto& bytes) { return mma_operand::of_lane(bytes, lane); };
-    const uint4 high_x = weights_of_lane(p.along_x.high), low_x = weights_of_lane(p.along_x.low);
-    const uint4 high_y = weights_of_lane(p.along_y.high), low_y = weights_of_lane(p.along_y.low);
+    for (int i = 1; i < tile::stages; ++i) load(i * layout::stage);  // so late for the same reason
 
     const int group = lane / 4, quad = lane % 4;
     const std::uint8_t* const own_octet =
