@@ -1342,6 +1342,37 @@ TEST_F(decimated_gaussian_blur, has_the_window_of_an_impulse_at_any_phase) {
     EXPECT_GT(runs_, 0);
 }
 
+/// fused filters one channel of float with chains of warps from radius 6 on, which lend rows to each other; up to 12 of them
+/// where images are many or large. Around the edges of their strips, of 128 columns, at every radius.
+TEST_F(gaussian_blur_test, fused_is_right_for_chains_of_warps) {
+    constexpr algorithm rung = algorithm::fused;
+    constexpr std::int64_t strip_columns = 128, max_warps = 12;
+    constexpr std::array<std::int64_t, 8> widths = {1, 5, 127, 128, 129, 131, 257, 400};
+    const auto blur_floats = [this](const problem& of, const auto& sources, const auto& destinations,
+                                    const gaussian_blur_options& options) {
+        return blur<float>(of, sources, destinations, options, rung);
+    };
+    std::size_t turn = 0;
+    for (std::int64_t radius = 5; radius <= 17; ++radius)
+        for (const border kind : borders) {
+            const std::int64_t warps = 1 + static_cast<std::int64_t>(turn) * 5 % max_warps;
+            const std::int64_t width = widths[turn % widths.size()];
+            const std::int64_t height = warps * 2 * radius + static_cast<std::int64_t>(turn) * 7 % 40;
+            const auto offset = static_cast<std::int64_t>(turn % 3 * 4);
+            const problem p{width + offset, height + offset, 1, radius, sigma_of(radius), kind};
+            const std::int64_t strips = (width + strip_columns - 1) / strip_columns;
+            const std::int64_t warps_of_image = strips * (height / (2 * radius));
+            const std::int64_t images = warps * traits_of(current_device()).sm_count / warps_of_image + 1;
+            ASSERT_NO_FATAL_FAILURE(check_region_of_many<float>(p, {offset, offset / 2, width, height},
+                                                                images, layout::aligned, rung, blur_floats));
+            ++turn;
+        }
+    for (const std::int64_t radius : {6, 11})
+        ASSERT_NO_FATAL_FAILURE(check_regions<float>({701, 900, 1, radius, sigma_of(radius), border::reflect},
+                                                     layout::aligned, test_image<float>::memory::device, rung,
+                                                     true, blur_floats));
+}
+
 /// tensor_core_registers has a kind of its own for windows of up to 32 values and strips of at least 16 rows, which it cuts
 /// where images are so many that the device has no multiprocessors for shorter ones. Around the edges of its strips, of 256
 /// values, and of those windows.

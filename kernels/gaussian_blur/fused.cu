@@ -1,4 +1,4 @@
-// fused: one launch, one read, one write. Three kinds.
+// fused: one launch, one read, one write. Four kinds.
 //
 // A warp marches down a strip of the image, filtering each row along x from shared memory and, at once, along y in
 // registers (fused.cuh).
@@ -27,12 +27,14 @@
 // what they share is still in L1 and L2. Nothing has to be carried on, so the pass along y comes first, by sums that end
 // with the tile, and along x shuffles bring what other lanes have. The outermost lanes only lend.
 //
-// Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. The kernels of the
-// other two kinds are compiled for each type in a file of their own.
+// Larger windows of one channel of float march in chains, whose warps lend to each other the rows that they would filter
+// twice (fused_chains.cu).
 //
-// 4096 x 4096, radius 2, on an H100: float 45.4 us as tiles, where a copy takes 44.1; uint16 24.8, where one takes 22.0.
-// Strips took a tenth more, and of uint8, on an H200, 18, where one takes 11.5. Float of radius 15, on 8 warps a
-// multiprocessor, as sums take half of the registers: on an H200 64.5, 72 by way of the ring.
+// Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. Strips and tiles are
+// compiled for each type in a file of their own.
+//
+// 4096 x 4096, radius 2, on an H100: float 45.2 us as tiles, where a copy takes 43.7; uint16 24.5, where one takes 21.9.
+// Strips took a tenth more, and of uint8, on an H200, 18, where a copy takes 11.5.
 
 #include "kernels/gaussian_blur/fused.cuh"
 #include "kernels/gaussian_blur/fused_tiles.hpp"

@@ -316,14 +316,19 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
         });
 }
 
-/// Of windows that fused_tiles takes, only those whose rows are not aligned come here.
+/// Of windows that fused_tiles takes, only those whose rows are not aligned are launched here, and of those that
+/// fused_chains takes.
 template <class T, int channels, int radius>
 void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     if constexpr (radius > max_tile_radius(pixel_type_of<T>, channels)) {
         constexpr int packet_bytes = tile<T, channels, radius, true>::values * static_cast<int>(sizeof(T));
         if (is_aligned(a.source, a.y * a.source.first.row_stride + a.x * channels, packet_bytes) &&
-            is_aligned(a.destination, 0, packet_bytes))
-            return launch<T, channels, radius, true>(a, device, stream);
+            is_aligned(a.destination, 0, packet_bytes)) {
+            if constexpr (std::is_same_v<T, float> && channels == 1)
+                return launch_fused_chains(a, device, stream);
+            else
+                return launch<T, channels, radius, true>(a, device, stream);
+        }
     }
     launch<T, channels, radius, false>(a, device, stream);
 }

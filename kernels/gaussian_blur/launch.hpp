@@ -202,8 +202,8 @@ std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem);
 template <class T>
 void launch_decimated(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
-/// The three kinds of `fused`: one radius for both axes, up to this and of sources whose rows are read in packets; up to
-/// the next; and all others.
+/// The kinds of `fused`: one radius for both axes, up to this and of sources whose rows are read in packets (tiles); up to
+/// the next (strips, and of one channel of float in packets chains); and all others (the ring).
 constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
     constexpr int max_halo = 12;  // values of a row beside a tile
     const int most = type == pixel_type::f32 ? 5 : type == pixel_type::u8 ? 2 : 3;
@@ -217,6 +217,9 @@ template <class T>
 void launch_fused_tiles(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 /// Whether the device holds all blocks at once that the first kind needs for this problem.
 bool is_one_wave_of_tiles(const gaussian_blur_problem& problem, const device_traits& device);
+/// Needs one radius above max_tile_radius(), one channel, and rows of source and destination that start at multiples of 16
+/// bytes.
+void launch_fused_chains(const arguments<float>& arguments, const device_traits& device, cudaStream_t stream);
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 template <class T>
 void launch_fused_ring(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);

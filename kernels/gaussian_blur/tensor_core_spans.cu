@@ -59,7 +59,7 @@ __host__ __device__ constexpr int blocks_per_sm(int radius) {
     return radius < 3 ? 4 : radius < 5 ? 3 : 2;
 }
 
-/// Steps of a warp whose rows are under way: of a multiprocessor as many, however few blocks it holds.
+/// Steps of a warp whose rows are under way: about 16 for a multiprocessor's blocks together.
 __host__ __device__ constexpr int stages_of(int radius) {
     return 16 / blocks_per_sm(radius);
 }

@@ -17,9 +17,9 @@
 //
 // 16 x 16 values of one channel take 105 instructions of a warp, of which 14 are mma and 32 multiply and add what they leave; the
 // time does not depend on the radius. No pipe is busy for more than 40 % of it (fma 39 %, tensor cores 37 %, alu 35 %). But an mma
-// keeps a scheduler, for all of its warps, for nearly all of the 6.5 clocks that it takes: only loads and stores begin meanwhile.
-// So the time is that of the 14 and of the 91 one after the other, and only fewer of either would be faster; README.md has the
-// measurement, and what was tried since.
+// keeps a scheduler, for all of its warps, for nearly all of the 6.5 clocks that it takes: loads begin meanwhile, FMAs do not. So the
+// time is that of the 14 and of the 91 one after the other, and only fewer of either would be faster; README.md has the measurement,
+// and what was tried since.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
@@ -303,7 +303,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, shape<ch
                     found[i][c];
     };
 
-    for (int i = 1; i < tile::stages; ++i) load(i * layout::stage);  // so late for the same reason
+    for (int i = 1; i < tile::stages; ++i)
+        load(i * layout::stage);  // late, as the rows of the first step are wanted first
 
     const int group = lane / 4, quad = lane % 4;
     const std::uint8_t* const own_octet =
