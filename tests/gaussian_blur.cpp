@@ -1342,8 +1342,9 @@ TEST_F(decimated_gaussian_blur, has_the_window_of_an_impulse_at_any_phase) {
     EXPECT_GT(runs_, 0);
 }
 
-/// fused filters one channel of float with chains of warps from radius 6 on, which lend rows to each other; up to 12 of them
-/// where images are many or large. Around the edges of their strips, of 128 columns, at every radius.
+/// fused filters one channel of float with chains of warps from radius 6 to 16, which lend rows to each other; up to 12 of them
+/// where images are many or large. Around the edges of their strips, of 128 columns; parts of a large image; and rows that start
+/// and end within a packet of 16 bytes, at the source's left edge and inside of it.
 TEST_F(gaussian_blur_test, fused_is_right_for_chains_of_warps) {
     constexpr algorithm rung = algorithm::fused;
     constexpr std::int64_t strip_columns = 128, max_warps = 12;
@@ -1368,9 +1369,34 @@ TEST_F(gaussian_blur_test, fused_is_right_for_chains_of_warps) {
             ++turn;
         }
     for (const std::int64_t radius : {6, 11})
-        ASSERT_NO_FATAL_FAILURE(check_regions<float>({701, 900, 1, radius, sigma_of(radius), border::reflect},
-                                                     layout::aligned, test_image<float>::memory::device, rung,
-                                                     true, blur_floats));
+        ASSERT_NO_FATAL_FAILURE(
+            check_regions<float>({701, 1900, 1, radius, sigma_of(radius), border::reflect}, layout::aligned,
+                                 test_image<float>::memory::device, rung, true, blur_floats));
+    for (const border kind : borders) {
+        const problem p{203, 90, 1, 8, sigma_of(8), kind};
+        SCOPED_TRACE(text(p));
+        const std::vector<float> elements = random_image<float>(p);
+        const std::int64_t stride = test::aligned_stride(p.width);
+        guarded<float> source(p.height, p.width, stride, 1);  // so that column 3 is aligned
+        source.upload(elements);
+        gaussian_blur_options options = options_of(p);
+        options.region = image_region{3, 5, 190, 80};
+        problem part = p;
+        part.width = options.region->width;
+        part.height = options.region->height;
+        test_image<float> destination(part, layout::aligned);
+        const image_view<const float> view{source.data(), p.width, p.height, 1, stride};
+        ASSERT_TRUE(blur<float>(part, image_batch_view{view}, destination.batch(), options, rung));
+        const reference expected(p, elements);
+        const std::vector<float> values = destination->download();
+        const std::vector<double> exact = part_of(p, expected.values, *options.region),
+                                  magnitudes = part_of(p, expected.magnitudes, *options.region);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_TRUE(test::is_within(double{values[i]}, exact[i],
+                                        bound<float>(p, magnitudes[i], expected.largest, rung)))
+                << i;
+        EXPECT_TRUE(destination->canaries_alive());
+    }
 }
 
 /// tensor_core_registers has a kind of its own for windows of up to 32 values and strips of at least 16 rows, which it cuts

@@ -316,8 +316,7 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
         });
 }
 
-/// Of windows that fused_tiles takes, only those whose rows are not aligned are launched here, and of those that
-/// fused_chains takes.
+/// Of windows that fused_tiles or fused_chains takes, only those whose rows are not aligned are marched by single warps.
 template <class T, int channels, int radius>
 void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     if constexpr (radius > max_tile_radius(pixel_type_of<T>, channels)) {

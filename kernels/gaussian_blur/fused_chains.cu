@@ -10,16 +10,16 @@
 // A warp that goes down a strip by itself filters 2r rows more than it has results: a quarter more at r = 15, 4096 x 4096.
 // Here only one of a chain does; what it filtered first, each lends in shared memory to the warp above, which needs it last.
 // A sum has the same terms in the same order as without, so that a region still gets to the bit what the whole has.
-// What counts beside FMAs, 248 for a row of a lane's four values at r = 15, are all other instructions, 40 now:
-// - In the first r rows and in the last, the half of the sums that belongs to other warps is left out.
+// In the first r rows and in the last r, the half of the sums that belongs to other warps is left out. That leaves, for a row of a
+// lane's four values at r = 15, 248 FMAs and what else there is, 40 instructions:
 // - Rows come by cp.async, straight to shared memory: as packets, and singly what is beyond a side or not a whole packet.
 //   Warps at the sides take 6 % longer even so, and everyone waits for them.
-// - Loops take one row, not all that were copied: 30 KB of instructions took 6 us to come from DRAM when called cold.
+// - Loops take one row, not all that were copied, whose 30 KB of instructions had to come from DRAM when called cold.
 // - The first packets of the next row are loaded before the sums of this one.
 // - The number of a warp comes from a shuffle, which says that it is the same for all lanes. Without it the compiler takes
 //   loops for the lanes' own, and holds taps in registers instead of uniform ones: with spills and conflicts of their banks.
 //
-// 4096 x 4096, radius 15, on an H100, alone / in a row: 61 / 59 us, where single warps took 69 / 65.
+// 4096 x 4096, radius 15, on an H100, alone / in a row: 62.6 / 59.7 us, where single warps took 67.8 / 65.0.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch_after.hpp"
@@ -333,13 +333,15 @@ void launch(const arguments<float>& a, const device_traits& device, cudaStream_t
            (warps > most_warps ||
             chain::bytes(warps) > static_cast<std::int64_t>(device.shared_memory_per_block_optin)))
         --warps;
-    const std::int64_t blocks_per_sm = chain::max_warps / warps;
+    const std::int64_t fit = static_cast<std::int64_t>(device.shared_memory_per_sm) /
+                             (chain::bytes(warps) + shared_bytes_reserved);
+    const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, chain::max_warps / warps);
+    // Each warp is to have as many rows as it filters to start.
     const march m = plan_march(to.height, strips, a.destination.count, device.sm_count * blocks_per_sm,
                                warps * 2 * radius, 1);
     const int rows_per_warp =
         warps == 1 ? m.rows_per_block
-                   : std::max(static_cast<int>(divide_up(m.rows_per_block + chain::less_in_last, warps)),
-                              2 * radius);
+                   : static_cast<int>(divide_up(m.rows_per_block + chain::less_in_last, warps));
     chain_parameters<radius> p{batch_rows<float>::of(a, a.y * a.source.first.row_stride + a.x),
                                static_cast<int>(to.width),
                                static_cast<int>(a.x),

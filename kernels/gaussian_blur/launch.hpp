@@ -133,7 +133,8 @@ void launch_along_x(const arguments<T>& arguments, const device_traits& device, 
 bool shared_memory_fits(const gaussian_blur_problem& problem, const device_traits& device);
 /// Whether register_window can run this problem.
 bool register_window_fits(const gaussian_blur_problem& problem, const device_traits& device);
-/// How many blocks of `fused` an SM holds at once, at least; 0 where it cannot run this problem.
+/// How many blocks of `fused` an SM holds at once, at least, or 2 where one has as many warps as two; 0 where it cannot run this
+/// problem.
 int fused_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 
 /// Needs tables of both taps.
@@ -203,7 +204,7 @@ template <class T>
 void launch_decimated(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 
 /// The kinds of `fused`: one radius for both axes, up to this and of sources whose rows are read in packets (tiles); up to
-/// the next (strips, and of one channel of float in packets chains); and all others (the ring).
+/// the next (strips, and of one channel of float whose rows are aligned chains); and all others (the ring).
 constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
     constexpr int max_halo = 12;  // values of a row beside a tile
     const int most = type == pixel_type::f32 ? 5 : type == pixel_type::u8 ? 2 : 3;
@@ -217,8 +218,8 @@ template <class T>
 void launch_fused_tiles(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 /// Whether the device holds all blocks at once that the first kind needs for this problem.
 bool is_one_wave_of_tiles(const gaussian_blur_problem& problem, const device_traits& device);
-/// Needs one radius above max_tile_radius(), one channel, and rows of source and destination that start at multiples of 16
-/// bytes.
+/// Needs one radius, above max_tile_radius() and up to max_register_radius(), one channel, and rows of the source, from the
+/// region's place on, and of the destination that start at multiples of 16 bytes.
 void launch_fused_chains(const arguments<float>& arguments, const device_traits& device, cudaStream_t stream);
 int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device);
 template <class T>

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-/// What the warps of a block do apart from one another (compute capability 9.0a).
+/// What the warps of a block do apart from one another (compute capability 9.0a; barriers of some of its threads 7.0).
 namespace heddle::kernels::ptx {
 
 /// Gives registers of this warpgroup back to the block, or takes from what others gave: to `registers` a thread.
