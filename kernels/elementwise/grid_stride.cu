@@ -1,10 +1,8 @@
 // grid_stride: as many threads as the device holds, each walking the data in steps of the whole grid.
 //
 // Blocks are started once, and the division is replaced by walking rows and columns separately. But a thread
-// waits for its one small load before it asks for the next, where `naive` has a new block to start. Any
-// shape, any strides.
-//
-// 2^28 floats on an H200: add 3.6 TB/s, sigmoid 2.8 TB/s: more than `naive`.
+// waits for its one small load before it asks for the next, where `naive` has a new block to start. It is
+// faster than `naive` all the same. Any shape, any strides.
 
 #include "kernels/elementwise/functors.cuh"
 #include <heddle/elementwise.cuh>

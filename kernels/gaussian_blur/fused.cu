@@ -32,9 +32,6 @@
 //
 // Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. Strips and tiles are
 // compiled for each type in a file of their own.
-//
-// 4096 x 4096, radius 2, on an H100: float 45.5 us as tiles, where a copy takes 43.6; uint16 24.9, where one takes 22.0.
-// Strips took a tenth more, and of uint8, on an H200, 18, where a copy takes 11.5.
 
 #include "kernels/gaussian_blur/fused.cuh"
 #include "kernels/gaussian_blur/fused_tiles.hpp"

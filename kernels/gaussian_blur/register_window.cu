@@ -9,8 +9,6 @@
 // 8 outputs. A sum that moves on is written one place down by its own FMA. The radius is a compile-time
 // constant, so that sums stay in registers and weights come from the constant bank: up to 16. What remains is
 // the intermediate image: a write and a read of DRAM. Any shape, any alignment.
-//
-// 4096 x 4096 float, radius 2, on an H200: 108 us.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"

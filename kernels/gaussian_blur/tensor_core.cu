@@ -19,7 +19,7 @@
 // what stands for pixels beyond the borders: the others never see a border.
 //
 // Any shape and alignment; fast where rows of source and destination start at multiples of 4 bytes: packed
-// rows of odd length take four to five times as long. Radius up to tile::max_radius. Built for compute
+// rows of odd length take several times as long. Radius up to tile::max_radius. Built for compute
 // capability 9.0, as it needs mbarrier.try_wait; nothing else is of Hopper alone. Small windows of rows that
 // start at multiples of 16 bytes: tensor_core_registers.cu.
 //
@@ -32,10 +32,8 @@
 // n <= 81 makes that below 0.65, so a pixel is within one level; of a Gaussian it is below 0.06. On noise
 // 2e-5 to 2e-4 of the pixels are not the rounded exact value, which is this error's mean.
 //
-// 4096 x 4096, this kernel at radius 2, 5, 15, on an H200: 27, 27, 37 us, where a copy takes 12. Half of the
-// issue slots are busy and a quarter of the tensor cores' time: 16 warps that compute are too few to hide
-// latencies, as the ring and the sums fill the registers; and blocks at the left and right borders, whose
-// loaders wait for single bytes, end last (radius 0, which has none: 21 us).
+// What limits it is latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the
+// registers; and blocks at the left and right borders, whose loaders wait for single bytes, end last.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -504,7 +502,7 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
                     }
             }
 
-            // Each lane for itself, which costs up to 1.5 %: racecheck does not see that a __syncwarp() and
+            // Each lane for itself, which costs a little: racecheck does not see that a __syncwarp() and
             // one lane's arrival would do as well.
             ptx::arrive(&empty[step % tile::stages]);
             // Along y.

@@ -26,10 +26,8 @@
 //
 // Strips of 16 rows and more, of windows of up to 32 values, go to the kind in tensor_core_spans.cu: the same pixels, sooner.
 //
-// 4096 x 4096, launched in a row on an H200: radius 2 14.0 us, where `fused` takes 14.2; radius 5 19.1, where
-// tensor_core_warpgroups.cu takes 20.4. At radius 5 96 of 142 instructions for 8 values are FMAs along y, a ninth of
-// the rows only start a strip, and issue slots are busy for 84 % of the time that blocks are resident; at radius 2
-// L1 is, for 77 %.
+// What limits it: at radius 5 issue slots, as 96 of 142 instructions for 8 values are FMAs along y, and a ninth of the rows
+// only start a strip; at radius 2 L1.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch_after.hpp"

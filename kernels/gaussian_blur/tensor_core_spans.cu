@@ -1,5 +1,5 @@
 // tensor_core_registers again, for windows of up to 32 values and strips of at least 16 rows: the same products and sums,
-// with less to load, to store and to multiply. What it teaches: there, at radius 2, it is L1 that is busy, 77 % of the time,
+// with less to load, to store and to multiply. What it teaches: there, at radius 2, it is L1 that is busy,
 // as lanes copy 16 bytes each of eight rows of four strips, and store 4. Nothing in the arithmetic asks for that.
 //
 //   a product   h (16 columns x 8) = W_x (16 x 32 values) * (32 values x 8: two rows, of four times 16 columns)
@@ -15,9 +15,7 @@
 // - All warps ask for their first rows at once, so what is asked for behind those comes late: weights are asked for before. And
 //   where tall windows leave room for few blocks, these load as many rows ahead as more blocks would.
 //
-// 4096 x 4096 on an H200, before that, launched in a row: radius 2 12.1 us, radius 5 16.6, where the other kind takes 14.0 and
-// 19.1, and took 15.4 and 20.4 before it began early; alone, from DRAM, 16.3 and 20.4, where 18.4 and 22.0. At radius 2 issue
-// slots are busy for 70 % of the time that blocks are resident, and 2 us pass until a warp's first product.
+// What limits it: issue slots, and the time until a warp's first product.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"

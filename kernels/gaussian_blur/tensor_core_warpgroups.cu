@@ -24,7 +24,7 @@
 //   four warpgroups  | along x, meanwhile store the last step's | cut | along y | pack | along y | pack | ...
 //
 // Learnt here: the products take two thirds of the time, and no one resource more; four warpgroups, whose registers just do,
-// are a tenth faster than three, and turns of theirs gain nothing, as what cuts and packs waits for registers'
+// are faster than three, and turns of theirs gain nothing, as what cuts and packs waits for registers'
 // ports that products occupy. At least as much came from the edges of the work: a first load that waits behind those of
 // other stages, code that a warp runs alone and cold, blocks at the image's sides that end last.
 //

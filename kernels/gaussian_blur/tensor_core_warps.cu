@@ -13,13 +13,12 @@
 //   move to the first, and are the next step's upper half of the window. That costs 6 moves for 16 x 16 values; to exchange the halves of
 //   the weights instead, in a loop of two steps, cost more, as the compiler did not keep the pairs in place.
 // - Results go by way of shared memory, so that rows are stored whole: of three channels, whose lanes have 12 bytes of a row
-//   each, L2 wrote three times as many sectors before.
+//   each, L2 would write several times as many sectors else.
 //
 // 16 x 16 values of one channel take 105 instructions of a warp, of which 14 are mma and 32 multiply and add what they leave; the
-// time does not depend on the radius. No pipe is busy for more than 40 % of it (fma 39 %, tensor cores 37 %, alu 35 %). But an mma
-// keeps a scheduler, for all of its warps, for nearly all of the 6.5 clocks that it takes: loads begin meanwhile, FMAs do not. So the
-// time is that of the 14 and of the 91 one after the other, and only fewer of either would be faster; README.md has the measurement,
-// and what was tried since.
+// time does not depend on the radius. No pipe is busy for even half of it. But an mma keeps a scheduler, for all of its warps, for
+// nearly all of the clocks that it takes: loads begin meanwhile, FMAs do not. So the time is that of the 14 and of the 91 one after
+// the other, and only fewer of either would be faster; README.md has the measurement, and what was tried since.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"

@@ -7,18 +7,12 @@
 //   consumer 0              | multiply rows  0 ..  63 of step 0, split A of step 1 behind it | step 1 | ...
 //   consumer 1              | multiply rows 64 .. 127 of step 0, split A of step 1 behind it | step 1 | ...
 //
-// FFMA gives 67 TFLOP/s, bfloat16 on the tensor cores 989: a sixth of that is two and a half times as much. A warpgroup alone
-// needs its rows of A, so it splits them in its registers, where wgmma takes A from. B, which both need, is split by a third
-// warpgroup into shared memory. That loads, too: by the tensor memory accelerator, or where it cannot address A or B, by
-// cp.async, an element a thread. Two blocks, one below the other, need the same B: as a cluster each splits half of it, and
-// copies its pieces into the other's shared memory.
-//
-// The tensor cores cut sums off rather than round them. The products a0 b0 have 16 bits, so a sum of 64 of them alone loses
-// next to nothing; the five others are 2^-8 of that, and so is what they lose. Both sums go to a total, by FADD, which
-// rounds. Tiles that fill no round are shared out along k, as stream_k's. What limits it: splitting, 5.5 instructions an
-// element for each tile or pair that needs it, and FADD wait for register ports that the tensor cores' sums occupy.
-//
-// 4096^3 on an H200: 123 TFLOP/s, 2.43 times cublasSgemm's rate at a fifth of its error.
+// By the datasheet the tensor cores multiply bfloat16 fifteen times as fast as FFMA units multiply float32. A consumer splits
+// its rows of A in registers, from where wgmma takes them. Both need B, which a third warpgroup splits into shared memory; of
+// two blocks, one below the other, each splits half of B and copies its pieces to the other. The tensor cores cut sums off
+// rather than round them, so a0 b0 is summed apart from the five small products, and both sums go to a total by FADD, which
+// rounds. Tiles that fill no round are shared out along k, as stream_k's. Needs compute capability 9.0; what its tensor memory
+// accelerator cannot address comes by cp.async. What limits it: splitting and FADD wait for registers' ports.
 
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cluster.cuh"

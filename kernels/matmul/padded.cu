@@ -5,9 +5,9 @@
 //   the copy:        | row 0, 8202 bytes, 118 of nothing | row 1 begins at 8320
 //
 // The tensor memory accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast.
-// A copy reads and writes an operand once, m k of m n k: at 4096^3 a product of 16 bits takes five times as long. Only
-// what needs it is copied; C may have any rows. tma_pipelined's operands are copied alike. For TF32, of which one operand has
-// to lie along k, a copy may also be of another order.
+// A copy reads and writes an operand once, where a large product takes several times as long. Only what needs it is copied;
+// C may have any rows. tma_pipelined's operands are copied alike. For TF32, of which one operand has to lie along k, a copy
+// may also be of another order. Needs a workspace and compute capability 9.0. What limits it: the copies.
 
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
@@ -76,8 +76,8 @@ __device__ void pad_rows(const copy<T>& c, unsigned block) {
     }
 }
 
-/// The product that follows must not begin early: with its blocks waiting beside these, 4097 x 4099 x 4101 in TF32 took 54 us
-/// longer on an H200.
+/// The product that follows must not begin early: its blocks would wait beside these, take their room, and make both together
+/// slower.
 template <class T>
 __global__ void __launch_bounds__(warp* rows_of_block)
     pad(const __grid_constant__ copy<T> first, const __grid_constant__ copy<T> second) {

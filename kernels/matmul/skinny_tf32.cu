@@ -9,9 +9,7 @@
 // by way of its registers. The sums that blocks send one another come to lie where the stages were: two blocks of a
 // multiprocessor would not have room for both. So a cluster waits for its last block before it sends. Where the short operand
 // does not lie along k, the long one does, and the short one is A, of whose tiles only boxes that hold some of it are loaded.
-// What limits it: memory, and some 7 us before and behind.
-//
-// 16 x 4096 x 4096 on an H200, cold: 23 us, cuBLAS in TF32 26; its bytes alone take 16.
+// What limits it: memory, and the beginning and the end of the launch.
 
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"

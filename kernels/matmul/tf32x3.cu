@@ -13,8 +13,6 @@
 // total by FADD, which rounds. The two small products come first: what is cut of a sum is in proportion to it. A sum that is
 // infinite or NaN is computed again by FMAs: Inf has no pieces. What limits it: two warps on each quarter of a
 // multiprocessor, whose registers are full of sums, wait for fragments and for the products before them.
-//
-// 4096^3 on an H200: 60 TFLOP/s, 1.2 times cublasSgemm's rate at half its error.
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mma.cuh"

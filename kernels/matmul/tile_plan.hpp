@@ -22,7 +22,7 @@ struct tile_plan {
     int min_steps = 8;  ///< of a worker's share of a tile: fewer do not pay
 };
 
-// Measured on an H200 at 512^3 .. 4096^3 (driver 580.159, 2026-11-21).
+// Measured on an H200 at 512^3 .. 4096^3.
 inline constexpr std::array persistent_tiles = {
     tile_plan{128, 256, 1, 0.72, 2.0},
     tile_plan{128, 128, 1, 0.36, 1.0},
@@ -39,7 +39,7 @@ inline constexpr std::array fused_tiles = {
     tile_plan{128, 128, 1, 0.33, 0.5},
     tile_plan{64, 128, 1, 0.27, 1.0},
 };
-/// Of TF32. Where A alone lies along k, of C^T. Measured on an H200 (driver 580.159.04, 2026-11-22).
+/// Of TF32. Where A alone lies along k, of C^T. Measured on an H200.
 inline constexpr std::array tf32_tiles = {
     tile_plan{128, 256, 1, 1.33, 2.0}, tile_plan{128, 192, 1, 1.00, 1.6}, tile_plan{128, 128, 1, 0.79, 1.2},
     tile_plan{64, 128, 1, 0.58, 0.8},  tile_plan{64, 128, 2, 0.575, 1.4}, tile_plan{64, 64, 1, 0.46, 0.6},
@@ -184,7 +184,7 @@ grouped_layout cheapest_grouped(const Products& products, int sm_count) {
     return best;
 }
 
-/// The rungs for float, roughly: to tell which is faster. Measured on an H200 (driver 580.159, 2026-11-22).
+/// The rungs for float, roughly: to tell which is faster. Measured on an H200.
 namespace float_costs {
 inline constexpr std::array bf16x6 = {tile_plan{128, 128, 1, 2.25, 3, 2}, tile_plan{128, 128, 2, 2.17, 4, 2}};
 inline constexpr tile_plan bf16x6_by_element{128, 128, 1, 4,

@@ -5,8 +5,6 @@
 // Eight loads now feed sixteen multiply-adds: each element of A is used four times from a register, each of B
 // four times. The columns of a thread are 32 apart so that a warp still reads whole cache lines. What limits
 // it: warps of a block fetch the same B again and again from L1. Any shape, any strides.
-//
-// 4096^3 on an H200: 8.3 TFLOP/s.
 
 #include "kernels/matmul/element.cuh"
 #include <heddle/error.hpp>

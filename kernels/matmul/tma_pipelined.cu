@@ -6,18 +6,13 @@
 //   four warps load and transpose   a box of 32 x 32 of A and one of B each, rows of 128 bytes, swizzled
 //   four warps multiply             64 x 64 each, 4 x 8 lanes, each 16 x 8 elements of C
 //
-// In pipelined every thread computes addresses and starts copies, an instruction for 16 bytes, or for 4 of what is transposed
-// on its way, and one barrier keeps all warps together. Here one instruction copies a box, and barriers of a ring take the
-// place of the block's. But the accelerator does not transpose, and fragments of what lies along k are four k of each row, in
-// registers whose banks conflict: 1300 clocks for 1024 FFMA and more (README.md), where along m and n it is 1064. So who
-// loads a box also transposes it, in place: a thread 4 x 4 elements at a time, in reads and writes of 16 bytes without bank
-// conflicts, 16 instructions of a warp for 4096 FFMA. Registers go to who multiplies.
-//
-// Needs rows or columns of A and of B that are contiguous and begin at multiples of 16 bytes, or a workspace for copies that do
-// (padded.cu), and compute capability 9.0. With a workspace tiles that fill no round are shared out along k, as split_k's. What
-// limits it: reads of fragments beside FFMAs, and one size of tile.
-//
-// 4096^3 on an H200: 52 TFLOP/s, 1.06 of pipelined; of cuBLAS 1.01, and 1.17 at 4097 x 4099 x 4101, copies included.
+// In pipelined every thread computes addresses and starts copies, and one barrier keeps all warps together. Here one
+// instruction copies a box, and barriers of a ring take the place of the block's. But the accelerator does not transpose, and
+// fragments of what lies along k are four k of each row, in registers whose banks conflict (README.md). So the warp that loads
+// a box also transposes it, in place: a thread 4 x 4 elements at a time, in reads and writes of 16 bytes without bank
+// conflicts. Needs compute capability 9.0, and rows or columns of A and of B that are contiguous and begin at multiples of 16
+// bytes, or a workspace for copies that do (padded.cu). With a workspace, tiles that fill no round are shared out along k, as
+// split_k's. What limits it: reads of fragments beside FFMAs, and one size of tile.
 
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -214,7 +209,7 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
                          packet{sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
     };
     // That sums may go out `swapped` also decides which registers they get all the while: those of even columns odd ones, the
-    // opposite of B's. Without it the loop takes 1218 clocks for 1024 FFMA, with it 1064.
+    // opposite of B's. Without it the registers of many FFMAs conflict (README.md).
     if (left != nullptr)
         for_each_packet([&](int r, int c, const packet& four) {
             *reinterpret_cast<packet*>(left + r * tile::n + c) = swapped(four);

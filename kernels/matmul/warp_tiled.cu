@@ -13,8 +13,6 @@
 // it; two buffers leave one barrier a step. At edges, at odd addresses and where neither dimension is contiguous the elements
 // are read one by one. Any shape, any strides. What limits it: 64 products for each 8 passes of shared memory, where a thread
 // with more elements needs fewer; the next tiles' way through registers; a barrier every 8 of k.
-//
-// 4096^3 on an H200: 39 TFLOP/s, 0.76 of cuBLAS.
 
 #include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tile_loader.cuh"

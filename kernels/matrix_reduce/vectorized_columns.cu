@@ -3,20 +3,16 @@
 //              strip 0                        strip 1
 //              lane 0 .. lane 31
 //   range 0    p p p p ... p p p   warp 0     p p p p ...      p: a packet of 16 bytes, of 4 or 8 columns
-//              p p p p ... p p p   warp 1
-//              ...                            (of few columns a warp takes several rows)
+//              p p p p ... p p p   warp 1                      (of few columns a warp takes several rows)
 //   range 1    p p p p ... p p p   warp 0
 //
-// Here "row" is a row in memory: what launch.hpp calls a row of x is a column here. A thread keeps one state
-// for each column of its packet and walks down the rows, eight loads in flight (four of 16-bit types: eight
-// columns need the registers). Lanes of one column meet by shuffles, warps in shared memory. Where there are
-// too few strips to fill the device the rows are cut into ranges, one wave of blocks; they leave one partial a
-// column, and the last block of those that share a ticket combines them in the order of the ranges, in the
-// same launch. Blocks that run together read whole rows. Packets need columns at 16-byte boundaries in every
-// row; else a thread takes one column. The last packet of a row, where it is not full, is read element by
-// element: nothing outside the matrix is.
-//
-// What limits it is DRAM. Needs row_stride 1 (of x: columns side by side) to be fast; takes any.
+// Here "row" is a row in memory: what launch.hpp calls a row of x is a column here. A thread keeps one state for each
+// column of its packet and walks down the rows, eight loads in flight (four of 16-bit types, whose eight columns need
+// the registers). Lanes of one column meet by shuffles, and warps in shared memory. Ranges leave one partial a
+// column, and the last block of those that share a ticket combines them in the order of the ranges, in the same
+// launch. Packets need columns at 16-byte boundaries in every row; else a thread takes one column. The last packet of
+// a row is read element by element where it is not full: nothing outside the matrix is read. Any strides, but it is
+// fast for row_stride 1 only (of x: columns side by side). What limits it is DRAM.
 
 #include "kernels/device/vector.cuh"
 #include "kernels/matrix_reduce/last_block.cuh"

@@ -12,7 +12,7 @@
 // and the spread of these means make those about the row's (Chan, Golub and LeVeque, "Updating formulae and a
 // pairwise algorithm for computing sample variances", 1979): no difference of large sums anywhere. Clusters
 // need compute capability 9.0; elsewhere rows beyond 16384 are read twice. Needs the elements of a row side by
-// side. What limits it now is DRAM.
+// side. What limits it is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/row.cuh"

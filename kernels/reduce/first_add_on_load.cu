@@ -4,10 +4,8 @@
 //   thread i:         x[i]      +     x[i + 256]
 //
 // No thread is idle in the first step any more, two loads are in flight a thread, and half as many blocks and
-// partials are needed for the same data. What limits it now is the tree: eight steps with a barrier each for
+// partials are needed for the same data. What limits it is the tree: eight steps with a barrier each for
 // only two loads a thread. Any stride.
-//
-// 2^28 floats on an H200: 1.7 TB/s.
 
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"

@@ -7,8 +7,6 @@
 // A block turns one tile of 256 elements into one partial result; the kernel is launched on the partials
 // again until one is left. The tree's shape costs most: after one step half the threads of every warp idle,
 // after five whole warps run for one thread each, and the modulo that finds them is slow itself. Any stride.
-//
-// 2^28 floats on an H200: 0.89 TB/s.
 
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"

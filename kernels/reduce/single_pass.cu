@@ -3,26 +3,16 @@
 //   up to 64 KB:   one block             packets -> registers -> shuffles -> shared memory -> result
 //   up to 512 KB:  a cluster of 8        every warp sends its share into the first block's shared memory
 //   up to 8 MB:    16 clusters           then 15 send theirs to the one that read its share last, which waits
-//   more:          many blocks           partials[block], then a ticket: whoever draws the last combines the
-//                                        partials in the order of their blocks
+//   more:          many blocks           partials[block], then a ticket: whoever draws the last combines them
 //   over 17 MB:    two blocks an SM      the same; x comes through rings in shared memory
 //
-// What clusters send is data and signal at once: a store that counts at a barrier in the receiver's shared memory,
-// or 16 bytes of which the second half is not zero. No fence, no reload. A thread has a round of four packets where
-// it can: of small data the SMs are busy with instructions, and fewer threads have fewer of them.
-//
-// A ring is filled by bulk copies, which one thread starts and the hardware carries out: 192 KB are under way in an
-// SM, at no cost in registers or instructions, and DRAM is read in long runs. Without bulk copies (on devices other
-// than those of compute capability 9.0, for strided x, for dot) large data gets several blocks for each place on the
-// device, so that an SM that runs ahead takes more of them; and without clusters smaller data is spread over the
-// SMs, one block each, until every block has a whole tile, then over more blocks, until the device is full. Loads
-// are those of `vectorized`.
-//
-// Who is last to come varies, what it computes does not: the same call gives the same bits. Tickets and messages are
-// zero again after the call. Any stride; 16-byte loads for stride 1. What limits it is the launch up to about 1 MB,
-// then L2 or DRAM.
-//
-// 2^28 floats on an H200: 4.6 TB/s, 1.015 of CUB's rate.
+// What clusters send is data and signal at once: a store that counts at a barrier in the receiver's shared memory, or
+// 16 bytes of which the second half is not zero. So there is no fence and no reload. A ring is filled by bulk copies,
+// which one thread starts: 192 KB are under way in an SM, at no cost in registers or instructions. Where there are no
+// clusters or bulk copies, data is spread over more blocks (README.md), whose loads are those of `vectorized`. Who is
+// last to come varies, but partials are combined in the order of their blocks, so the same call gives the same bits.
+// Tickets and messages are zero again after it. Any stride; 16-byte loads for stride 1. What limits it is the launch
+// up to about 1 MB, then L2 or DRAM.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/reduce/single_pass.cuh"

@@ -3,31 +3,16 @@
 //
 //   a block draws the next tile's number, starts its loads and, when they are there,
 //   tile t:  scans it -> publishes its sum -> looks back for the sum of all before it -> adds it -> y
+//   warp w of a tile:  8 rows of 32 packets of 16 bytes, one a lane, one row after another in memory
 //
 // A tile waits for the sums of the tiles before it, not for their y; they belong to blocks that run already, as
-// numbers are drawn in the order in which blocks start. What it adds up depends on its number alone
-// (ledger.cuh), so the same call gives the same bits; the paper's look-back adds what happens to be there.
-//
-//   warp w of a tile:  row 0: | packet | packet | ... 32 packets, one a lane |   a packet is 16 bytes
-//                      row 1: | ...                                            |
-//                      ...    8 rows, one after another in memory
-//
-// A lane copies its packets to shared memory asynchronously and is the only one that reads them there: shared
-// memory holds twice of what registers would keep under way. Rows are scanned by shuffles, as many as there
-// are 16-byte rows, so nothing is ever transposed.
-//
-// The first blocks clear the ledger's entries while their loads are under way, and every block sees that they
-// are done before it uses one. So the workspace may hold anything but for the two counters, which are zero
-// again at the end: the ticket wraps around, and the last tile resets the other, for it knows that all have
-// published and so none will look at it.
-//
-// Packets are those of y, at any address, with a stride of 1; the first may begin before y, the last end after
-// it, and both are then taken by elements. x is copied in the same packets where its address agrees with y's
-// modulo 16, and else element by element to the same places. Where y has another stride, packets are elements
-// and tiles are smaller. Packets are stored by an instruction of our own: the compiler took them apart, and four
-// stores of 4 bytes, 16 bytes apart, made 2^28 floats take 1.11 ms instead of 0.68.
-//
-// What limits it is DRAM, and below some MB the latency of the launch and of the look-back.
+// numbers are drawn in the order in which blocks start. What it adds up depends on its number alone (ledger.cuh), so
+// the same call gives the same bits. A lane copies its packets to shared memory asynchronously and is the only one
+// that reads them there: shared memory holds twice of what registers would keep under way. Rows are scanned by
+// shuffles, so nothing is ever transposed. The first blocks clear the ledger's entries while their loads are under
+// way, so the workspace may hold anything but for two counters, which are zero again at the end. Any stride and
+// address; README.md says which packets there are. What limits it is DRAM, and below some MB the latency of the
+// launch and of the look-back.
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/store.cuh"

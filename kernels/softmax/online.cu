@@ -4,7 +4,7 @@
 //   block:   (m, s) + (m', s') by the same rule, a tree in shared memory        so far is brought up to it
 //
 // A warp's loads lie side by side, and of the three passes two are left (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018). What limits it now: a load instruction for every element, each
+// normalizer calculation for softmax", 2018). What limits it: a load instruction for every element, each
 // waiting for the one before it, two reads, and blocks of 256 threads for rows that have fewer elements. Any
 // strides.
 

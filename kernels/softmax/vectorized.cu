@@ -10,7 +10,7 @@
 // that. Each warp has its own largest element m_w and sum s_w relative to it; one exchange of these pairs is
 // all that a row needs: exp(x - m) / s is exp(x - m_w) times exp(m_w - m) / s, the same factor for all of the
 // warp. Clusters need compute capability 9.0; elsewhere rows beyond 16384 are read twice. Needs the elements
-// of a row side by side. What limits it now is DRAM.
+// of a row side by side. What limits it is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/row.cuh"

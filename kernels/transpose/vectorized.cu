@@ -1,23 +1,17 @@
 // vectorized: 16-byte packets on both sides, square patches turned over in registers.
 //
-// A thread takes a patch of W x W elements, W = 16 / element size: W packets from W rows, all in flight
-// together. It turns the patch over in registers (elements of 4 and 8 bytes only change names, smaller ones
-// take half a byte permutation each), so what goes through shared memory is packets too:
-//
 //   source, W = 4                 registers            shared: a row for each row of the destination
 //   | p p p p | p p p p | ...     row r  ->  col r     col 0:  | patch 0 | patch 1 | ...  xor 0
-//   | p p p p | p p p p | ...                          ...
 //   | p p p p | p p p p | ...                          col 4:  | patch 0 | patch 1 | ...  xor 1
 //
-// The place of a packet in its row is xored with the number of the column's patch: the packets that a warp
-// stores, down a column of the tile, and those that it loads, along a row, lie in all 32 banks.
-//
-// A warp reads and writes pieces of 128 to 512 bytes, with a load and a store for every 16. Blocks are numbered
-// in bands, so that those resident cover a nearly square part of the matrix and the lines that two blocks share
-// are still in L2. Where pointers or row strides are not multiples of 16 bytes, narrower packets; tiles at the
-// edge of the matrix go element by element, as do matrices of up to 16 rows or columns, in tiles as flat or as
-// tall as they are. A pair of views that makes the call a copy of rows is copied without shared memory. Needs
-// unit stride on both sides. What limits it now: DRAM.
+// A thread takes a patch of W x W elements, W = 16 / element size: W packets from W rows, all in flight together. It
+// turns the patch over in registers (elements of 4 and 8 bytes only change names, smaller ones take half a byte
+// permutation each), so what goes through shared memory is packets too. The place of a packet in its row is xored
+// with the number of the column's patch: the packets that a warp stores, down a column of the tile, and those that it
+// loads, along a row, lie in all 32 banks. Blocks are numbered in bands, so that the lines that two blocks share are
+// still in L2. Where pointers or row strides are not multiples of 16 bytes, packets are narrower. Tiles at the edge of
+// the matrix go element by element, as do matrices of up to 16 rows or columns. A pair of views that makes the call a
+// copy of rows is copied without shared memory. Needs unit stride on both sides. What limits it: DRAM.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/vector.cuh"
