@@ -1,9 +1,11 @@
 # Tests of the tree itself: who includes whom, that every public header stands alone, that the installed package works,
-# what a script writes, what is in the library.
+# what a script writes, what is in the library, that comments state no measured figure.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 add_test(NAME layering COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py ${PROJECT_SOURCE_DIR})
 add_test(NAME layering.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py --self-test)
+add_test(NAME comments COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/comments.py ${PROJECT_SOURCE_DIR})
+add_test(NAME comments.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/comments.py --self-test)
 add_test(NAME bench_pytorch
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_pytorch.py ${PROJECT_SOURCE_DIR})
 
