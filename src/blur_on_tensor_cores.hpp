@@ -33,7 +33,7 @@ std::string_view excess_of(const image_batch_view<const T>& source, gaussian_blu
     return {};
 }
 
-/// Of sources without excess_of(). Pure.
+/// Whether the rung takes such a problem, of sources without excess_of(). Pure.
 bool fits_tensor_cores(const gaussian_blur_problem& problem, gaussian_blur_algorithm rung,
                        const device_traits& device);
 

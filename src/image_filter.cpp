@@ -105,7 +105,7 @@ std::optional<gaussian_blur_algorithm> tensor_core_rung_of(const gaussian_blur_p
     return warpgroups;
 }
 
-/// Of valid arguments.
+/// Takes valid arguments.
 template <class T>
 void convolve(const char* operation, const image_batch_view<const T>& source,
               const image_batch_view<T>& destination, const blur::taps& taps_x, const blur::taps& taps_y,

@@ -63,7 +63,7 @@ void require_mma_can_run(const matmul_problem& problem, const device_traits& dev
             "multiples of 16 bytes, and takes no batch");
 }
 
-/// Of compute capability 9.0: other devices, also later ones, do not have its instructions.
+/// Whether the device has compute capability 9.0: other devices, also later ones, do not have its instructions.
 bool is_hopper(const device_traits& device) {
     return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
 }
@@ -372,7 +372,7 @@ struct choice {
     double us;  ///< predicted, without the launch
 };
 
-/// Of the rungs that multiply with wgmma and tensor maps, without an epilogue.
+/// The cheapest of the rungs that multiply with wgmma and tensor maps, without an epilogue.
 choice cheapest(const matmul_problem& problem, const device_traits& device) {
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
     choice best{persistent, std::numeric_limits<double>::infinity()};
@@ -395,7 +395,7 @@ choice cheapest(const matmul_problem& problem, const device_traits& device) {
     return best;
 }
 
-/// Of the rungs for float.
+/// The rung for operands of float.
 matmul_algorithm select_float(const matmul_problem& problem, const device_traits& device) {
     const bool can_be_pipelined = problem.unit_stride && can_copy_async(device);
     const auto [m, n, k] = std::tuple(problem.m, problem.n, problem.k);
@@ -674,7 +674,7 @@ bool can_be_grouped(const matmul_problem& problem, const device_traits& device) 
     return has_warpgroups(device) && problem.tensor_maps && problem.stores_operand_type && problem.k > 0;
 }
 
-/// Of products in the order of falling k, how many of the first take a launch each: none, all, or those of which one tile
+/// How many of the first products, in the order of falling k, take a launch each: none, all, or those of which one tile
 /// would take longer than the whole product does where it has the device to itself.
 template <class Products>
 std::size_t count_alone(const Products& products, const device_traits& device) {

@@ -76,7 +76,7 @@ void launch(const rungs::arguments<Operation, T>& arguments, const device_traits
     }
 }
 
-/// Of the rows of x; `given` names it in errors as the caller gave it.
+/// Reduces the rows of x; `given` names it in errors as the caller gave it.
 template <class Operation, class T>
 void run(const char* operation, const matrix_view<const T>& given, matrix_view<const T> x,
          const vector_view<rungs::result_type<Operation, T>>& y, std::int64_t divisor,

@@ -76,7 +76,7 @@ std::string_view to_string(transpose_algorithm algorithm) {
     return "unknown";
 }
 
-/// Of views with gaps, those of few rows or columns go without a tile: it would be mostly empty.
+/// Views with gaps that have few rows or columns go without a tile: it would be mostly empty.
 transpose_algorithm select(const transpose_problem& problem, const device_traits&) {
     constexpr std::int64_t narrow_bytes = 64;
     if (problem.is_copy || problem.unit_stride) return transpose_algorithm::vectorized;

@@ -184,7 +184,7 @@ void validate(const char* operation, const char* name, const image_batch_view<T>
     if (batch.count > 0) validate(operation, name, first);
 }
 
-/// Of images that are written: no two may share an element. They lie one after another, or their rows side by
+/// Checks images that are written: no two may share an element. They lie one after another, or their rows side by
 /// side.
 template <class T>
 void validate_apart(const char* operation, const char* name, const image_batch_view<T>& batch) {

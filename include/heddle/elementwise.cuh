@@ -18,8 +18,8 @@ void prepare_elementwise(const char* operation, std::span<operand> operands, std
 
 struct elementwise_tile {
     static constexpr int threads = 256;
-    /// Of several large inputs, by functions that let two such blocks fill an SM: each input is then read in longer
-    /// runs.
+    /// Several large inputs take these blocks where the function lets two of them fill an SM: each input is then read
+    /// in longer runs.
     static constexpr int wide_threads = 1024;
     static constexpr int wide_registers = 32;
     static constexpr std::int64_t wide_packets = std::int64_t{1} << 22;

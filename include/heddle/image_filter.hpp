@@ -30,7 +30,7 @@ struct image_filter_options {
     /// The part of the source whose result is wanted, inside of it: the destination has its size and gets what
     /// the filter would give there of the whole. Not given: the whole.
     std::optional<image_region> region{};
-    /// Of sobel and laplacian. The others take what suits of the blur's rungs.
+    /// The rung of sobel and laplacian. The others take whichever of the blur's rungs suits.
     image_filter_algorithm algorithm = image_filter_algorithm::automatic;
     /// Device scratch memory of at least image_filter_workspace_bytes(), aligned to 16 bytes. Empty: taken
     /// from the device's pool, stream-ordered, for the call's duration, where the filter needs any. Sobel and
@@ -110,7 +110,7 @@ enum class gradient { x, y, magnitude };
 ///        -2 0 2         0  0  0
 ///        -1 0 1         1  2  1
 ///
-/// Of integers x and y are exact. T, which must be named, is float, half, uint16_t or uint8_t.
+/// x and y are exact where T is an integer. T, which must be named, is float, half, uint16_t or uint8_t.
 template <class T>
 void sobel(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
            heddle::gradient gradient, cuda::stream_ref stream, const image_filter_options& options = {});
@@ -127,7 +127,7 @@ void sobel(image_view<const std::type_identity_t<T>> source, image_view<float> d
 ///     1 -4  1
 ///     0  1  0
 ///
-/// Of integers it is exact. T, which must be named, is float, half, uint16_t or uint8_t.
+/// It is exact where T is an integer. T, which must be named, is float, half, uint16_t or uint8_t.
 template <class T>
 void laplacian(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<float> destinations,
                cuda::stream_ref stream, const image_filter_options& options = {});

@@ -87,9 +87,9 @@ struct matmul_options {
     /// addresses are copied to even ones, and for TF32 one that has to lie along k. Empty: they are not.
     /// matmul_workspace_bytes(a, b, c) asks for these operands; matmul_problem's members have to be theirs.
     std::span<std::byte> workspace{};
-    /// Of matmul_tiles() of the algorithm that is asked for: which; -1: the one that a model of their costs prefers.
+    /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
     int tile = -1;
-    /// Of a product of float: what `automatic` chooses from.
+    /// Limits what `automatic` chooses from where the operands are float.
     heddle::precision precision = heddle::precision::fp32;
 };
 
@@ -105,7 +105,7 @@ struct matmul_epilogue {
     /// Added to every column: as long as a column, or empty.
     vector_view<const Out> column_bias{};
     float scale = 1;
-    /// Of C's shape, or empty. C itself may be given: it is read before it is written.
+    /// Has C's shape, or is empty. C itself may be given: it is read before it is written.
     matrix_view<const Out> residual{};
 };
 

@@ -29,7 +29,7 @@ struct matrix_reduce_options {
     /// one is done. Empty: taken from the device's pool, stream-ordered, for the call's duration, where any is
     /// needed.
     std::span<std::byte> workspace{};
-    /// Of variances alone: they divide by the length less this, 1 for the unbiased estimate.
+    /// Variances divide by the length less this, 1 for the unbiased estimate. No other reduction uses it.
     std::int64_t correction = 0;
 };
 

@@ -24,21 +24,21 @@ struct row_share {
     int step;
     int count;
 
-    /// Of a row that blockDim.x lanes hold.
+    /// The share of a row that blockDim.x lanes hold.
     __device__ static row_share of_lanes(std::int64_t cols) {
         return {static_cast<int>(threadIdx.x),
                 has_whole_warps<width, elements> ? warp_size : static_cast<int>(blockDim.x),
                 static_cast<int>(cols) / width};
     }
 
-    /// Of a row that a block or a cluster holds: each warp has a run of its own.
+    /// The share of a row that a block or a cluster holds: each warp has a run of its own.
     __device__ static row_share of_block(std::int64_t cols) {
         const unsigned warp = (ptx::cluster_rank() * blockDim.x + threadIdx.x) / warp_size;
         return {static_cast<int>(warp * (warp_size * packets) + threadIdx.x % warp_size), warp_size,
                 static_cast<int>(cols) / width};
     }
 
-    /// Of a share of_block(): how many elements its warp has.
+    /// How many elements the warp of a share of_block() has.
     __device__ int elements_of_warp() const {
         const int left = count - (first - static_cast<int>(threadIdx.x % warp_size));
         return width * (left < 0 ? 0 : left < warp_size * packets ? left : warp_size * packets);

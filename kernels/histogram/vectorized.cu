@@ -43,7 +43,7 @@ int columns_for(int bins) {
 template <class T>
 using packet_of = std::conditional_t<sizeof(T) == 1, vector<std::uint32_t, 4>, vector<T, 4>>;
 
-/// Of bytes, whose 256 bins leave room for all columns: a byte's row is its value times 128 bytes, by one shift
+/// The 256 bins of bytes leave room for all columns. A byte's row is its value times 128 bytes, by one shift
 /// and one mask.
 __device__ void count_packet(unsigned* own, const vector<std::uint32_t, 4>& words, const range&, int, int) {
     static_assert(tile::most_columns * sizeof(unsigned) == 1 << 7);

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::image_filter {
 
-/// Of a number that is not negative, within an ulp: a Newton step from the approximate root. sqrtf() is a call
+/// The square root of a number that is not negative, within an ulp, by a Newton step from the approximate root. sqrtf() is a call
 /// where its argument is denormal, which costs registers.
 __device__ inline float square_root(float square) {
     const float reciprocal = rsqrtf(square);

@@ -76,7 +76,7 @@ struct step_info {
     bool exists;  ///< else the step before was the last
 };
 
-/// Of B a block splits a share, for all blocks of its cluster.
+/// A block splits a share of B for all blocks of its cluster.
 template <bool a_k_major, bool b_k_major, int cluster>
 struct shared_storage {
     static_assert(cluster <= 2, "a block has one other to send to");
@@ -100,7 +100,7 @@ struct shared_storage {
 __device__ int stage_of(int step) {
     return step % stages;
 }
-/// Of the phase that ends when what `step` needs has come. A stage is free when the phase before it has ended.
+/// The parity of the phase that ends when what `step` needs has come. A stage is free when the phase before it has ended.
 __device__ unsigned parity_of(int step) {
     return static_cast<unsigned>(step / stages % 2);
 }

@@ -56,7 +56,7 @@ struct element_function {
     }
 };
 
-/// Of one element.
+/// Applies the activation to one element.
 template <class Out>
 __device__ float activated(matmul_activation activation, float x, std::int64_t, std::int64_t) {
     with_activation(activation, [&]<matmul_activation one>() { x = activated<Out, one>(x); });
@@ -68,7 +68,8 @@ __device__ float activated(const element_function<Function>& function, float x, 
     return function(x, row, col);
 }
 
-/// Of one element: `x` is alpha times its sum, plus beta times C. A call: it is long, and made for every element.
+/// Applies the epilogue to one element, whose `x` is alpha times its sum, plus beta times C. It is a call, as it is long and
+/// made for every element.
 template <class Out, class Activation>
 __device__ __noinline__ float applied(const epilogue<Out, Activation>& e, float x, std::int64_t row,
                                       std::int64_t col) {

@@ -36,7 +36,7 @@ constexpr no_batch transposed(no_batch b) {
 template <class In>
 using batch_of = std::conditional_t<std::is_same_v<In, float>, no_batch, batch_strides>;
 
-/// Of the rung's plans: which; -1: the cheapest.
+/// Which of the rung's plans is taken; -1 is the cheapest.
 struct tile_choice {
     int index = -1;
 };
@@ -46,7 +46,7 @@ using tile_of = std::conditional_t<std::is_same_v<In, float>, no_tile_choice, ti
 
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
-/// Of a batch, of its first matrices.
+/// Of a batch these are the first matrices.
 template <class In, class Out, class Activation = matmul_activation>
 struct product {
     matrix_view<const In> a;
@@ -165,7 +165,7 @@ template <class In, class Out>
 void launch_padded(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
                    cudaStream_t stream);
 
-/// Of a workspace: zero between calls. The sums that are shared come behind them.
+/// A workspace begins with the tickets, which are zero between calls. The sums that are shared come behind them.
 inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};
 
 }  // namespace heddle::kernels::matmul

@@ -39,7 +39,7 @@ struct share {
     static constexpr int of_warp = warp * width * count;
 };
 
-/// Of A or B: `to` has rows of whole packets, at least as long as those of `from`; both have contiguous rows.
+/// A copy of A or B: `to` has rows of whole packets, at least as long as those of `from`; both have contiguous rows.
 template <class T>
 struct copy {
     matrix_view<const T> from;

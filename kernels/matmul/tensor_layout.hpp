@@ -23,8 +23,8 @@ bool has_tensor_rows(const matrix_view<T>& m) {
            m.row_stride < max_stride_bytes / std::int64_t{sizeof(T)};
 }
 
-/// Of rows of copies, from the first one on: a box of 128 bytes is then one cache line, or, where the first row does not
-/// begin at one, two in every row.
+/// Rows of copies begin at multiples of this from the first one on: a box of 128 bytes is then one cache line, or, where
+/// the first row does not begin at one, two in every row.
 inline constexpr std::int64_t copy_alignment = 128;
 
 /// What a copy takes of a matrix of elements of `element` bytes whose rows begin at multiples of that.
@@ -43,7 +43,7 @@ bool has_tensor_rows_or_columns(const matrix_view<T>& m) {
     return has_tensor_rows(m) || has_tensor_rows(transposed(m));
 }
 
-/// Of A and B that it can address: whether one of them does so along k.
+/// Whether the tensor memory accelerator can address one of A and B along k; it can address both.
 template <class T>
 bool has_tensor_operand_along_k(const matrix_view<T>& a, const matrix_view<T>& b) {
     return has_tensor_rows(a) || has_tensor_rows(transposed(b));

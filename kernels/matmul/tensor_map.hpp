@@ -8,7 +8,7 @@
 
 namespace heddle::kernels::matmul {
 
-/// Of a matrix of which has_tensor_rows() holds.
+/// The map of a matrix of which has_tensor_rows() holds.
 template <class T>
 CUtensorMap make_tensor_map(const matrix_view<T>& m, int box_rows, int box_cols, std::int64_t batches = 1,
                             std::int64_t batch_stride = 0,

@@ -39,7 +39,7 @@ inline constexpr std::array fused_tiles = {
     tile_plan{128, 128, 1, 0.33, 0.5},
     tile_plan{64, 128, 1, 0.27, 1.0},
 };
-/// Of TF32. Where A alone lies along k, of C^T. Measured on an H200.
+/// The tiles of TF32; where A alone lies along k, they are of C^T. Measured on an H200.
 inline constexpr std::array tf32_tiles = {
     tile_plan{128, 256, 1, 1.33, 2.0}, tile_plan{128, 192, 1, 1.00, 1.6}, tile_plan{128, 128, 1, 0.79, 1.2},
     tile_plan{64, 128, 1, 0.58, 0.8},  tile_plan{64, 128, 2, 0.575, 1.4}, tile_plan{64, 64, 1, 0.46, 0.6},
@@ -122,7 +122,7 @@ inline tile_layout lay_out_streamed(const tile_plan& plan, std::int64_t m, std::
     return result;
 }
 
-/// Of all tiles, or of the one that is asked for.
+/// The cheapest of all tiles, or the one that is asked for.
 template <class LayOut>
 tile_layout cheapest(std::span<const tile_plan> plans, int tile, LayOut lay_out_one) {
     tile_layout best;
@@ -162,7 +162,7 @@ struct grouped_layout {
     double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
 };
 
-/// Of products (launch.hpp) in the order of falling k. Their tiles go round among the workers, so the first one has the
+/// Takes products (launch.hpp) in the order of falling k. Their tiles go round among the workers, so the first one has the
 /// longest of each round.
 template <class Products>
 grouped_layout cheapest_grouped(const Products& products, int sm_count) {
@@ -206,7 +206,7 @@ inline constexpr double copied_bytes_per_us = 2e6;  ///< half the memory's rate:
 inline constexpr double copy_around_us = 4;
 }  // namespace float_costs
 
-/// Of `pipelined` and `split_k`.
+/// A tile of `pipelined` and `split_k`.
 struct ffma_tile {
     int m;
     int n;
@@ -223,7 +223,7 @@ inline constexpr std::array ffma_tiles = {
     ffma_tile{32, 64, 1, 0.0131, 0.0131, 2.3, 64 << 10},
 };
 
-/// Of `tma_pipelined`, and of `warp_tiled`.
+/// The tiles of `tma_pipelined` and of `warp_tiled`.
 inline constexpr ffma_tile tma_pipelined_tile{128, 128, 2, 0.16, 0.09, 3};
 inline constexpr ffma_tile warp_tiled_tile{128, 128, 2, 0.217, 0.12, 3};
 
@@ -245,7 +245,7 @@ constexpr std::int64_t ffma_sums_bytes(const ffma_tile& tile, const ffma_layout&
     return layout.shared() * layout.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
 }
 
-/// Of so many blocks, in rounds, each `k` along k.
+/// The time of so many blocks, in rounds, each `k` along k.
 inline double ffma_rounds_us(const ffma_tile& tile, std::int64_t blocks, double k, int sm_count) {
     const std::int64_t at_once = std::int64_t{std::max(1, sm_count)} * tile.blocks_per_sm,
                        rest = blocks % at_once;
@@ -285,8 +285,8 @@ inline ffma_layout lay_out_ffma(const ffma_tile& tile, std::int64_t m, std::int6
     return sharing.us < result.us ? sharing : result;
 }
 
-/// Of the tiles that the device has shared memory for; without any, a layout of infinite time. `may_share`: there is a
-/// workspace.
+/// The cheapest of the tiles that the device has shared memory for; without any, a layout of infinite time. `may_share` says
+/// that there is a workspace.
 inline ffma_layout cheapest_ffma(std::int64_t m, std::int64_t n, std::int64_t k, const device_traits& device,
                                  bool may_share) {
     ffma_layout best;
@@ -402,7 +402,7 @@ inline constexpr int skinny_height = 64;
 inline constexpr std::array skinny_tiles = {skinny_plan{16, 64, 0.16}, skinny_plan{64, 64, 0.25}};
 inline constexpr std::array skinny_tf32_tiles = {skinny_plan{16, 32, 0.29}, skinny_plan{32, 32, 0.29},
                                                  skinny_plan{64, 32, 0.29}};
-/// Of C's shorter side.
+/// The longest that C's shorter side may be.
 inline constexpr std::int64_t max_skinny_side = skinny_tiles.back().n;
 /// Blocks of a cluster that any device takes.
 inline constexpr int max_cluster = 8;
@@ -452,14 +452,14 @@ inline skinny_layout lay_out_skinny(std::span<const skinny_plan> plans, std::siz
     return result;
 }
 
-/// Of C with its longer side as m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
+/// Lays C out with its longer side as m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
 inline skinny_layout lay_out_skinny(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
                                     bool has_workspace, bool short_operand_along_k) {
     return lay_out_skinny(skinny_tiles, short_operand_along_k ? 0 : 1, m, n, k, sm_count, has_workspace,
                           read_us(m, n, k));
 }
 
-/// Of float as TF32, where B lies along k.
+/// The same of float as TF32, where B lies along k.
 inline skinny_layout lay_out_skinny_tf32(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count,
                                          bool has_workspace) {
     constexpr double to_float = 2;  // read_us() is of 16 bits
@@ -554,7 +554,7 @@ inline double tf32_us(std::int64_t m, std::int64_t n, std::int64_t k, int sm_cou
            (copies ? copies_us(m, n, k) : 0);
 }
 
-/// Of C or C^T.
+/// The sums of C or of C^T.
 inline std::int64_t tf32_sums_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
     const auto bytes = [=](std::int64_t rows, std::int64_t cols) {
         const tile_layout layout = cheapest_tf32(rows, cols, k, sm_count, true);

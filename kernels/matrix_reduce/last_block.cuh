@@ -7,8 +7,8 @@
 
 namespace heddle::kernels::matrix_reduce {
 
-/// Of `count` rows (or strips of them), each shared by `sharers` blocks, those numbered i, i + max_tickets, ...
-/// have one ticket. Whether this block, of one that is numbered `number`, is the last to draw it: then it sees
+/// There are `count` rows (or strips of them), each shared by `sharers` blocks; those numbered i, i + max_tickets, ...
+/// have one ticket. Says whether this block of row `number` is the last to draw its ticket: then it sees
 /// the partials of all of them. The ticket is zero again after the last. All threads of the block call this,
 /// after they have stored their partials.
 __device__ inline bool is_last_block(unsigned* tickets, unsigned number, unsigned count, unsigned sharers) {

@@ -47,7 +47,7 @@ class packed_row {
     int edges_;
 };
 
-/// Of one packet, the first of whose elements has this index.
+/// The state of one packet, whose first element has this index.
 template <class Operation, class T, int width>
 __device__ typename Operation::state state_of(const vector<T, width>& packet, std::int64_t index) {
     float values[width];

@@ -31,14 +31,14 @@ struct tile : row_limits {
     static constexpr int large_blocks_per_sm = 2;
 };
 
-/// Of `count` elements: their mean, or 0 for rms_norm, and the sum of the squares of what it leaves of them.
+/// The mean of `count` elements, or 0 for rms_norm, and the sum of the squares of what it leaves of them.
 struct moments {
     float count;
     float mean;
     float squares;
 };
 
-/// Of the `count` elements that the lanes of a group hold, where the others are 0.
+/// The moments of the `count` elements that the lanes of a group hold, where the others are 0.
 template <bool centred, class Share, int elements>
 __device__ moments moments_of(const Share& share, const float (&values)[elements], int count,
                               unsigned lanes) {

@@ -469,7 +469,7 @@ __device__ candidate<unsigned> warp_reduce(candidate<unsigned> best, Operation) 
     return {rank, static_cast<std::int64_t>(std::uint64_t{first_high} << 32 | first_low)};
 }
 
-/// Of the values of all threads of the block, for all of them. Once in a kernel.
+/// All threads of the block get the extremum of their values. A kernel may call it once.
 template <class Operation, class Value>
 __device__ Value block_extremum(Value value) {
     __shared__ Value of_warp[warp_size];

@@ -97,7 +97,7 @@ __device__ State exchange_mail(mail* mail, bool is_last, State own) {
     });
 }
 
-/// Of one cluster, or a few.
+/// The kernel of a grid of one cluster, or of a few.
 template <class Operation, class T, class Source, class Result>
 __global__ void __launch_bounds__(tile::lone_threads, 1)
     single_pass_clusters(Source x, Result* result, mail* mail) {
@@ -145,7 +145,7 @@ __device__ void combine_in_grid(State value, std::int64_t size, Result* result, 
     if (threadIdx.x == 0) *result = Operation::template finish<T>(value, size);
 }
 
-/// Of one block, or of any number.
+/// The kernel of a grid of one block, or of any number.
 template <class Operation, class T, class Source, class State, class Result>
 __global__ void __launch_bounds__(tile::lone_threads,
                                   tile::registers_per_sm / (tile::lone_threads * Operation::registers))

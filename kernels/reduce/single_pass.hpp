@@ -28,7 +28,7 @@ struct single_pass_tile {
     static constexpr int registers_per_sm = 65536;
 };
 
-/// Of a ring in shared memory that feeds a block. More is under way than the loads of a full SM are, at no cost in
+/// A ring in shared memory feeds a block. More is under way than the loads of a full SM are, at no cost in
 /// registers, threads or instructions.
 struct ring_tile {
     static constexpr int unroll = 4;

@@ -1,4 +1,4 @@
-// single_pass (single_pass.cu), of products, norms and counts.
+// This file compiles single_pass (single_pass.cu) for dot, the norms and count_nonzero.
 
 #include "kernels/reduce/single_pass.cuh"
 

@@ -1,4 +1,4 @@
-// single_pass (single_pass.cu), of the operations that look for a place.
+// This file compiles single_pass (single_pass.cu) for the operations that look for a place.
 
 #include "kernels/reduce/single_pass.cuh"
 

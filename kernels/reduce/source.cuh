@@ -220,7 +220,7 @@ class running {
     state total_ = Operation::template identity<state>();
 };
 
-/// Of argmin and argmax a thread keeps no more than the extremum and the round that has it. Whose extremum is the
+/// For argmin and argmax a thread keeps no more than the extremum and the round that has it. Whose extremum is the
 /// block's, mostly one thread, loads that round again to find the place; the others have seen nothing.
 template <class Operation, class T, int unroll, class Source>
 requires is_any_of<Operation, argmin, argmax>

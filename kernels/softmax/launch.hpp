@@ -8,14 +8,14 @@
 
 namespace heddle::kernels::softmax {
 
-/// Of equal shape, with at least one element; y is x or apart from it.
+/// x and y have the same shape and at least one element; y is x or apart from it.
 template <class T>
 struct arguments {
     matrix_view<const T> x;
     matrix_view<T> y;
 };
 
-/// Of softmax, or of its logarithm.
+/// These compute softmax or its logarithm.
 template <bool logarithm, class T>
 void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 template <bool logarithm, class T>

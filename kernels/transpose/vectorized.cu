@@ -26,7 +26,7 @@
 namespace heddle::kernels::transpose {
 namespace {
 
-/// Of a tile: square, or as flat or as tall as a matrix of few rows or few columns.
+/// A tile is square, or as flat or as tall as a matrix of few rows or few columns.
 enum class aspect { square, flat, tall };
 
 /// The part of the source that a block turns over. Where it is square its rows, and its columns, are 128 to 512
