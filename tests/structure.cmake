@@ -1,5 +1,5 @@
 # Tests of the tree itself: who includes whom, that every public header stands alone, that the installed package works,
-# what a script writes, what is in the library, that comments state no measured figure.
+# what scripts write and print, what is in the library, that comments state no measured figure.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 add_test(NAME layering COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py ${PROJECT_SOURCE_DIR})
@@ -8,6 +8,7 @@ add_test(NAME comments COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/
 add_test(NAME comments.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/comments.py --self-test)
 add_test(NAME bench_pytorch
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_pytorch.py ${PROJECT_SOURCE_DIR})
+add_test(NAME gpu_id COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/gpu_id.py ${PROJECT_SOURCE_DIR})
 
 # What the compiler made of the kernels. cuobjdump is beside nvcc, on PATH, or where scripts/setup puts it.
 add_test(NAME sass
