@@ -63,7 +63,7 @@ void heddle_row(const shape& s, temperature temperature, std::string_view name,
     row(s, options.precision == precision::tf32 ? tf32 : f32, name, temperature,
         [s, options](auto a, auto b, auto c) {
             const auto scratch =
-                std::make_shared<workspace>(matmul_workspace_bytes<float>(a, b, c, options), stream());
+                std::make_shared<workspace>(matmul_workspace_bytes<float>(a, b, c, stream(), options), stream());
             return [=] {
                 matmul_options with = options;
                 with.workspace = *scratch;

@@ -2,6 +2,7 @@
 #include "src/require.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -22,8 +23,10 @@ std::size_t byte_count(std::int64_t size, std::size_t element_bytes) {
 
 void* device_memory::allocate(std::int64_t size, std::size_t element_bytes) const {
     void* data = nullptr;
-    if (const std::size_t bytes = byte_count(size, element_bytes))
+    if (const std::size_t bytes = byte_count(size, element_bytes)) {
+        const stream_device call_device(stream);
         check(cudaMallocAsync(&data, bytes, stream.get()));
+    }
     return data;
 }
 

@@ -2,6 +2,7 @@
 #include "src/validate.hpp"
 #include <heddle/copy.hpp>
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -70,10 +71,8 @@ struct byte_rows {
 
 /// Whether the runtime's two-dimensional calls take these rows: their pitch is limited, to 2 GiB on current
 /// devices.
-bool fits_pitch(std::size_t pitch) {
-    int device = 0;
+bool fits_pitch(std::size_t pitch, int device) {
     int most = 0;
-    check(cudaGetDevice(&device));
     check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPitch, device));
     return pitch <= static_cast<std::size_t>(most);
 }
@@ -103,9 +102,10 @@ void copy(const block<const void>& source, const block<void>& destination, std::
     require(!overlap(read.at(from.data), written.at(to.data)), "copy", "destination", to.data,
             "no overlap with source ({})", from.data);
 
+    const stream_device call_device(stream);
     if (read.is_flat() && written.is_flat()) {
         check(cudaMemcpyAsync(to.data, from.data, read.count * read.width, cudaMemcpyDefault, stream.get()));
-    } else if (fits_pitch(std::max(read.pitch, written.pitch))) {
+    } else if (fits_pitch(std::max(read.pitch, written.pitch), call_device.traits().device)) {
         check(cudaMemcpy2DAsync(to.data, written.pitch, from.data, read.pitch, read.width, read.count,
                                 cudaMemcpyDefault, stream.get()));
     } else {  // rows so far apart are few
@@ -127,9 +127,10 @@ void fill(const block<void>& destination, std::size_t element_bytes, std::byte v
 
     const byte_rows written(to, element_bytes);
     const int byte = std::to_integer<int>(value);
+    const stream_device call_device(stream);
     if (written.is_flat()) {
         check(cudaMemsetAsync(to.data, byte, written.count * written.width, stream.get()));
-    } else if (fits_pitch(written.pitch)) {
+    } else if (fits_pitch(written.pitch, call_device.traits().device)) {
         check(cudaMemset2DAsync(to.data, written.pitch, byte, written.width, written.count, stream.get()));
     } else {
         for (std::size_t row = 0; row < written.count; ++row)

@@ -2,6 +2,7 @@
 
 #include "kernels/elementwise/launch.hpp"
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 
 #include <algorithm>
 #include <array>
@@ -185,7 +186,8 @@ void run(const elementwise_call& call, cuda::stream_ref stream, const elementwis
     if (output.rows == 0 || output.cols == 0) return;
 
     const rungs::arguments arguments{call.operation, call.type, used, call.p, call.q};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     const elementwise_algorithm algorithm = options.algorithm == elementwise_algorithm::automatic
                                                 ? select({output.rows, output.cols}, device)
                                                 : options.algorithm;

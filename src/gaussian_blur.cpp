@@ -7,6 +7,7 @@
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
 #include <heddle/gaussian_blur.hpp>
+#include <heddle/stream.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,10 +31,14 @@ constexpr std::array algorithms = {gaussian_blur_algorithm::naive,
                                    gaussian_blur_algorithm::tensor_core_warpgroups,
                                    gaussian_blur_algorithm::decimated};
 
+bool is_empty(const gaussian_blur_problem& problem) {
+    return problem.width == 0 || problem.height == 0 || problem.images == 0;
+}
+
 /// What a rung needs; 0 also where it cannot run the problem.
 std::int64_t workspace_bytes(const gaussian_blur_problem& problem, std::int64_t source_height,
                              gaussian_blur_algorithm algorithm) {
-    if (problem.width == 0 || problem.height == 0 || problem.images == 0) return 0;
+    if (is_empty(problem)) return 0;
     const auto with_tickets = [](std::int64_t bytes) {
         return bytes > 0 ? detail::workspace_ticket_bytes + bytes : 0;
     };
@@ -272,42 +277,71 @@ std::int64_t gaussian_radius(double sigma) {
     return static_cast<std::int64_t>(std::ceil(4 * sigma));
 }
 
+namespace {
+
+/// Checks all but what depends on the device, and describes the problem.
 template <class T>
-void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
-                   blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options) {
+gaussian_blur_problem checked(const image_batch_view<const T>& source, const image_batch_view<T>& destination,
+                              const blur_sigma& sigma, const gaussian_blur_options& options) {
     detail::validate_blur("gaussian_blur", source, destination, sigma, options);
     require_known("gaussian_blur", options.algorithm);
     detail::validate_workspace(
         "gaussian_blur", options.workspace,
         {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
-    const std::int64_t width = destination.first.width;
-    const std::int64_t height = destination.first.height;
-    const std::int64_t channels = destination.first.channels;
-    const std::int64_t source_height = source.first.height;
-    const gaussian_blur_problem problem{
-        .width = width,
-        .height = height,
-        .channels = channels,
-        .radius = detail::blur_radius(sigma, options),
-        .sigma = sigma,
-        .type = pixel_type_of<T>,
-        .images = destination.count,
-        .exact = options.exact,
-        .in_words = detail::steps_by(4, source) && detail::steps_by(4, destination) &&
-                    detail::begins_at(4, destination),
-        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
-        .border = options.border};
+    return {.width = destination.first.width,
+            .height = destination.first.height,
+            .channels = destination.first.channels,
+            .radius = detail::blur_radius(sigma, options),
+            .sigma = sigma,
+            .type = pixel_type_of<T>,
+            .images = destination.count,
+            .exact = options.exact,
+            .in_words = detail::steps_by(4, source) && detail::steps_by(4, destination) &&
+                        detail::begins_at(4, destination),
+            .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
+            .border = options.border};
+}
+
+/// The rung that does it on this device.
+template <class T>
+gaussian_blur_algorithm rung_of(const gaussian_blur_problem& problem, const image_batch_view<const T>& source,
+                                const gaussian_blur_options& options, const device_traits& device) {
     const bool is_automatic = options.algorithm == gaussian_blur_algorithm::automatic;
-    if (!is_automatic)
+    const gaussian_blur_algorithm algorithm =
+        is_automatic ? select(problem, source, options.region.value_or(image_region{}).x, device)
+                     : options.algorithm;
+    require_supported(problem, source, algorithm, device);
+    return algorithm;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::type_identity_t<T>> source,
+                                           image_batch_view<T> destination, blur_sigma sigma,
+                                           cuda::stream_ref stream, const gaussian_blur_options& options) {
+    gaussian_blur_options without = options;
+    without.workspace = {};
+    const gaussian_blur_problem problem = checked<T>(source, destination, sigma, without);
+    if (is_empty(problem)) return 0;
+    return workspace_bytes(problem, source.first.height,
+                           rung_of<T>(problem, source, options, traits_of(device_of(stream))));
+}
+
+template <class T>
+void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
+                   blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options) {
+    const gaussian_blur_problem problem = checked<T>(source, destination, sigma, options);
+    const std::int64_t source_height = source.first.height;
+    if (options.algorithm != gaussian_blur_algorithm::automatic)
         detail::validate_workspace_size("gaussian_blur", options.workspace,
                                         workspace_bytes(problem, source_height, options.algorithm));
-    if (width == 0 || height == 0 || destination.count == 0) return;
+    if (is_empty(problem)) return;
 
     const image_region region = options.region.value_or(image_region{});
-    const device_traits& device = traits_of(current_device());
-    const gaussian_blur_algorithm algorithm =
-        is_automatic ? select(problem, source, region.x, device) : options.algorithm;
-    require_supported(problem, source, algorithm, device);
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
+    const gaussian_blur_algorithm algorithm = rung_of<T>(problem, source, options, device);
     const std::int64_t bytes = workspace_bytes(problem, source_height, algorithm);
     detail::validate_workspace_size("gaussian_blur", options.workspace, bytes);
 
@@ -336,5 +370,18 @@ template void gaussian_blur(image_batch_view<const std::uint16_t>, image_batch_v
                             blur_sigma, cuda::stream_ref, const gaussian_blur_options&);
 template void gaussian_blur(image_batch_view<const std::uint8_t>, image_batch_view<std::uint8_t>, blur_sigma,
                             cuda::stream_ref, const gaussian_blur_options&);
+
+template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const float>, image_batch_view<float>,
+                                                    blur_sigma, cuda::stream_ref,
+                                                    const gaussian_blur_options&);
+template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const half>, image_batch_view<half>,
+                                                    blur_sigma, cuda::stream_ref,
+                                                    const gaussian_blur_options&);
+template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::uint16_t>,
+                                                    image_batch_view<std::uint16_t>, blur_sigma,
+                                                    cuda::stream_ref, const gaussian_blur_options&);
+template std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::uint8_t>,
+                                                    image_batch_view<std::uint8_t>, blur_sigma,
+                                                    cuda::stream_ref, const gaussian_blur_options&);
 
 }  // namespace heddle

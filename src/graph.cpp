@@ -1,6 +1,7 @@
 #include "src/ignore.hpp"
 #include <heddle/error.hpp>
 #include <heddle/graph.hpp>
+#include <heddle/stream.hpp>
 
 namespace heddle {
 
@@ -38,6 +39,7 @@ graph::graph(CUgraph_st& captured) {
 }
 
 void graph::launch(cuda::stream_ref stream) const {
+    const detail::stream_device call_device(stream);
     check(cudaGraphLaunch(get(), stream.get()));
 }
 

@@ -4,6 +4,7 @@
 #include "src/format.hpp"
 #include <heddle/error.hpp>
 #include <heddle/histogram.hpp>
+#include <heddle/stream.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -32,7 +33,8 @@ void run(vector_view<const T> x, const rungs::range& range, vector_view<std::int
          cuda::stream_ref stream, histogram_algorithm algorithm) {
     if (x.size <= 1) x.stride = 1;
     const histogram_problem problem{x.size, x.stride, counts.size};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     if (algorithm == histogram_algorithm::automatic) algorithm = select(problem, device);
     require_runnable(algorithm, problem);
 

@@ -7,9 +7,11 @@
 #include "src/workspace.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -105,25 +107,54 @@ std::optional<gaussian_blur_algorithm> tensor_core_rung_of(const gaussian_blur_p
     return warpgroups;
 }
 
+/// A convolution, but for its weights.
+template <class T>
+struct convolution {
+    const image_batch_view<const T>& source;
+    const image_batch_view<T>& destination;
+    gaussian_blur_problem problem;
+
+    convolution(const image_batch_view<const T>& from, const image_batch_view<T>& to,
+                const window_radius& radius, const image_filter_options& options)
+        : source(from),
+          destination(to),
+          problem{.width = to.first.width,
+                  .height = to.first.height,
+                  .channels = to.first.channels,
+                  .radius = radius,
+                  // A box's. Nobody asks for that of floats, which may be any convolution.
+                  .sigma = std::numeric_limits<double>::infinity(),
+                  .type = pixel_type_of<T>,
+                  .images = to.count,
+                  .in_vectors = detail::steps_by(16, from) && detail::begins_at(16, from),
+                  .border = options.border} {}
+
+    std::optional<gaussian_blur_algorithm> tensor_core_rung(const device_traits& device) const {
+        if constexpr (std::is_same_v<T, std::uint8_t>)
+            if (const auto rung = tensor_core_rung_of(problem, device);
+                rung && detail::excess_of(source, *rung).empty())
+                return rung;
+        return {};
+    }
+    gaussian_blur_algorithm rung(const device_traits& device) const {
+        return rung_of(problem, source.first.width, device);
+    }
+    std::int64_t workspace_bytes(const device_traits& device) const {
+        if (tensor_core_rung(device)) return 0;
+        return heddle::workspace_bytes(problem, source.first.height, rung(device));
+    }
+};
+
 /// Takes valid arguments.
 template <class T>
 void convolve(const char* operation, const image_batch_view<const T>& source,
               const image_batch_view<T>& destination, const blur::taps& taps_x, const blur::taps& taps_y,
               cuda::stream_ref stream, const image_filter_options& options) {
     if (is_empty(destination)) return;
-    const device_traits& device = traits_of(current_device());
-    const gaussian_blur_problem problem{
-        .width = destination.first.width,
-        .height = destination.first.height,
-        .channels = destination.first.channels,
-        .radius = {taps_x.radius, taps_y.radius},
-        .sigma = std::numeric_limits<double>::infinity(),  // a box's; of floats nobody asks
-        .type = pixel_type_of<T>,
-        .images = destination.count,
-        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
-        .border = options.border};
-    const gaussian_blur_algorithm rung = rung_of(problem, source.first.width, device);
-    const std::int64_t bytes = workspace_bytes(problem, source.first.height, rung);
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
+    const convolution<T> call(source, destination, {taps_x.radius, taps_y.radius}, options);
+    const std::int64_t bytes = call.workspace_bytes(device);
     detail::validate_workspace_size(operation, options.workspace, bytes);
 
     const image_region region = options.region.value_or(image_region{});
@@ -135,17 +166,15 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
                                  .taps_y = taps_y,
                                  .border = options.border,
                                  .border_value = border_value_of<T>(options)};
-    if constexpr (std::is_same_v<T, std::uint8_t>) {
-        if (const auto on_tensor_cores = tensor_core_rung_of(problem, device);
-            on_tensor_cores && detail::excess_of(source, *on_tensor_cores).empty())
-            return detail::launch_on_tensor_cores(arguments, device, stream.get(), *on_tensor_cores);
-    }
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+        if (const auto rung = call.tensor_core_rung(device))
+            return detail::launch_on_tensor_cores(arguments, device, stream.get(), *rung);
     device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);
     if (bytes > 0) {
         std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();
         arguments.intermediate = reinterpret_cast<float*>(data + detail::workspace_ticket_bytes);
     }
-    launch(arguments, device, stream.get(), rung);
+    launch(arguments, device, stream.get(), call.rung(device));
 }
 
 blur::taps taps_of(std::span<const float> weights) {
@@ -184,7 +213,8 @@ void filter(const char* operation, stencils::stencil stencil, const image_batch_
                                            .y = region.y,
                                            .border = options.border,
                                            .border_value = border_value_of<T>(options)};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     if (has_long_rows || options.algorithm == image_filter_algorithm::naive)
         return stencils::launch_naive(arguments, device, stream.get());
     stencils::launch_register_window(arguments, device, stream.get());
@@ -226,6 +256,34 @@ void separable_convolution(image_batch_view<const float> source, image_batch_vie
     convolve(operation, source, destination, taps_of(taps_x), taps_of(taps_y), stream, options);
 }
 
+std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float> source,
+                                                   image_batch_view<float> destination,
+                                                   std::span<const float> taps_x,
+                                                   std::span<const float> taps_y, cuda::stream_ref stream,
+                                                   image_filter_options options) {
+    constexpr const char* operation = "separable_convolution_workspace_bytes";
+    options.workspace = {};
+    validate(operation, source, destination, options);
+    detail::validate_taps(operation, "taps_x", taps_x);
+    detail::validate_taps(operation, "taps_y", taps_y);
+    if (is_empty(destination)) return 0;
+    const window_radius radius(std::ssize(taps_x) / 2, std::ssize(taps_y) / 2);
+    return convolution<float>(source, destination, radius, options)
+        .workspace_bytes(traits_of(device_of(stream)));
+}
+
+template <class T>
+std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_t<T>> source,
+                                      image_batch_view<T> destination, window_radius radius,
+                                      cuda::stream_ref stream, image_filter_options options) {
+    constexpr const char* operation = "box_blur_workspace_bytes";
+    options.workspace = {};
+    validate(operation, source, destination, options);
+    detail::validate_radius(operation, "radius", radius);
+    if (is_empty(destination)) return 0;
+    return convolution<T>(source, destination, radius, options).workspace_bytes(traits_of(device_of(stream)));
+}
+
 template <class T>
 void box_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
               window_radius radius, cuda::stream_ref stream, const image_filter_options& options) {
@@ -246,6 +304,17 @@ void laplacian(image_batch_view<const std::type_identity_t<T>> source, image_bat
                cuda::stream_ref stream, const image_filter_options& options) {
     filter<T>("laplacian", stencils::stencil::laplacian, source, destination, stream, options);
 }
+
+template std::int64_t box_blur_workspace_bytes(image_batch_view<const float>, image_batch_view<float>,
+                                               window_radius, cuda::stream_ref, image_filter_options);
+template std::int64_t box_blur_workspace_bytes(image_batch_view<const half>, image_batch_view<half>,
+                                               window_radius, cuda::stream_ref, image_filter_options);
+template std::int64_t box_blur_workspace_bytes(image_batch_view<const std::uint16_t>,
+                                               image_batch_view<std::uint16_t>, window_radius,
+                                               cuda::stream_ref, image_filter_options);
+template std::int64_t box_blur_workspace_bytes(image_batch_view<const std::uint8_t>,
+                                               image_batch_view<std::uint8_t>, window_radius,
+                                               cuda::stream_ref, image_filter_options);
 
 template void box_blur(image_batch_view<const float>, image_batch_view<float>, window_radius,
                        cuda::stream_ref, const image_filter_options&);

@@ -6,6 +6,7 @@
 #include <heddle/batched_matmul.hpp>
 #include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -578,7 +579,7 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                                     matrix_view<Out> c,
                                                     [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
                                                     const rungs::batch_strides& batch,
-                                                    const matmul_options& options,
+                                                    cuda::stream_ref stream, const matmul_options& options,
                                                     [[maybe_unused]] bool has_function = false) {
     detail::validate_matmul<In, Out>("matmul", a, b, c);
     const auto algorithms = matmul_algorithms(element_type_of<In>);
@@ -644,7 +645,7 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                      rungs::has_tensor_extents(arguments.c),
                                  options.precision,
                                  rungs::has_tensor_operand_along_k(arguments.a, arguments.b)};
-    const device_traits& device = traits_of(current_device());
+    const device_traits& device = traits_of(device_of(stream));
     detail::validate_workspace_size(
         "matmul", options.workspace,
         matmul_workspace_bytes(problem, device, has_function ? fused : options.algorithm));
@@ -656,8 +657,9 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
 template <class Out, class In>
 void enqueue(const rungs::checked_call<In, Out>& call, cuda::stream_ref stream,
              const matmul_options& options) {
+    const detail::stream_device call_device(stream);
     launch(call.algorithm, call.problem, call.arguments,
-           options.workspace.empty() ? nullptr : options.workspace.data(), traits_of(current_device()),
+           options.workspace.empty() ? nullptr : options.workspace.data(), call_device.traits(),
            stream.get());
 }
 
@@ -665,7 +667,7 @@ template <class Out, class In>
 void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
          const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch, cuda::stream_ref stream,
          const matmul_options& options) {
-    if (const auto call = checked<Out, In>(a, b, c, epilogue, batch, options))
+    if (const auto call = checked<Out, In>(a, b, c, epilogue, batch, stream, options))
         enqueue(*call, stream, options);
 }
 
@@ -718,10 +720,10 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
     run<Out, In>(a, b, c, epilogue, {}, stream, options);
 }
 
-template <class Out, class In>
-void batched_matmul(batch_view<const std::type_identity_t<In>> a,
-                    batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
-                    const matmul_options& options) {
+namespace {
+
+template <class In, class Out>
+void validate_batch(const batch_view<const In>& a, const batch_view<const In>& b, const batch_view<Out>& c) {
     const auto validate = [&](const char* name, std::int64_t count, std::int64_t stride) {
         detail::require(count >= 0, "batched_matmul", {name, "count"}, count, "zero or more");
         detail::require(count == c.count, "batched_matmul", {name, "count"}, count, "{} (c.count)", c.count);
@@ -743,18 +745,64 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
                     "c", "a batch that overlaps a", "one apart from it");
     detail::require(!detail::overlap(footprint_of_batch(b.first, b.stride, b.count), of_c), "batched_matmul",
                     "c", "a batch that overlaps b", "one apart from it");
+}
+
+}  // namespace
+
+template <class Out, class In>
+void batched_matmul(batch_view<const std::type_identity_t<In>> a,
+                    batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
+                    const matmul_options& options) {
+    validate_batch(a, b, c);
     run<Out, In>(a.first, b.first, c.first, {}, {c.count, a.stride, b.stride, c.stride}, stream, options);
+}
+
+namespace {
+
+template <class Out, class In>
+std::int64_t workspace_bytes(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+                             const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch,
+                             cuda::stream_ref stream, matmul_options options) {
+    options.workspace = {};
+    const auto call = checked<Out, In>(a, b, c, epilogue, batch, stream, options);
+    if (!call) return 0;
+    return matmul_workspace_bytes(call->problem, traits_of(device_of(stream)), options.algorithm);
+}
+
+}  // namespace
+
+template <class Out, class In>
+std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
+                                    matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                    cuda::stream_ref stream, const matmul_options& options) {
+    return workspace_bytes<Out, In>(a, b, c, {}, {}, stream, options);
 }
 
 template <class Out, class In>
 std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
-                                    const matmul_options& options) {
-    matmul_options without = options;
-    without.workspace = {};
-    const auto call = checked<Out, In>(a, b, c, {}, {}, without);
-    if (!call) return 0;
-    return matmul_workspace_bytes(call->problem, traits_of(current_device()), options.algorithm);
+                                    const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
+                                    cuda::stream_ref stream, const matmul_options& options) {
+    return workspace_bytes<Out, In>(a, b, c, epilogue, {}, stream, options);
+}
+
+template <class Out, class In>
+std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_t<In>> a,
+                                            batch_view<const std::type_identity_t<In>> b, batch_view<Out> c,
+                                            cuda::stream_ref stream, const matmul_options& options) {
+    validate_batch(a, b, c);
+    return workspace_bytes<Out, In>(a.first, b.first, c.first, {}, {c.count, a.stride, b.stride, c.stride},
+                                    stream, options);
+}
+
+template <class Out, class In>
+std::int64_t batched_matmul_workspace_bytes(
+    std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, cuda::stream_ref stream,
+    const matmul_options& options) {
+    std::int64_t bytes = 0;
+    for (const auto& each : products)
+        bytes = std::max(bytes, workspace_bytes<Out, In>(each.a, each.b, each.c, {}, {}, stream, options));
+    return bytes;
 }
 
 template <class Out, class In>
@@ -763,11 +811,12 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     std::vector<rungs::checked_call<In, Out>> todo;
     todo.reserve(products.size());
     for (const auto& each : products)
-        if (const auto call = checked<Out, In>(each.a, each.b, each.c, {}, {}, options))
+        if (const auto call = checked<Out, In>(each.a, each.b, each.c, {}, {}, stream, options))
             todo.push_back(*call);
     if (todo.empty()) return;
 
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     std::vector<rungs::product<In, Out>> grouped;
     if (options.algorithm == automatic) {
         const std::span group =
@@ -793,18 +842,61 @@ template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<c
                                       matrix_view<float>, cuda::stream_ref, const matmul_options&);
 
 template std::int64_t matmul_workspace_bytes<float, float>(matrix_view<const float>, matrix_view<const float>,
-                                                           matrix_view<float>, const matmul_options&);
+                                                           matrix_view<float>, cuda::stream_ref,
+                                                           const matmul_options&);
 template std::int64_t matmul_workspace_bytes<half, half>(matrix_view<const half>, matrix_view<const half>,
-                                                         matrix_view<half>, const matmul_options&);
+                                                         matrix_view<half>, cuda::stream_ref,
+                                                         const matmul_options&);
 template std::int64_t matmul_workspace_bytes<float, half>(matrix_view<const half>, matrix_view<const half>,
-                                                          matrix_view<float>, const matmul_options&);
+                                                          matrix_view<float>, cuda::stream_ref,
+                                                          const matmul_options&);
 template std::int64_t matmul_workspace_bytes<bfloat16, bfloat16>(matrix_view<const bfloat16>,
                                                                  matrix_view<const bfloat16>,
-                                                                 matrix_view<bfloat16>,
+                                                                 matrix_view<bfloat16>, cuda::stream_ref,
                                                                  const matmul_options&);
 template std::int64_t matmul_workspace_bytes<float, bfloat16>(matrix_view<const bfloat16>,
                                                               matrix_view<const bfloat16>, matrix_view<float>,
+                                                              cuda::stream_ref, const matmul_options&);
+
+template std::int64_t matmul_workspace_bytes<half, half>(matrix_view<const half>, matrix_view<const half>,
+                                                         matrix_view<half>, const matmul_epilogue<half>&,
+                                                         cuda::stream_ref, const matmul_options&);
+template std::int64_t matmul_workspace_bytes<float, half>(matrix_view<const half>, matrix_view<const half>,
+                                                          matrix_view<float>, const matmul_epilogue<float>&,
+                                                          cuda::stream_ref, const matmul_options&);
+template std::int64_t matmul_workspace_bytes<bfloat16, bfloat16>(matrix_view<const bfloat16>,
+                                                                 matrix_view<const bfloat16>,
+                                                                 matrix_view<bfloat16>,
+                                                                 const matmul_epilogue<bfloat16>&,
+                                                                 cuda::stream_ref, const matmul_options&);
+template std::int64_t matmul_workspace_bytes<float, bfloat16>(matrix_view<const bfloat16>,
+                                                              matrix_view<const bfloat16>, matrix_view<float>,
+                                                              const matmul_epilogue<float>&, cuda::stream_ref,
                                                               const matmul_options&);
+
+template std::int64_t batched_matmul_workspace_bytes<half, half>(batch_view<const half>,
+                                                                 batch_view<const half>, batch_view<half>,
+                                                                 cuda::stream_ref, const matmul_options&);
+template std::int64_t batched_matmul_workspace_bytes<half, half>(std::span<const matmul_operands<half, half>>,
+                                                                 cuda::stream_ref, const matmul_options&);
+template std::int64_t batched_matmul_workspace_bytes<float, half>(batch_view<const half>,
+                                                                  batch_view<const half>, batch_view<float>,
+                                                                  cuda::stream_ref, const matmul_options&);
+template std::int64_t batched_matmul_workspace_bytes<float, half>(
+    std::span<const matmul_operands<float, half>>, cuda::stream_ref, const matmul_options&);
+template std::int64_t batched_matmul_workspace_bytes<bfloat16, bfloat16>(batch_view<const bfloat16>,
+                                                                         batch_view<const bfloat16>,
+                                                                         batch_view<bfloat16>,
+                                                                         cuda::stream_ref,
+                                                                         const matmul_options&);
+template std::int64_t batched_matmul_workspace_bytes<bfloat16, bfloat16>(
+    std::span<const matmul_operands<bfloat16, bfloat16>>, cuda::stream_ref, const matmul_options&);
+template std::int64_t batched_matmul_workspace_bytes<float, bfloat16>(batch_view<const bfloat16>,
+                                                                      batch_view<const bfloat16>,
+                                                                      batch_view<float>, cuda::stream_ref,
+                                                                      const matmul_options&);
+template std::int64_t batched_matmul_workspace_bytes<float, bfloat16>(
+    std::span<const matmul_operands<float, bfloat16>>, cuda::stream_ref, const matmul_options&);
 
 template void matmul<half, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>,
                                  const matmul_epilogue<half>&, cuda::stream_ref, const matmul_options&);
@@ -824,15 +916,16 @@ template <class Out, class In>
 std::optional<rungs::checked_call<In, Out>> prepare_matmul(matrix_view<const In> a, matrix_view<const In> b,
                                                            matrix_view<Out> c,
                                                            const matmul_epilogue<Out>& epilogue,
+                                                           cuda::stream_ref stream,
                                                            const matmul_options& options) {
     require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
-    auto call = checked<Out, In>(a, b, c, epilogue, {}, options, true);
+    auto call = checked<Out, In>(a, b, c, epilogue, {}, stream, options, true);
     if (options.algorithm != automatic && options.algorithm != wmma && options.algorithm != fused)
         throw unsupported(
             detail::format("matmul: {} takes no function: wmma and fused do", to_string(options.algorithm)));
     if (!call) return call;
-    const bool can_be_fused = is_hopper(traits_of(current_device())) && call->problem.tensor_maps;
+    const bool can_be_fused = is_hopper(traits_of(device_of(stream))) && call->problem.tensor_maps;
     if (options.algorithm == fused && !can_be_fused)
         throw unsupported(
             "matmul: fused needs a device of compute capability 9.0, rows or columns of a and of b that are "
@@ -841,24 +934,18 @@ std::optional<rungs::checked_call<In, Out>> prepare_matmul(matrix_view<const In>
     return call;
 }
 
-template std::optional<rungs::checked_call<half, half>> prepare_matmul(matrix_view<const half>,
-                                                                       matrix_view<const half>,
-                                                                       matrix_view<half>,
-                                                                       const matmul_epilogue<half>&,
-                                                                       const matmul_options&);
-template std::optional<rungs::checked_call<half, float>> prepare_matmul(matrix_view<const half>,
-                                                                        matrix_view<const half>,
-                                                                        matrix_view<float>,
-                                                                        const matmul_epilogue<float>&,
-                                                                        const matmul_options&);
+template std::optional<rungs::checked_call<half, half>> prepare_matmul(
+    matrix_view<const half>, matrix_view<const half>, matrix_view<half>, const matmul_epilogue<half>&,
+    cuda::stream_ref, const matmul_options&);
+template std::optional<rungs::checked_call<half, float>> prepare_matmul(
+    matrix_view<const half>, matrix_view<const half>, matrix_view<float>, const matmul_epilogue<float>&,
+    cuda::stream_ref, const matmul_options&);
 template std::optional<rungs::checked_call<bfloat16, bfloat16>> prepare_matmul(
     matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<bfloat16>,
-    const matmul_epilogue<bfloat16>&, const matmul_options&);
-template std::optional<rungs::checked_call<bfloat16, float>> prepare_matmul(matrix_view<const bfloat16>,
-                                                                            matrix_view<const bfloat16>,
-                                                                            matrix_view<float>,
-                                                                            const matmul_epilogue<float>&,
-                                                                            const matmul_options&);
+    const matmul_epilogue<bfloat16>&, cuda::stream_ref, const matmul_options&);
+template std::optional<rungs::checked_call<bfloat16, float>> prepare_matmul(
+    matrix_view<const bfloat16>, matrix_view<const bfloat16>, matrix_view<float>,
+    const matmul_epilogue<float>&, cuda::stream_ref, const matmul_options&);
 
 }  // namespace detail
 

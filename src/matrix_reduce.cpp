@@ -5,6 +5,7 @@
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matrix_reduce.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/workspace.hpp>
 
 #include <algorithm>
@@ -96,7 +97,8 @@ void run(const char* operation, const matrix_view<const T>& given, matrix_view<c
     if (x.rows == 0) return;
 
     const matrix_reduce_problem problem = row_problem(x);
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     const matrix_reduce_algorithm algorithm =
         options.algorithm == matrix_reduce_algorithm::automatic ? select(problem, device) : options.algorithm;
     const std::int64_t bytes = matrix_reduce_workspace_bytes(problem, device, algorithm);

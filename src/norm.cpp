@@ -4,6 +4,7 @@
 #include "src/format.hpp"
 #include <heddle/error.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/stream.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,8 @@ void run(const char* operation, const rungs::arguments<T>& a, cuda::stream_ref s
     const bool unit_stride = a.y.cols == 1 || (a.x.col_stride == 1 && a.y.col_stride == 1 &&
                                                is_side_by_side(a.gamma) && is_side_by_side(a.beta));
     const norm_problem problem{a.y.rows, a.y.cols, unit_stride, sizeof(T)};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     const norm_algorithm algorithm =
         asked_for == norm_algorithm::automatic ? select(problem, device) : asked_for;
     switch (algorithm) {

@@ -5,6 +5,7 @@
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/reduce.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/workspace.hpp>
 
 #include <algorithm>
@@ -133,7 +134,8 @@ void run(reduce_operation which, vector_view<const T> x, vector_view<const T> y,
     require_supported(which, options.algorithm, x.stride);
 
     const reduce_problem problem{x.size, std::max(x.stride, y.stride), sizeof(T)};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     const reduce_algorithm algorithm =
         options.algorithm == reduce_algorithm::automatic ? select(problem, device) : options.algorithm;
     const std::int64_t bytes = reduce_workspace_bytes(problem, device, algorithm);

@@ -4,6 +4,7 @@
 #include "src/workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/scan.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/workspace.hpp>
 
 #include <algorithm>
@@ -71,7 +72,8 @@ void run(const char* operation, rungs::kind kind, vector_view<const T> x, vector
     if (x.size == 1) x.stride = y.stride = 1;
 
     const scan_problem problem{x.size, sizeof(T)};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     const scan_algorithm algorithm =
         options.algorithm == scan_algorithm::automatic ? select(problem, device) : options.algorithm;
     const std::int64_t bytes = scan_workspace_bytes(problem, device, algorithm);

@@ -3,6 +3,7 @@
 #include "src/format.hpp"
 #include <heddle/error.hpp>
 #include <heddle/softmax.hpp>
+#include <heddle/stream.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,7 +28,8 @@ void run(const char* operation, matrix_view<const T> x, matrix_view<T> y, cuda::
 
     const bool unit_stride = y.cols == 1 || (x.col_stride == 1 && y.col_stride == 1);
     const softmax_problem problem{y.rows, y.cols, unit_stride, sizeof(T)};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     const softmax_algorithm algorithm =
         options.algorithm == softmax_algorithm::automatic ? select(problem, device) : options.algorithm;
     const rungs::arguments<T> arguments{x, y};

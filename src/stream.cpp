@@ -13,7 +13,20 @@ bool is_done(cudaError_t status) {
 
 }  // namespace
 
-event::event(const event_options& options) {
+int device_of(cuda::stream_ref stream) {
+    const cudaStream_t handle = stream.get();
+    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
+        return current_device();
+    int device = 0;
+    check(cudaStreamGetDevice(handle, &device));
+    return device;
+}
+
+detail::stream_device::stream_device(cuda::stream_ref stream) : traits_(traits_of(device_of(stream))) {
+    if (traits_.device != current_device()) guard_.emplace(traits_.device);
+}
+
+event::event(const event_options& options) : options_(options), device_(current_device()) {
     unsigned flags = cudaEventDefault;
     if (!options.timing) flags |= cudaEventDisableTiming;
     if (options.blocking_sync) flags |= cudaEventBlockingSync;
@@ -23,6 +36,8 @@ event::event(const event_options& options) {
 }
 
 void event::record(cuda::stream_ref stream) {
+    const detail::stream_device device(stream);
+    if (device.traits().device != device_) *this = event(options_);
     check(cudaEventRecord(get(), stream.get()));
 }
 

@@ -2,6 +2,7 @@
 
 #include "kernels/transpose/launch.hpp"
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/transpose.hpp>
 
 #include <algorithm>
@@ -102,7 +103,8 @@ void detail::transpose(matrix_view<const Word> source, matrix_view<Word> destina
         .unit_stride =
             arguments.is_copy || (has_unit_rows(arguments.source) && has_unit_rows(arguments.destination)),
         .is_copy = arguments.is_copy};
-    const device_traits& device = traits_of(current_device());
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
     const transpose_algorithm algorithm =
         options.algorithm == transpose_algorithm::automatic ? select(problem, device) : options.algorithm;
     switch (algorithm) {

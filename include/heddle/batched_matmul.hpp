@@ -35,6 +35,15 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
                     batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
                     const matmul_options& options = {});
 
+/// The workspace, in bytes, with which batched_matmul() with these arguments is fastest on the stream's device; 0 where it makes
+/// no difference. options.workspace counts for nothing.
+///
+/// @throws as batched_matmul() does
+template <class Out, class In = Out>
+std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_t<In>> a,
+                                            batch_view<const std::type_identity_t<In>> b, batch_view<Out> c,
+                                            cuda::stream_ref stream, const matmul_options& options = {});
+
 /// One of several products of any shapes.
 template <class Out, class In = Out>
 struct matmul_operands {
@@ -53,5 +62,11 @@ struct matmul_operands {
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});
+
+/// The same for several products.
+template <class Out, class In = Out>
+std::int64_t batched_matmul_workspace_bytes(
+    std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, cuda::stream_ref stream,
+    const matmul_options& options = {});
 
 }  // namespace heddle

@@ -185,6 +185,7 @@ void transform(Function function, cuda::stream_ref stream, Operands... given) {
     prepare_elementwise("transform", operands, sizeof(T));
     const auto& output = operands[sizeof...(given) - 1].view;
     if (output.rows == 0 || output.cols == 0) return;
+    const stream_device call_device(stream);
     launch_transform<T, sizeof...(given) - 1>(function, operands, stream.get());
 }
 

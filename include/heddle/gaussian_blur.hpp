@@ -104,6 +104,22 @@ std::int64_t gaussian_blur_workspace_bytes(
     const gaussian_blur_problem& problem, const device_traits& device,
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic);
 
+/// The same for a call of gaussian_blur() with these arguments, on the stream's device; options.workspace counts for nothing.
+/// @throws as gaussian_blur() does
+template <class T>
+std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::type_identity_t<T>> sources,
+                                           image_batch_view<T> destinations, blur_sigma sigma,
+                                           cuda::stream_ref stream,
+                                           const gaussian_blur_options& options = {});
+template <class T>
+std::int64_t gaussian_blur_workspace_bytes(image_view<const std::type_identity_t<T>> source,
+                                           image_view<T> destination, blur_sigma sigma,
+                                           cuda::stream_ref stream,
+                                           const gaussian_blur_options& options = {}) {
+    return gaussian_blur_workspace_bytes<T>(image_batch_view<const T>{source},
+                                            image_batch_view<T>{destination}, sigma, stream, options);
+}
+
 /// The radius at which the Gaussian is cut where none is given: ceil(4 sigma), past which less than 7e-5 of
 /// it lies.
 /// @throws invalid_argument  sigma not positive and finite, or above 2^26

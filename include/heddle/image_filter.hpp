@@ -55,6 +55,19 @@ struct image_filter_problem {
 ///                           1 to 4
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device);
 
+/// The same for calls of separable_convolution() and box_blur() with these arguments, on the stream's device;
+/// options.workspace counts for nothing.
+/// @throws as those do
+std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float> sources,
+                                                   image_batch_view<float> destinations,
+                                                   std::span<const float> taps_x,
+                                                   std::span<const float> taps_y, cuda::stream_ref stream,
+                                                   image_filter_options options = {});
+template <class T>
+std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_t<T>> sources,
+                                      image_batch_view<T> destinations, window_radius radius,
+                                      cuda::stream_ref stream, image_filter_options options = {});
+
 // All filters below take images of 1 to 4 interleaved channels and any row stride, in device memory, or batches of
 // them. The destinations must lie apart from one another and from all sources; a source stride of 0 makes one
 // serve all. They are correlations, as OpenCV's: no window is turned round. Errors are in docs/accuracy.md. A filter

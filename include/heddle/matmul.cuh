@@ -5,6 +5,7 @@
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
@@ -20,11 +21,9 @@ namespace detail {
 
 /// Checks a call and chooses `fused` or `wmma`. Nothing where there is nothing to do.
 template <class Out, class In>
-std::optional<kernels::matmul::checked_call<In, Out>> prepare_matmul(matrix_view<const In> a,
-                                                                     matrix_view<const In> b,
-                                                                     matrix_view<Out> c,
-                                                                     const matmul_epilogue<Out>& epilogue,
-                                                                     const matmul_options& options);
+std::optional<kernels::matmul::checked_call<In, Out>> prepare_matmul(
+    matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+    const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options);
 
 template <class In, class Out, class Function>
 auto with_function(const kernels::matmul::checked_call<In, Out>& call, const Function& function) {
@@ -65,12 +64,13 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     static_assert(std::is_trivially_copyable_v<Function>, "the function is copied to the device");
     static_assert(sizeof(In) == 2, "half and bfloat16 have an epilogue");
     namespace rungs = kernels::matmul;
-    const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, options);
+    const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options);
     if (!call) return;
     const auto arguments = detail::with_function(*call, function);
+    const detail::stream_device call_device(stream);
     if (call->algorithm == matmul_algorithm::wmma) return rungs::launch_wmma_kernel(arguments, stream.get());
     if (rungs::is_compiled<In, Out, rungs::fused_tile, rungs::element_function<Function>>())
-        return rungs::launch_fused_kernel(arguments, traits_of(current_device()), stream.get());
+        return rungs::launch_fused_kernel(arguments, call_device.traits(), stream.get());
     if (options.algorithm == matmul_algorithm::fused)
         throw unsupported("matmul: fused needs the .cu file of its function compiled for 90a");
     rungs::launch_wmma_kernel(arguments, stream.get());

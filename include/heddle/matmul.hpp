@@ -85,7 +85,7 @@ struct matmul_options {
     /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
     /// With it, products that have too few tiles for the device are shared out along k as well, and operands at odd
     /// addresses are copied to even ones, and for TF32 one that has to lie along k. Empty: they are not.
-    /// matmul_workspace_bytes(a, b, c) asks for these operands; matmul_problem's members have to be theirs.
+    /// matmul_workspace_bytes(a, b, c, stream) asks for these operands; matmul_problem's members have to be theirs.
     std::span<std::byte> workspace{};
     /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
     int tile = -1;
@@ -139,14 +139,19 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
                                     matmul_algorithm algorithm = matmul_algorithm::automatic);
 
-/// The same for these operands with these options, on the calling thread's current device. What the views point to is not
-/// read, and options.workspace counts for nothing.
+/// The same for a call of matmul() with these arguments, on the stream's device. What the views point to is not read, and
+/// options.workspace counts for nothing.
 ///
 /// @throws as matmul() does
 template <class Out, class In = Out>
 std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
-                                    const matmul_options& options = {});
+                                    cuda::stream_ref stream, const matmul_options& options = {});
+template <class Out, class In = Out>
+std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
+                                    matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                    const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
+                                    cuda::stream_ref stream, const matmul_options& options = {});
 
 /// C (m x n) = alpha * A (m x k) * B (k x n) + beta * C.
 ///

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -63,6 +65,15 @@ matrix_reduce_algorithm select(const matrix_reduce_problem& problem, const devic
 std::int64_t matrix_reduce_workspace_bytes(
     const matrix_reduce_problem& problem, const device_traits& device,
     matrix_reduce_algorithm algorithm = matrix_reduce_algorithm::automatic);
+
+/// The same for any reduction of the rows or of the columns of x on the stream's device; options.workspace counts for nothing.
+template <class T>
+std::int64_t matrix_reduce_workspace_bytes(matrix_view<const T> x, cuda::stream_ref stream,
+                                           const matrix_reduce_options& options = {}) {
+    const device_traits& device = traits_of(device_of(stream));
+    return std::max(matrix_reduce_workspace_bytes(row_problem(x), device, options.algorithm),
+                    matrix_reduce_workspace_bytes(column_problem(x), device, options.algorithm));
+}
 
 /// The most additions (mergers, of a variance) that any one element goes through on its way to the result. A
 /// sum is off by at most depth * u / (1 - depth * u) * (the sum of the row's |x|), u = 2^-24. Pure; throws as

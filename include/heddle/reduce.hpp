@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
@@ -66,6 +67,15 @@ reduce_algorithm select(const reduce_problem& problem, const device_traits& devi
 /// @throws invalid_argument  a negative size, an element size that is not 1 to 8 bytes, an unknown algorithm
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm = reduce_algorithm::automatic);
+
+/// The same for a reduction of x on the stream's device; options.workspace counts for nothing. Of dot, the larger of both
+/// vectors' needs is enough.
+template <class T>
+std::int64_t reduce_workspace_bytes(vector_view<const T> x, cuda::stream_ref stream,
+                                    const reduce_options& options = {}) {
+    return reduce_workspace_bytes({.size = x.size, .stride = x.stride, .element_bytes = sizeof(T)},
+                                  traits_of(device_of(stream)), options.algorithm);
+}
 
 /// The most additions that any one element goes through on its way to the sum. A floating-point sum is off by
 /// at most depth * u / (1 - depth * u) * (the sum of |x|), u being the unit roundoff of sum_type. Pure;

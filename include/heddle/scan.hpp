@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
@@ -43,6 +44,14 @@ scan_algorithm select(const scan_problem& problem, const device_traits& device);
 /// @throws invalid_argument  a negative size, an element size other than 4 or 8 bytes, an unknown algorithm
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm = scan_algorithm::automatic);
+
+/// The same for a scan of x on the stream's device; options.workspace counts for nothing.
+template <class T>
+std::int64_t scan_workspace_bytes(vector_view<const T> x, cuda::stream_ref stream,
+                                  const scan_options& options = {}) {
+    return scan_workspace_bytes({.size = x.size, .element_bytes = sizeof(T)}, traits_of(device_of(stream)),
+                                options.algorithm);
+}
 
 /// The most additions that any one element goes through on its way to any prefix sum. A floating-point y[i]
 /// is off by at most depth * u / (1 - depth * u) * (|x[0]| + ... + |x[i]|), u being the unit roundoff of T.

@@ -1,12 +1,20 @@
 #pragma once
 
+#include <heddle/device.hpp>
+
 #include <cuda/stream_ref>
 #include <cuda_runtime_api.h>
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 namespace heddle {
+
+/// The device that a stream belongs to. The legacy and the per-thread default stream belong to every device: of these it is
+/// the calling thread's current one. Safe during stream capture.
+/// @throws cuda_error  no device, not a stream
+[[nodiscard]] int device_of(cuda::stream_ref stream);
 
 struct event_options {
     bool timing = true;          ///< elapsed() needs it; an event without is cheaper
@@ -16,13 +24,14 @@ struct event_options {
 /// A point in a stream's work. Owning, move-only; converts to nothing, get() is the handle.
 class event {
   public:
-    /// On the current device.
+    /// On the current device; record() takes it to that of its stream.
     /// @throws cuda_error  no device, out of resources
     explicit event(const event_options& options = {});
 
     [[nodiscard]] cudaEvent_t get() const noexcept { return handle_.get(); }
 
-    /// Marks the end of all work enqueued on `stream` so far. Recording again moves the mark.
+    /// Marks the end of all work enqueued on `stream` so far. Recording again moves the mark; on a stream of another device
+    /// than before, it gives the event a new handle.
     void record(cuda::stream_ref stream);
 
     /// Waits on the host until the recorded work is done; returns at once if nothing was recorded.
@@ -37,6 +46,8 @@ class event {
         void operator()(cudaEvent_t handle) const noexcept;
     };
     std::unique_ptr<CUevent_st, destroy> handle_;
+    event_options options_;
+    int device_;
 };
 
 /// The device's time from `start` to `stop`, resolved to about half a microsecond.
@@ -77,4 +88,19 @@ class stream {
     std::unique_ptr<CUstream_st, destroy> handle_;
 };
 
+namespace detail {
+
+/// What every call does first: it makes the device of its stream the current one, and the former one again at its end.
+class stream_device {
+  public:
+    explicit stream_device(cuda::stream_ref stream);
+
+    [[nodiscard]] const device_traits& traits() const noexcept { return traits_; }
+
+  private:
+    const device_traits& traits_;
+    std::optional<device_guard> guard_;
+};
+
+}  // namespace detail
 }  // namespace heddle

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <heddle/buffer.hpp>
-#include <heddle/error.hpp>
+#include <heddle/copy.hpp>
 
 #include <cuda/stream_ref>
-#include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +11,8 @@
 
 namespace heddle {
 
-/// Device scratch memory for operations' options, zeroed once, stream-ordered, when it is made.
+/// Device scratch memory for operations' options, zeroed once, stream-ordered, when it is made;
+/// of the stream's device.
 ///
 /// Every operation leaves it ready for the next, so one workspace serves any number of calls, but on one
 /// stream at a time. The stream must outlive it.
@@ -21,7 +21,7 @@ class workspace {
     /// @throws invalid_argument  bytes < 0
     /// @throws cuda_error        out of memory, no device
     workspace(std::int64_t bytes, cuda::stream_ref stream) : storage_(bytes, stream) {
-        if (!storage_.empty()) check(cudaMemsetAsync(storage_.data(), 0, storage_.size(), stream.get()));
+        fill_zero(storage_, stream);
     }
 
     [[nodiscard]] std::byte* data() noexcept { return storage_.data(); }
