@@ -6,6 +6,7 @@
 #include <heddle/copy.hpp>
 #include <heddle/device.hpp>
 #include <heddle/elementwise.hpp>
+#include <heddle/error.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/image_filter.hpp>
