@@ -5,6 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
 
+option(HEDDLE_LINEINFO "Let ncu and compute-sanitizer name source lines of kernels" OFF)
 option(HEDDLE_SANITIZE "Instrument host code with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 function(heddle_compile_options target)
@@ -12,14 +13,17 @@ function(heddle_compile_options target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
     # CMake 3.25 does not know nvcc's C++20.
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>
-    # Line tables cost nothing at run time and let ncu and compute-sanitizer name source lines.
-    # A spill is worth knowing of but not an error: a rung may choose to spill.
-    $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xptxas=--warn-on-spills -Xcompiler=-Wall,-Wextra>)
+    # Compressed, machine code takes a fifth of the room; it is unpacked where a module is loaded.
+    $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size -Xcompiler=-Wall,-Wextra>)
+  if(HEDDLE_LINEINFO)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+  endif()
   if(HEDDLE_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+      # A spill is worth knowing of to who develops, but not an error: a rung may choose to spill.
       $<$<COMPILE_LANGUAGE:CUDA>:-Werror=cross-execution-space-call,reorder,deprecated-declarations
-      -Xcompiler=-Werror>)
+      -Xcompiler=-Werror -Xptxas=--warn-on-spills>)
   endif()
   if(HEDDLE_SANITIZE)
     set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)

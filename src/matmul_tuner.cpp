@@ -6,6 +6,7 @@
 #include <heddle/matmul_tuner.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/types.hpp>
+#include <heddle/version.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -31,7 +32,7 @@ std::string header() {
     check(cudaRuntimeGetVersion(&runtime));
     check(cudaDriverGetVersion(&driver));
     const std::string name = device_count() > 0 ? traits_of(current_device()).name : "no device";
-    return detail::format("heddle {} matmul choices; {}; driver {}; runtime {}", HEDDLE_VERSION, name, driver,
+    return detail::format("heddle {} matmul choices; {}; driver {}; runtime {}", version(), name, driver,
                           runtime);
 }
 

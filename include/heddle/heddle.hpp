@@ -26,5 +26,6 @@
 #include <heddle/stream.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/types.hpp>
+#include <heddle/version.hpp>
 #include <heddle/view.hpp>
 #include <heddle/workspace.hpp>

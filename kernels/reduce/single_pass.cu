@@ -58,29 +58,4 @@ plan plan_single_pass(const reduce_problem& problem, const device_traits& device
             .depth = std::max(without.depth, ring.depth)};
 }
 
-template void launch_single_pass(const arguments<sum, double>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<mean, double>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<mean, float>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<mean, half>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<mean, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<mean, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<mean, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<min, double>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<min, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<min, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<max, double>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<max, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_single_pass(const arguments<max, std::int64_t>&, const device_traits&, cudaStream_t);
-
 }  // namespace heddle::kernels::reduce

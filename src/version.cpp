@@ -1,0 +1,9 @@
+#include <heddle/version.hpp>
+
+namespace heddle {
+
+std::string_view version() noexcept {
+    return HEDDLE_VERSION_STRING;
+}
+
+}  // namespace heddle
