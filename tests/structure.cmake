@@ -16,6 +16,20 @@ add_test(NAME sass
     ${PROJECT_SOURCE_DIR}/.deps/cuda/bin ${PROJECT_SOURCE_DIR}/.deps/disassembler/bin)
 set_tests_properties(sass PROPERTIES SKIP_RETURN_CODE 77)
 
+# A shared library shows what is public; an archive is small enough to ship, for Hopper alone or for Ampere as well.
+if(BUILD_SHARED_LIBS)
+  add_test(NAME library.exports
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py exports $<TARGET_FILE:heddle>)
+elseif(CMAKE_CUDA_ARCHITECTURES MATCHES "^(80;)?90a-real$" AND NOT HEDDLE_LINEINFO)
+  if(CMAKE_MATCH_1)
+    set(megabytes 40)
+  else()
+    set(megabytes 25)
+  endif()
+  add_test(NAME library.size
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py size $<TARGET_FILE:heddle> ${megabytes})
+endif()
+
 # A glob, not a list: no header may be forgotten.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS
   RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/heddle/*.hpp)

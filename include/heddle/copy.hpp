@@ -81,13 +81,13 @@ void wait(cuda::stream_ref stream);
 
 }  // namespace detail
 
-/// Copies between any two places that the current device can reach: host to device, back, within either.
+/// Copies between any two places that the device of `stream` can reach: host to device, back, within either.
 ///
 /// `source` and `destination` are anything contiguous with data() and size() (std::vector, std::array,
 /// std::span, heddle's buffers), or views with strides; their elements have one trivially copyable type, and
 /// their extents are equal. Both matrices are row-major or both are transposed. They must not overlap.
 ///
-/// Enqueued on `stream`; allocates nothing. Both must stay alive until the copy is done. Pinned host memory
+/// Enqueued on `stream` and its device; allocates nothing. Both must stay alive until the copy is done. Pinned host memory
 /// is copied asynchronously. Pageable host memory (std::vector) is staged by the driver, for which the host
 /// may have to wait.
 ///
@@ -115,7 +115,7 @@ void copy_and_wait(const Source& source, Destination&& destination, cuda::stream
 }
 
 /// Sets every byte of the elements to `value`. The memory is device, managed or pinned.
-/// Enqueued on `stream`. Errors as copy()'s.
+/// Enqueued on `stream` and its device. Errors as copy()'s.
 template <class Destination>
 requires detail::writable<Destination>
 void fill_bytes(Destination&& destination, std::byte value, cuda::stream_ref stream) {

@@ -169,7 +169,7 @@ using elementwise_function =
 //
 // Operands are vectors of equal size with any strides, or matrices of equal shape with any row and column
 // strides, in device memory. In place is allowed: the output may be exactly an input; any other overlap of the
-// output with an input is an error. Enqueued on `stream`; never synchronises, never allocates; safe under
+// output with an input is an error. Enqueued on `stream` and its device; never synchronises, never allocates; safe under
 // stream capture. Empty views do nothing. T is float, double, half or bfloat16; the 16-bit types are computed
 // in float and rounded once. Scalars (alpha, low, high) are float, or double where T is. NaN, infinities and
 // denormals are IEEE 754's; errors in docs/accuracy.md.

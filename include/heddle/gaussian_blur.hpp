@@ -132,7 +132,7 @@ std::int64_t gaussian_radius(double sigma);
 /// for x and for y. Images have 1 to 4 interleaved channels, or one after another (planar()), and any row
 /// stride, in device memory. The destinations must lie apart from one another and from all sources; a source
 /// stride of 0 makes one serve all. The radius may exceed the image. Sums are in float; integers are rounded
-/// to nearest, halves to even; errors in docs/accuracy.md. Enqueued on `stream`; never synchronises; safe under
+/// to nearest, halves to even; errors in docs/accuracy.md. Enqueued on `stream` and its device; never synchronises; safe under
 /// stream capture; allocates only as gaussian_blur_options says. Empty images and batches do nothing. T is
 /// float, half, uint16_t or uint8_t.
 ///

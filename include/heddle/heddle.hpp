@@ -2,6 +2,13 @@
 
 /// All of heddle for C++ files. Included by those who want them: the conversions of heddle/interop, and
 /// heddle/elementwise.cuh and heddle/matmul.cuh, which .cu files need for functors of their own.
+///
+/// A call works on the device of its stream, whichever device is current, and leaves the current device as it was. The legacy
+/// and the per-thread default stream are the current device's. Operands lie where that device can reach them.
+///
+/// Any number of threads may call at once, on one stream or on many, and each call gives the bits that it gives alone. What a
+/// caller brings is the caller's to share out: operands that are written, a workspace, which serves one stream at a time, and
+/// an object such as a buffer or an event, which one thread uses at a time.
 
 #include <heddle/batched_matmul.hpp>
 #include <heddle/buffer.hpp>

@@ -39,7 +39,7 @@ histogram_algorithm select(const histogram_problem& problem, const device_traits
 /// counts[b] = how many elements of x are b; `counts` has 256 elements, whatever they held before.
 ///
 /// x is a vector of any stride in device memory; counts has stride 1 and is apart from x. Counts are exact, up
-/// to 2^63. Enqueued on `stream`, after a memset; never synchronises, never allocates; safe under stream
+/// to 2^63. Enqueued on `stream` and its device, after a memset; never synchronises, never allocates; safe under stream
 /// capture. Up to 256 bins, data of one value takes no longer than random data.
 ///
 /// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, counts of a stride

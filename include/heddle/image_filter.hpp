@@ -71,7 +71,7 @@ std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_
 // All filters below take images of 1 to 4 interleaved channels and any row stride, in device memory, or batches of
 // them. The destinations must lie apart from one another and from all sources; a source stride of 0 makes one
 // serve all. They are correlations, as OpenCV's: no window is turned round. Errors are in docs/accuracy.md. A filter
-// is enqueued on `stream`; it never synchronises; is safe under stream capture; allocates only as
+// is enqueued on `stream` and its device; it never synchronises; is safe under stream capture; allocates only as
 // image_filter_options says. Empty images and batches do nothing.
 //
 // @throws invalid_argument  sizes or counts disagree or are negative, channels not 1 to 4, a null or misaligned

@@ -157,7 +157,7 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
 ///
 /// Matrices in device memory with any row and column strides; transposed(v) swaps the roles at no cost, and a
 /// column-major BLAS matrix is the transposed view of a row-major one. C must not overlap A or B. As in BLAS,
-/// A and B are not read where alpha is 0. Enqueued on `stream`; never synchronises, never allocates; safe
+/// A and B are not read where alpha is 0. Enqueued on `stream` and its device; never synchronises, never allocates; safe
 /// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C.
 ///
 /// Out is float, and In too: as accurate as float32, or as options.precision says. Or In is half or bfloat16 and Out the same or float, as

@@ -86,7 +86,7 @@ std::int64_t matrix_reduce_depth(const matrix_reduce_problem& problem, const dev
 /// x is a matrix in device memory with any strides, transposed or not; y is a vector of any stride with one
 /// element for each row (column), apart from x. T is float, half or bfloat16; all arithmetic is float's. The
 /// order of the combinations depends on the shape, strides and alignment of x, the rung and the device alone,
-/// so the same call gives the same bits each time. One launch. Enqueued on `stream`; never synchronises; safe
+/// so the same call gives the same bits each time. One launch. Enqueued on `stream` and its device; never synchronises; safe
 /// under stream capture; allocates only as matrix_reduce_options says.
 ///
 /// @throws invalid_argument  a negative extent, strides by which elements share an address, y.size is not

@@ -48,7 +48,7 @@ norm_algorithm select(const norm_problem& problem, const device_traits& device);
 /// squares. Errors in docs/accuracy.md. A NaN or an infinity makes its whole row NaN, and no other, as does a
 /// row whose sum overflows float; where only the squared deviations do, the row is beta (or 0). A row of equal
 /// elements where epsilon is 0 has no scale: NaN where the mean is exact, else what its rounding makes of it.
-/// The same call gives the same bits each time. Enqueued on `stream`; never synchronises, never allocates;
+/// The same call gives the same bits each time. Enqueued on `stream` and its device; never synchronises, never allocates;
 /// safe under stream capture. Empty matrices do nothing.
 ///
 /// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride

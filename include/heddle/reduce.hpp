@@ -87,7 +87,7 @@ std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& de
 ///
 /// x is a vector of any stride in device memory. 16-bit types are accumulated in float. The order of the
 /// additions depends on the size, stride and alignment of x, the rung and the device alone, so the same call
-/// gives the same bits each time; reduce_depth() bounds the error. int64 wraps. Enqueued on `stream`; never
+/// gives the same bits each time; reduce_depth() bounds the error. int64 wraps. Enqueued on `stream` and its device; never
 /// synchronises; safe under stream capture; allocates only as reduce_options says. T is float, double, half,
 /// bfloat16, int32_t or int64_t.
 ///

@@ -65,7 +65,7 @@ std::int64_t scan_depth(const scan_problem& problem, const device_traits& device
 /// the additions depends on the size, the strides and the alignment of x and y, the rung and the device alone,
 /// so the same call gives the same bits each time; scan_depth() bounds the error. y need not rise where x is
 /// positive: neighbours are rounded apart. Integers wrap. Strides of 1 and addresses of x and y that agree
-/// modulo 16 bytes are fastest. Enqueued on `stream`; never synchronises; safe under stream capture; allocates
+/// modulo 16 bytes are fastest. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates
 /// only as scan_options says. T is float, double, int32_t or int64_t.
 ///
 /// @throws invalid_argument  sizes disagree, a negative size, a stride below 1, a null or misaligned pointer, a

@@ -45,7 +45,7 @@ softmax_algorithm select(const softmax_problem& problem, const device_traits& de
 /// the formula leaves open is its limit: elements equal to the largest one have equal shares, also where that
 /// is infinite. So a row of -Inf gives 1 / cols everywhere, and a row with k elements +Inf gives 1 / k for
 /// these and 0 for the others: each row sums to 1. (Other libraries give NaN for both.) A NaN makes its whole
-/// row NaN, and no other. The same call gives the same bits each time. Enqueued on `stream`; never
+/// row NaN, and no other. The same call gives the same bits each time. Enqueued on `stream` and its device; never
 /// synchronises, never allocates; safe under stream capture. Empty views do nothing.
 ///
 /// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride

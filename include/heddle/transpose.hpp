@@ -75,7 +75,7 @@ void transpose(matrix_view<const Word> source, matrix_view<Word> destination);
 ///
 /// `source` is m x n and `destination` n x m, both in device memory with any row and column strides, transposed
 /// views included, at any address that is a multiple of an element's size. They may not overlap. T is any
-/// trivially copyable type of 1, 2, 4 or 8 bytes. Enqueued on `stream`; never synchronises, never allocates;
+/// trivially copyable type of 1, 2, 4 or 8 bytes. Enqueued on `stream` and its device; never synchronises, never allocates;
 /// safe under stream capture. Empty views do nothing. To read a matrix as its transpose without a copy, see
 /// transposed().
 ///
