@@ -1,0 +1,87 @@
+// Calls on every device that there is, while each is the current one: the same bits as where it is the stream's own. One device
+// is enough to run it; tests/stream_device.cpp tells devices apart without any.
+#include "tests/support/calls.hpp"
+#include "tests/support/gpu.hpp"
+#include <heddle/device.hpp>
+#include <heddle/elementwise.cuh>
+#include <heddle/stream.hpp>
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::named_call;
+using test::operand_memory;
+
+struct twice {
+    __device__ float operator()(float x) const { return 2 * x; }
+};
+
+std::vector<named_call> calls() {
+    std::vector<named_call> all = test::calls_of_all_kinds();
+    all.push_back({"transform", [](const operand_memory& m, cuda::stream_ref s) {
+                       transform<float>(twice{}, m.vector<float>(0), m.vector<float>(2), s);
+                   }});
+    return all;
+}
+
+class devices : public test::gpu_test, public testing::WithParamInterface<named_call> {
+  protected:
+    static constexpr unsigned seed = 7;
+
+    /// What is in the memory after the call, on a stream of `device` while `current` is the current one.
+    std::vector<std::byte> after(const named_call& call, int device, int current) {
+        std::optional<stream> s;
+        {
+            const device_guard guard(device);
+            s.emplace();
+        }
+        const device_guard guard(current);
+        std::vector<std::byte> bytes(operand_memory::bytes);
+        std::mt19937 random(seed);
+        const operand_memory host{bytes.data()};
+        for (const std::int64_t slot : {0, 1})
+            for (std::int64_t i = 0; i < operand_memory::size; ++i)
+                host.at<float>(slot)[i] = std::uniform_real_distribution<float>(0, 1)(random);
+        device_buffer<std::byte> memory(operand_memory::bytes, *s);
+        copy(bytes, memory, *s);
+        call.run({memory.data()}, *s);
+        copy_and_wait(memory, bytes, *s);
+        EXPECT_EQ(current_device(), current);
+        return bytes;
+    }
+};
+
+TEST_P(devices, give_the_same_bits_whichever_is_current) {
+    for (int device = 0; device < device_count(); ++device) {
+        const std::vector<std::byte> expected = after(GetParam(), device, device);
+        for (int current = 0; current < device_count(); ++current)
+            EXPECT_TRUE(after(GetParam(), device, current) == expected) << device << ", " << current;
+    }
+}
+
+TEST_P(devices, are_the_current_ones_for_the_default_stream) {
+    for (int device = 0; device < device_count(); ++device) {
+        const device_guard guard(device);
+        const cuda::stream_ref s{cudaStream_t{}};
+        device_buffer<std::byte> memory(operand_memory::bytes, s);
+        fill_zero(memory, s);
+        GetParam().run({memory.data()}, s);
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+        EXPECT_EQ(current_device(), device);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(calls, devices, testing::ValuesIn(calls()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace heddle

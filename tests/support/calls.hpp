@@ -1,0 +1,146 @@
+#pragma once
+
+#include <heddle/batched_matmul.hpp>
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/elementwise.hpp>
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/histogram.hpp>
+#include <heddle/image_filter.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/norm.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/scan.hpp>
+#include <heddle/softmax.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/transpose.hpp>
+#include <heddle/workspace.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heddle::test {
+
+/// Room for a few operands of 128 x 128 elements of any type, wherever the test wants it.
+struct operand_memory {
+    static constexpr std::int64_t side = 128, size = side * side;
+    static constexpr std::int64_t slots = 4;
+    static constexpr std::int64_t bytes = slots * size * static_cast<std::int64_t>(sizeof(double));
+
+    std::byte* data;
+
+    template <class T>
+    T* at(std::int64_t slot) const {
+        return reinterpret_cast<T*>(data + slot * size * static_cast<std::int64_t>(sizeof(double)));
+    }
+    template <class T>
+    vector_view<T> vector(std::int64_t slot) const {
+        return {at<T>(slot), size};
+    }
+    template <class T>
+    matrix_view<T> matrix(std::int64_t slot) const {
+        return {at<T>(slot), side, side};
+    }
+    template <class T>
+    image_view<T> image(std::int64_t slot) const {
+        return {at<T>(slot), side, side};
+    }
+};
+
+struct named_call {
+    std::string name;  ///< of letters and underscores
+    std::function<void(const operand_memory&, cuda::stream_ref)> run;
+};
+
+/// A call of every operation and of every wrapper that enqueues work. Slots 0 and 1 are read, the others written.
+inline std::vector<named_call> calls_of_all_kinds() {
+    using memory = const operand_memory&;
+    using stream = cuda::stream_ref;
+    return {
+        {"sigmoid", [](memory m, stream s) { sigmoid<float>(m.vector<float>(0), m.vector<float>(2), s); }},
+        {"sum", [](memory m, stream s) { sum<float>(m.vector<float>(0), m.at<float>(2), s); }},
+        {"dot",
+         [](memory m, stream s) { dot<float>(m.vector<float>(0), m.vector<float>(1), m.at<float>(2), s); }},
+        {"row_sum",
+         [](memory m, stream s) {
+             row_sum<float>(m.matrix<float>(0), {m.at<float>(2), m.side}, s);
+         }},
+        {"column_variance",
+         [](memory m, stream s) {
+             column_variance<float>(m.matrix<float>(0), {m.at<float>(2), m.side}, s);
+         }},
+        {"softmax", [](memory m, stream s) { softmax<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
+        {"rms_norm",
+         [](memory m, stream s) {
+             rms_norm<float>(m.matrix<float>(0), {m.at<float>(1), m.side}, m.matrix<float>(2), s);
+         }},
+        {"transpose",
+         [](memory m, stream s) { transpose<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
+        {"inclusive_scan",
+         [](memory m, stream s) { inclusive_scan<float>(m.vector<float>(0), m.vector<float>(2), s); }},
+        {"histogram",
+         [](memory m, stream s) {
+             histogram(m.vector<std::uint8_t>(0), {m.at<std::int64_t>(2), 256}, s);
+         }},
+        {"matmul",
+         [](memory m, stream s) {
+             matmul<float>(m.matrix<float>(0), m.matrix<float>(1), m.matrix<float>(2), s);
+         }},
+        {"matmul_of_half",
+         [](memory m, stream s) {
+             matmul<half>(m.matrix<half>(0), m.matrix<half>(1), m.matrix<half>(2), s);
+         }},
+        {"matmul_with_an_epilogue",
+         [](memory m, stream s) {
+             matmul<half>(m.matrix<half>(0), m.matrix<half>(1), m.matrix<half>(2), {matmul_activation::relu},
+                          s);
+         }},
+        {"batched_matmul",
+         [](memory m, stream s) {
+             batched_matmul<half>({m.matrix<half>(0), 2}, {m.matrix<half>(1), 2},
+                                  {m.matrix<half>(2), 2, m.size}, s);
+         }},
+        {"batched_matmul_of_a_list",
+         [](memory m, stream s) {
+             const std::vector<matmul_operands<half>> products{
+                 {m.matrix<half>(0), m.matrix<half>(1), m.matrix<half>(2)},
+                 {m.matrix<half>(1), m.matrix<half>(0), m.matrix<half>(3)}};
+             batched_matmul<half>(products, s);
+         }},
+        {"gaussian_blur",
+         [](memory m, stream s) { gaussian_blur<float>(m.image<float>(0), m.image<float>(2), 2.0, s); }},
+        {"gaussian_blur_of_bytes",
+         [](memory m, stream s) {
+             gaussian_blur<std::uint8_t>(m.image<std::uint8_t>(0), m.image<std::uint8_t>(2), 2.0, s);
+         }},
+        {"gaussian_blur_with_scratch_memory",
+         [](memory m, stream s) {
+             gaussian_blur<float>(m.image<float>(0), m.image<float>(2), 2.0, s,
+                                  {.algorithm = gaussian_blur_algorithm::separable});
+         }},
+        {"box_blur", [](memory m, stream s) { box_blur<float>(m.image<float>(0), m.image<float>(2), 2, s); }},
+        {"sobel",
+         [](memory m, stream s) {
+             sobel<float>(m.image<float>(0), m.image<float>(2), gradient::magnitude, s);
+         }},
+        {"copy", [](memory m, stream s) { copy(m.vector<float>(0), m.vector<float>(2), s); }},
+        {"copy_of_rows",
+         [](memory m, stream s) {
+             copy(matrix_view{m.at<float>(0), 8, 8, 16}, matrix_view{m.at<float>(2), 8, 8, 32}, s);
+         }},
+        {"copy_and_wait",
+         [](memory m, stream s) { copy_and_wait(m.vector<float>(1), m.vector<float>(2), s); }},
+        {"fill_zero", [](memory m, stream s) { fill_zero(m.vector<float>(2), s); }},
+        {"workspace", [](memory, stream s) { workspace(1 << 20, s); }},
+        {"device_buffer", [](memory, stream s) { device_buffer<float>(1 << 20, s); }},
+        {"event", [](memory, stream s) { event().record(s); }},
+    };
+}
+
+}  // namespace heddle::test
