@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
@@ -100,7 +101,7 @@ void host(std::int64_t size) {
 
 }  // namespace
 
-void register_rows() {
+void register_add() {
     copy_ceiling();
     for (int exponent = 10; exponent <= 30; exponent += 2)
         comparison<float>(std::int64_t{1} << exponent, temperature::cold);

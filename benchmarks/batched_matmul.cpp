@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
@@ -141,7 +142,7 @@ struct cublas_groups {
 
 }  // namespace
 
-void register_rows() {
+void register_batched_matmul() {
     copy_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}}) {

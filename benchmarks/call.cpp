@@ -1,5 +1,6 @@
 // What a call costs the host, beside the same launch written by hand. The operands are small: the device keeps up.
 
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/handwritten.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -51,7 +52,7 @@ void sum_rows() {
 
 }  // namespace
 
-void register_rows() {
+void register_call() {
     row("call/f32/add-1024", "heddle", [](auto& x, auto& y) { add<float>(x, y, y, stream()); });
     row("call/f32/add-1024", "launch",
         [](auto& x, auto& y) { launch_add(x.data(), y.data(), y.data(), size); });

@@ -1,5 +1,6 @@
-// Every elementwise operation but add and sigmoid, which have programs of their own.
+// Every elementwise operation but add and sigmoid, which are operations of their own.
 
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
@@ -124,7 +125,7 @@ void layouts() {
 
 }  // namespace
 
-void register_rows() {
+void register_elementwise() {
     copy_ceiling();
     activations<float>();
     activations<half>();

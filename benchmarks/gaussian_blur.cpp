@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/npp.hpp"
@@ -182,7 +183,7 @@ auto npp_advanced_function(std::int64_t channels) {
                               nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
 }
 
-/// Of the masks that NPP has built in, with its own sigmas, those of this program's cases.
+/// Of the masks that NPP has built in, with its own sigmas, those of the cases here.
 std::optional<NppiMaskSize> npp_mask(std::int64_t radius) {
     switch (radius) {
         case 2:
@@ -358,7 +359,7 @@ void host(const shape& s) {
 
 }  // namespace
 
-void register_rows() {
+void register_gaussian_blur() {
     copy_ceiling();
     fma_ceiling();
     for (const std::int64_t radius : {2, 5, 15}) {

@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub_histogram.hpp"
 #include "benchmarks/support/random.hpp"
@@ -79,7 +80,7 @@ void host_histogram(std::int64_t size) {
 
 }  // namespace
 
-void register_rows() {
+void register_histogram() {
     copy_ceiling();
     constexpr std::int64_t medium = 1 << 20;
     constexpr std::int64_t large = 1 << 28;

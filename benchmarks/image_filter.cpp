@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/npp.hpp"
 #include "benchmarks/support/random.hpp"
@@ -228,7 +229,7 @@ void boxes() {
 
 }  // namespace
 
-void register_rows() {
+void register_image_filter() {
     copy_ceiling();
     fma_ceiling();
     all_of<float>();

@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
 #include "benchmarks/support/cudnn.hpp"
@@ -50,7 +51,7 @@ void heddle_row(std::string_view name, std::int64_t size, temperature temperatur
 
 }  // namespace
 
-void register_rows() {
+void register_linear() {
     copy_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const std::int64_t size : {1024, 2048, 4096, 8192}) {

@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
@@ -127,7 +128,7 @@ constexpr shape shapes[] = {
 
 }  // namespace
 
-void register_rows() {
+void register_matmul() {
     copy_ceiling();
     fma_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})

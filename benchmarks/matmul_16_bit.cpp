@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
@@ -102,14 +103,14 @@ constexpr shape shapes[] = {
 
 }  // namespace
 
-void register_rows() {
+void register_matmul_16_bit() {
     copy_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const shape& s : shapes) {
             heddle_row<bfloat16>(s, temperature);
             vendor_rows<bfloat16>(s, temperature);
         }
-    for (const shape& s : {cube(1024), cube(4096)}) {
+    for (const shape& s : {cube(512), cube(1024), cube(4096), cube(8192), {16, 4096, 4096}}) {
         heddle_row<half>(s, temperature::cold);
         vendor_rows<half>(s, temperature::cold);
     }

@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cub_segmented_reduce.hpp"
@@ -28,14 +29,14 @@ problem matrix(std::string_view op, std::int64_t rows, std::int64_t cols, along 
             sizeof(T) * static_cast<double>(rows * cols) + sizeof(Result) * static_cast<double>(results)};
 }
 
-/// `call` takes x, y and scratch memory of `scratch_bytes`.
-template <class T, class Result, class Call>
+/// `call` takes x, y and scratch memory, of as many bytes as `scratch_bytes` says.
+template <class T, class Result, class ScratchBytes, class Call>
 void row(std::string_view op, std::int64_t rows, std::int64_t cols, along direction, std::string_view library,
-         std::int64_t scratch_bytes, Call call) {
+         ScratchBytes scratch_bytes, Call call) {
     device_row(matrix<T, Result>(op, rows, cols, direction), library, temperature::cold, [=] {
         const std::int64_t results = direction == along::rows ? rows : cols;
         return [=, x = random_on_device<T>(rows * cols), y = device_buffer<Result>(results, stream()),
-                scratch = workspace(scratch_bytes, stream())]() mutable {
+                scratch = workspace(scratch_bytes(), stream())]() mutable {
             call(matrix_view<const T>{x.data(), rows, cols}, vector_view<Result>{y.data(), results}, scratch);
         };
     });
@@ -45,17 +46,19 @@ void row(std::string_view op, std::int64_t rows, std::int64_t cols, along direct
 template <class T, class Result, class Call>
 void heddle_row(std::string_view op, std::int64_t rows, std::int64_t cols, along direction, Call call,
                 matrix_reduce_algorithm algorithm = matrix_reduce_algorithm::automatic) {
-    if (!has_device()) return;
-    const matrix_view<const T> x{nullptr, rows, cols};
-    const std::int64_t bytes =
-        matrix_reduce_workspace_bytes(direction == along::rows ? row_problem(x) : column_problem(x),
-                                      traits_of(current_device()), algorithm);
+    const auto bytes = [=] {
+        const matrix_view<const T> x{nullptr, rows, cols};
+        return matrix_reduce_workspace_bytes(direction == along::rows ? row_problem(x) : column_problem(x),
+                                             traits_of(current_device()), algorithm);
+    };
     row<T, Result>(op, rows, cols, direction, implementation(algorithm), bytes,
                    [call, algorithm](auto matrix, auto result, auto& scratch) {
                        call(matrix, result,
                             matrix_reduce_options{.algorithm = algorithm, .workspace = scratch});
                    });
 }
+
+constexpr auto bytes_of_cub = [] { return cub_scratch_bytes; };
 
 constexpr auto sum_rows = []<class T>(matrix_view<const T> x, vector_view<float> y,
                                       const matrix_reduce_options& options) {
@@ -100,7 +103,7 @@ void cudnn_sum(std::string_view op, std::int64_t rows, std::int64_t cols, along 
 void row_sums(std::int64_t rows, std::int64_t cols) {
     heddle_row<float, float>("row_sum", rows, cols, along::rows, sum_rows);
     row<float, float>(
-        "row_sum", rows, cols, along::rows, "cub", cub_scratch_bytes,
+        "row_sum", rows, cols, along::rows, "cub", bytes_of_cub,
         [](auto x, auto y, auto& scratch) { cub_row_sum(x.data, x.rows, x.cols, y.data, scratch); });
 #if HEDDLE_HAS_CUDNN
     cudnn_sum("row_sum", rows, cols, along::rows);
@@ -157,7 +160,7 @@ void host_sums(std::int64_t rows, std::int64_t cols) {
 
 }  // namespace
 
-void register_rows() {
+void register_matrix_reduce() {
     copy_ceiling();
     for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{4096, 4096},
                                      {65536, 256},
@@ -187,7 +190,7 @@ void register_rows() {
     heddle_row<bfloat16, float>("column_sum", 2 * side, side, along::columns, sum_columns);
 
     row<float, float>(
-        "row_max", side, side, along::rows, "cub", cub_scratch_bytes,
+        "row_max", side, side, along::rows, "cub", bytes_of_cub,
         [](auto x, auto y, auto& scratch) { cub_row_max(x.data, x.rows, x.cols, y.data, scratch); });
     other_operations<float>(side, side);
     other_operations<half>(2 * side, side);

@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -83,7 +84,7 @@ void host(shape shape) {
 
 }  // namespace
 
-void register_rows() {
+void register_norm() {
     copy_ceiling();
     constexpr shape square{4096, 4096};
     constexpr shape shapes[] = {square,       {65536, 1024}, {512, 65536}, {16384, 128},

@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
@@ -232,7 +233,7 @@ void host_sums(std::int64_t size) {
 
 }  // namespace
 
-void register_rows() {
+void register_reduce() {
     copy_ceiling();
     for (const int exponent : {10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 26, 28, 30})
         sums<float>(std::int64_t{1} << exponent, temperature::cold);

@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub_scan.hpp"
 #include "benchmarks/support/random.hpp"
@@ -26,22 +27,23 @@ problem vector(kind kind, std::int64_t size) {
     return {fmt::format("{}/{}/{}", op, dtype<T>, size), 2.0 * sizeof(T) * static_cast<double>(size)};
 }
 
-/// `call` takes x, y and scratch memory.
-template <class T, class Call>
+/// `call` takes x, y and scratch memory, of as many bytes as `scratch_bytes` says.
+template <class T, class ScratchBytes, class Call>
 void row(const problem& problem, std::string_view library, temperature temperature, std::int64_t size,
-         std::int64_t scratch_bytes, Call call) {
+         ScratchBytes scratch_bytes, Call call) {
     device_row(problem, library, temperature, [size, scratch_bytes, call] {
         return [call, x = random_on_device<T>(size), y = device_buffer<T>(size, stream()),
-                scratch = workspace(scratch_bytes, stream())]() mutable { call(x, y, scratch); };
+                scratch = workspace(scratch_bytes(), stream())]() mutable { call(x, y, scratch); };
     });
 }
 
 template <class T>
 void heddle_scan(kind kind, std::int64_t size, temperature temperature,
                  scan_algorithm algorithm = scan_algorithm::automatic) {
-    if (!has_device()) return;
-    const std::int64_t bytes = scan_workspace_bytes({.size = size, .element_bytes = sizeof(T)},
-                                                    traits_of(current_device()), algorithm);
+    const auto bytes = [size, algorithm] {
+        return scan_workspace_bytes({.size = size, .element_bytes = sizeof(T)}, traits_of(current_device()),
+                                    algorithm);
+    };
     row<T>(vector<T>(kind, size), implementation(algorithm), temperature, size, bytes,
            [kind, algorithm](auto& x, auto& y, auto& scratch) {
                const scan_options options{.algorithm = algorithm, .workspace = scratch};
@@ -54,15 +56,15 @@ void heddle_scan(kind kind, std::int64_t size, temperature temperature,
 
 template <class T>
 void cub_scan(kind kind, std::int64_t size, temperature temperature) {
-    if (!has_device()) return;
     const auto count = static_cast<std::int32_t>(size);
-    row<T>(vector<T>(kind, size), "cub", temperature, size, cub_scan_scratch_bytes<T>(count),
-           [kind, count](auto& x, auto& y, auto& scratch) {
-               if (kind == kind::inclusive)
-                   cub_inclusive_scan<T>(x.data(), y.data(), count, scratch);
-               else
-                   cub_exclusive_scan<T>(x.data(), y.data(), count, scratch);
-           });
+    row<T>(
+        vector<T>(kind, size), "cub", temperature, size, [count] { return cub_scan_scratch_bytes<T>(count); },
+        [kind, count](auto& x, auto& y, auto& scratch) {
+            if (kind == kind::inclusive)
+                cub_inclusive_scan<T>(x.data(), y.data(), count, scratch);
+            else
+                cub_exclusive_scan<T>(x.data(), y.data(), count, scratch);
+        });
 }
 
 template <class T>
@@ -97,7 +99,7 @@ void host_scan(std::int64_t size) {
 
 }  // namespace
 
-void register_rows() {
+void register_scan() {
     copy_ceiling();
     for (const int exponent : {10, 14, 16, 18, 20, 22, 24, 26, 28, 30})
         scans<float>(kind::inclusive, std::int64_t{1} << exponent, temperature::cold);

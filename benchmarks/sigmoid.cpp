@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cudnn.hpp"
@@ -76,7 +77,7 @@ void host(std::int64_t size) {
 
 }  // namespace
 
-void register_rows() {
+void register_sigmoid() {
     copy_ceiling();
     for (const int exponent : {10, 14, 18, 20, 22, 24, 26, 28, 30})
         comparison<float>(std::int64_t{1} << exponent, temperature::cold);

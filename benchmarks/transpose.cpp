@@ -1,3 +1,4 @@
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
@@ -94,7 +95,7 @@ void host(std::int64_t rows, std::int64_t cols) {
 
 }  // namespace
 
-void register_rows() {
+void register_transpose() {
     copy_ceiling();
     comparison<float>(4096, 4096);
     comparison<float>(65536, 1024);

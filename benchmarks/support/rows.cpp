@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <exception>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -28,7 +30,8 @@ bool has_device() {
 
 namespace {
 bool row_failed = false;
-}
+std::deque<registered_row> all_rows;  // whose elements stay where they are
+}  // namespace
 
 bool any_row_failed() {
     return row_failed;
@@ -188,12 +191,26 @@ measurement time_of_enqueueing(const std::function<void()>& call) {
 
 void add_row(const problem& problem, std::string_view library, std::string_view suffix, bool on_device,
              std::function<measurement()> measure) {
-    const auto body = [problem, on_device, measure = std::move(measure)](benchmark::State& state) {
+    // Operations share ceilings, and the top rung of a ladder is also the one beside the peers.
+    static std::set<std::string> names;
+    const auto [name, is_new] = names.insert(fmt::format("{}/{}{}", problem.name, library, suffix));
+    if (is_new) all_rows.push_back({*name, problem, on_device, std::move(measure)});
+}
+
+}  // namespace detail
+
+const std::deque<registered_row>& registered_rows() {
+    return all_rows;
+}
+
+void hand_over(const registered_row& row) {
+    if (row.on_device && !has_device()) return;
+    const auto body = [&row](benchmark::State& state) {
         try {
-            if (on_device &&
-                problem.bytes > static_cast<double>(traits_of(current_device()).global_memory_bytes))
+            if (row.on_device &&
+                row.problem.bytes > static_cast<double>(traits_of(current_device()).global_memory_bytes))
                 throw unsupported("more memory than the device has");
-            run(state, problem, measure);
+            detail::run(state, row.problem, row.measure);
         } catch (const unsupported& error) {
             state.SkipWithError(error.what());
         } catch (const std::exception& error) {
@@ -201,12 +218,10 @@ void add_row(const problem& problem, std::string_view library, std::string_view 
             state.SkipWithError(error.what());
         }
     };
-    const std::string name = fmt::format("{}/{}{}", problem.name, library, suffix);
-    benchmark::RegisterBenchmark(name.c_str(), body)
+    benchmark::RegisterBenchmark(row.name.c_str(), body)
         ->UseManualTime()
         ->Iterations(1)
         ->Unit(benchmark::kMicrosecond);
 }
 
-}  // namespace detail
 }  // namespace heddle::bench

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <source_location>
 #include <string>
@@ -20,13 +21,10 @@ using heddle::check;  // and the overloads for the vendor's status types beside 
 /// Throws std::runtime_error: a vendor's call failed.
 [[noreturn]] void fail(std::string_view library, std::string_view status, std::source_location where);
 
-/// Each program defines it; main() calls it once.
-void register_rows();
-
 /// Whether a row failed other than by an algorithm that cannot run its problem.
 bool any_row_failed();
 
-/// Whether there is a GPU. Where there is none, device_row() adds nothing.
+/// Whether there is a GPU. Where there is none, the device's rows have names but cannot run.
 bool has_device();
 
 /// The stream on which all device work of a program runs.
@@ -92,11 +90,23 @@ void add_row(const problem& problem, std::string_view library, std::string_view 
 
 }  // namespace detail
 
-/// Adds the row <problem>/<library>. `prepare` runs before each repetition: it makes the operands and returns
-/// the call to time, which owns them and enqueues its work on stream().
+struct registered_row {
+    std::string name;  ///< <op>/<dtype>/<shape>/<library>[:<algorithm>][/hot]
+    bench::problem problem;
+    bool on_device;
+    std::function<detail::measurement()> measure;
+};
+
+/// All that were added, in that order. Of rows of one name, the first.
+const std::deque<registered_row>& registered_rows();
+
+/// Lets Google Benchmark run it; nothing where it is the device's and there is none.
+void hand_over(const registered_row& row);
+
+/// Adds the row <problem>/<library>, and does nothing else. `prepare` runs before each repetition: it makes the
+/// operands and returns the call to time, which owns them and enqueues its work on stream().
 template <std::invocable Prepare>
 void device_row(const problem& problem, std::string_view library, temperature temperature, Prepare prepare) {
-    if (!has_device()) return;
     detail::add_row(problem, library, temperature == temperature::hot ? "/hot" : "", true,
                     [prepare, temperature] {
                         auto call = prepare();
@@ -107,7 +117,6 @@ void device_row(const problem& problem, std::string_view library, temperature te
 /// The same for what a call costs the host: the time in which it enqueues its work on stream() and returns.
 template <std::invocable Prepare>
 void call_row(const problem& problem, std::string_view library, Prepare prepare) {
-    if (!has_device()) return;
     detail::add_row(problem, library, "", true, [prepare] {
         auto call = prepare();
         return detail::time_of_enqueueing(std::ref(call));

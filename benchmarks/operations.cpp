@@ -1,0 +1,28 @@
+#include "benchmarks/operations.hpp"
+
+namespace heddle::bench {
+
+std::span<const operation> operations() {
+    static constexpr operation table[] = {
+        {"add", register_add},
+        {"sigmoid", register_sigmoid},
+        {"elementwise", register_elementwise},
+        {"reduce", register_reduce},
+        {"scan", register_scan},
+        {"histogram", register_histogram},
+        {"matrix_reduce", register_matrix_reduce},
+        {"matmul", register_matmul},
+        {"matmul_16_bit", register_matmul_16_bit},
+        {"batched_matmul", register_batched_matmul},
+        {"linear", register_linear},
+        {"gaussian_blur", register_gaussian_blur},
+        {"image_filter", register_image_filter},
+        {"softmax", register_softmax},
+        {"norm", register_norm},
+        {"transpose", register_transpose},
+        {"call", register_call},
+    };
+    return table;
+}
+
+}  // namespace heddle::bench
