@@ -9,6 +9,8 @@ add_test(NAME comments.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SO
 add_test(NAME bench_pytorch
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_pytorch.py ${PROJECT_SOURCE_DIR})
 add_test(NAME gpu_id COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/gpu_id.py ${PROJECT_SOURCE_DIR})
+add_test(NAME bench_headline
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_headline.py ${PROJECT_SOURCE_DIR})
 
 # What the compiler made of the kernels. cuobjdump is beside nvcc, on PATH, or where scripts/setup puts it.
 add_test(NAME sass
