@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks who includes whom.
+"""Checks who includes whom, and who launches kernels.
 
-usage: layering.py ROOT         names every include in the tree that its layer may not have; exits 1 if there is one
+usage: layering.py ROOT         names every include and launch in the tree that its layer may not have; exits 1 if there is one
        layering.py --self-test  plants violations in a small tree and fails unless each is found
 """
 
@@ -30,6 +30,7 @@ LAYERS = [
     Layer(r"include/heddle/interop/.+", [STANDARD, CUDA_RUNTIME, PUBLIC, r"cuda/std/.+"]),
     # A user's .cu file compiles the kernel: it is installed with the header.
     Layer(r"include/heddle/matmul\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/matmul/.+"]),
+    Layer(r"include/heddle/elementwise\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/device/launch\.hpp"]),
     Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
     Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/ptx/.+"]),
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error|device)\.hpp", r"kernels/device/.+"]),
@@ -49,6 +50,12 @@ OURS = re.compile(r"(heddle|kernels|src|tests|benchmarks|examples)/")
 
 FOLDERS = ["include", "kernels", "src", "tests", "benchmarks", "examples"]
 SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
+# The library's kernels are launched in one place, which reports the launch's own status: an earlier call's error would be
+# blamed on a launch whose status is taken from the thread.
+LAUNCHER = "kernels/device/launch.hpp"
+OTHER_LAUNCH = re.compile(r"<<<|\bcudaGetLastError\b|\bcudaPeekAtLastError\b|\bcu(da)?LaunchKernel")
+COMMENT = re.compile(r"//.*")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -81,6 +88,10 @@ def violations(root: pathlib.Path) -> list[str]:
                 found.append(f"{file}:{line}: may not include {match[2]}")
         if file.endswith(".cpp") and "<<<" in text:
             found.append(f"{file}: launches a kernel; only a .cu file may")
+        if file.startswith(("include/", "kernels/")) and file != LAUNCHER:
+            for number, line in enumerate(text.splitlines(), 1):
+                if launch := OTHER_LAUNCH.search(COMMENT.sub("", line)):
+                    found.append(f"{file}:{number}: has {launch[0]}; kernels are launched with {LAUNCHER}")
 
     everything = "include/heddle/heddle.hpp"
     for file in included:
@@ -93,10 +104,13 @@ def violations(root: pathlib.Path) -> list[str]:
 
 def self_test() -> int:
     allowed = {
-        "include/heddle/heddle.hpp": "#include <heddle/view.hpp>\n",
+        "include/heddle/heddle.hpp": "#include <heddle/error.hpp>\n#include <heddle/view.hpp>\n",
         "include/heddle/view.hpp": "#include <cstdint>\n#include <cuda/stream_ref>\n",
         "include/heddle/interop/mdspan.hpp": "#include <cuda/std/mdspan>\n#include <heddle/view.hpp>\n",
         "include/heddle/matmul.cuh": '#include "kernels/matmul/fused.cuh"\n',
+        "include/heddle/elementwise.cuh": '#include "kernels/device/launch.hpp"\n',
+        "include/heddle/error.hpp": "/// As the next cudaGetLastError() does.\n",
+        "kernels/device/launch.hpp": "cudaLaunchKernelExC(&config, kernel, arguments);\n",
         "kernels/device/ptx/mma.cuh": "#include <cuda/ptx>\n",
         "kernels/device/tile.cuh": '#include "kernels/device/ptx/mma.cuh"\n',
         "kernels/reduce/launch.hpp": "#include <heddle/view.hpp>\n",
@@ -115,6 +129,12 @@ def self_test() -> int:
         ("include/heddle/sum.hpp", "#include <cuda/std/mdspan>", "cuda/std/mdspan"),
         ("include/heddle/sum.hpp", "#include <heddle/interop/mdspan.hpp>", "heddle/interop/mdspan.hpp"),
         ("include/heddle/sum.hpp", "", "does not include heddle/sum.hpp"),
+        ("include/heddle/elementwise.cuh", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
+        ("include/heddle/elementwise.cuh", "kernel<<<1, 1>>>(x);", "has <<<"),
+        ("kernels/reduce/naive.cu", "kernel<<<1, 1>>>(x);  // one block", "naive.cu:1: has <<<"),
+        ("kernels/reduce/naive.cu", "check(cudaGetLastError());", "has cudaGetLastError"),
+        ("kernels/reduce/naive.cu", "check(cudaPeekAtLastError());", "has cudaPeekAtLastError"),
+        ("kernels/reduce/naive.cu", "check(cudaLaunchKernelEx(&config, kernel));", "has cudaLaunchKernel"),
         ("kernels/device/ptx/tma.cuh", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
         ("kernels/device/ptx/tma.cuh", "#include <heddle/view.hpp>", "heddle/view.hpp"),
         ("kernels/device/block.cuh", "#include <heddle/view.hpp>", "heddle/view.hpp"),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include <heddle/elementwise.hpp>
 #include <heddle/error.hpp>
 
@@ -169,13 +170,13 @@ void launch_transform(Function function, std::span<const operand> operands, cuda
     // Narrow matrices give their spare threads to further rows.
     std::int64_t across = 1;
     while (across < threads && across < wanted) across *= 2;
-    const dim3 block(static_cast<unsigned>(across), static_cast<unsigned>(threads / across));
-    const std::int64_t down = (rows + block.y - 1) / block.y;
+    const std::int64_t height = threads / across;
+    const std::int64_t down = (rows + height - 1) / height;
     const std::int64_t deep = (down + tile::max_grid_y - 1) / tile::max_grid_y;
-    const dim3 grid(static_cast<unsigned>((packets + block.x - 1) / block.x),
-                    static_cast<unsigned>((down + deep - 1) / deep), static_cast<unsigned>(deep));
-    kernel<<<grid, block, 0, stream>>>(function, a);
-    check(cudaGetLastError());
+    kernels::launch({.blocks = {(packets + across - 1) / across, (down + deep - 1) / deep, deep},
+                     .threads = {across, height},
+                     .stream = stream},
+                    kernel, function, a);
 }
 
 template <class T, class Function, class... Operands>

@@ -9,9 +9,4 @@ inline bool has_clusters(int major, int minor) {
     return HEDDLE_COMPILED_FOR_90 != 0 && major == 9 && minor == 0;
 }
 
-/// Whether a kernel may begin before the one before it has ended: the same holds of its wait (ptx/grid_dependency.cuh).
-inline bool waits_for_grids(int major, int minor) {
-    return has_clusters(major, minor);
-}
-
 }  // namespace heddle::kernels

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include "kernels/device/launch.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,9 +17,9 @@ struct row_plan {
 
     holder kind = holder::lanes;
     int elements = 0;  ///< that a thread holds at a time
-    dim3 block = 1;
-    unsigned grid = 1;
-    unsigned cluster = 1;  ///< blocks that share a row
+    launch_extents threads{1};
+    std::int64_t blocks = 1;
+    std::int64_t cluster = 1;  ///< blocks that share a row
 };
 
 /// Numbers that the plan and the kernels share.
@@ -62,16 +62,13 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
         int lanes = power_at_least(divide_up(cols, elements));
         if (elements > small) lanes = std::max(lanes, few_lanes);
         const int rows_per_block = limits::lanes_threads / lanes;
-        return {row_plan::holder::lanes, elements,
-                dim3(static_cast<unsigned>(lanes), static_cast<unsigned>(rows_per_block)),
-                static_cast<unsigned>(divide_up(rows, rows_per_block)), 1};
+        return {row_plan::holder::lanes, elements, {lanes, rows_per_block}, divide_up(rows, rows_per_block)};
     }
 
     const auto plan_of = [&](row_plan::holder kind, int elements, int blocks) {
         const std::int64_t threads = divide_up(divide_up(cols, std::int64_t{elements} * blocks), warp) * warp;
-        return row_plan{kind, elements,
-                        dim3(static_cast<unsigned>(std::min<std::int64_t>(threads, limits::block_threads))),
-                        static_cast<unsigned>(rows * blocks), static_cast<unsigned>(blocks)};
+        return row_plan{
+            kind, elements, {std::min<std::int64_t>(threads, limits::block_threads)}, rows * blocks, blocks};
     };
     for (const int elements : {limits::medium_elements, limits::large_elements})
         if (cols <= std::int64_t{elements} * limits::block_threads)
@@ -87,23 +84,6 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
     int blocks = 1;
     while (blocks < most_blocks && rows * blocks < 4 * std::int64_t{sm_count}) blocks *= 2;
     return plan_of(row_plan::holder::streamed, limits::medium_elements, blocks);
-}
-
-/// The kernel with the plan's blocks and clusters.
-template <class Arguments>
-cudaError_t launch_rows(void (*kernel)(Arguments), const row_plan& plan, const Arguments& arguments,
-                        cudaStream_t stream) {
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {plan.cluster, 1, 1};
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(plan.grid);
-    config.blockDim = plan.block;
-    config.stream = stream;
-    config.attrs = &cluster;
-    config.numAttrs = plan.cluster > 1 ? 1 : 0;
-    void* parameters[] = {const_cast<Arguments*>(&arguments)};
-    return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), parameters);
 }
 
 }  // namespace heddle::kernels

@@ -4,6 +4,7 @@
 // waits for its one small load before it asks for the next, where `naive` has a new block to start. It is
 // faster than `naive` all the same. Any shape, any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/elementwise/functors.cuh"
 #include <heddle/elementwise.cuh>
 
@@ -44,17 +45,16 @@ void launch_grid_stride(const arguments& arguments, const device_traits& device,
     // Narrow matrices give their spare threads to further rows.
     std::int64_t width = 1;
     while (width < tile::threads && width < output.cols) width *= 2;
-    const dim3 block(static_cast<unsigned>(width), static_cast<unsigned>(tile::threads / width));
+    const std::int64_t height = tile::threads / width;
     const std::int64_t resident = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    const std::int64_t across = std::min((output.cols + block.x - 1) / block.x, resident);
+    const std::int64_t across = std::min((output.cols + width - 1) / width, resident);
     const std::int64_t down =
-        std::min((output.rows + block.y - 1) / block.y, std::max<std::int64_t>(1, resident / across));
-    const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(down));
+        std::min((output.rows + height - 1) / height, std::max<std::int64_t>(1, resident / across));
     visit(arguments, [&]<class T, class Functor>(Functor functor) {
         const detail::elementwise_operands<T, Functor::inputs> operands(arguments.operands);
-        grid_stride<<<grid, block, 0, stream>>>(functor, operands);
+        launch({.blocks = {across, down}, .threads = {width, height}, .stream = stream},
+               grid_stride<T, Functor::inputs, Functor>, functor, operands);
     });
-    check(cudaGetLastError());
 }
 
 }  // namespace heddle::kernels::elementwise

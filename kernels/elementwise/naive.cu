@@ -4,6 +4,7 @@
 // What it costs is a 64-bit division an element, one small load in flight a thread, and a block for every 256
 // elements. Any shape, any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/elementwise/functors.cuh"
 #include <heddle/elementwise.cuh>
 
@@ -34,9 +35,9 @@ void launch_naive(const arguments& arguments, const device_traits&, cudaStream_t
     const std::int64_t blocks = (output.rows * output.cols + tile::threads - 1) / tile::threads;
     visit(arguments, [&]<class T, class Functor>(Functor functor) {
         const detail::elementwise_operands<T, Functor::inputs> operands(arguments.operands);
-        naive<<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(functor, operands);
+        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+               naive<T, Functor::inputs, Functor>, functor, operands);
     });
-    check(cudaGetLastError());
 }
 
 }  // namespace heddle::kernels::elementwise

@@ -48,7 +48,7 @@ void for_each_launch(std::int64_t images, std::int64_t blocks_per_image, const P
         Parameters part = all;
         part.source += first * all.source_image;
         part.destination += first * all.destination_image;
-        launch(part, static_cast<unsigned>(std::min(most, images - first) * blocks_per_image));
+        launch(part, std::min(most, images - first) * blocks_per_image);
     }
 }
 

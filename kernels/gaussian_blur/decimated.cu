@@ -33,8 +33,9 @@
 // issues 50 instructions a warp for a row of its 4 columns and waits for what they depend on, not for DRAM.
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/early_launch.hpp"
 #include "kernels/device/grid.hpp"
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/convolve.cuh"
@@ -43,7 +44,6 @@
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
 #include "kernels/gaussian_blur/strip.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -696,10 +696,6 @@ bool has_aligned_rows(const image_batch_view<T>& images) {
            images.first.row_stride % 4 == 0 && (images.count == 1 || images.stride % 4 == 0);
 }
 
-dim3 grid(std::int64_t x, std::int64_t y, std::int64_t z) {
-    return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z));
-}
-
 }  // namespace
 
 bool decimated_fits(const gaussian_blur_problem& p) {
@@ -764,25 +760,35 @@ void launch_decimated(const arguments<T>& a, const device_traits& device, cudaSt
     const auto lanes =
         static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(tile::threads / tasks, 1, 32))));
     const std::int64_t images = problem.images;
-    check(allow_shared_memory(decimate<T>, device));
-    decimate<T><<<grid(p.strips, p.bands, images), tile::threads, decimate_shared<T>::bytes(p), stream>>>(
-        p, a.source, has_aligned_rows(a.source), a.border, a.border_value, lanes);
-    check(cudaGetLastError());
-    launch_after(add_up,
-                 grid(p.y.count, divide_up(std::int64_t{p.x.count} * channels, tile::threads), images),
-                 tile::threads, 0, device, stream, p);
+    const bool waits = waits_for_grids(device);
+    launch({.blocks = {p.strips, p.bands, images},
+            .threads = {tile::threads},
+            .shared_bytes = decimate_shared<T>::bytes(p),
+            .shared_limit = device.shared_memory_per_block_optin,
+            .stream = stream},
+           decimate<T>, p, a.source, has_aligned_rows(a.source), a.border, a.border_value, lanes);
+    launch({.blocks = {p.y.count, divide_up(std::int64_t{p.x.count} * channels, tile::threads), images},
+            .threads = {tile::threads},
+            .stream = stream,
+            .begins_early = waits},
+           add_up, p);
     // Where tiles are many, fewer threads a tile, which share more of what they load.
-    const dim3 tiles =
-        grid(divide_up(p.x.blurred, blur_tile::size), divide_up(p.y.blurred, blur_tile::size), images);
-    const bool are_many = std::int64_t{tiles.x} * tiles.y * images >= 2 * device.sm_count;
-    const auto kernel = are_many ? blur<8> : blur<4>;
-    check(allow_shared_memory(kernel, device));
-    launch_after(kernel, tiles, blur_tile::threads(are_many ? 8 : 4), blur_tile::shared_bytes(p), device,
-                 stream, p);
-    launch_after(interpolate<T>,
-                 grid(divide_up(image.width * channels, tile::values),
-                      divide_up(image.height, tile::out_rows), images),
-                 tile::threads, 0, device, stream, p, a.destination, has_aligned_rows(a.destination));
+    const launch_extents tiles{divide_up(p.x.blurred, blur_tile::size),
+                               divide_up(p.y.blurred, blur_tile::size), images};
+    const bool are_many = tiles.x * tiles.y * images >= 2 * device.sm_count;
+    launch({.blocks = tiles,
+            .threads = {blur_tile::threads(are_many ? 8 : 4)},
+            .shared_bytes = blur_tile::shared_bytes(p),
+            .shared_limit = device.shared_memory_per_block_optin,
+            .stream = stream,
+            .begins_early = waits},
+           are_many ? blur<8> : blur<4>, p);
+    launch({.blocks = {divide_up(image.width * channels, tile::values),
+                       divide_up(image.height, tile::out_rows), images},
+            .threads = {tile::threads},
+            .stream = stream,
+            .begins_early = waits},
+           interpolate<T>, p, a.destination, has_aligned_rows(a.destination));
 }
 
 template void launch_decimated(const arguments<float>&, const device_traits&, cudaStream_t);

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/column_sums.cuh"
@@ -10,7 +11,6 @@
 #include "kernels/gaussian_blur/packet.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
 #include "kernels/gaussian_blur/row_sums.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -305,15 +305,19 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
         p.taps_x[i] = a.taps_x.table[i] * scale_of_first_pass<T>;
         p.taps_y[i] = a.taps_y.table[i] * scale_of_second_pass<T>;
     }
-    const auto kernel = fused<T, channels, radius, aligned>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes_of_one_of(1, device))));
     const auto bytes = static_cast<std::size_t>(
         std::max<std::int64_t>(shared_bytes_of_one_of(blocks_per_sm, device) - tile::staged_bytes, 0));
-    for_each_launch(
-        a.destination.count, std::int64_t{strips} * m.segments, p, [&](const auto& part, unsigned blocks) {
-            launch_after(kernel, blocks, static_cast<unsigned>(32 * warps), bytes, device, stream, part);
-        });
+    for_each_launch(a.destination.count, std::int64_t{strips} * m.segments, p,
+                    [&](const auto& part, std::int64_t blocks) {
+                        kernels::launch(
+                            {.blocks = {blocks},
+                             .threads = {32 * warps},
+                             .shared_bytes = bytes,
+                             .shared_limit = static_cast<std::size_t>(shared_bytes_of_one_of(1, device)),
+                             .stream = stream,
+                             .begins_early = waits_for_grids(device)},
+                            fused<T, channels, radius, aligned>, part);
+                    });
 }
 
 /// Of windows that fused_tiles or fused_chains takes, only those whose rows are not aligned are marched by single warps.

@@ -20,7 +20,8 @@
 //   loops for the lanes' own, and holds taps in registers instead of uniform ones: with spills and conflicts of their banks.
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
@@ -32,7 +33,6 @@
 #include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/packet.cuh"
 #include "kernels/gaussian_blur/row_sums.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -354,12 +354,16 @@ void launch(const arguments<float>& a, const device_traits& device, cudaStream_t
                                {}};
     std::copy_n(a.taps_x.table, 2 * radius + 1, p.taps_x);
     std::copy_n(a.taps_y.table, 2 * radius + 1, p.taps_y);
-    const auto kernel = fused_chains<radius>;
-    check(allow_shared_memory(kernel, device));
     const auto bytes = static_cast<std::size_t>(
         std::max(shared_bytes_of_one_of(blocks_per_sm, device), chain::bytes(warps)));
-    for_each_launch(a.destination.count, strips * m.segments, p, [&](const auto& part, unsigned blocks) {
-        launch_after(kernel, blocks, static_cast<unsigned>(lanes * warps), bytes, device, stream, part);
+    for_each_launch(a.destination.count, strips * m.segments, p, [&](const auto& part, std::int64_t blocks) {
+        kernels::launch({.blocks = {blocks},
+                         .threads = {lanes * warps},
+                         .shared_bytes = bytes,
+                         .shared_limit = device.shared_memory_per_block_optin,
+                         .stream = stream,
+                         .begins_early = waits_for_grids(device)},
+                        fused_chains<radius>, part);
     });
 }
 

@@ -18,7 +18,8 @@
 // What keeps it from the FMA pipes' rate is other instructions beside the FMAs, barriers, and the last blocks' SMs.
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
@@ -28,7 +29,6 @@
 #include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
 #include "kernels/gaussian_blur/round_up.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -477,11 +477,13 @@ void launch(const arguments<T>& a, const layout& l, const device_traits& device,
     std::copy_n(a.taps_x.table, 2 * a.taps_x.radius + 1, p.taps_x);
     std::copy_n(a.taps_y.table, 2 * a.taps_y.radius + 1, p.taps_y);
 
-    const auto kernel = fused_ring<T, channels, radius>;
-    check(allow_shared_memory(kernel, device));
-    for_each_launch(a.destination.count, strips * m.segments, p, [&](const auto& part, unsigned blocks) {
-        kernel<<<blocks, static_cast<unsigned>(threads), static_cast<std::size_t>(l.bytes), stream>>>(part);
-        check(cudaGetLastError());
+    for_each_launch(a.destination.count, strips * m.segments, p, [&](const auto& part, std::int64_t blocks) {
+        kernels::launch({.blocks = {blocks},
+                         .threads = {threads},
+                         .shared_bytes = static_cast<std::size_t>(l.bytes),
+                         .shared_limit = device.shared_memory_per_block_optin,
+                         .stream = stream},
+                        fused_ring<T, channels, radius>, part);
     });
 }
 

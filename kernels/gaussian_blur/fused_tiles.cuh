@@ -1,7 +1,8 @@
 #pragma once
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/column_sums.cuh"
@@ -245,10 +246,14 @@ void launch_tiles(const arguments<T>& a, const device_traits& device, cudaStream
         p.taps_y[i] = a.taps_y.table[i] * scale_of_first_pass<T>;
         p.taps_x[i] = a.taps_x.table[i] * scale_of_second_pass<T>;
     }
-    for_each_launch(
-        a.destination.count, grid.strips * grid.segments, p, [&](const auto& part, unsigned blocks) {
-            launch_after(fused_tiles<T, channels, radius>, blocks, 32 * tile::warps, 0, device, stream, part);
-        });
+    for_each_launch(a.destination.count, grid.strips * grid.segments, p,
+                    [&](const auto& part, std::int64_t blocks) {
+                        launch({.blocks = {blocks},
+                                .threads = {32 * tile::warps},
+                                .stream = stream,
+                                .begins_early = waits_for_grids(device)},
+                               fused_tiles<T, channels, radius>, part);
+                    });
 }
 
 template <class T>

@@ -87,14 +87,6 @@ inline std::int64_t intermediate_bytes(const gaussian_blur_problem& problem, std
            std::int64_t{sizeof(float)};
 }
 
-/// Lets a kernel have all of the device's shared memory a block. The limit belongs to the kernel, not to the
-/// launch: it is the same in every call, so that none lowers it under another thread's.
-template <class Kernel>
-cudaError_t allow_shared_memory(Kernel* kernel, const device_traits& device) {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(device.shared_memory_per_block_optin));
-}
-
 /// function<channels>(), where the number of channels is compiled in.
 template <class Function>
 void with_channels(std::int64_t channels, Function function) {

@@ -8,9 +8,9 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -61,9 +61,8 @@ void launch_naive(const arguments<T>& a, const device_traits&, cudaStream_t stre
     const image_view<T>& image = a.destination.first;
     const std::int64_t across = (image.width * image.channels + tile::threads - 1) / tile::threads;
     const std::int64_t rows = image.height * a.destination.count;
-    const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(std::min(rows, max_grid_y)));
-    naive<<<grid, tile::threads, 0, stream>>>(a);
-    check(cudaGetLastError());
+    launch({.blocks = {across, std::min(rows, max_grid_y)}, .threads = {tile::threads}, .stream = stream},
+           naive<T>, a);
 }
 
 template void launch_naive(const arguments<float>&, const device_traits&, cudaStream_t);

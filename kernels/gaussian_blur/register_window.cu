@@ -12,9 +12,9 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -81,9 +81,8 @@ void launch_along_y(const arguments<T>& a, cudaStream_t stream) {
     const std::int64_t across =
         (destination.width * destination.channels + tile::threads - 1) / tile::threads;
     const std::int64_t tiles = (destination.height + tile::rows - 1) / tile::rows * a.destination.count;
-    const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(std::min(tiles, max_grid_y)));
-    along_y<T, radius><<<grid, tile::threads, 0, stream>>>(a, intermediate_of(a));
-    check(cudaGetLastError());
+    launch({.blocks = {across, std::min(tiles, max_grid_y)}, .threads = {tile::threads}, .stream = stream},
+           along_y<T, radius>, a, intermediate_of(a));
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -102,10 +102,10 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
 template <class Input, class Output>
 void launch(const pass<Input, Output>& pass, cudaStream_t stream) {
     const std::int64_t across = (pass.row_values + tile::threads - 1) / tile::threads;
-    const dim3 grid(static_cast<unsigned>(across),
-                    static_cast<unsigned>(std::min(pass.images * pass.rows, max_grid_y)));
-    separable<<<grid, tile::threads, 0, stream>>>(pass);
-    check(cudaGetLastError());
+    kernels::launch({.blocks = {across, std::min(pass.images * pass.rows, max_grid_y)},
+                     .threads = {tile::threads},
+                     .stream = stream},
+                    separable<Input, Output>, pass);
 }
 
 }  // namespace

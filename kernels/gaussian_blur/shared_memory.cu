@@ -8,8 +8,8 @@
 // image: a write and a read of DRAM. Any shape, any alignment; the window must fit the shared memory.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/gaussian_blur/strip.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -138,20 +138,18 @@ __global__ void __launch_bounds__(strip::threads)
     }
 }
 
-unsigned blocks_down(std::int64_t tiles) {
-    return static_cast<unsigned>(std::min(tiles, max_grid_y));
-}
-
 template <int channels, class T>
 void launch_along_x(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
     const intermediate_image between = intermediate_of(a);
     const std::int64_t strips = (a.destination.first.width * channels + strip::values - 1) / strip::values;
     const std::int64_t rows = a.destination.count * between.rows;
-    const dim3 grid(static_cast<unsigned>(strips), blocks_down((rows + tile_x::rows - 1) / tile_x::rows));
-    const std::int64_t bytes = tile_x::shared_bytes(a.taps_x.radius, channels);
-    check(allow_shared_memory(along_x<T, channels>, device));
-    along_x<T, channels><<<grid, strip::threads, static_cast<std::size_t>(bytes), stream>>>(a, between);
-    check(cudaGetLastError());
+    const std::int64_t tiles = (rows + tile_x::rows - 1) / tile_x::rows;
+    launch({.blocks = {strips, std::min(tiles, max_grid_y)},
+            .threads = {strip::threads},
+            .shared_bytes = static_cast<std::size_t>(tile_x::shared_bytes(a.taps_x.radius, channels)),
+            .shared_limit = device.shared_memory_per_block_optin,
+            .stream = stream},
+           along_x<T, channels>, a, between);
 }
 
 template <class T>
@@ -160,11 +158,12 @@ void launch_along_y(const arguments<T>& a, const device_traits& device, cudaStre
     const std::int64_t strips =
         (destination.width * destination.channels + tile_y::columns - 1) / tile_y::columns;
     const std::int64_t tiles = (destination.height + tile_y::rows - 1) / tile_y::rows * a.destination.count;
-    const dim3 grid(static_cast<unsigned>(strips), blocks_down(tiles));
-    const std::int64_t bytes = tile_y::shared_bytes(a.taps_y.radius);
-    check(allow_shared_memory(along_y<T>, device));
-    along_y<T><<<grid, strip::threads, static_cast<std::size_t>(bytes), stream>>>(a, intermediate_of(a));
-    check(cudaGetLastError());
+    launch({.blocks = {strips, std::min(tiles, max_grid_y)},
+            .threads = {strip::threads},
+            .shared_bytes = static_cast<std::size_t>(tile_y::shared_bytes(a.taps_y.radius)),
+            .shared_limit = device.shared_memory_per_block_optin,
+            .stream = stream},
+           along_y<T>, a, intermediate_of(a));
 }
 
 bool fits(std::int64_t shared_bytes, const device_traits& device) {

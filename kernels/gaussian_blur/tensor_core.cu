@@ -36,6 +36,7 @@
 // registers; and blocks at the left and right borders, whose loaders wait for single bytes, end last.
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/mma.cuh"
@@ -46,7 +47,6 @@
 #include "kernels/gaussian_blur/round_up.cuh"
 #include "kernels/gaussian_blur/sum_bytes.cuh"
 #include "kernels/gaussian_blur/whole_weights.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -607,10 +607,13 @@ void launch(parameters p, const device_traits& device, cudaStream_t stream) {
     p.tiles = static_cast<int>(tiles);
     p.segments = static_cast<int>((rows + tiles - 1) / tiles);
 
-    check(allow_shared_memory(tensor_core<blocks>, device));
-    const auto bytes = static_cast<std::size_t>(lay_out(p.along_x.blocks, blocks, shape::columns).bytes);
-    tensor_core<blocks><<<static_cast<unsigned>(columns * p.segments), shape::threads, bytes, stream>>>(p);
-    check(cudaGetLastError());
+    kernels::launch(
+        {.blocks = {columns * p.segments},
+         .threads = {shape::threads},
+         .shared_bytes = static_cast<std::size_t>(lay_out(p.along_x.blocks, blocks, shape::columns).bytes),
+         .shared_limit = device.shared_memory_per_block_optin,
+         .stream = stream},
+        tensor_core<blocks>, p);
 }
 
 }  // namespace

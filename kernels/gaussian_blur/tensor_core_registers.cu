@@ -30,7 +30,8 @@
 // only start a strip; at radius 2 L1.
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
@@ -42,7 +43,6 @@
 #include "kernels/gaussian_blur/round_up.cuh"
 #include "kernels/gaussian_blur/source_rows.cuh"
 #include "kernels/gaussian_blur/tensor_core_registers.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -321,15 +321,17 @@ void launch(parameters<radius>& p, const device_traits& device, cudaStream_t str
     p.strip_rows =
         round_up(static_cast<int>(std::clamp<std::int64_t>(wanted, 2 * radius + 4, max_rows)), tile::rows);
     const std::int64_t rows = std::int64_t{tile::strips} * p.strip_rows;
-    const dim3 grid(static_cast<unsigned>(strips), static_cast<unsigned>((to.height + rows - 1) / rows),
-                    static_cast<unsigned>(images));
 
-    const auto kernel = tensor_core_registers<radius, depths>;
-    check(allow_shared_memory(kernel, device));
     const std::size_t bytes =
         std::max(layout<depths>::bytes(p.strip_rows, radius),
                  static_cast<std::size_t>(shared_bytes_of_one_of(tile::blocks_per_sm, device)));
-    launch_after(kernel, grid, tile::threads, bytes, device, stream, p);
+    kernels::launch({.blocks = {strips, (to.height + rows - 1) / rows, images},
+                     .threads = {tile::threads},
+                     .shared_bytes = bytes,
+                     .shared_limit = device.shared_memory_per_block_optin,
+                     .stream = stream,
+                     .begins_early = waits_for_grids(device)},
+                    tensor_core_registers<radius, depths>, p);
 }
 
 template <int radius>

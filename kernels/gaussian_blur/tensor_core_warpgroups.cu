@@ -39,7 +39,8 @@
 //   h rounded  <= 2^-17, c v left out <= n / S, and the sum that is shifted, cut <= 1 / S
 //   sums       <= 255 * 2^-23, as they are off 2^24 when multiplied, for each axis
 
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
@@ -53,7 +54,6 @@
 #include "kernels/gaussian_blur/tensor_core_rows.cuh"
 #include "kernels/gaussian_blur/tensor_core_warps.hpp"
 #include "kernels/gaussian_blur/whole_weights.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -377,10 +377,13 @@ void launch(parameters p, const device_traits& device, cudaStream_t stream) {
     p.strips = static_cast<int>(divide_up(to.width * to.channels, tile::columns));
     p.strip_tiles = static_cast<int>(divide_up(to.height, tile::side));
     const int blocks = share_out(p, static_cast<int>(p.destination.count), device.sm_count);
-    const auto kernel = blur<of_box>;
-    check(allow_shared_memory(kernel, device));
-    const auto bytes = static_cast<std::size_t>(lay_out(p.depths_x).bytes);
-    launch_after(kernel, static_cast<unsigned>(blocks), tile::threads, bytes, device, stream, p);
+    kernels::launch({.blocks = {blocks},
+                     .threads = {tile::threads},
+                     .shared_bytes = static_cast<std::size_t>(lay_out(p.depths_x).bytes),
+                     .shared_limit = device.shared_memory_per_block_optin,
+                     .stream = stream,
+                     .begins_early = waits_for_grids(device)},
+                    blur<of_box>, p);
 }
 
 /// Instructions along a window of 64 values and so many besides.

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include <heddle/device.hpp>
-#include <heddle/error.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -42,16 +42,17 @@ struct warp_strips {
     void launch(void (*kernel)(Parameters), const Parameters& p, int warp_bytes, int lines,
                 const device_traits& device, cudaStream_t stream) const {
         constexpr int warp_threads = 32;
-        check(allow_shared_memory(kernel, device));
-        const dim3 grid(static_cast<unsigned>(blocks),
-                        static_cast<unsigned>(divide_up(p.destination.first.height, p.strip_rows)),
-                        static_cast<unsigned>(p.destination.count));
         const std::size_t needed = static_cast<std::size_t>(warps) * warp_bytes +
                                    static_cast<std::size_t>(lines) * sizeof(const std::uint8_t*);
-        launch_after(
-            kernel, grid, static_cast<unsigned>(warps * warp_threads),
-            std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks_per_sm, device))), device,
-            stream, p);
+        kernels::launch(
+            {.blocks = {blocks, divide_up(p.destination.first.height, p.strip_rows), p.destination.count},
+             .threads = {warps * warp_threads},
+             .shared_bytes =
+                 std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks_per_sm, device))),
+             .shared_limit = device.shared_memory_per_block_optin,
+             .stream = stream,
+             .begins_early = waits_for_grids(device)},
+            kernel, p);
     }
 };
 

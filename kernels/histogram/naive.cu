@@ -3,8 +3,8 @@
 // Any stride, any number of bins. What limits it is L2, which adds to one address at a time: with few bins, or
 // data of one value, all threads wait for each other.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/histogram/bin.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::histogram {
 namespace {
@@ -30,8 +30,7 @@ void launch_naive(const arguments<T>& arguments, const device_traits& device, cu
     const std::int64_t size = arguments.x.size;
     const std::int64_t blocks =
         blocks_for(size, size, tile::threads, std::int64_t{device.sm_count} * tile::blocks_per_sm);
-    naive<<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, naive<T>, arguments);
 }
 
 template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);

@@ -5,8 +5,8 @@
 // Any stride; as many bins as 48 KB hold. What limits it is that lanes of a warp which meet in a bin, or in a
 // bank, take turns, and a load instruction for every element.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/histogram/bin.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::histogram {
 namespace {
@@ -41,8 +41,8 @@ void launch_shared_memory(const arguments<T>& arguments, const device_traits& de
     const std::int64_t blocks =
         blocks_for(size, size, tile::threads, std::int64_t{device.sm_count} * tile::blocks_per_sm);
     const std::size_t bytes = static_cast<std::size_t>(arguments.bins) * sizeof(unsigned);
-    shared_memory<<<static_cast<unsigned>(blocks), tile::threads, bytes, stream>>>(arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .shared_bytes = bytes, .stream = stream},
+           shared_memory<T>, arguments);
 }
 
 template void launch_shared_memory(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);

@@ -13,9 +13,9 @@
 // Stride 1; as many bins as 48 KB hold. Elements outside the 16-byte boundaries are taken one by one. What
 // limits it is shared memory's rate of atomic additions for bytes, DRAM for floats.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/histogram/bin.cuh"
-#include <heddle/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -119,9 +119,8 @@ void launch_vectorized(const arguments<T>& arguments, const device_traits& devic
         blocks_for(size, packets, tile::threads, std::int64_t{device.sm_count} * tile::blocks_per_sm);
     const int columns = columns_for(arguments.bins);
     const std::size_t bytes = static_cast<std::size_t>(arguments.bins * columns) * sizeof(unsigned);
-    vectorized<<<static_cast<unsigned>(blocks), tile::threads, bytes, stream>>>(
-        arguments, static_cast<int>(head), packets, columns);
-    check(cudaGetLastError());
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .shared_bytes = bytes, .stream = stream},
+           vectorized<T>, arguments, static_cast<int>(head), packets, columns);
 }
 
 template void launch_vectorized(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);

@@ -6,9 +6,9 @@
 // load and integer instructions limit it. Any shape, any alignment.
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/launch.hpp"
 #include "kernels/image_filter/launch.hpp"
 #include "kernels/image_filter/stencil.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::image_filter {
 namespace {
@@ -55,10 +55,9 @@ template <class T>
 void launch_naive(const arguments<T>& a, const device_traits&, cudaStream_t stream) {
     const image_view<float>& image = a.destination.first;
     const std::int64_t values = image.width * image.channels * image.height * a.destination.count;
-    const auto blocks = static_cast<unsigned>((values + tile::threads - 1) / tile::threads);
+    const std::int64_t blocks = (values + tile::threads - 1) / tile::threads;
     with_filter(a.stencil, [&]<class Filter>(Filter) {
-        naive<T, Filter><<<blocks, tile::threads, 0, stream>>>(a);
-        check(cudaGetLastError());
+        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, naive<T, Filter>, a);
     });
 }
 

@@ -15,10 +15,10 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/image_filter/launch.hpp"
 #include "kernels/image_filter/stencil.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -270,27 +270,23 @@ void launch_register_window(const arguments<T>& a, const device_traits& device, 
                     .aligned_loads = is_aligned(a.source, first),
                     .aligned_stores = is_aligned(a.destination, destination.data)};
     for (std::int64_t done = 0; done < a.source.count; done += images) {
-        const dim3 block(tile::lanes, static_cast<unsigned>(across), static_cast<unsigned>(down));
-        const dim3 grid(static_cast<unsigned>(divide_up(strips, across)),
-                        static_cast<unsigned>(divide_up(destination.height, rows_per_warp * down)),
-                        static_cast<unsigned>(std::min(images, a.source.count - done)));
+        const launch_config config{
+            .blocks = {divide_up(strips, across), divide_up(destination.height, rows_per_warp * down),
+                       std::min(images, a.source.count - done)},
+            .threads = {tile::lanes, across, down},
+            .stream = stream};
         with_filter(a.stencil, [&]<class Filter>(Filter) {
             switch (source.channels) {
                 case 1:
-                    register_window<T, Filter, 1><<<grid, block, 0, stream>>>(p);
-                    break;
+                    return launch(config, register_window<T, Filter, 1>, p);
                 case 2:
-                    register_window<T, Filter, 2><<<grid, block, 0, stream>>>(p);
-                    break;
+                    return launch(config, register_window<T, Filter, 2>, p);
                 case 3:
-                    register_window<T, Filter, 3><<<grid, block, 0, stream>>>(p);
-                    break;
+                    return launch(config, register_window<T, Filter, 3>, p);
                 case 4:
-                    register_window<T, Filter, 4><<<grid, block, 0, stream>>>(p);
-                    break;
+                    return launch(config, register_window<T, Filter, 4>, p);
             }
         });
-        check(cudaGetLastError());
         p.source += images * p.source_image_stride;
         p.destination += images * p.destination_image_stride;
     }

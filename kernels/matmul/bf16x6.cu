@@ -14,6 +14,7 @@
 // rounds. Tiles that fill no round are shared out along k, as stream_k's. Needs compute capability 9.0; what its tensor memory
 // accelerator cannot address comes by cp.async. What limits it: splitting and FADD wait for registers' ports.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -30,7 +31,6 @@
 #include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 #include "kernels/matmul/warpgroup_sums.cuh"
-#include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
 #include <cstddef>
@@ -409,9 +409,14 @@ void launch_cluster(const arguments& arguments, bool a_k_major, bool b_k_major, 
             .a = make_operand<typename kernel::a_tile, by_boxes>(a_along_k ? a : transposed(a)),
             .b = make_operand<typename kernel::b_tile, by_boxes>(b_along_k ? transposed(b) : b),
             .c = make_result(arguments)};
-        launch(bf16x6<a_along_k, b_along_k, by_boxes, cluster>,
-               static_cast<unsigned>(schedule.workers * cluster), cluster, tile::threads,
-               sizeof(typename kernel::storage), true, stream, p, schedule, partial);
+        launch({.blocks = {schedule.workers * cluster},
+                .threads = {tile::threads},
+                .shared_bytes = sizeof(typename kernel::storage),
+                .shared_limit = sizeof(typename kernel::storage),
+                .stream = stream,
+                .cluster = cluster,
+                .begins_early = true},
+               bf16x6<a_along_k, b_along_k, by_boxes, cluster>, p, schedule, partial);
     };
     if (a_k_major)
         b_k_major ? launch_orders.template operator()<true, true>()

@@ -6,8 +6,8 @@
 // for every k. Nothing else changes. What limits it: two loads for one multiply-add, all of them served by L1
 // and L2. Any shape, any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -31,8 +31,10 @@ __global__ void __launch_bounds__(tile::m* tile::n) coalesced(arguments p) {
 }  // namespace
 
 void launch_coalesced(const arguments& arguments, const device_traits&, cudaStream_t stream) {
-    coalesced<<<tile_count(arguments, tile::m, tile::n), dim3(tile::n, tile::m), 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
+            .threads = {tile::n, tile::m},
+            .stream = stream},
+           coalesced, arguments);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
@@ -83,11 +84,11 @@ unsigned tile_count(const product<In, Out, Activation>& p, int tile_rows, int ti
 template <class In, class Out, class Activation, class Launch>
 void for_each_grid(product<In, Out, Activation> p, unsigned tiles, Launch launch) {
     if constexpr (std::is_same_v<In, float>) {
-        launch(dim3(tiles), p);
+        launch(launch_extents{tiles}, p);
     } else {
         constexpr std::int64_t most = 65535;
         for (std::int64_t left = p.batch.count; left > 0; left -= most) {
-            launch(dim3(tiles, 1, static_cast<unsigned>(std::min(left, most))), p);
+            launch(launch_extents{tiles, 1, std::min(left, most)}, p);
             p.a.data += most * p.batch.a;
             p.b.data += most * p.batch.b;
             p.c.data += most * p.batch.c;

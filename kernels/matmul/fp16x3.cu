@@ -14,6 +14,7 @@
 // at the tensor cores, so that what one adds runs under the products of the other. Needs a workspace and compute capability
 // 9.0. What limits it: power, and the 8 bytes an element that splitting moves.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
@@ -25,7 +26,6 @@
 #include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/tensor_map.hpp"
 #include "kernels/matmul/warpgroup_sums.cuh"
-#include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
 #include <cstddef>
@@ -344,12 +344,12 @@ void launch(half_product p, const split_operand& a, const split_operand& b, cons
     };
     p.a = map_of(a, kernel::a_tile::box_rows);
     p.b = map_of(b, kernel::b_tile::box_rows);
-    const auto function = fp16x3<a_k_major, b_k_major>;
-    constexpr int shared_bytes = sizeof(typename kernel::shared_storage);
-    check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-    function<<<static_cast<unsigned>(schedule.workers), tile::threads, shared_bytes, stream>>>(p, schedule,
-                                                                                               partial);
-    check(cudaGetLastError());
+    kernels::launch({.blocks = {schedule.workers},
+                     .threads = {tile::threads},
+                     .shared_bytes = sizeof(typename kernel::shared_storage),
+                     .shared_limit = sizeof(typename kernel::shared_storage),
+                     .stream = stream},
+                    fp16x3<a_k_major, b_k_major>, p, schedule, partial);
 }
 
 /// What it takes of the workspace is behind `free` then.
@@ -364,8 +364,8 @@ split_operand split(const matrix_view<const float>& from, bool along_k, int tile
     const split_operand p{from,   to,      reinterpret_cast<float*>(to + pieces * layout.piece_stride),
                           layout, balance, static_cast<unsigned>(along_k ? k_blocks : blocks)};
     const auto kernel = along_k ? split_along_k : split_across_k;
-    kernel<<<static_cast<unsigned>(k_blocks * blocks), split_threads, 0, stream>>>(p, has_tensor_rows(from));
-    check(cudaGetLastError());
+    kernels::launch({.blocks = {k_blocks * blocks}, .threads = {split_threads}, .stream = stream}, kernel, p,
+                    has_tensor_rows(from));
     return p;
 }
 

@@ -9,6 +9,7 @@
 // kernel. Tiles of different k take different times, so the longest come first: what evens out at the end is short. How
 // an operand lies is part of the instructions, so products that lie differently take launches of their own.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/persistent.cuh"
 
 #include <algorithm>
@@ -85,8 +86,14 @@ void launch_tile(std::span<const product<In, Out>> products, const tile_plan& pl
                     p, Tile::cluster, kernel::out_cols);
             group.schedule.add(schedule_of(lay_out(plan, p.c.rows, p.c.cols, p.a.cols, workers)));
         }
-        launch(grouped<In, Out, Tile, a_k_major, b_k_major>, static_cast<unsigned>(workers), Tile::cluster,
-               Tile::threads, sizeof(typename kernel::shared_storage), true, stream, group);
+        launch({.blocks = {workers},
+                .threads = {Tile::threads},
+                .shared_bytes = sizeof(typename kernel::shared_storage),
+                .shared_limit = sizeof(typename kernel::shared_storage),
+                .stream = stream,
+                .cluster = Tile::cluster,
+                .begins_early = true},
+               grouped<In, Out, Tile, a_k_major, b_k_major>, group);
     });
 }
 

@@ -9,10 +9,10 @@
 // while the tensor cores work. The swizzle lets the eight rows that ldmatrix reads lie in different banks. Needs rows at
 // multiples of 16 bytes.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/matmul/element.cuh"
-#include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
 namespace heddle::kernels::matmul {
@@ -155,10 +155,12 @@ void launch_mma_sync(const product<In, Out>& p, const device_traits&, cudaStream
     const matrix_view<const In> b = b_k_major ? transposed(p.b) : p.b;
     const auto with = [&]<bool a_major, bool b_major>() {
         constexpr int bytes = tile::stages * 2 * tile::bytes;
-        const auto kernel = mma_sync<In, Out, a_major, b_major>;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-        kernel<<<tile_count(p, tile::m, tile::n), tile::threads, bytes, stream>>>(p, a, b, p.a.cols);
-        check(cudaGetLastError());
+        launch({.blocks = {tile_count(p, tile::m, tile::n)},
+                .threads = {tile::threads},
+                .shared_bytes = bytes,
+                .shared_limit = bytes,
+                .stream = stream},
+               mma_sync<In, Out, a_major, b_major>, p, a, b, p.a.cols);
     };
     if (a_k_major)
         b_k_major ? with.template operator()<true, true>() : with.template operator()<true, false>();

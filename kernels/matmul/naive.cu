@@ -5,8 +5,8 @@
 // The definition, written down. A warp's 16 rows are 16 different cache lines of A for every k, and its
 // stores touch 16 lines of C: each 32-byte sector that arrives serves four bytes. Any shape, any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"
-#include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
 #include <type_traits>
@@ -37,11 +37,11 @@ __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
 
 template <class In, class Out>
 void launch_naive(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
-    for_each_grid(arguments, tile_count(arguments, tile::m, tile::n),
-                  [&](dim3 grid, const product<In, Out>& p) {
-                      naive<<<grid, dim3(tile::m, tile::n), 0, stream>>>(p);
-                      check(cudaGetLastError());
-                  });
+    for_each_grid(
+        arguments, tile_count(arguments, tile::m, tile::n),
+        [&](const launch_extents& grid, const product<In, Out>& p) {
+            launch({.blocks = grid, .threads = {tile::m, tile::n}, .stream = stream}, naive<In, Out>, p);
+        });
 }
 
 template void launch_naive(const product<float, float>&, const device_traits&, cudaStream_t);

@@ -9,11 +9,11 @@
 // C may have any rows. tma_pipelined's operands are copied alike. For TF32, of which one operand has to lie along k, a copy
 // may also be of another order. Needs a workspace and compute capability 9.0. What limits it: the copies.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/warpgroup.cuh"
-#include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -143,8 +143,11 @@ class copies {
     void launch(cudaStream_t stream) const {
         const auto& [first, second] = copies_;
         if (count_ > 0)
-            matmul::launch(pad<T>, first.blocks() + second.blocks(), 1, warp * rows_of_block, 0, true, stream,
-                           first, second);
+            kernels::launch({.blocks = {first.blocks() + second.blocks()},
+                             .threads = {warp * rows_of_block},
+                             .stream = stream,
+                             .begins_early = true},
+                            pad<T>, first, second);
     }
 
   private:
@@ -156,10 +159,10 @@ class copies {
 matrix_view<const float> copy_columns(const matrix_view<const float>& in, std::byte*& free,
                                       cudaStream_t stream) {
     const matrix_view<float> out = rows_at<float>(free, in.rows, in.cols);
-    const auto across = static_cast<unsigned>(divide_up(in.cols, warp));
-    const auto down = static_cast<unsigned>(std::min(divide_up(in.rows, warp), max_blocks_down));
-    turn<<<dim3(across, down), dim3(warp, rows_of_block), 0, stream>>>(in, out);
-    check(cudaGetLastError());
+    launch({.blocks = {divide_up(in.cols, warp), std::min(divide_up(in.rows, warp), max_blocks_down)},
+            .threads = {warp, rows_of_block},
+            .stream = stream},
+           turn, in, out);
     return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -8,6 +9,7 @@
 #include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/store.cuh"
 #include "kernels/matmul/warpgroup.cuh"
+#include <heddle/error.hpp>
 
 #include <array>
 #include <cstddef>
@@ -373,9 +375,14 @@ void launch_persistent_tile(const product<In, Out, Activation>& arguments, const
         const auto p =
             make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
                 arguments, Tile::cluster, kernel::out_cols);
-        launch(persistent<In, Out, Tile, a_k_major, b_k_major, Activation>,
-               static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster, Tile::threads,
-               sizeof(typename kernel::shared_storage), true, stream, p, schedule, partial);
+        kernels::launch({.blocks = {schedule.workers * Tile::cluster},
+                         .threads = {Tile::threads},
+                         .shared_bytes = sizeof(typename kernel::shared_storage),
+                         .shared_limit = sizeof(typename kernel::shared_storage),
+                         .stream = stream,
+                         .cluster = Tile::cluster,
+                         .begins_early = true},
+                        persistent<In, Out, Tile, a_k_major, b_k_major, Activation>, p, schedule, partial);
     });
 }
 

@@ -14,6 +14,7 @@
 // cp.async's zero fill cuts the edges. What limits it: the conflicts of banks that the compiler leaves, and the reads of
 // fragments.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/fragment.cuh"
@@ -308,13 +309,14 @@ template <class Tile, bool a_k_major, bool b_k_major, int width>
 void launch(const arguments& arguments, const matrix_view<const float>& a, const matrix_view<const float>& b,
             const tile_split& tiles, bool vector_store, cudaStream_t stream) {
     constexpr int bytes = shared_bytes<Tile>();
-    const auto kernel = pipelined<Tile, a_k_major, b_k_major, width>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const auto blocks =
-        static_cast<unsigned>(tiles.whole) +
-        static_cast<unsigned>(tiles.down * tiles.across - tiles.whole) * static_cast<unsigned>(tiles.parts);
-    kernel<<<blocks, Tile::threads, bytes, stream>>>(arguments, a, b, tiles, vector_store);
-    check(cudaGetLastError());
+    const std::int64_t blocks =
+        tiles.whole + (std::int64_t{tiles.down} * tiles.across - tiles.whole) * tiles.parts;
+    kernels::launch({.blocks = {blocks},
+                     .threads = {Tile::threads},
+                     .shared_bytes = bytes,
+                     .shared_limit = bytes,
+                     .stream = stream},
+                    pipelined<Tile, a_k_major, b_k_major, width>, arguments, a, b, tiles, vector_store);
 }
 
 template <class Tile>

@@ -8,8 +8,8 @@
 // once for 128 uses. What limits it: loading and computing take turns, at a barrier each, and every access is
 // four bytes. Any shape, any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -79,8 +79,9 @@ __global__ void __launch_bounds__(tile::threads) register_tiled(arguments p) {
 }  // namespace
 
 void launch_register_tiled(const arguments& arguments, const device_traits&, cudaStream_t stream) {
-    register_tiled<<<tile_count(arguments, tile::m, tile::n), tile::threads, 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    launch(
+        {.blocks = {tile_count(arguments, tile::m, tile::n)}, .threads = {tile::threads}, .stream = stream},
+        register_tiled, arguments);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -8,8 +8,8 @@
 // columns does not send a warp to one bank. What limits it: five shared-memory loads for four multiply-adds.
 // Any shape, any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -62,9 +62,10 @@ __global__ void __launch_bounds__(tile::size* tile::threads_m) shared_memory(arg
 }  // namespace
 
 void launch_shared_memory(const arguments& arguments, const device_traits&, cudaStream_t stream) {
-    shared_memory<<<tile_count(arguments, tile::size, tile::size), dim3(tile::size, tile::threads_m), 0,
-                    stream>>>(arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {tile_count(arguments, tile::size, tile::size)},
+            .threads = {tile::size, tile::threads_m},
+            .stream = stream},
+           shared_memory, arguments);
 }
 
 }  // namespace heddle::kernels::matmul

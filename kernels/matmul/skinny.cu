@@ -11,6 +11,7 @@
 // shared memory after a barrier takes several times as long: README.md.) Only a C of few tiles and a long k still takes
 // several clusters a tile, and the workspace.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/skinny.cuh"
@@ -111,10 +112,14 @@ void launch_tile(const product<In, Out>& arguments, const skinny_layout& layout,
             const auto p =
                 make_tensor_product<typename storage::a_tile, typename storage::b_tile, a_k_major, b_k_major>(
                     arguments);
-            launch(skinny<In, Out, tile, a_k_major, b_k_major>,
-                   static_cast<unsigned>(layout.tiles * layout.clusters * layout.cluster),
-                   static_cast<unsigned>(layout.cluster), tile::threads, sizeof(storage), true, stream, p,
-                   split_of(layout, workspace));
+            launch({.blocks = {layout.tiles * layout.clusters * layout.cluster},
+                    .threads = {tile::threads},
+                    .shared_bytes = sizeof(storage),
+                    .shared_limit = sizeof(storage),
+                    .stream = stream,
+                    .cluster = layout.cluster,
+                    .begins_early = true},
+                   skinny<In, Out, tile, a_k_major, b_k_major>, p, split_of(layout, workspace));
         }
     });
 }

@@ -10,10 +10,11 @@
 // own sums of all that the block has of C; they meet in shared memory at the end. So sums are of k / 32, k / 128 or k / 256
 // terms one after another, more exact than of k. What limits it: memory; at 16 rows FFMA and reading the thin operand come close.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/launch.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::matmul {
@@ -218,9 +219,8 @@ __global__ void __launch_bounds__(Tile::threads)
 }
 
 template <class Tile>
-dim3 grid_of(const skinny_product& p) {
-    return {static_cast<unsigned>(divide_up(p.c.cols, Tile::cols)),
-            static_cast<unsigned>(divide_up(p.c.rows, Tile::rows))};
+launch_extents grid_of(const skinny_product& p) {
+    return {divide_up(p.c.cols, Tile::cols), divide_up(p.c.rows, Tile::rows)};
 }
 
 template <class Tile>
@@ -228,11 +228,13 @@ void launch_by_rows(const skinny_product& p, cudaStream_t stream) {
     const std::int64_t staged =
         std::min<std::int64_t>(Tile::staged, divide_up(p.wide.rows, Tile::depth) * Tile::depth);
     const std::int64_t sums = Tile::warps * Tile::rows * Tile::cols;
-    const auto bytes = static_cast<int>(std::max(staged * Tile::stride, sums) * std::int64_t{sizeof(float)});
-    // The same in every call, so that none lowers it under another thread's.
-    check(cudaFuncSetAttribute(skinny_by_rows<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               skinny_float_shared_bytes));
-    skinny_by_rows<Tile><<<grid_of<Tile>(p), Tile::threads, bytes, stream>>>(p);
+    kernels::launch(
+        {.blocks = grid_of<Tile>(p),
+         .threads = {Tile::threads},
+         .shared_bytes = static_cast<std::size_t>(std::max(staged * Tile::stride, sums)) * sizeof(float),
+         .shared_limit = skinny_float_shared_bytes,
+         .stream = stream},
+        skinny_by_rows<Tile>, p);
 }
 
 template <int rows>
@@ -245,10 +247,10 @@ void launch(const skinny_product& p, const device_traits& device, cudaStream_t s
             launch_by_rows<by_rows<rows, sector>>(p, stream);
     } else {
         using tile = by_columns<rows>;
-        skinny_by_columns<tile><<<grid_of<tile>(p), tile::threads, 0, stream>>>(
-            p, has_tensor_rows(transposed(p.wide)), has_tensor_rows(p.thin));
+        kernels::launch({.blocks = grid_of<tile>(p), .threads = {tile::threads}, .stream = stream},
+                        skinny_by_columns<tile>, p, has_tensor_rows(transposed(p.wide)),
+                        has_tensor_rows(p.thin));
     }
-    check(cudaGetLastError());
 }
 
 }  // namespace

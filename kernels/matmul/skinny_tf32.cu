@@ -11,6 +11,7 @@
 // does not lie along k, the long one does, and the short one is A, of whose tiles only boxes that hold some of it are loaded.
 // What limits it: memory, and the beginning and the end of the launch.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/launch.hpp"
@@ -119,10 +120,14 @@ void launch_order(const arguments& arguments, const skinny_layout& layout, std::
         .alpha = arguments.alpha,
         .beta = arguments.beta,
         .epilogue = {}};
-    launch(skinny_tf32<Tile, a_k_major>,
-           static_cast<unsigned>(layout.tiles * layout.clusters * layout.cluster),
-           static_cast<unsigned>(layout.cluster), Tile::threads, sizeof(storage), true, stream, p,
-           split_of(layout, workspace));
+    launch({.blocks = {layout.tiles * layout.clusters * layout.cluster},
+            .threads = {Tile::threads},
+            .shared_bytes = sizeof(storage),
+            .shared_limit = sizeof(storage),
+            .stream = stream,
+            .cluster = layout.cluster,
+            .begins_early = true},
+           skinny_tf32<Tile, a_k_major>, p, split_of(layout, workspace));
 }
 
 template <std::size_t index, int stages>

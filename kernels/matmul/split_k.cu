@@ -9,7 +9,8 @@
 // ends: it is launched when the parts have begun. tma_pipelined leaves its parts to the same kernel. What limits it: the sums,
 // written and read once.
 
-#include "kernels/device/launch_after.hpp"
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
@@ -69,8 +70,11 @@ void launch_add_up(const arguments& arguments, const tile_split& tiles, int tile
     const matrix_view<float>& c = arguments.c;
     const bool stores_packets =
         (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
-    launch_after(add_up, static_cast<unsigned>(packets / (threads / adders)), dim3(threads / adders, adders),
-                 0, device, stream, arguments, tiles, tile_m, tile_n, stores_packets);
+    launch({.blocks = {packets / (threads / adders)},
+            .threads = {threads / adders, adders},
+            .stream = stream,
+            .begins_early = waits_for_grids(device)},
+           add_up, arguments, tiles, tile_m, tile_n, stores_packets);
 }
 
 void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,

@@ -13,6 +13,7 @@
 // that a thread reads two neighbours at once, half a warp reads from all banks, and four threads fill a sector of C. With a
 // workspace, tiles are shared out along k. What limits it: power, as in the rungs for 16 bits.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -24,7 +25,6 @@
 #include "kernels/matmul/tf32.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 #include "kernels/matmul/warpgroup_sums.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -271,8 +271,14 @@ void launch_order(const arguments& p, const tile_schedule& schedule, const share
         .b = make_tensor_map(transposed(p.b), kernel::b_tile::box_rows / Tile::cluster, kernel::b_tile::row,
                              1, 0, rounded),
         .c = make_result(p)};
-    launch(tf32<Tile, a_k_major>, static_cast<unsigned>(schedule.workers * Tile::cluster), Tile::cluster,
-           Tile::threads, sizeof(typename kernel::shared_storage), true, stream, product, schedule, partial);
+    launch({.blocks = {schedule.workers * Tile::cluster},
+            .threads = {Tile::threads},
+            .shared_bytes = sizeof(typename kernel::shared_storage),
+            .shared_limit = sizeof(typename kernel::shared_storage),
+            .stream = stream,
+            .cluster = Tile::cluster,
+            .begins_early = true},
+           tf32<Tile, a_k_major>, product, schedule, partial);
 }
 
 template <class Tile>

@@ -14,11 +14,11 @@
 // infinite or NaN is computed again by FMAs: Inf has no pieces. What limits it: two warps on each quarter of a
 // multiprocessor, whose registers are full of sums, wait for fragments and for the products before them.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/tile_loader.cuh"
-#include <heddle/error.hpp>
 
 #include <cstdint>
 
@@ -219,10 +219,12 @@ void launch_tf32x3(const arguments& p, const device_traits&, cudaStream_t stream
     const auto with = [&]<bool a_major, bool b_major, int width>() {
         constexpr int bytes = tile::stages * static_cast<int>(sizeof(float)) *
                               (operand<tile::m, a_major>::size + operand<tile::n, b_major>::size);
-        const auto kernel = tf32x3<a_major, b_major, width>;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-        kernel<<<tile_count(p, tile::m, tile::n), tile::threads, bytes, stream>>>(p, a, b);
-        check(cudaGetLastError());
+        launch({.blocks = {tile_count(p, tile::m, tile::n)},
+                .threads = {tile::threads},
+                .shared_bytes = bytes,
+                .shared_limit = bytes,
+                .stream = stream},
+               tf32x3<a_major, b_major, width>, p, a, b);
     };
     const auto with_width = [&]<int width>() {
         if (a_k_major)

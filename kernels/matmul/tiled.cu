@@ -6,8 +6,8 @@
 // four times. The columns of a thread are 32 apart so that a warp still reads whole cache lines. What limits
 // it: warps of a block fetch the same B again and again from L1. Any shape, any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -48,9 +48,10 @@ __global__ void __launch_bounds__(tile::threads_m* tile::threads_n) tiled(argume
 }  // namespace
 
 void launch_tiled(const arguments& arguments, const device_traits&, cudaStream_t stream) {
-    tiled<<<tile_count(arguments, tile::m, tile::n), dim3(tile::threads_n, tile::threads_m), 0, stream>>>(
-        arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
+            .threads = {tile::threads_n, tile::threads_m},
+            .stream = stream},
+           tiled, arguments);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -14,6 +14,7 @@
 // bytes, or a workspace for copies that do (padded.cu). With a workspace, tiles that fill no round are shared out along k, as
 // split_k's. What limits it: reads of fragments beside FFMAs, and one size of tile.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/fragment.cuh"
@@ -265,8 +266,13 @@ void launch_tma_pipelined(const arguments& arguments, std::byte* workspace, cons
     };
     const bool stores_packets =
         (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
-    launch(tma_pipelined, static_cast<unsigned>(layout.blocks()), 1, tile::threads, sizeof(shared_storage),
-           true, stream, operand_of(arguments.a), operand_of(transposed(arguments.b)), arguments,
+    launch({.blocks = {layout.blocks()},
+            .threads = {tile::threads},
+            .shared_bytes = sizeof(shared_storage),
+            .shared_limit = sizeof(shared_storage),
+            .stream = stream,
+            .begins_early = true},
+           tma_pipelined, operand_of(arguments.a), operand_of(transposed(arguments.b)), arguments,
            stores_packets, tiles);
     if (layout.parts > 1) launch_add_up(arguments, tiles, tile::m, tile::n, device, stream);
 }

@@ -8,6 +8,7 @@
 // the consumers that a stage is full, barriers of arrivals tell the producer that it is empty. 128 sums a thread need
 // more registers than an equal share: the producer gives its own away. One tile of 128 x 256 a block.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/warpgroup.cuh"
@@ -95,8 +96,12 @@ void launch_warp_specialized(const product<T, T>& arguments, const device_traits
         using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
         using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
         const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
-        launch(warp_specialized<T, T, a_k_major, b_k_major>, tile_count(arguments, tile::m, tile::n), 1,
-               tile::threads, sizeof(shared_storage<a_tile, b_tile>), false, stream, p);
+        launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
+                .threads = {tile::threads},
+                .shared_bytes = sizeof(shared_storage<a_tile, b_tile>),
+                .shared_limit = sizeof(shared_storage<a_tile, b_tile>),
+                .stream = stream},
+               warp_specialized<T, T, a_k_major, b_k_major>, p);
     });
 }
 

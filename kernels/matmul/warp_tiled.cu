@@ -14,9 +14,9 @@
 // are read one by one. Any shape, any strides. What limits it: 64 products for each 8 passes of shared memory, where a thread
 // with more elements needs fewer; the next tiles' way through registers; a barrier every 8 of k.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tile_loader.cuh"
-#include <heddle/error.hpp>
 
 #include <cstdint>
 
@@ -164,9 +164,9 @@ operand operand_of(const matrix_view<const float>& view) {
 template <bool a_k_major, bool b_k_major>
 void launch(const arguments& p, cudaStream_t stream) {
     const bool stores_packets = p.c.col_stride == 1 && is_vector_aligned(p.c.data, p.c.rows, p.c.row_stride);
-    warp_tiled<a_k_major, b_k_major><<<tile_count(p, tile::m, tile::n), tile::threads, 0, stream>>>(
-        p, operand_of(p.a), operand_of(transposed(p.b)), stores_packets);
-    check(cudaGetLastError());
+    kernels::launch(
+        {.blocks = {tile_count(p, tile::m, tile::n)}, .threads = {tile::threads}, .stream = stream},
+        warp_tiled<a_k_major, b_k_major>, p, operand_of(p.a), operand_of(transposed(p.b)), stores_packets);
 }
 
 }  // namespace

@@ -88,23 +88,4 @@ tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activ
     return result;
 }
 
-template <class... Parameters>
-void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned cluster, unsigned threads,
-            std::size_t bytes, bool may_begin_early, cudaStream_t stream, const Parameters&... parameters) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-    cudaLaunchAttribute attributes[2]{};
-    attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[0].val.programmaticStreamSerializationAllowed = may_begin_early;
-    attributes[1].id = cudaLaunchAttributeClusterDimension;
-    attributes[1].val.clusterDim = {cluster, 1, 1};
-    cudaLaunchConfig_t config{};
-    config.gridDim = blocks;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = cluster == 1 ? 1 : 2;  // a cluster of one would cost time as well
-    check(cudaLaunchKernelEx(&config, kernel, parameters...));
-}
-
 }  // namespace heddle::kernels::matmul

@@ -7,6 +7,7 @@
 // both operands read from shared memory and only the sums in registers (wgmma). Loading and multiplying still take
 // turns: only the other blocks of the multiprocessor, up to three, fill the gaps.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -89,8 +90,12 @@ void launch_wgmma_tma(const product<T, T>& arguments, const device_traits&, cuda
         using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
         using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
         const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
-        launch(wgmma_tma<T, T, a_k_major, b_k_major>, tile_count(arguments, tile::m, tile::n), 1,
-               warpgroup_threads, sizeof(shared_storage<a_tile, b_tile>), false, stream, p);
+        launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
+                .threads = {warpgroup_threads},
+                .shared_bytes = sizeof(shared_storage<a_tile, b_tile>),
+                .shared_limit = sizeof(shared_storage<a_tile, b_tile>),
+                .stream = stream},
+               wgmma_tma<T, T, a_k_major, b_k_major>, p);
     });
 }
 

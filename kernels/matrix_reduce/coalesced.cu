@@ -13,8 +13,8 @@
 // Each load of a warp is one or a few whole lines. What limits it: a load of one element at a time, too few
 // warps where there are few rows, and none at all for a row that is long and alone. Any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matrix_reduce/operations.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::matrix_reduce {
 namespace {
@@ -85,14 +85,12 @@ template <class Operation, class T>
 void launch_coalesced(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
     const bool across = has_neighbours_across_rows(arguments.x);
     const int rows = across ? warp_size : tile::warps;
-    const auto blocks = static_cast<unsigned>((arguments.x.rows + rows - 1) / rows);
-    if (across)
-        coalesced_columns<Operation>
-            <<<blocks, tile::threads, 0, stream>>>(arguments.x, arguments.y, arguments.divisor);
-    else
-        coalesced_rows<Operation>
-            <<<blocks, tile::threads, 0, stream>>>(arguments.x, arguments.y, arguments.divisor);
-    check(cudaGetLastError());
+    const std::int64_t blocks = (arguments.x.rows + rows - 1) / rows;
+    using result = result_type<Operation, T>;
+    const auto kernel =
+        across ? coalesced_columns<Operation, T, result> : coalesced_rows<Operation, T, result>;
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, kernel, arguments.x,
+           arguments.y, arguments.divisor);
 }
 
 template void launch_coalesced(const arguments<sum, float>&, const device_traits&, cudaStream_t);

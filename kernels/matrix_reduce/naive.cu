@@ -7,8 +7,8 @@
 // 32 bytes, one element of each, and counts on L1 to keep the rest. Either way there are as many threads as
 // results, which are few where rows are long, and each waits for one load at a time.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matrix_reduce/operations.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::matrix_reduce {
 namespace {
@@ -41,9 +41,8 @@ plan plan_naive(const matrix_reduce_problem& problem, const device_traits&) {
 template <class Operation, class T>
 void launch_naive(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
     const std::int64_t blocks = (arguments.x.rows + tile::threads - 1) / tile::threads;
-    naive<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, arguments.y,
-                                                                                  arguments.divisor);
-    check(cudaGetLastError());
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+           naive<Operation, T, result_type<Operation, T>>, arguments.x, arguments.y, arguments.divisor);
 }
 
 template void launch_naive(const arguments<sum, float>&, const device_traits&, cudaStream_t);

@@ -14,10 +14,10 @@
 // a row is read element by element where it is not full: nothing outside the matrix is read. Any strides, but it is
 // fast for row_stride 1 only (of x: columns side by side). What limits it is DRAM.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/operations.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -256,19 +256,18 @@ plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_
 template <class Operation, class T>
 void launch_vectorized_columns(const arguments<Operation, T>& arguments, const device_traits& device,
                                cudaStream_t stream) {
-    const auto launch = [&]<int width>(std::integral_constant<int, width>) {
+    const auto launch_width = [&]<int width>(std::integral_constant<int, width>) {
         const auto& [x, y, divisor, tickets, partials] = arguments;
         const cut cut = cut_of(x.cols, x.rows, width, Operation::threads, device);
-        const dim3 blocks(static_cast<unsigned>(cut.strips), static_cast<unsigned>(cut.ranges));
-        columns<Operation, width><<<blocks, static_cast<unsigned>(cut.threads), 0, stream>>>(
-            x, y, divisor, std::countr_zero(static_cast<unsigned>(cut.lanes)), cut.range,
-            reinterpret_cast<typename Operation::state*>(partials), tickets);
+        launch({.blocks = {cut.strips, cut.ranges}, .threads = {cut.threads}, .stream = stream},
+               columns<Operation, width, T, result_type<Operation, T>>, x, y, divisor,
+               std::countr_zero(static_cast<unsigned>(cut.lanes)), cut.range,
+               reinterpret_cast<typename Operation::state*>(partials), tickets);
     };
     if (has_packets(arguments.x))
-        launch(std::integral_constant<int, max_vector_bytes / sizeof(T)>{});
+        launch_width(std::integral_constant<int, max_vector_bytes / sizeof(T)>{});
     else
-        launch(std::integral_constant<int, 1>{});
-    check(cudaGetLastError());
+        launch_width(std::integral_constant<int, 1>{});
 }
 
 template void launch_vectorized_columns(const arguments<sum, float>&, const device_traits&, cudaStream_t);

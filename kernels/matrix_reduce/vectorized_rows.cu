@@ -14,9 +14,9 @@
 // the few elements outside go to the first threads, so misaligned rows and any row stride run at full speed.
 // What limits it is DRAM, and the launch where x is small. Needs col_stride 1.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/row.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -194,16 +194,16 @@ void launch_vectorized_rows(const arguments<Operation, T>& arguments, const devi
                                                  x.row_stride * sizeof(T)) == max_vector_bytes &&
                                 x.cols % width == 0;
         const int lanes = lanes_of(x.cols, packets, is_aligned);
-        const auto blocks = static_cast<unsigned>(ceiling(x.rows, tile::short_threads / lanes));
-        short_rows<Operation><<<blocks, tile::short_threads, 0, stream>>>(
-            x, y, divisor, std::countr_zero(static_cast<unsigned>(lanes)));
+        const std::int64_t blocks = ceiling(x.rows, tile::short_threads / lanes);
+        launch({.blocks = {blocks}, .threads = {tile::short_threads}, .stream = stream},
+               short_rows<Operation, T, result_type<Operation, T>>, x, y, divisor,
+               std::countr_zero(static_cast<unsigned>(lanes)));
     } else {
         const auto [threads, sharers] = grid_of(x.rows, packets, Operation::threads, device);
-        const dim3 blocks(static_cast<unsigned>(x.rows), static_cast<unsigned>(sharers));
-        long_rows<Operation><<<blocks, static_cast<unsigned>(threads), 0, stream>>>(
-            x, y, divisor, reinterpret_cast<typename Operation::state*>(partials), tickets);
+        launch({.blocks = {x.rows, sharers}, .threads = {threads}, .stream = stream},
+               long_rows<Operation, T, result_type<Operation, T>>, x, y, divisor,
+               reinterpret_cast<typename Operation::state*>(partials), tickets);
     }
-    check(cudaGetLastError());
 }
 
 template void launch_vectorized_rows(const arguments<sum, float>&, const device_traits&, cudaStream_t);

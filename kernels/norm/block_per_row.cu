@@ -6,9 +6,9 @@
 // (rms_norm: twice), the later times from L1 or L2 where the row fits, element by element; blocks of 256
 // threads are too large for short rows. Any strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -69,9 +69,9 @@ __global__ void __launch_bounds__(tile::threads) block_per_row(arguments<T> a) {
 
 template <bool centred, class T>
 void launch_block_per_row(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>(std::min(arguments.x.rows, max_grid));
-    block_per_row<centred><<<blocks, tile::threads, 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    const std::int64_t blocks = std::min(arguments.x.rows, max_grid);
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, block_per_row<centred, T>,
+           arguments);
 }
 
 template void launch_block_per_row<false>(const arguments<float>&, const device_traits&, cudaStream_t);

@@ -7,9 +7,9 @@
 // partials are needed for the same data. What limits it is the tree: eight steps with a barrier each for
 // only two loads a thread. Any stride.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -54,16 +54,15 @@ void launch_first_add_on_load(const arguments<Operation, T>& arguments, const de
     using result = result_type<Operation, T>;
     std::int64_t blocks = blocks_for(arguments.x.size, tile::elements);
     result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
-    first_add_on_load<Operation>
-        <<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, output);
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+           first_add_on_load<Operation, T, result>, arguments.x, output);
     while (blocks > 1) {
         const vector_view<const result> input{output, blocks};
         blocks = blocks_for(input.size, tile::elements);
         output = blocks == 1 ? arguments.result : output + input.size;
-        first_add_on_load<Operation>
-            <<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(input, output);
+        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+               first_add_on_load<Operation, result, result>, input, output);
     }
-    check(cudaGetLastError());
 }
 
 template void launch_first_add_on_load(const arguments<sum, double>&, const device_traits&, cudaStream_t);

@@ -8,9 +8,9 @@
 // again until one is left. The tree's shape costs most: after one step half the threads of every warp idle,
 // after five whole warps run for one thread each, and the modulo that finds them is slow itself. Any stride.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -50,14 +50,15 @@ void launch_interleaved(const arguments<Operation, T>& arguments, const device_t
     using result = result_type<Operation, T>;
     std::int64_t blocks = blocks_for(arguments.x.size, tile::threads);
     result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
-    interleaved<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, output);
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+           interleaved<Operation, T, result>, arguments.x, output);
     while (blocks > 1) {
         const vector_view<const result> input{output, blocks};
         blocks = blocks_for(input.size, tile::threads);
         output = blocks == 1 ? arguments.result : output + input.size;
-        interleaved<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(input, output);
+        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+               interleaved<Operation, result, result>, input, output);
     }
-    check(cudaGetLastError());
 }
 
 template void launch_interleaved(const arguments<sum, double>&, const device_traits&, cudaStream_t);

@@ -8,9 +8,9 @@
 // and a comparison takes the modulo's place. Still half the threads do nothing but load one element, and the
 // partials of every 256 elements go through memory to one more launch. Any stride.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -50,14 +50,15 @@ void launch_sequential(const arguments<Operation, T>& arguments, const device_tr
     using result = result_type<Operation, T>;
     std::int64_t blocks = blocks_for(arguments.x.size, tile::threads);
     result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
-    sequential<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments.x, output);
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+           sequential<Operation, T, result>, arguments.x, output);
     while (blocks > 1) {
         const vector_view<const result> input{output, blocks};
         blocks = blocks_for(input.size, tile::threads);
         output = blocks == 1 ? arguments.result : output + input.size;
-        sequential<Operation><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(input, output);
+        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+               sequential<Operation, result, result>, input, output);
     }
-    check(cudaGetLastError());
 }
 
 template void launch_sequential(const arguments<sum, double>&, const device_traits&, cudaStream_t);

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "kernels/device/last_block.cuh"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/single_pass.hpp"
 #include "kernels/reduce/source.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::reduce {
 
@@ -213,16 +213,20 @@ void launch_ring(const arguments<Operation, T>& arguments, std::int64_t blocks, 
     using state = state_type<Operation, T>;
     constexpr int bytes = ring_tile::stages * ring_tile::packets * max_vector_bytes;
     auto* const kernel = single_pass_ring<Operation, T, state, result_type<Operation, T>>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<static_cast<unsigned>(blocks), tile::threads, bytes, stream>>>(
-        contiguous(arguments.x), arguments.result, static_cast<state*>(arguments.partials), arguments.ticket);
-    check(cudaGetLastError());
+    launch({.blocks = {blocks},
+            .threads = {tile::threads},
+            .shared_bytes = bytes,
+            .shared_limit = bytes,
+            .stream = stream},
+           kernel, contiguous(arguments.x), arguments.result, static_cast<state*>(arguments.partials),
+           arguments.ticket);
 }
 
 template <class Operation, class T>
 void launch_single_pass(const arguments<Operation, T>& arguments, const device_traits& device,
                         cudaStream_t stream) {
     using state = state_type<Operation, T>;
+    using result = result_type<Operation, T>;
     static_assert(sizeof(state) <= max_state_bytes);
     with_packets(arguments, [&]<class Source>(const Source& x) {
         constexpr bool may_ring = std::is_same_v<Source, contiguous<T>>;
@@ -230,23 +234,14 @@ void launch_single_pass(const arguments<Operation, T>& arguments, const device_t
             plan_single_pass_grid(arguments.x.size / Source::width, device, may_ring);
         if constexpr (may_ring)
             if (is_ring) return launch_ring(arguments, blocks, stream);
-        cudaLaunchAttribute attribute{};
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim = {static_cast<unsigned>(cluster), 1, 1};
-        cudaLaunchConfig_t config{};
-        config.gridDim = dim3(static_cast<unsigned>(blocks));
-        config.blockDim = dim3(static_cast<unsigned>(threads));
-        config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = cluster > 1 ? 1 : 0;
+        const launch_config config{
+            .blocks = {blocks}, .threads = {threads}, .stream = stream, .cluster = cluster};
         if (cluster > 1)
-            check(cudaLaunchKernelEx(&config,
-                                     single_pass_clusters<Operation, T, Source, result_type<Operation, T>>, x,
-                                     arguments.result, reinterpret_cast<mail*>(arguments.ticket)));
+            launch(config, single_pass_clusters<Operation, T, Source, result>, x, arguments.result,
+                   reinterpret_cast<mail*>(arguments.ticket));
         else
-            check(cudaLaunchKernelEx(
-                &config, single_pass<Operation, T, Source, state, result_type<Operation, T>>, x,
-                arguments.result, static_cast<state*>(arguments.partials), arguments.ticket));
+            launch(config, single_pass<Operation, T, Source, state, result>, x, arguments.result,
+                   static_cast<state*>(arguments.partials), arguments.ticket);
     });
 }
 

@@ -9,9 +9,9 @@
 // launch, which small sizes wait for longer than for the data. Needs stride 1.
 
 #include "kernels/device/block_reduce.cuh"
+#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -58,13 +58,14 @@ void launch_vectorized(const arguments<Operation, T>& arguments, const device_tr
     using result = result_type<Operation, T>;
     const std::int64_t blocks = grid_of(arguments.x.size, contiguous<T>::width, device);
     auto* output = static_cast<result*>(arguments.partials);
-    vectorized<Operation, T><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(
-        contiguous(arguments.x), blocks == 1 ? arguments.result : output);
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+           vectorized<Operation, T, result>, contiguous(arguments.x),
+           blocks == 1 ? arguments.result : output);
     if (blocks > 1) {
         const contiguous partials(vector_view<const result>{output, blocks});
-        vectorized<Operation, result><<<1, tile::threads, 0, stream>>>(partials, arguments.result);
+        launch({.blocks = {1}, .threads = {tile::threads}, .stream = stream},
+               vectorized<Operation, result, result>, partials, arguments.result);
     }
-    check(cudaGetLastError());
 }
 
 template void launch_vectorized(const arguments<sum, double>&, const device_traits&, cudaStream_t);

@@ -9,9 +9,9 @@
 // waits before it issues the next, and the second launch. Any stride.
 
 #include "kernels/device/block_reduce.cuh"
+#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::reduce {
 namespace {
@@ -76,17 +76,18 @@ template <class Operation, class T>
 void launch_warp_shuffle(const arguments<Operation, T>& arguments, const device_traits& device,
                          cudaStream_t stream) {
     using state = state_type<Operation, T>;
+    using result = result_type<Operation, T>;
     const std::int64_t size = arguments.x.size;
     const std::int64_t blocks = grid_of(size, device);
     auto* partials = static_cast<state*>(arguments.partials);
-    with_elements(arguments, [&](const auto& x) {
-        warp_shuffle<Operation, T>
-            <<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(x, partials, arguments.result);
+    with_elements(arguments, [&]<class Source>(const Source& x) {
+        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+               warp_shuffle<Operation, T, Source, state, result>, x, partials, arguments.result);
     });
     if (blocks > 1)
-        combine_partials<Operation, T>
-            <<<1, tile::threads, 0, stream>>>(partials, static_cast<int>(blocks), size, arguments.result);
-    check(cudaGetLastError());
+        launch({.blocks = {1}, .threads = {tile::threads}, .stream = stream},
+               combine_partials<Operation, T, state, result>, partials, static_cast<int>(blocks), size,
+               arguments.result);
 }
 
 template void launch_warp_shuffle(const arguments<sum, double>&, const device_traits&, cudaStream_t);

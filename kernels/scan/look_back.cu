@@ -14,13 +14,13 @@
 // address; README.md says which packets there are. What limits it is DRAM, and below some MB the latency of the
 // launch and of the look-back.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/store.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/ledger.cuh"
 #include "kernels/scan/tile.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -216,8 +216,9 @@ void launch(const arguments<T>& arguments, int shift, cudaStream_t stream) {
                            .starts = entries + tiles + scan::ledger<T>::group_count(tiles),
                            .tile_count = static_cast<unsigned>(tiles),
                            .clearers = static_cast<unsigned>((bytes + bytes_each - 1) / bytes_each)};
-    look_back<Tile, copies_packets><<<static_cast<unsigned>(tiles), Tile::threads, 0, stream>>>(
-        arguments.x, arguments.y, arguments.kind, shift, ledger);
+    kernels::launch({.blocks = {tiles}, .threads = {Tile::threads}, .stream = stream},
+                    look_back<Tile, copies_packets, T>, arguments.x, arguments.y, arguments.kind, shift,
+                    ledger);
 }
 
 }  // namespace
@@ -238,7 +239,6 @@ void launch_look_back(const arguments<T>& arguments, const device_traits&, cudaS
         launch<tile<T, widest<T>>, true>(arguments, shift, stream);
     else
         launch<tile<T, widest<T>>, false>(arguments, shift, stream);
-    check(cudaGetLastError());
 }
 
 template void launch_look_back(const arguments<double>&, const device_traits&, cudaStream_t);

@@ -10,9 +10,9 @@
 //
 // Any stride. What limits it is one SM, which waits for memory and barriers; all the others idle.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/plus.cuh"
-#include <heddle/error.hpp>
 
 namespace heddle::kernels::scan {
 namespace {
@@ -58,8 +58,8 @@ plan plan_naive(const scan_problem& problem, const device_traits&) {
 
 template <class T>
 void launch_naive(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    naive<T><<<1, tile::threads, 0, stream>>>(arguments.x, arguments.y, arguments.kind);
-    check(cudaGetLastError());
+    launch({.blocks = {1}, .threads = {tile::threads}, .stream = stream}, naive<T>, arguments.x, arguments.y,
+           arguments.kind);
 }
 
 template void launch_naive(const arguments<double>&, const device_traits&, cudaStream_t);

@@ -12,9 +12,9 @@
 // Any stride. What limits it is DRAM, to which x goes twice: at best two thirds of a copy's rate.
 
 #include "kernels/device/block_reduce.cuh"
+#include "kernels/device/launch.hpp"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/tile.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -108,17 +108,16 @@ template <class T>
 void launch_reduce_then_scan(const arguments<T>& arguments, const device_traits& device,
                              cudaStream_t stream) {
     const auto [blocks, segment] = grid_of(arguments.x.size, device);
-    const auto grid = static_cast<unsigned>(blocks);
     T* sums = reinterpret_cast<T*>(arguments.scratch);
     if (blocks > 1) {
-        reduce_segments<T><<<grid, tile::threads, 0, stream>>>(arguments.x, segment, sums);
+        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, reduce_segments<T>,
+               arguments.x, segment, sums);
         const std::int64_t all = (blocks / tile::elements + 1) * tile::elements;
-        scan_segments<T>
-            <<<1, tile::threads, 0, stream>>>({sums, blocks}, {sums, blocks}, kind::exclusive, all, nullptr);
+        launch({.blocks = {1}, .threads = {tile::threads}, .stream = stream}, scan_segments<T>,
+               {sums, blocks}, {sums, blocks}, kind::exclusive, all, nullptr);
     }
-    scan_segments<T><<<grid, tile::threads, 0, stream>>>(arguments.x, arguments.y, arguments.kind, segment,
-                                                         blocks > 1 ? sums : nullptr);
-    check(cudaGetLastError());
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, scan_segments<T>, arguments.x,
+           arguments.y, arguments.kind, segment, blocks > 1 ? sums : nullptr);
 }
 
 template void launch_reduce_then_scan(const arguments<double>&, const device_traits&, cudaStream_t);

@@ -6,9 +6,9 @@
 // 32 bytes for one element, three times, and few rows leave the device empty. Any strides; of a column-major
 // matrix a warp's loads do lie side by side.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
-#include <heddle/error.hpp>
 
 #include <cstdint>
 
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
 template <bool logarithm, class T>
 void launch_naive(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
     const std::int64_t blocks = (arguments.x.rows + tile::threads - 1) / tile::threads;
-    naive<logarithm><<<static_cast<unsigned>(blocks), tile::threads, 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, naive<logarithm, T>,
+           arguments);
 }
 
 template void launch_naive<false>(const arguments<float>&, const device_traits&, cudaStream_t);

@@ -8,9 +8,9 @@
 // waiting for the one before it, two reads, and blocks of 256 threads for rows that have fewer elements. Any
 // strides.
 
+#include "kernels/device/launch.hpp"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -74,9 +74,9 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
 
 template <bool logarithm, class T>
 void launch_online(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>(std::min(arguments.x.rows, max_grid));
-    online<logarithm><<<blocks, tile::threads, 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    const std::int64_t blocks = std::min(arguments.x.rows, max_grid);
+    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, online<logarithm, T>,
+           arguments);
 }
 
 template void launch_online<false>(const arguments<float>&, const device_traits&, cudaStream_t);

@@ -13,10 +13,10 @@
 // of a row side by side. What limits it is DRAM.
 
 #include "kernels/device/clusters.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -239,7 +239,8 @@ void launch_vectorized(const arguments<T>& arguments, const device_traits& devic
         plan_rows(arguments.x.rows, arguments.x.cols, width, device.sm_count,
                   has_clusters(device.compute_capability_major, device.compute_capability_minor));
     const auto kernel = width == 1 ? kernel_of<logarithm, T, 1>(plan) : kernel_of<logarithm, T, packet>(plan);
-    check(launch_rows(kernel, plan, arguments, stream));
+    launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream, .cluster = plan.cluster},
+           kernel, arguments);
 }
 
 template void launch_vectorized<false>(const arguments<float>&, const device_traits&, cudaStream_t);

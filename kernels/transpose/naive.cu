@@ -11,8 +11,8 @@
 // of what is written. Any shape, any strides. What limits it: the writes, 32 requests for each of reading.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/transpose/launch.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -47,11 +47,10 @@ void launch_naive(const arguments<Word>& arguments, const device_traits&, cudaSt
         height /= 2;
         width *= 2;
     }
-    const dim3 block(width, height);
-    const dim3 grid(static_cast<unsigned>((cols + width - 1) / width),
-                    static_cast<unsigned>(std::min((rows + height - 1) / height, max_grid_y)));
-    naive<<<grid, block, 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {(cols + width - 1) / width, std::min((rows + height - 1) / height, max_grid_y)},
+            .threads = {width, height},
+            .stream = stream},
+           naive<Word>, arguments);
 }
 
 template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);

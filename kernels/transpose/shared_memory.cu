@@ -14,8 +14,8 @@
 // What limits it: four instructions for every element, and lines shorter than 128 bytes for small ones.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/transpose/launch.hpp"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 
@@ -69,10 +69,10 @@ __global__ void __launch_bounds__(tile::side* tile::threads_down) shared_memory(
 template <class Word>
 void launch_shared_memory(const arguments<Word>& arguments, const device_traits&, cudaStream_t stream) {
     const auto tiles = [](std::int64_t extent) { return (extent + tile::side - 1) / tile::side; };
-    const dim3 grid(static_cast<unsigned>(tiles(arguments.source.cols)),
-                    static_cast<unsigned>(std::min(tiles(arguments.source.rows), max_grid_y)));
-    shared_memory<<<grid, dim3(tile::side, tile::threads_down), 0, stream>>>(arguments);
-    check(cudaGetLastError());
+    launch({.blocks = {tiles(arguments.source.cols), std::min(tiles(arguments.source.rows), max_grid_y)},
+            .threads = {tile::side, tile::threads_down},
+            .stream = stream},
+           shared_memory<Word>, arguments);
 }
 
 template void launch_shared_memory(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);

@@ -14,10 +14,10 @@
 // copy of rows is copied without shared memory. Needs unit stride on both sides. What limits it: DRAM.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/patch.cuh"
-#include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -188,12 +188,11 @@ void launch_tiles(const arguments<Word>& arguments, cudaStream_t stream) {
     const std::int64_t band = across > max_grid_y ? down : ceil_div(down, bands);
     bands = ceil_div(down, band);
     const std::int64_t column_groups = ceil_div(across, max_grid_y);
-    const dim3 grid(static_cast<unsigned>(band), static_cast<unsigned>(std::min(across, max_grid_y)),
-                    static_cast<unsigned>(std::max(bands, column_groups)));
     const block_order order = across > max_grid_y ? block_order{0, max_grid_y} : block_order{band, 0};
-    vectorized<Word, packet_bytes, shape>
-        <<<grid, tile::threads, 0, stream>>>(arguments.source, arguments.destination, order);
-    check(cudaGetLastError());
+    launch({.blocks = {band, std::min(across, max_grid_y), std::max(bands, column_groups)},
+            .threads = {tile::threads},
+            .stream = stream},
+           vectorized<Word, packet_bytes, shape>, arguments.source, arguments.destination, order);
 }
 
 struct copy_tile {
@@ -245,12 +244,10 @@ void launch_copy(const std::byte* source, std::int64_t source_pitch, std::byte* 
     std::int64_t across = 1;
     while (across < copy_tile::threads && across < pieces) across *= 2;
     const std::int64_t down = copy_tile::threads / across;
-    const dim3 grid(static_cast<unsigned>((pieces + across - 1) / across),
-                    static_cast<unsigned>(std::min((rows + down - 1) / down, max_grid_y)));
-    copy_rows<packet_bytes>
-        <<<grid, dim3(static_cast<unsigned>(across), static_cast<unsigned>(down)), 0, stream>>>(
-            source, source_pitch, destination, destination_pitch, rows, row_bytes);
-    check(cudaGetLastError());
+    launch({.blocks = {(pieces + across - 1) / across, std::min((rows + down - 1) / down, max_grid_y)},
+            .threads = {across, down},
+            .stream = stream},
+           copy_rows<packet_bytes>, source, source_pitch, destination, destination_pitch, rows, row_bytes);
 }
 
 /// The common alignment of both views' lines, in bytes; a single line has no stride.
