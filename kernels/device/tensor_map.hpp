@@ -33,6 +33,8 @@ CUtensorMap make_tensor_map(T* data, std::int64_t rows, std::int64_t cols, std::
         cudaDriverEntryPointQueryResult result{};
         check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
                                                &result));
+        if (result != cudaDriverEntryPointSuccess || function == nullptr)
+            throw unsupported("the NVIDIA driver is too old: it has no cuTensorMapEncodeTiled");
         return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
     }();
     const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
@@ -51,7 +53,8 @@ CUtensorMap make_tensor_map(T* data, std::int64_t rows, std::int64_t cols, std::
     const CUresult status = encode(&map, type, 3, const_cast<element*>(data), extents, strides, box, steps,
                                    CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    check(status == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue);
+    // The runtime gives its statuses the driver's numbers.
+    check(static_cast<cudaError_t>(status));
     return map;
 }
 
