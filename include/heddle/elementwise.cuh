@@ -3,6 +3,7 @@
 #include "kernels/device/launch.hpp"
 #include <heddle/elementwise.hpp>
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 
 #include <algorithm>
 #include <cstddef>
