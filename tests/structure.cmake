@@ -1,5 +1,5 @@
-# Tests of the tree itself: who includes whom, that every public header stands alone, that the installed package works,
-# what scripts write and print, what is in the library, that comments state no measured figure.
+# Tests of the tree itself: who includes whom, that every public header stands alone, that the installed package and what
+# pages show work, what scripts write and print, what is in the library, that comments state no measured figure.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 add_test(NAME layering COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layering.py ${PROJECT_SOURCE_DIR})
@@ -11,6 +11,22 @@ add_test(NAME bench_pytorch
 add_test(NAME gpu_id COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/gpu_id.py ${PROJECT_SOURCE_DIR})
 add_test(NAME bench_headline
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_headline.py ${PROJECT_SOURCE_DIR})
+
+# The pages' commands: they name programs of all parts, and paths in a folder of Ninja's.
+add_test(NAME pages.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/pages.py --self-test)
+if(HEDDLE_BUILD_BENCHMARKS AND HEDDLE_BUILD_EXAMPLES AND CMAKE_GENERATOR STREQUAL "Ninja")
+  add_test(NAME pages
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/pages.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+      ${CUDAToolkit_BIN_DIR} ${PROJECT_SOURCE_DIR}/.deps/cuda/bin ${PROJECT_SOURCE_DIR}/.deps/disassembler/bin)
+  set_tests_properties(pages PROPERTIES TIMEOUT 300)
+endif()
+add_test(NAME install_preset
+  COMMAND ${CMAKE_COMMAND}
+    -D source=${PROJECT_SOURCE_DIR}
+    -D build=${CMAKE_CURRENT_BINARY_DIR}/install_preset
+    -D compiler=${CMAKE_CXX_COMPILER}
+    -D cuda_compiler=${CMAKE_CUDA_COMPILER}
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/install_preset.cmake)
 
 # What the compiler made of the kernels. cuobjdump is beside nvcc, on PATH, or where scripts/setup puts it.
 add_test(NAME sass
@@ -44,11 +60,17 @@ foreach(header IN LISTS headers)
       -I${PROJECT_SOURCE_DIR}/include ${cuda_includes} ${cccl_includes} -include ${header} -x c++ /dev/null)
 endforeach()
 
+# consumer_test(PROGRAM EXPECTED [FOLDER]): the program's folder is FOLDER, or that of the example of its name.
 function(consumer_test program expected)
+  if(ARGC GREATER 2)
+    set(source ${ARGV2})
+  else()
+    set(source ${PROJECT_SOURCE_DIR}/examples/${program})
+  endif()
   add_test(NAME ${program}
     COMMAND ${CMAKE_COMMAND}
       -D build=${PROJECT_BINARY_DIR}
-      -D source=${PROJECT_SOURCE_DIR}/examples/${program}
+      -D source=${source}
       -D program=${program}
       -D expected=${expected}
       -D work=${CMAKE_CURRENT_BINARY_DIR}/${program}
@@ -62,3 +84,24 @@ function(consumer_test program expected)
 endfunction()
 consumer_test(consumer "1.5 .+ = 3.75, a million times, on the (GPU|CPU)")
 consumer_test(custom_epilogue "(no CUDA device: .+|.+, 0 of them wrong)")
+
+# README's program, with README's lines of CMake. It does not catch what it meets without a GPU.
+set(readme ${PROJECT_SOURCE_DIR}/README.md)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})
+file(READ ${readme} text)
+foreach(language IN ITEMS cpp cmake)
+  if(NOT text MATCHES "\n```${language}\n([^`]+)\n```\n")
+    message(FATAL_ERROR "README.md has no block of ${language}")
+  endif()
+  set(${language} "${CMAKE_MATCH_1}")
+endforeach()
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/readme_source)
+file(CONFIGURE OUTPUT ${folder}/program.cpp CONTENT "@cpp@\n" @ONLY)
+file(CONFIGURE OUTPUT ${folder}/CMakeLists.txt CONTENT [[
+cmake_minimum_required(VERSION 3.25)
+project(readme_program LANGUAGES CXX)
+add_executable(program program.cpp)
+set_target_properties(program PROPERTIES OUTPUT_NAME readme_program)
+@cmake@
+]] @ONLY)
+consumer_test(readme_program "1.000000" ${folder})

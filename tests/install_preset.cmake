@@ -1,0 +1,23 @@
+# Configures in the folder `build` the preset that README.md installs with: it has to make code for all GPUs that README.md
+# names and of the library alone, and no warning of a compiler may stop it.
+cmake_minimum_required(VERSION 3.25)
+
+file(REMOVE_RECURSE ${build})
+execute_process(COMMAND ${CMAKE_COMMAND} --preset install -B ${build}
+    -D CMAKE_CXX_COMPILER=${compiler}
+    -D CMAKE_CUDA_COMPILER=${cuda_compiler}
+  WORKING_DIRECTORY ${source} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+file(READ ${build}/compile_commands.json commands)
+
+foreach(wanted IN ITEMS "arch=compute_80,code=[compute_80,sm_80]" "arch=compute_90a,code=[compute_90a,sm_90a]" "naive.cu")
+  string(FIND "${commands}" "${wanted}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "no command of the preset install has ${wanted}")
+  endif()
+endforeach()
+foreach(unwanted IN ITEMS "-Werror" "${source}/tests/" "${source}/benchmarks/" "${source}/examples/")
+  string(FIND "${commands}" "${unwanted}" place)
+  if(NOT place EQUAL -1)
+    message(FATAL_ERROR "a command of the preset install has ${unwanted}")
+  endif()
+endforeach()
