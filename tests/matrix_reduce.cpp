@@ -1,3 +1,5 @@
+#include "tests/support/matrix_reduce.hpp"
+
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/numeric.hpp"
@@ -26,10 +28,14 @@
 namespace heddle {
 namespace {
 
+using reference = test::reduced_row;
 using test::guarded;
 using test::invalid_argument_of;
+using test::mean_bound;
 using test::random_elements;
+using test::sum_bound;
 using test::to_double;
+using test::variance_bound;
 
 using element_types = testing::Types<float, half, bfloat16>;
 
@@ -43,60 +49,6 @@ std::vector<matrix_reduce_algorithm> every_algorithm() {
 template <class T>
 T number(double value) {
     return static_cast<T>(static_cast<float>(value));
-}
-
-/// Of one row, in float64.
-struct reference {
-    double sum = 0;
-    double magnitude = 0;  ///< the sum of |x|
-    double largest_magnitude = 0;
-    double smallest = HUGE_VAL;
-    double largest = -HUGE_VAL;
-    std::int64_t argmax = -1;
-    std::int64_t length = 0;
-    double squares = 0;  ///< the sum of squared distances from the mean
-
-    /// element(j) is the j-th of `size`.
-    template <class Element>
-    reference(std::int64_t size, Element element) : length(size) {
-        double best = 0;
-        for (std::int64_t j = 0; j < size; ++j) {
-            const double e = element(j);
-            sum += e;
-            magnitude += std::abs(e);
-            largest_magnitude = std::max(largest_magnitude, std::abs(e));
-            if (std::isnan(e) || e < smallest) smallest = std::isnan(smallest) ? smallest : e;
-            if (std::isnan(e) || e > largest) largest = std::isnan(largest) ? largest : e;
-            if (j == 0 || e > best || (std::isnan(e) && !std::isnan(best))) {
-                best = e;
-                argmax = j;
-            }
-        }
-        const double mean = sum / static_cast<double>(size);
-        for (std::int64_t j = 0; j < size; ++j) squares += (element(j) - mean) * (element(j) - mean);
-    }
-};
-
-constexpr double u = 0x1p-24;
-
-/// docs/accuracy.md, "Reductions": `depth` additions of float, and float64's own error.
-double sum_bound(const reference& row, std::int64_t depth) {
-    const double du = static_cast<double>(depth) * u;
-    return (du / (1 - du) + static_cast<double>(row.length) * 0x1p-53) * row.magnitude;
-}
-
-/// A division more, by a length that was rounded to float.
-double mean_bound(const reference& row, std::int64_t depth) {
-    return sum_bound(row, depth + 3) / static_cast<double>(row.length) + test::smallest<float>();
-}
-
-/// docs/accuracy.md, "Reductions of a matrix": each merger moves a mean by at most 6 u of the largest |x|.
-double variance_bound(const reference& row, std::int64_t depth, double divisor) {
-    const auto d = static_cast<double>(depth + 4);
-    const double e = 6 * d * std::sqrt(d) * u * row.largest_magnitude;
-    const double n = static_cast<double>(row.length);
-    const double exact = row.squares / n;
-    return (8 * d * u * exact + 2 * e * std::sqrt(exact) + e * e) * n / divisor + test::smallest<float>();
 }
 
 /// One vector of each result.

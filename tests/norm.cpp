@@ -1,3 +1,5 @@
+#include "tests/support/norm.hpp"
+
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/provoked.hpp"
@@ -24,6 +26,8 @@
 namespace heddle {
 namespace {
 
+using operation = test::norm_operation;
+using reference = test::expected_norm;
 using test::guarded;
 using test::infinity;
 using test::invalid_argument_of;
@@ -36,75 +40,6 @@ std::vector<norm_algorithm> every_algorithm() {
     all.push_back(norm_algorithm::automatic);
     return all;
 }
-
-/// Roundings on the way of any one element to a sum.
-double depth_of(norm_algorithm algorithm, std::int64_t cols) {
-    const auto n = static_cast<double>(cols);
-    const double naive = n, block = n / 256 + 9, vectorized = 64 + n / 512;
-    switch (algorithm) {
-        case norm_algorithm::naive:
-            return naive;
-        case norm_algorithm::block_per_row:
-            return block;
-        case norm_algorithm::vectorized:
-            return vectorized;
-        case norm_algorithm::automatic:
-            break;  // whichever it chose
-    }
-    return std::max(naive, vectorized);
-}
-
-constexpr double depth_on_host = 2;  // in double
-
-enum class operation { layer_norm, rms_norm };
-
-/// In double, whose own error is far below every bound; u = 2^-24. See docs/accuracy.md.
-struct reference {
-    std::vector<double> values;
-    std::vector<double> bounds;
-
-    template <class T>
-    reference(operation op, const std::vector<T>& x, const std::vector<T>& gamma, const std::vector<T>& beta,
-              std::int64_t cols, float epsilon, double depth) {
-        for (auto row = x.begin(); row != x.end(); row += cols)
-            add_row<T>(op, {row, row + cols}, gamma, beta, epsilon, depth);
-    }
-
-  private:
-    template <class T>
-    void add_row(operation op, const std::vector<T>& x, const std::vector<T>& gamma,
-                 const std::vector<T>& beta, double epsilon, double depth) {
-        constexpr double u = 0x1p-24;
-        const bool centred = op == operation::layer_norm;
-        const auto n = static_cast<double>(x.size());
-        double sum = 0, magnitude = 0;
-        for (const T e : x) {
-            sum += test::to_double(e);
-            magnitude += std::abs(test::to_double(e));
-        }
-        const double mean = centred ? sum / n : 0;
-        double squares = 0;
-        for (const T e : x) squares += (test::to_double(e) - mean) * (test::to_double(e) - mean);
-        const double deviation = std::sqrt(squares / n + epsilon);
-
-        // What the mean is off by, in deviations: it shifts every element, and adds to the variance.
-        const double shift = centred ? (depth + 8) * u * magnitude / n / deviation : 0;
-        const double scale = ((depth + 8) * u + 2 * shift + shift * shift) / 2 + 4 * u;
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            const double g = gamma.empty() ? 1 : test::to_double(gamma[i]);
-            const double b = beta.empty() ? 0 : test::to_double(beta[i]);
-            const double normal = (test::to_double(x[i]) - mean) / deviation;
-            const double error =
-                1.02 * (std::abs(g) * (shift * (1 + scale) + std::abs(normal) * (scale + 3 * u)) +
-                        u * (2 * std::abs(g * normal) + std::abs(b)));
-            const double value = normal * g + b;
-            values.push_back(value);
-            bounds.push_back(error +
-                             (sizeof(T) == 2 ? test::unit_roundoff<T>() : 0) * (std::abs(value) + error) +
-                             4 * test::smallest<T>());
-        }
-    }
-};
 
 template <class T>
 class norm_rows : public test::gpu_test {
@@ -162,7 +97,7 @@ class norm_rows : public test::gpu_test {
     void expect(operation op, guarded<T>& y, const std::vector<T>& xs, const std::vector<T>& gammas,
                 const std::vector<T>& betas, std::int64_t cols, const norm_options& options) {
         const reference expected(op, xs, gammas, betas, cols, options.epsilon,
-                                 depth_of(options.algorithm, cols));
+                                 test::norm_depth(options.algorithm, cols));
         ASSERT_TRUE(test::are_within(y.download(), expected.values, expected.bounds))
             << (op == operation::layer_norm ? "layer_norm" : "rms_norm");
         ASSERT_TRUE(y.canaries_alive());
@@ -322,10 +257,12 @@ TYPED_TEST(host_norm, is_the_formula) {
                 gamma.upload(gammas);
                 beta.upload(betas);
                 host::layer_norm<TypeParam>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), 0.01f);
-                const reference layer(operation::layer_norm, xs, gammas, betas, cols, 0.01f, depth_on_host);
+                const reference layer(operation::layer_norm, xs, gammas, betas, cols, 0.01f,
+                                      test::norm_depth_on_host);
                 ASSERT_TRUE(test::are_within(y.download(), layer.values, layer.bounds));
                 host::rms_norm<TypeParam>(x.matrix(), gamma.vector(), y.matrix());
-                const reference rms(operation::rms_norm, xs, gammas, {}, cols, 1e-5f, depth_on_host);
+                const reference rms(operation::rms_norm, xs, gammas, {}, cols, 1e-5f,
+                                    test::norm_depth_on_host);
                 ASSERT_TRUE(test::are_within(y.download(), rms.values, rms.bounds));
                 ASSERT_TRUE(y.canaries_alive());
                 host::layer_norm<TypeParam>(x.matrix(), gamma.vector(), beta.vector(), x.matrix(), 0.01f);

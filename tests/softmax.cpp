@@ -1,3 +1,5 @@
+#include "tests/support/softmax.hpp"
+
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/provoked.hpp"
@@ -24,6 +26,7 @@
 namespace heddle {
 namespace {
 
+using reference = test::expected_softmax;
 using test::guarded;
 using test::infinity;
 using test::invalid_argument_of;
@@ -36,84 +39,6 @@ std::vector<softmax_algorithm> every_algorithm() {
     all.push_back(softmax_algorithm::automatic);
     return all;
 }
-
-/// What a rung's sum goes through: additions on the way of any one element, and multiplications that bring a
-/// partial sum up to a larger element, each of which costs an exponential too.
-struct steps {
-    double additions;
-    double rescalings;
-};
-
-constexpr steps on_host{2, 0};  // in double
-
-steps steps_of(softmax_algorithm algorithm, std::int64_t cols) {
-    const auto n = static_cast<double>(cols);
-    const steps naive{n, 0}, online{n / 256 + 9, n / 256 + 9}, vectorized{64 + n / 512, 4 + n / 8192};
-    switch (algorithm) {
-        case softmax_algorithm::naive:
-            return naive;
-        case softmax_algorithm::online:
-            return online;
-        case softmax_algorithm::vectorized:
-            return vectorized;
-        case softmax_algorithm::automatic:
-            break;  // whichever it chose
-    }
-    return {std::max(naive.additions, vectorized.additions), online.rescalings + vectorized.rescalings};
-}
-
-/// In double, whose own error is far below every bound. u = 2^-24. See docs/accuracy.md.
-struct reference {
-    std::vector<double> softmax, log_softmax;
-    std::vector<double> bounds, log_bounds;
-
-    template <class T>
-    reference(const std::vector<T>& x, std::int64_t cols, const steps& steps) {
-        for (auto row = x.begin(); row != x.end(); row += cols) add_row<T>({row, row + cols}, steps);
-    }
-
-  private:
-    template <class T>
-    void add_row(const std::vector<T>& x, const steps& steps) {
-        constexpr double u = 0x1p-24;
-        // expf: 1.5 ulp = 3u from the exact value. __expf: 2.5 ulp and 1.173 ulp a unit of the argument. An
-        // argument of distance d is rounded itself, by d u.
-        constexpr double exp_error = sizeof(T) == 2 ? 5 : 3;
-        constexpr double exp_slope = sizeof(T) == 2 ? 1 + 2 * 1.173 : 1;
-
-        double largest = -std::numeric_limits<double>::infinity();
-        for (const T e : x) largest = std::max(largest, test::to_double(e));
-        const auto distance = [&](T e) -> double {
-            return test::to_double(e) == largest ? 0 : largest - test::to_double(e);
-        };
-        double sum = 0;
-        for (const T e : x) sum += std::exp(-distance(e));
-        const double log_sum = std::log(sum);
-
-        // The elements' distances, weighted by their shares of the sum, come to log(cols) at most.
-        const double sum_error = u * (exp_slope * std::log(static_cast<double>(x.size())) + 3 * exp_error +
-                                      steps.additions + steps.rescalings * (exp_error + 2));
-        for (const T e : x) {
-            const double d = distance(e);
-            const double share = std::exp(-d) / sum;
-            const double argument = std::isinf(d) ? 0 : d;  // its exponential is exactly 0
-            const double first_order = sum_error + u * (exp_slope * argument + 2 * exp_error + 4);
-            const double relative = first_order / (1 - first_order);
-            const double rounding = sizeof(T) == 2 ? test::unit_roundoff<T>() * (1 + relative) : 0;
-            softmax.push_back(share);
-            bounds.push_back((relative + rounding) * share + 4 * test::smallest<T>());
-
-            const double logarithm = -d - log_sum;
-            const double error =
-                sum_error / (1 - sum_error) + u * (argument + 3 * log_sum + std::abs(argument + log_sum));
-            log_softmax.push_back(logarithm);
-            log_bounds.push_back(error +
-                                 (sizeof(T) == 2 ? test::unit_roundoff<T>() : 0) *
-                                     (std::abs(argument + log_sum) + error) +
-                                 test::smallest<T>());
-        }
-    }
-};
 
 template <class T>
 class softmax_rows : public test::gpu_test {
@@ -134,7 +59,7 @@ class softmax_rows : public test::gpu_test {
                 !(lx.has_rows_side_by_side() && ly.has_rows_side_by_side()))
                 continue;
             SCOPED_TRACE(to_string(algorithm));
-            const reference expected(xs, cols, steps_of(algorithm, cols));
+            const reference expected(xs, cols, test::softmax_steps_of(algorithm, cols));
             guarded<T> y = test::make_rows<T>(rows, cols, ly), log_y = test::make_rows<T>(rows, cols, ly);
             softmax<T>(x.matrix(), y.matrix(), *stream, {.algorithm = algorithm});
             log_softmax<T>(x.matrix(), log_y.matrix(), *stream, {.algorithm = algorithm});
@@ -199,7 +124,7 @@ TYPED_TEST(softmax_rows, works_in_place) {
         for (const softmax_algorithm algorithm : every_algorithm()) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
             const auto xs = random_elements<TypeParam>(2 * cols, -5, 5);
-            const reference expected(xs, cols, steps_of(algorithm, cols));
+            const reference expected(xs, cols, test::softmax_steps_of(algorithm, cols));
             guarded<TypeParam> x(2, cols, cols + 4);
             x.upload(xs);
             softmax<TypeParam>(x.matrix(), x.matrix(), *this->stream, {.algorithm = algorithm});
@@ -297,7 +222,7 @@ TYPED_TEST(host_softmax, is_the_formula) {
     const auto check = [](const std::vector<TypeParam>& xs, std::int64_t rows, std::int64_t cols,
                           const row_layout& lx, const row_layout& ly) {
         constexpr auto host = guarded<TypeParam>::memory::host;
-        const reference expected(xs, cols, on_host);
+        const reference expected(xs, cols, test::softmax_steps_on_host);
         auto x = test::make_rows<TypeParam>(rows, cols, lx, host);
         auto y = test::make_rows<TypeParam>(rows, cols, ly, host);
         x.upload(xs);

@@ -14,6 +14,7 @@
 // warps where there are few rows, and none at all for a row that is long and alone. Any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/runs.cuh"
 #include "kernels/matrix_reduce/operations.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -28,14 +29,12 @@ struct tile {
 template <class Operation, class T>
 __device__ typename Operation::state accumulate(const matrix_view<const T>& x, std::int64_t row, int first,
                                                 int step) {
-    typename Operation::state total = Operation::identity();
     const T* data = x.data + row * x.row_stride;
-#pragma unroll 4
-    for (std::int64_t col = first; col < x.cols; col += step) {
+    const auto element = [&](std::int64_t col) {
         const float value[1] = {static_cast<float>(data[col * x.col_stride])};
-        total = Operation{}(total, Operation::of(value, col, 1));
-    }
-    return total;
+        return Operation::of(value, col, 1);
+    };
+    return combine_runs(first, x.cols, step, Operation::identity(), element, Operation{});
 }
 
 template <class Operation, class T, class Result>
@@ -77,8 +76,10 @@ bool has_neighbours_across_rows(const Shape& x) {
 
 plan plan_coalesced(const matrix_reduce_problem& problem, const device_traits&) {
     if (has_neighbours_across_rows(problem))
-        return {.partials = 0, .depth = (problem.cols + tile::warps - 1) / tile::warps + tile::warps};
-    return {.partials = 0, .depth = (problem.cols + warp_size - 1) / warp_size + warp_reduce_depth};
+        return {.partials = 0,
+                .depth = runs_depth((problem.cols + tile::warps - 1) / tile::warps) + tile::warps};
+    return {.partials = 0,
+            .depth = runs_depth((problem.cols + warp_size - 1) / warp_size) + warp_reduce_depth};
 }
 
 template <class Operation, class T>

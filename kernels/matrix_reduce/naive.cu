@@ -8,6 +8,7 @@
 // results, which are few where rows are long, and each waits for one load at a time.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/runs.cuh"
 #include "kernels/matrix_reduce/operations.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -23,11 +24,11 @@ __global__ void __launch_bounds__(tile::threads)
     const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (row >= x.rows) return;
 
-    typename Operation::state total = Operation::identity();
-    for (std::int64_t col = 0; col < x.cols; ++col) {
+    const auto element = [&](std::int64_t col) {
         const float value[1] = {static_cast<float>(x.data[row * x.row_stride + col * x.col_stride])};
-        total = Operation{}(total, Operation::of(value, col, 1));
-    }
+        return Operation::of(value, col, 1);
+    };
+    const auto total = combine_runs(0, x.cols, 1, Operation::identity(), element, Operation{});
 
     y.data[row * y.stride] = Operation::template finish<Result>(total, divisor);
 }
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_naive(const matrix_reduce_problem& problem, const device_traits&) {
-    return {.partials = 0, .depth = problem.cols};
+    return {.partials = 0, .depth = runs_depth(problem.cols)};
 }
 
 template <class Operation, class T>

@@ -7,6 +7,7 @@
 // matrix a warp's loads do lie side by side.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/runs.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -29,14 +30,13 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
 
     float largest = -infinity;
     for (std::int64_t col = 0; col < a.x.cols; ++col) largest = fmaxf(largest, element(col));
-    float sum = 0;
-    for (std::int64_t col = 0; col < a.x.cols; ++col)
-        sum += exponential<T>(difference(element(col), largest));
+    const auto share = [&](std::int64_t col) { return exponential<T>(difference(element(col), largest)); };
+    const auto add = [](float sum, float addend) { return sum + addend; };
+    const float sum = combine_runs(0, a.x.cols, 1, 0.0f, share, add);
 
     for (std::int64_t col = 0; col < a.x.cols; ++col)
         y[col * a.y.col_stride] =
-            static_cast<T>(logarithm ? difference(element(col), largest) - logf(sum)
-                                     : exponential<T>(difference(element(col), largest)) / sum);
+            static_cast<T>(logarithm ? difference(element(col), largest) - logf(sum) : share(col) / sum);
 }
 
 }  // namespace

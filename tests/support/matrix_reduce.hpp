@@ -1,0 +1,63 @@
+#pragma once
+
+#include "tests/support/numeric.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace heddle::test {
+
+/// Of one row, in float64.
+struct reduced_row {
+    double sum = 0;
+    double magnitude = 0;  ///< the sum of |x|
+    double largest_magnitude = 0;
+    double smallest = HUGE_VAL;
+    double largest = -HUGE_VAL;
+    std::int64_t argmax = -1;
+    std::int64_t length = 0;
+    double squares = 0;  ///< the sum of squared distances from the mean
+
+    /// element(j) is the j-th of `size`.
+    template <class Element>
+    reduced_row(std::int64_t size, Element element) : length(size) {
+        double best = 0;
+        for (std::int64_t j = 0; j < size; ++j) {
+            const double e = element(j);
+            sum += e;
+            magnitude += std::abs(e);
+            largest_magnitude = std::max(largest_magnitude, std::abs(e));
+            if (std::isnan(e) || e < smallest) smallest = std::isnan(smallest) ? smallest : e;
+            if (std::isnan(e) || e > largest) largest = std::isnan(largest) ? largest : e;
+            if (j == 0 || e > best || (std::isnan(e) && !std::isnan(best))) {
+                best = e;
+                argmax = j;
+            }
+        }
+        const double mean = sum / static_cast<double>(size);
+        for (std::int64_t j = 0; j < size; ++j) squares += (element(j) - mean) * (element(j) - mean);
+    }
+};
+
+/// docs/accuracy.md, "Rows and columns of a matrix": `depth` additions of float, and float64's own error.
+inline double sum_bound(const reduced_row& row, std::int64_t depth) {
+    const double du = static_cast<double>(depth) * unit_roundoff<float>();
+    return (du / (1 - du) + static_cast<double>(row.length) * 0x1p-53) * row.magnitude;
+}
+
+/// A division more, by a length that was rounded to float.
+inline double mean_bound(const reduced_row& row, std::int64_t depth) {
+    return sum_bound(row, depth + 3) / static_cast<double>(row.length) + smallest<float>();
+}
+
+/// Each merger moves a mean by at most 7 u of the largest |x|.
+inline double variance_bound(const reduced_row& row, std::int64_t depth, double divisor) {
+    constexpr double u = unit_roundoff<float>();
+    const auto d = static_cast<double>(depth + 4), n = static_cast<double>(row.length);
+    const double e = 7 * d * std::sqrt(std::max(std::log2(n), 1.0)) * u * row.largest_magnitude;
+    const double exact = row.squares / n;
+    return (8 * d * u * exact + 2 * e * std::sqrt(exact) + e * e) * n / divisor + smallest<float>();
+}
+
+}  // namespace heddle::test
