@@ -178,7 +178,8 @@ template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 
 /// Each row less its mean over its standard deviation, and each row over its root mean square; see
-/// heddle::layer_norm and heddle::rms_norm.
+/// heddle::layer_norm and heddle::rms_norm. Sums are kept in double, and count as infinite beyond float's largest
+/// number, so that rows whose squares overflow on the device give the same here.
 template <class T>
 void layer_norm(matrix_view<const std::type_identity_t<T>> x,
                 vector_view<const std::type_identity_t<T>> gamma,

@@ -46,7 +46,9 @@ norm_algorithm select(const norm_problem& problem, const device_traits& device);
 /// of any stride, or empty: no factor, nothing added. Computed in float, whatever T is: float, half or
 /// bfloat16; rounded once. The variance is that of the deviations from the mean, never a difference of
 /// squares. Errors in docs/accuracy.md. A NaN or an infinity makes its whole row NaN, and no other, as does a
-/// row whose sum overflows float; where only the squared deviations do, the row is beta (or 0). A row of equal
+/// sum of the row's elements beyond float's largest number, 3.4e38; where only the sum of the squared deviations
+/// is beyond it, as it is from a deviation of 1.8e19 on, the row is beta (or 0). Where the magnitudes sum to more
+/// than 3.4e38 and the elements do not, the row may be NaN. host::layer_norm() is the same. A row of equal
 /// elements where epsilon is 0 has no scale: NaN where the mean is exact, else what its rounding makes of it.
 /// The same call gives the same bits each time. Enqueued on `stream` and its device; never synchronises, never allocates;
 /// safe under stream capture. Empty matrices do nothing.
@@ -63,9 +65,9 @@ void layer_norm(matrix_view<const std::type_identity_t<T>> x,
                 vector_view<const std::type_identity_t<T>> beta, matrix_view<T> y, cuda::stream_ref stream,
                 const norm_options& options = {});
 
-/// y[i][j] = x[i][j] / sqrt(mean of squares of row i + epsilon) * gamma[j]. The squares are taken in float: in
-/// a row with an element beyond 1.8e19 they overflow, and the row's results are 0, or NaN where x is infinite.
-/// A NaN makes its whole row NaN. All else is as for layer_norm().
+/// y[i][j] = x[i][j] / sqrt(mean of squares of row i + epsilon) * gamma[j]. The squares are summed in float: where
+/// they sum to more than its largest number, 3.4e38, as they do from an element of 1.8e19 on, the row's results are
+/// 0, or NaN where x is infinite. A NaN makes its whole row NaN. All else is as for layer_norm().
 template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, cuda::stream_ref stream, const norm_options& options = {});

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace heddle::host {
 namespace {
@@ -24,21 +25,30 @@ float parameter(const vector_view<const T>& v, std::int64_t col, float otherwise
     return v.size > 0 ? static_cast<float>(v.data[col * v.stride]) : otherwise;
 }
 
-/// Sums are kept in double: a row of any length is as accurate as one of a few elements.
+double infinite_beyond_float(double value) {
+    return std::abs(value) > static_cast<double>(std::numeric_limits<float>::max())
+               ? std::copysign(std::numeric_limits<double>::infinity(), value)
+               : value;
+}
+
+/// Sums are kept in double: a row of any length is as accurate as one of a few elements. Those that float cannot hold
+/// are infinite, as they are on the device.
 template <bool centred, class T>
 void normalize(row_of<const T> x, const vector_view<const T>& gamma, const vector_view<const T>& beta,
                row_of<T> y, std::int64_t cols, float epsilon) {
     double mean = 0;
     if constexpr (centred) {
-        for (std::int64_t col = 0; col < cols; ++col) mean += static_cast<double>(static_cast<float>(x[col]));
-        mean /= static_cast<double>(cols);
+        double sum = 0;
+        for (std::int64_t col = 0; col < cols; ++col) sum += static_cast<double>(static_cast<float>(x[col]));
+        mean = infinite_beyond_float(sum) / static_cast<double>(cols);
     }
     double squares = 0;
     for (std::int64_t col = 0; col < cols; ++col) {
         const double deviation = static_cast<double>(static_cast<float>(x[col])) - mean;
         squares += deviation * deviation;
     }
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(cols) + static_cast<double>(epsilon));
+    const double variance = infinite_beyond_float(squares) / static_cast<double>(cols);
+    const double scale = 1 / std::sqrt(variance + static_cast<double>(epsilon));
     for (std::int64_t col = 0; col < cols; ++col) {
         const double deviation = static_cast<double>(static_cast<float>(x[col])) - mean;
         y[col] = static_cast<T>(static_cast<float>(deviation * scale) * parameter(gamma, col, 1) +
