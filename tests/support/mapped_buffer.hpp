@@ -1,0 +1,116 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+/// Device memory beside addresses that lead nowhere. Allocations of cudaMalloc lie side by side in large pages, so that
+/// what a kernel reads past the end of an operand is somebody's; here it is an illegal address. That ends the context: every
+/// later call of the process fails too.
+namespace heddle::test {
+
+/// Functions of the driver, which tests do not link.
+template <class Function>
+Function driver_function(const char* name) {
+    constexpr unsigned since = 10020;
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    check(cudaGetDriverEntryPointByVersion(name, &function, since, cudaEnableDefault, &result));
+    if (function == nullptr) throw std::runtime_error(std::string("the driver has no ") + name);
+    return reinterpret_cast<Function>(function);
+}
+
+template <class Function, class... Arguments>
+void call_driver(const char* name, Arguments... arguments) {
+    if (const CUresult status = driver_function<Function*>(name)(arguments...); status != CUDA_SUCCESS)
+        throw std::runtime_error(std::string(name) + " returned " + std::to_string(status));
+}
+
+/// Addresses of the current device that lead nowhere, but for the pages that are mapped.
+class address_range {
+  public:
+    explicit address_range(std::int64_t bytes) {
+        check(cudaFree(nullptr));  // there is a context from here on
+        location_.type = CU_MEM_LOCATION_TYPE_DEVICE;
+        location_.id = current_device();
+        properties_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties_.location = location_;
+        call_driver<decltype(cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity", &page_bytes_,
+                                                             &properties_, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+        bytes_ = (static_cast<std::size_t>(bytes) + page_bytes_ - 1) / page_bytes_ * page_bytes_;
+        call_driver<decltype(cuMemAddressReserve)>("cuMemAddressReserve", &begin_, bytes_, std::size_t{0},
+                                                   CUdeviceptr{0}, 0ULL);
+    }
+    address_range(const address_range&) = delete;
+    address_range& operator=(const address_range&) = delete;
+    ~address_range() {
+        (void)cudaDeviceSynchronize();
+        try {
+            for (const auto& [page, memory] : memory_) {
+                call_driver<decltype(cuMemUnmap)>("cuMemUnmap", begin_ + page * page_bytes_, page_bytes_);
+                call_driver<decltype(cuMemRelease)>("cuMemRelease", memory);
+            }
+            call_driver<decltype(cuMemAddressFree)>("cuMemAddressFree", begin_, bytes_);
+        } catch (const std::exception&) {
+            // After an illegal address nothing can be given back; the process ends with the test's failure.
+        }
+    }
+
+    /// Makes the pages of these bytes readable and writable; what they hold is undefined.
+    void map(std::int64_t first, std::int64_t count) {
+        const auto last_page = static_cast<std::size_t>(first + count - 1) / page_bytes_;
+        for (auto page = static_cast<std::size_t>(first) / page_bytes_; page <= last_page; ++page) {
+            if (memory_.contains(page)) continue;
+            CUmemGenericAllocationHandle memory{};
+            call_driver<decltype(cuMemCreate)>("cuMemCreate", &memory, page_bytes_, &properties_, 0ULL);
+            memory_[page] = memory;
+            const CUdeviceptr address = begin_ + page * page_bytes_;
+            call_driver<decltype(cuMemMap)>("cuMemMap", address, page_bytes_, std::size_t{0}, memory, 0ULL);
+            const CUmemAccessDesc access{location_, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+            call_driver<decltype(cuMemSetAccess)>("cuMemSetAccess", address, page_bytes_, &access,
+                                                  std::size_t{1});
+        }
+    }
+
+    std::byte* data() const { return reinterpret_cast<std::byte*>(begin_); }
+    std::int64_t page_bytes() const { return static_cast<std::int64_t>(page_bytes_); }
+
+  private:
+    CUmemLocation location_{};
+    CUmemAllocationProp properties_{};
+    std::size_t page_bytes_ = 0;
+    std::size_t bytes_ = 0;
+    CUdeviceptr begin_ = 0;
+    std::map<std::size_t, CUmemGenericAllocationHandle> memory_;
+};
+
+enum class page_edge { begin, end };
+
+/// Bytes that begin where the first of their pages begins, or end where the last of them ends. The page before and the one
+/// after lead nowhere.
+class mapped_buffer {
+  public:
+    mapped_buffer(std::int64_t bytes, page_edge edge) : range_(bytes + 3 * most_page_bytes) {
+        const std::int64_t page = range_.page_bytes();
+        const std::int64_t whole = (bytes + page - 1) / page * page;
+        if (bytes > 0) range_.map(page, whole);
+        data_ = range_.data() + page + (edge == page_edge::begin ? 0 : whole - bytes);
+    }
+
+    std::byte* data() const { return data_; }
+
+  private:
+    static constexpr std::int64_t most_page_bytes = std::int64_t{2} << 20;
+    address_range range_;
+    std::byte* data_ = nullptr;
+};
+
+}  // namespace heddle::test
