@@ -1,0 +1,538 @@
+#include "tests/support/gpu.hpp"
+#include "tests/support/mapped_buffer.hpp"
+#include "tests/support/matrix_reduce.hpp"
+#include "tests/support/norm.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/periodic.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/rows.hpp"
+#include "tests/support/softmax.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/norm.hpp>
+#include <heddle/softmax.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// Operations on the rows of a matrix whose indices, offsets or counts 32 bits, or the 24 of a float, cannot hold.
+namespace heddle {
+namespace {
+
+using test::norm_operation;
+using test::periodic;
+using test::random_elements;
+using test::to_double;
+
+constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
+
+/// 17 elements of `many_rows` rows, and 16, are more than 2^31.
+constexpr std::int64_t many_rows = (std::int64_t{1} << 27) + 3;
+constexpr std::int64_t one_long_row = two_to_31 + 9;
+
+/// The moments of elements first, first + step, ..., `count` of them.
+test::reduced_row row_of(const periodic<half>& elements, std::int64_t first, std::int64_t step,
+                         std::int64_t count) {
+    test::reduced_row row(0, [](std::int64_t) { return 0.0; });
+    row.length = count;
+    std::int64_t i = 0;
+    elements.for_each_of(first, step, count, [&](half element, std::int64_t times) {
+        const double e = to_double(element);
+        row.sum += e * static_cast<double>(times);
+        row.magnitude += std::abs(e) * static_cast<double>(times);
+        row.largest_magnitude = std::max(row.largest_magnitude, std::abs(e));
+        row.smallest = std::min(row.smallest, e);
+        if (e > row.largest) {
+            row.largest = e;
+            row.argmax = i;
+        }
+        ++i;
+    });
+    const double mean = row.sum / static_cast<double>(count);
+    elements.for_each_of(first, step, count, [&](half element, std::int64_t times) {
+        row.squares += (to_double(element) - mean) * (to_double(element) - mean) * static_cast<double>(times);
+    });
+    return row;
+}
+
+class large_rows : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!IsSkipped()) stream_.emplace();
+    }
+
+    /// Where there is too little memory this skips the test and gives null.
+    half* allocate(std::int64_t size) {
+        constexpr std::size_t for_results = std::size_t{2} << 30;
+        const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(half) + for_results;
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total));
+        const auto skip = [&] { GTEST_SKIP() << "needs " << (bytes >> 30) + 1 << " GiB of device memory"; };
+        if (free < bytes) {
+            skip();
+            return nullptr;
+        }
+        elements_ = device_buffer<half>(size, *stream_);
+        return elements_.data();
+    }
+
+    template <class T>
+    std::vector<T> read(const T* first, std::int64_t count) {
+        std::vector<T> elements(static_cast<std::size_t>(count));
+        copy_and_wait(vector_view<const T>{first, count}, elements, *stream_);
+        return elements;
+    }
+
+    template <class T>
+    void write(T* first, const std::vector<T>& elements) {
+        const auto count = static_cast<std::int64_t>(elements.size());
+        copy_and_wait(elements, vector_view<T>{first, count}, *stream_);
+    }
+
+    /// Every reduction of x's rows, or of its columns; `expected` are the results at `places`.
+    void check_reductions(matrix_view<const half> x, bool of_columns, matrix_reduce_algorithm algorithm,
+                          const std::vector<std::int64_t>& places,
+                          const std::vector<test::reduced_row>& expected) {
+        SCOPED_TRACE(testing::Message() << (of_columns ? "columns, " : "rows, ") << to_string(algorithm));
+        const stream& s = *stream_;
+        const matrix_reduce_options options{.algorithm = algorithm};
+        const std::int64_t depth = matrix_reduce_depth(of_columns ? column_problem(x) : row_problem(x),
+                                                       traits_of(current_device()), algorithm);
+        const auto results = [&]<class Result>(Result, auto reduce) {
+            device_buffer<Result> y(of_columns ? x.cols : x.rows, s);
+            fill_bytes(y, std::byte{0xa7}, s);
+            reduce(vector_view<Result>(y));
+            std::vector<double> sampled;
+            for (const std::int64_t place : places)
+                sampled.push_back(to_double(this->read<Result>(y.data() + place, 1)[0]));
+            return sampled;
+        };
+        const auto sums = results(float{}, [&](vector_view<float> y) {
+            of_columns ? column_sum<half>(x, y, s, options) : row_sum<half>(x, y, s, options);
+        });
+        const auto means = results(float{}, [&](vector_view<float> y) {
+            of_columns ? column_mean<half>(x, y, s, options) : row_mean<half>(x, y, s, options);
+        });
+        const auto variances = results(float{}, [&](vector_view<float> y) {
+            of_columns ? column_variance<half>(x, y, s, options) : row_variance<half>(x, y, s, options);
+        });
+        const auto mins = results(half{}, [&](vector_view<half> y) {
+            of_columns ? column_min<half>(x, y, s, options) : row_min<half>(x, y, s, options);
+        });
+        const auto maxs = results(half{}, [&](vector_view<half> y) {
+            of_columns ? column_max<half>(x, y, s, options) : row_max<half>(x, y, s, options);
+        });
+        const auto argmaxs = results(std::int64_t{}, [&](vector_view<std::int64_t> y) {
+            of_columns ? column_argmax<half>(x, y, s, options) : row_argmax<half>(x, y, s, options);
+        });
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            SCOPED_TRACE(testing::Message() << "result " << places[i]);
+            const test::reduced_row& row = expected[i];
+            const auto n = static_cast<double>(row.length);
+            EXPECT_TRUE(test::is_within(sums[i], row.sum, test::sum_bound(row, depth)));
+            EXPECT_TRUE(test::is_within(means[i], row.sum / n, test::mean_bound(row, depth)));
+            EXPECT_TRUE(test::is_within(variances[i], row.squares / n, test::variance_bound(row, depth, n)));
+            EXPECT_EQ(mins[i], row.smallest);
+            EXPECT_EQ(maxs[i], row.largest);
+            EXPECT_EQ(argmaxs[i], static_cast<double>(row.argmax));
+        }
+    }
+
+    std::optional<stream> stream_;
+
+  private:
+    device_buffer<half> elements_;
+};
+
+/// Rows of `many_rows` whose elements the tests look at: some before and beyond 2^31 elements, and the last.
+std::vector<std::int64_t> places_of(std::int64_t cols) {
+    return {0, 1, many_rows / 2, two_to_31 / cols - 1, two_to_31 / cols, two_to_31 / cols + 1, many_rows - 1};
+}
+
+/// Packets, and no packets.
+std::vector<std::int64_t> widths_of(bool is_vectorized) {
+    return is_vectorized ? std::vector<std::int64_t>{16, 17} : std::vector<std::int64_t>{17};
+}
+
+TEST_F(large_rows, softmax_of_many) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period, -5, 5));
+    half* const data = allocate(many_rows * 17);
+    if (data == nullptr) return;
+    for (const softmax_algorithm algorithm : softmax_algorithms())
+        for (const std::int64_t cols : widths_of(algorithm == softmax_algorithm::vectorized))
+            for (const bool is_log : {false, true}) {
+                SCOPED_TRACE(testing::Message()
+                             << to_string(algorithm) << ", " << cols << " columns, log " << is_log);
+                const matrix_view<half> x{data, many_rows, cols};
+                elements.fill({data, many_rows * cols}, *stream_);
+                if (is_log)
+                    log_softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                else
+                    softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                for (const std::int64_t row : places_of(cols)) {
+                    std::vector<half> xs;
+                    for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
+                    const test::expected_softmax expected(xs, cols, test::softmax_steps_of(algorithm, cols));
+                    ASSERT_TRUE(test::are_within(read<half>(data + row * cols, cols),
+                                                 is_log ? expected.log_softmax : expected.softmax,
+                                                 is_log ? expected.log_bounds : expected.bounds))
+                        << "row " << row;
+                }
+            }
+}
+
+TEST_F(large_rows, norms_of_many) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period, -8, 8));
+    half* const data = allocate(many_rows * 17);
+    if (data == nullptr) return;
+    for (const norm_algorithm algorithm : norm_algorithms())
+        for (const std::int64_t cols : widths_of(algorithm == norm_algorithm::vectorized))
+            for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
+                const bool is_centred = operation == norm_operation::layer_norm;
+                SCOPED_TRACE(testing::Message() << (is_centred ? "layer_norm, " : "rms_norm, ")
+                                                << to_string(algorithm) << ", " << cols << " columns");
+                const norm_options options{.algorithm = algorithm};
+                const matrix_view<half> x{data, many_rows, cols};
+                elements.fill({data, many_rows * cols}, *stream_);
+                if (is_centred)
+                    layer_norm<half>(x, {}, {}, x, *stream_, options);
+                else
+                    rms_norm<half>(x, {}, x, *stream_, options);
+                for (const std::int64_t row : places_of(cols)) {
+                    std::vector<half> xs;
+                    for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
+                    const test::expected_norm expected(operation, xs, std::vector<half>{},
+                                                       std::vector<half>{}, cols, options.epsilon,
+                                                       test::norm_depth(algorithm, cols));
+                    ASSERT_TRUE(test::are_within(read<half>(data + row * cols, cols), expected.values,
+                                                 expected.bounds))
+                        << "row " << row;
+                }
+            }
+}
+
+TEST_F(large_rows, reductions_of_many) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period));
+    half* const data = allocate(many_rows * 17);
+    if (data == nullptr) return;
+    elements.fill({data, many_rows * 17}, *stream_);
+    for (const std::int64_t cols : {16, 17}) {
+        SCOPED_TRACE(testing::Message() << cols << " columns");
+        const matrix_view<const half> x{data, many_rows, cols};
+        const std::vector<std::int64_t> places = places_of(cols);
+        std::vector<test::reduced_row> expected;
+        for (const std::int64_t row : places) expected.push_back(row_of(elements, row * cols, 1, cols));
+        for (const matrix_reduce_algorithm algorithm : matrix_reduce_algorithms())
+            ASSERT_NO_FATAL_FAILURE(check_reductions(x, false, algorithm, places, expected));
+    }
+}
+
+/// The other rungs have a thread or 8 for each of the few columns.
+TEST_F(large_rows, reductions_of_long_columns) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period));
+    half* const data = allocate(many_rows * 17);
+    if (data == nullptr) return;
+    elements.fill({data, many_rows * 17}, *stream_);
+    for (const std::int64_t cols : {16, 17}) {
+        SCOPED_TRACE(testing::Message() << cols << " columns");
+        const std::vector<std::int64_t> places = {0, 7, cols - 1};
+        std::vector<test::reduced_row> expected;
+        for (const std::int64_t col : places) expected.push_back(row_of(elements, col, cols, many_rows));
+        check_reductions({data, many_rows, cols}, true, matrix_reduce_algorithm::vectorized, places,
+                         expected);
+    }
+}
+
+/// Of one row of more than 2^31 elements. The other rungs have a thread, a warp or a block for it: that would take minutes.
+TEST_F(large_rows, reductions_of_one_long) {
+    std::vector<half> period = random_elements<half>(periodic<half>::period);
+    const periodic<half> elements(period);
+    half* const data = allocate(one_long_row);
+    if (data == nullptr) return;
+    elements.fill({data, one_long_row}, *stream_);
+    write(data + one_long_row - 1, {static_cast<half>(2.0f)});
+    test::reduced_row expected = row_of(elements, 0, 1, one_long_row);
+    const double last = to_double(elements[one_long_row - 1]), n = static_cast<double>(one_long_row);
+    const double square = expected.squares + expected.sum * expected.sum / n - last * last + 4;
+    expected.sum += 2 - last;
+    expected.magnitude += 2 - std::abs(last);
+    expected.squares = square - expected.sum * expected.sum / n;
+    expected.largest = expected.largest_magnitude = 2;
+    expected.argmax = one_long_row - 1;
+    check_reductions({data, 1, one_long_row}, false, matrix_reduce_algorithm::vectorized, {0}, {expected});
+}
+
+TEST_F(large_rows, softmax_of_one_long) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period, -25, -20));
+    half* const data = allocate(one_long_row);
+    if (data == nullptr) return;
+    double sum = 1 - std::exp(to_double(elements[one_long_row - 1]));  // the last is 0
+    elements.for_each_of(0, 1, one_long_row, [&](half e, std::int64_t times) {
+        sum += static_cast<double>(times) * std::exp(to_double(e));
+    });
+    constexpr softmax_algorithm vectorized = softmax_algorithm::vectorized;
+    for (const bool is_log : {false, true}) {
+        const matrix_view<half> x{data, 1, one_long_row};
+        elements.fill({data, one_long_row}, *stream_);
+        write(data + one_long_row - 1, {static_cast<half>(0.0f)});
+        if (is_log)
+            log_softmax<half>(x, x, *stream_, {.algorithm = vectorized});
+        else
+            softmax<half>(x, x, *stream_, {.algorithm = vectorized});
+        for (const std::int64_t i : {std::int64_t{0}, two_to_31 - 1, two_to_31, one_long_row - 1}) {
+            const half element = i == one_long_row - 1 ? static_cast<half>(0.0f) : elements[i];
+            const test::expected_softmax expected(element, 0, sum, one_long_row,
+                                                  test::softmax_steps_of(vectorized, one_long_row));
+            EXPECT_TRUE(test::are_within(read<half>(data + i, 1),
+                                         is_log ? expected.log_softmax : expected.softmax,
+                                         is_log ? expected.log_bounds : expected.bounds))
+                << "element " << i << ", log " << is_log;
+        }
+    }
+}
+
+/// The moments of `count` elements, as the norms see them.
+test::row_moments moments_of(norm_operation operation, const periodic<half>& elements, std::int64_t count) {
+    const test::reduced_row row = row_of(elements, 0, 1, count);
+    const auto n = static_cast<double>(count);
+    const double mean = row.sum / n, variance = row.squares / n;
+    if (operation == norm_operation::layer_norm) return {mean, row.magnitude / n, variance};
+    return {0, row.magnitude / n, variance + mean * mean};
+}
+
+TEST_F(large_rows, norms_of_one_long) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period, -8, 8));
+    half* const data = allocate(one_long_row);
+    if (data == nullptr) return;
+    const norm_options options{.algorithm = norm_algorithm::vectorized};
+    for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
+        const matrix_view<half> x{data, 1, one_long_row};
+        elements.fill({data, one_long_row}, *stream_);
+        if (operation == norm_operation::layer_norm)
+            layer_norm<half>(x, {}, {}, x, *stream_, options);
+        else
+            rms_norm<half>(x, {}, x, *stream_, options);
+        const test::row_moments moments = moments_of(operation, elements, one_long_row);
+        for (const std::int64_t i : {std::int64_t{0}, two_to_31 - 1, two_to_31, one_long_row - 1}) {
+            const test::expected_norm expected(operation, elements[i], moments, options.epsilon,
+                                               test::norm_depth(options.algorithm, one_long_row));
+            EXPECT_TRUE(test::are_within(read<half>(data + i, 1), expected.values, expected.bounds))
+                << "element " << i << ", operation " << static_cast<int>(operation);
+        }
+    }
+}
+
+/// Rows of a matrix, or columns, that lie more than 2^31 elements apart, each in pages of its own: what an index of 32 bits
+/// makes of their places leads nowhere.
+class large_strides : public large_rows {
+  protected:
+    static constexpr std::int64_t lines = 5;
+
+    /// `length` elements in each line; `xs` are theirs, line by line.
+    void place(std::int64_t length, std::int64_t stride, const std::vector<half>& xs) {
+        constexpr auto size = static_cast<std::int64_t>(sizeof(half));
+        range_.emplace(((lines - 1) * stride + length) * size);
+        data_ = reinterpret_cast<half*>(range_->data());
+        for (std::int64_t line = 0; line < lines; ++line) range_->map(line * stride * size, length * size);
+        upload(length, stride, xs);
+    }
+    void upload(std::int64_t length, std::int64_t stride, const std::vector<half>& xs) {
+        for (std::int64_t line = 0; line < lines; ++line)
+            write<half>(data_ + line * stride,
+                        {xs.begin() + line * length, xs.begin() + (line + 1) * length});
+    }
+    std::vector<half> download(std::int64_t length, std::int64_t stride) {
+        std::vector<half> all;
+        for (std::int64_t line = 0; line < lines; ++line) {
+            const std::vector<half> of_line = read<half>(data_ + line * stride, length);
+            all.insert(all.end(), of_line.begin(), of_line.end());
+        }
+        return all;
+    }
+
+    /// Of a row-major matrix.
+    static std::vector<half> transposed(const std::vector<half>& xs, std::int64_t rows, std::int64_t cols) {
+        std::vector<half> turned;
+        for (std::int64_t col = 0; col < cols; ++col)
+            for (std::int64_t row = 0; row < rows; ++row)
+                turned.push_back(xs[static_cast<std::size_t>(row * cols + col)]);
+        return turned;
+    }
+
+    half* data_ = nullptr;
+
+  private:
+    std::optional<test::address_range> range_;
+};
+
+constexpr std::int64_t lengths[] = {24, 513, 4096, 20000, 140001};
+constexpr std::int64_t strides[] = {two_to_31 + 8, two_to_31 + (std::int64_t{1} << 22) + 5};
+
+TEST_F(large_strides, of_softmax_and_norms) {
+    for (const std::int64_t length : lengths)
+        for (const std::int64_t stride : strides) {
+            const auto xs = random_elements<half>(lines * length, -5, 5);
+            place(length, stride, xs);
+            const std::vector<half> across = transposed(xs, lines, length);
+            for (const bool are_columns : {false, true}) {
+                const std::int64_t cols = are_columns ? lines : length;
+                const matrix_view<half> x = are_columns ? matrix_view<half>{data_, length, lines, 1, stride}
+                                                        : matrix_view<half>{data_, lines, length, stride};
+                const std::vector<half>& elements = are_columns ? across : xs;  // row by row
+                const auto results = [&] {
+                    const auto all = download(length, stride);
+                    upload(length, stride, xs);
+                    return are_columns ? transposed(all, lines, length) : all;
+                };
+                SCOPED_TRACE(testing::Message() << x.rows << " x " << cols << ", strides " << x.row_stride
+                                                << ' ' << x.col_stride);
+                for (const softmax_algorithm algorithm : softmax_algorithms()) {
+                    if (are_columns && algorithm == softmax_algorithm::vectorized) continue;
+                    SCOPED_TRACE(to_string(algorithm));
+                    const test::expected_softmax expected(elements, cols,
+                                                          test::softmax_steps_of(algorithm, cols));
+                    softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    ASSERT_TRUE(test::are_within(results(), expected.softmax, expected.bounds));
+                    log_softmax<half>(x, x, *stream_, {.algorithm = algorithm});
+                    ASSERT_TRUE(test::are_within(results(), expected.log_softmax, expected.log_bounds));
+                }
+                for (const norm_algorithm algorithm : norm_algorithms()) {
+                    if (are_columns && algorithm == norm_algorithm::vectorized) continue;
+                    SCOPED_TRACE(to_string(algorithm));
+                    const norm_options options{.algorithm = algorithm};
+                    const std::vector<half> none;
+                    const double depth = test::norm_depth(algorithm, cols);
+                    const test::expected_norm layer(norm_operation::layer_norm, elements, none, none, cols,
+                                                    options.epsilon, depth);
+                    layer_norm<half>(x, {}, {}, x, *stream_, options);
+                    ASSERT_TRUE(test::are_within(results(), layer.values, layer.bounds));
+                    const test::expected_norm rms(norm_operation::rms_norm, elements, none, none, cols,
+                                                  options.epsilon, depth);
+                    rms_norm<half>(x, {}, x, *stream_, options);
+                    ASSERT_TRUE(test::are_within(results(), rms.values, rms.bounds));
+                }
+            }
+        }
+}
+
+TEST_F(large_strides, of_reductions) {
+    for (const std::int64_t length : lengths)
+        for (const std::int64_t stride : strides) {
+            const auto xs = random_elements<half>(lines * length);
+            place(length, stride, xs);
+            for (const bool are_columns : {false, true})
+                for (const bool along_lines : {false, true}) {
+                    const matrix_view<const half> x =
+                        are_columns ? matrix_view<const half>{data_, length, lines, 1, stride}
+                                    : matrix_view<const half>{data_, lines, length, stride};
+                    SCOPED_TRACE(testing::Message() << x.rows << " x " << x.cols << ", strides "
+                                                    << x.row_stride << ' ' << x.col_stride);
+                    std::vector<std::int64_t> places;
+                    std::vector<test::reduced_row> expected;
+                    const auto element = [&](std::int64_t line, std::int64_t i) {
+                        return to_double(xs[static_cast<std::size_t>(line * length + i)]);
+                    };
+                    for (const std::int64_t i : {std::int64_t{0}, lines / 2, lines - 1, length - 1}) {
+                        if (along_lines && i >= lines) continue;
+                        places.push_back(i);
+                        expected.emplace_back(along_lines ? length : lines, [&](std::int64_t j) {
+                            return along_lines ? element(i, j) : element(j, i);
+                        });
+                    }
+                    for (const matrix_reduce_algorithm algorithm : matrix_reduce_algorithms())
+                        ASSERT_NO_FATAL_FAILURE(
+                            check_reductions(x, are_columns == along_lines, algorithm, places, expected));
+                }
+        }
+}
+
+/// More than 2^24 elements for each thread: a float that counts them, or to which they are added, stands still there.
+constexpr std::int64_t more_than_float_counts = 25178169;
+
+TEST_F(large_rows, variance_of_more_elements_than_float_counts) {
+    // Their squares are 1.5625, which added to 2^24 and more make 2, and to 2^25 nothing.
+    std::vector<half> period = random_elements<half>(periodic<half>::period);
+    for (half& e : period) e = static_cast<half>(to_double(e) < 0 ? -1.25f : 1.25f);
+    const periodic<half> elements(period);
+    constexpr std::int64_t warps = 8;  // of `coalesced` that share a column
+    constexpr std::int64_t rows = warps * more_than_float_counts;
+    half* const data = allocate(2 * rows);
+    if (data == nullptr) return;
+    elements.fill({data, 2 * rows}, *stream_);
+    const auto check = [&](bool of_columns, matrix_view<const half> x, matrix_reduce_algorithm algorithm,
+                           const test::reduced_row& expected) {
+        device_buffer<float> y(of_columns ? x.cols : x.rows, *stream_);
+        const matrix_reduce_options options{.algorithm = algorithm};
+        if (of_columns)
+            column_variance<half>(x, y, *stream_, options);
+        else
+            row_variance<half>(x, y, *stream_, options);
+        const std::int64_t depth = matrix_reduce_depth(of_columns ? column_problem(x) : row_problem(x),
+                                                       traits_of(current_device()), algorithm);
+        const auto n = static_cast<double>(expected.length);
+        EXPECT_TRUE(test::is_within(read<float>(y.data(), 1)[0], expected.squares / n,
+                                    test::variance_bound(expected, depth, n)))
+            << to_string(algorithm);
+    };
+    check(false, {data, 1, more_than_float_counts}, matrix_reduce_algorithm::naive,
+          row_of(elements, 0, 1, more_than_float_counts));
+    check(true, {data, rows, 2}, matrix_reduce_algorithm::coalesced, row_of(elements, 0, 2, rows));
+    check(true, {data, rows, 2}, matrix_reduce_algorithm::vectorized, row_of(elements, 0, 2, rows));
+}
+
+TEST_F(large_rows, sums_of_more_elements_than_float_counts) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period, 1, 2));
+    half* const data = allocate(more_than_float_counts);
+    if (data == nullptr) return;
+    elements.fill({data, more_than_float_counts}, *stream_);
+    const matrix_reduce_options naive{.algorithm = matrix_reduce_algorithm::naive};
+    const matrix_view<half> x{data, 1, more_than_float_counts};
+    const test::reduced_row row = row_of(elements, 0, 1, more_than_float_counts);
+    const std::int64_t depth =
+        matrix_reduce_depth(row_problem(x), traits_of(current_device()), naive.algorithm);
+    device_buffer<float> sum(1, *stream_), mean(1, *stream_);
+    row_sum<half>(x, sum, *stream_, naive);
+    row_mean<half>(x, mean, *stream_, naive);
+    EXPECT_TRUE(test::is_within(read<float>(sum.data(), 1)[0], row.sum, test::sum_bound(row, depth)));
+    EXPECT_TRUE(test::is_within(read<float>(mean.data(), 1)[0], row.sum / static_cast<double>(row.length),
+                                test::mean_bound(row, depth)));
+
+    for (const norm_operation operation : {norm_operation::layer_norm, norm_operation::rms_norm}) {
+        const norm_options options{.algorithm = norm_algorithm::naive};
+        elements.fill({data, more_than_float_counts}, *stream_);
+        if (operation == norm_operation::layer_norm)
+            layer_norm<half>(x, {}, {}, x, *stream_, options);
+        else
+            rms_norm<half>(x, {}, x, *stream_, options);
+        const test::expected_norm expected(
+            operation, elements[0], moments_of(operation, elements, more_than_float_counts), options.epsilon,
+            test::norm_depth(options.algorithm, more_than_float_counts));
+        EXPECT_TRUE(test::are_within(read<half>(data, 1), expected.values, expected.bounds))
+            << "operation " << static_cast<int>(operation);
+    }
+}
+
+TEST_F(large_rows, softmax_of_more_elements_than_float_counts) {
+    half* const data = allocate(more_than_float_counts);
+    if (data == nullptr) return;
+    const matrix_view<half> x{data, 1, more_than_float_counts};
+    fill_zero(vector_view<half>{data, more_than_float_counts}, *stream_);
+    log_softmax<half>(x, x, *stream_, {.algorithm = softmax_algorithm::naive});
+    const test::expected_softmax expected(
+        half{}, 0, static_cast<double>(more_than_float_counts), more_than_float_counts,
+        test::softmax_steps_of(softmax_algorithm::naive, more_than_float_counts));
+    EXPECT_TRUE(test::are_within(read<half>(data + more_than_float_counts - 1, 1), expected.log_softmax,
+                                 expected.log_bounds));
+}
+
+}  // namespace
+}  // namespace heddle
