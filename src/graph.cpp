@@ -1,4 +1,5 @@
 #include "src/ignore.hpp"
+#include "src/require.hpp"
 #include <heddle/error.hpp>
 #include <heddle/graph.hpp>
 #include <heddle/stream.hpp>
@@ -39,6 +40,7 @@ graph::graph(CUgraph_st& captured) {
 }
 
 void graph::launch(cuda::stream_ref stream) const {
+    detail::require(get() != nullptr, "graph::launch", "the graph", "moved from", "one that has a handle");
     const detail::stream_device call_device(stream);
     check(cudaGraphLaunch(get(), stream.get()));
 }

@@ -1,4 +1,5 @@
 #include "src/ignore.hpp"
+#include "src/require.hpp"
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
@@ -9,6 +10,13 @@ bool is_done(cudaError_t status) {
     if (status == cudaErrorNotReady) return false;
     check(status);
     return true;
+}
+
+/// The handle of one that has any: CUDA takes a null stream for the legacy default one.
+template <class Owner>
+auto handle_of(const char* operation, const char* name, const Owner& owner) {
+    detail::require(owner.get() != nullptr, operation, name, "moved from", "one that has a handle");
+    return owner.get();
 }
 
 }  // namespace
@@ -36,17 +44,18 @@ event::event(const event_options& options) : options_(options), device_(current_
 }
 
 void event::record(cuda::stream_ref stream) {
-    const detail::stream_device device(stream);
-    if (device.traits().device != device_) *this = event(options_);
+    (void)handle_of("event::record", "the event", *this);
+    const detail::stream_device call_device(stream);
+    if (call_device.traits().device != device_) *this = event(options_);
     check(cudaEventRecord(get(), stream.get()));
 }
 
 void event::synchronize() const {
-    check(cudaEventSynchronize(get()));
+    check(cudaEventSynchronize(handle_of("event::synchronize", "the event", *this)));
 }
 
 bool event::is_done() const {
-    return heddle::is_done(cudaEventQuery(get()));
+    return heddle::is_done(cudaEventQuery(handle_of("event::is_done", "the event", *this)));
 }
 
 void event::destroy::operator()(cudaEvent_t handle) const noexcept {
@@ -55,7 +64,8 @@ void event::destroy::operator()(cudaEvent_t handle) const noexcept {
 
 std::chrono::duration<float, std::milli> elapsed(const event& start, const event& stop) {
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start.get(), stop.get()));
+    check(cudaEventElapsedTime(&milliseconds, handle_of("elapsed", "start", start),
+                               handle_of("elapsed", "stop", stop)));
     return std::chrono::duration<float, std::milli>(milliseconds);
 }
 
@@ -66,16 +76,21 @@ stream::stream(const stream_options& options) {
     handle_.reset(created);
 }
 
+stream::operator cuda::stream_ref() const {
+    return cuda::stream_ref{handle_of("stream_ref", "the stream", *this)};
+}
+
 void stream::synchronize() const {
-    check(cudaStreamSynchronize(get()));
+    check(cudaStreamSynchronize(handle_of("stream::synchronize", "the stream", *this)));
 }
 
 void stream::wait(const event& mark) {
-    check(cudaStreamWaitEvent(get(), mark.get(), cudaEventWaitDefault));
+    check(cudaStreamWaitEvent(handle_of("stream::wait", "the stream", *this),
+                              handle_of("stream::wait", "mark", mark), cudaEventWaitDefault));
 }
 
 bool stream::is_done() const {
-    return heddle::is_done(cudaStreamQuery(get()));
+    return heddle::is_done(cudaStreamQuery(handle_of("stream::is_done", "the stream", *this)));
 }
 
 void stream::destroy::operator()(cudaStream_t handle) const noexcept {

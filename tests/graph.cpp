@@ -97,6 +97,16 @@ TEST_F(graph_test, moves) {
     EXPECT_TRUE(result_is(9));
 }
 
+TEST_F(graph_test, that_was_moved_from_launches_nothing) {
+    stream s;
+    graph first = graph::capture(s, [] {});
+    const graph second(std::move(first));
+    EXPECT_EQ(test::invalid_argument_of([&] { first.launch(s); }),
+              "graph::launch: the graph is moved from, expected one that has a handle");
+    EXPECT_NO_THROW(second.launch(s));
+    EXPECT_NO_THROW(s.synchronize());
+}
+
 TEST_F(graph_test, may_be_empty) {
     stream s;
     const graph nothing = graph::capture(s, [] {});

@@ -1,6 +1,7 @@
 #include "tests/support/gate.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/provoked.hpp"
+#include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
@@ -26,6 +27,7 @@ constexpr bool is_owning =
 static_assert(is_owning<stream>);
 static_assert(is_owning<event>);
 static_assert(std::is_convertible_v<const stream&, cuda::stream_ref>);
+static_assert(!std::is_nothrow_convertible_v<const stream&, cuda::stream_ref>);
 
 class stream_test : public test::gpu_test {};
 class event_test : public test::gpu_test {};
@@ -57,6 +59,47 @@ TEST_F(stream_test, moves) {
 
 TEST_F(event_test, moves) {
     expect_moves<event>();
+}
+
+TEST_F(stream_test, that_was_moved_from_is_not_the_default_stream) {
+    stream first;
+    event mark;
+    const stream second(std::move(first));
+    const auto text_of = [](auto body) { return test::invalid_argument_of(body); };
+    EXPECT_EQ(text_of([&] { (void)static_cast<cuda::stream_ref>(first); }),
+              "stream_ref: the stream is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { device_buffer<int>(1, first); }),
+              "stream_ref: the stream is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { mark.record(first); }),
+              "stream_ref: the stream is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { first.synchronize(); }),
+              "stream::synchronize: the stream is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { (void)first.is_done(); }),
+              "stream::is_done: the stream is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { first.wait(mark); }),
+              "stream::wait: the stream is moved from, expected one that has a handle");
+    EXPECT_NO_THROW(mark.record(second));
+    EXPECT_NO_THROW(mark.record(cuda::stream_ref{cudaStream_t{}}));  // the default stream, asked for by name
+    EXPECT_NO_THROW(mark.synchronize());
+}
+
+TEST_F(event_test, that_was_moved_from_marks_nothing) {
+    stream s;
+    event first;
+    const event second(std::move(first));
+    const auto text_of = [](auto body) { return test::invalid_argument_of(body); };
+    EXPECT_EQ(text_of([&] { first.record(s); }),
+              "event::record: the event is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { first.synchronize(); }),
+              "event::synchronize: the event is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { (void)first.is_done(); }),
+              "event::is_done: the event is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { s.wait(first); }),
+              "stream::wait: mark is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { (void)elapsed(first, second); }),
+              "elapsed: start is moved from, expected one that has a handle");
+    EXPECT_EQ(text_of([&] { (void)elapsed(second, first); }),
+              "elapsed: stop is moved from, expected one that has a handle");
 }
 
 TEST_F(stream_test, converts_to_the_runtimes_handles) {

@@ -54,7 +54,8 @@ class graph {
 
     /// Enqueues the captured work on any stream of the device. Launches of one graph run one after another.
     /// The graph must live until they are done.
-    /// @throws cuda_error  the launch failed
+    /// @throws invalid_argument  the graph was moved from
+    /// @throws cuda_error        the launch failed
     void launch(cuda::stream_ref stream) const;
 
   private:

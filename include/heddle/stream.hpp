@@ -21,7 +21,8 @@ struct event_options {
     bool blocking_sync = false;  ///< synchronize() yields the CPU instead of spinning
 };
 
-/// A point in a stream's work. Owning, move-only; converts to nothing, get() is the handle.
+/// A point in a stream's work. Owning, move-only; converts to nothing, get() is the handle. One that was moved from has no
+/// handle: get() is null, and all that needs one throws invalid_argument.
 class event {
   public:
     /// On the current device; record() takes it to that of its stream.
@@ -60,7 +61,9 @@ struct stream_options {
     int priority = 0;          ///< lower numbers run first; clamped to what the device offers
 };
 
-/// A queue of device work. Owning, move-only. The destructor does not wait: what is enqueued still runs.
+/// A queue of device work. Owning, move-only. The destructor does not wait: what is enqueued still runs. One that was moved
+/// from has no handle: get() is null, and all that needs one throws invalid_argument, the conversion to stream_ref too, so
+/// that no work gets onto the legacy default stream by mistake.
 class stream {
   public:
     /// On the current device.
@@ -68,7 +71,8 @@ class stream {
     explicit stream(const stream_options& options = {});
 
     [[nodiscard]] cudaStream_t get() const noexcept { return handle_.get(); }
-    operator cuda::stream_ref() const noexcept { return cuda::stream_ref{handle_.get()}; }
+    /// @throws invalid_argument  the stream was moved from
+    operator cuda::stream_ref() const;
 
     /// Waits on the host until all work enqueued so far is done.
     /// @throws cuda_error  also for failures of that work
