@@ -1,6 +1,7 @@
 #include "kernels/matmul/launch.hpp"
 #include "src/format.hpp"
 #include "src/matmul.hpp"
+#include "src/require.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/matmul_tuner.hpp>
@@ -15,7 +16,9 @@
 #include <chrono>
 #include <fstream>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -120,13 +123,32 @@ matmul_tuner::matmul_tuner(std::filesystem::path file, warning warn) : file_(std
     }
 }
 
+std::size_t matmul_tuner::size() const {
+    const std::lock_guard lock(mutex_);
+    return choices_.size();
+}
+
 void matmul_tuner::save() const {
-    std::ofstream out(file_);
-    out << header() << '\n';
-    for (const auto& [key, chosen] : choices_)
-        out << key << separator << to_string(chosen.algorithm) << separator << chosen.tile << '\n';
-    out.flush();
-    if (!out) throw std::runtime_error(detail::format("matmul_tuner: {} cannot be written", file_.string()));
+    detail::require(!file_.empty(), "matmul_tuner::save", "file", "an empty path",
+                    "the path that the tuner was to be made with");
+    std::string text = header() + '\n';
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [key, chosen] : choices_)
+            text += detail::format("{}{}{}{}{}\n", key, separator, to_string(chosen.algorithm), separator,
+                                   chosen.tile);
+    }
+    std::filesystem::path temporary = file_;
+    temporary += detail::format(".{:08x}", std::random_device{}());  // others may be saving, too
+    std::ofstream out(temporary);
+    out << text;
+    out.close();
+    std::error_code error;
+    if (out) std::filesystem::rename(temporary, file_, error);
+    if (out && !error) return;
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw std::runtime_error(detail::format("matmul_tuner: {} cannot be written", file_.string()));
 }
 
 template <class Out, class In>
@@ -140,10 +162,13 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
                        options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size(),
                        is_default ? "" : " ", is_default ? "" : to_string(options.precision));
     matmul_options result = options;
-    if (const auto known = choices_.find(key); known != choices_.end()) {
-        result.algorithm = known->second.algorithm;
-        result.tile = known->second.tile;
-        return result;
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto known = choices_.find(key); known != choices_.end()) {
+            result.algorithm = known->second.algorithm;
+            result.tile = known->second.tile;
+            return result;
+        }
     }
     matmul<Out, In>(a, b, c, stream, options);  // throws where the arguments are wrong
     choice best;
@@ -168,7 +193,8 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
             }
         }
     }
-    choices_[key] = best;
+    const std::lock_guard lock(mutex_);
+    best = choices_.try_emplace(key, best).first->second;  // what another thread found meanwhile stays
     result.algorithm = best.algorithm;
     result.tile = best.tile;
     return result;

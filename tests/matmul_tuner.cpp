@@ -1,6 +1,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/matmul_16_bit.hpp"
+#include "tests/support/provoked.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul_tuner.hpp>
@@ -8,13 +9,17 @@
 #include <heddle/workspace.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace heddle {
@@ -110,6 +115,71 @@ TEST(matmul_tuner, says_where_it_cannot_write) {
     EXPECT_THROW(matmul_tuner("/nowhere/at/all").save(), std::runtime_error);
 }
 
+TEST(matmul_tuner, says_that_it_has_no_file) {
+    EXPECT_EQ(
+        test::invalid_argument_of([] { matmul_tuner().save(); }),
+        "matmul_tuner::save: file is an empty path, expected the path that the tuner was to be made with");
+}
+
+/// What a directory holds, by name.
+std::vector<std::string> entries_of(const std::filesystem::path& directory) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+        names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+/// No file of this process may have more bytes, for the lifetime of this.
+class file_size_limit {
+  public:
+    explicit file_size_limit(rlim_t bytes) {
+        getrlimit(RLIMIT_FSIZE, &former_);
+        const rlimit limit{bytes, former_.rlim_max};
+        former_handler_ = std::signal(SIGXFSZ, SIG_IGN);  // then the write fails instead
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~file_size_limit() {
+        setrlimit(RLIMIT_FSIZE, &former_);
+        std::signal(SIGXFSZ, former_handler_);
+    }
+    file_size_limit(const file_size_limit&) = delete;
+    file_size_limit& operator=(const file_size_limit&) = delete;
+
+  private:
+    rlimit former_{};
+    void (*former_handler_)(int) = nullptr;
+};
+
+TEST(matmul_tuner, leaves_the_old_file_where_it_cannot_write) {
+    const choices_file directory;  // the path of one
+    std::filesystem::create_directory(directory.path());
+    const std::filesystem::path path = directory.path() / "choices.txt";
+    const std::string text = empty_file() + "key|persistent|0\n";
+    std::ofstream(path) << text;
+    const matmul_tuner tuner(path);
+    ASSERT_EQ(tuner.size(), 1u);
+    {
+        const file_size_limit limit(16);
+        EXPECT_THROW(tuner.save(), std::runtime_error);
+    }
+    std::ifstream in(path);
+    EXPECT_EQ((std::string{std::istreambuf_iterator<char>(in), {}}), text);
+    EXPECT_EQ(entries_of(directory.path()), std::vector<std::string>{"choices.txt"});
+
+    EXPECT_NO_THROW(tuner.save());
+    EXPECT_EQ(entries_of(directory.path()), std::vector<std::string>{"choices.txt"});
+    std::filesystem::remove_all(directory.path());
+}
+
+TEST(matmul_tuner, leaves_nothing_beside_what_it_cannot_replace) {
+    const choices_file directory;
+    std::filesystem::create_directories(directory.path() / "taken");
+    EXPECT_THROW(matmul_tuner(directory.path() / "taken").save(), std::runtime_error);
+    EXPECT_EQ(entries_of(directory.path()), std::vector<std::string>{"taken"});
+    std::filesystem::remove_all(directory.path());
+}
+
 class matmul_tuner_on_device : public test::gpu_test {};
 
 TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it) {
@@ -144,6 +214,26 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     EXPECT_EQ(remembered.tile, chosen.tile);
     stream.synchronize();
     EXPECT_TRUE(untouched.untouched());
+}
+
+TEST_F(matmul_tuner_on_device, serves_several_threads) {
+    constexpr int threads = 4, products = 3;
+    matmul_tuner tuner;
+    std::vector<std::thread> all;
+    for (int t = 0; t < threads; ++t)
+        all.emplace_back([&tuner, t] {
+            const stream stream;
+            for (int p = 0; p < products; ++p) {
+                const std::int64_t size = 64 + 8 * (products * t + p);
+                test::guarded<half> a(size, size, size), b(size, size, size), c(size, size, size);
+                const auto once = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
+                const auto again = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream);
+                EXPECT_EQ(once.algorithm, again.algorithm);
+                EXPECT_EQ(once.tile, again.tile);
+            }
+        });
+    for (std::thread& each : all) each.join();
+    EXPECT_EQ(tuner.size(), static_cast<std::size_t>(threads * products));
 }
 
 }  // namespace

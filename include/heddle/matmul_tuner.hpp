@@ -9,13 +9,15 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <type_traits>
 
 namespace heddle {
 
 /// Finds the fastest rung and tile for products by timing them, where the model behind `automatic` is not enough, and
-/// remembers it, across runs in a small text file.
+/// remembers it, across runs in a small text file. Any number of threads may use one tuner at once, each with a stream of its
+/// own; but products that are timed at the same time slow each other down.
 ///
 ///     matmul_tuner tuner("choices.txt");
 ///     const matmul_options options = tuner.choose<bfloat16>(a, b, c, stream);
@@ -38,9 +40,10 @@ class matmul_tuner {
                           cuda::stream_ref stream, const matmul_options& options = {});
 
     /// How many products are remembered.
-    [[nodiscard]] std::size_t size() const { return choices_.size(); }
+    [[nodiscard]] std::size_t size() const;
 
-    /// Writes the file anew.
+    /// Writes the file anew: all of it or, where that fails, none, as it is written beside the old one and then renamed.
+    /// @throws invalid_argument    the tuner was given no file
     /// @throws std::runtime_error  it cannot be written
     void save() const;
 
@@ -51,6 +54,7 @@ class matmul_tuner {
     };
 
     std::filesystem::path file_;
+    mutable std::mutex mutex_;  ///< of choices_
     std::map<std::string, choice> choices_;
 };
 
