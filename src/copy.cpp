@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 namespace heddle::detail {
@@ -44,11 +43,10 @@ void require_rows_apart(const char* operation, const char* name, const block<T>&
     const auto& [data, rows, cols] = m;
     require(rows.extent == 1 || rows.stride >= cols.extent, operation, {name, rows.stride_name}, rows.stride,
             "at least {}", cols.extent);
-    const std::int64_t most =
-        std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(element_bytes);
-    require(
-        cols.extent <= most && (rows.extent == 1 || rows.stride <= (most - cols.extent) / (rows.extent - 1)),
-        operation, {name, rows.extent_name}, rows.extent, "extents and strides whose bytes fit 63 bits");
+    dimension down = rows, across = cols;  // a dimension of one element has a stride that nothing uses
+    if (rows.extent == 1) down.stride = cols.extent;
+    across.stride = 1;
+    validate_bytes(operation, name, down, across, element_bytes);
 }
 
 /// A row-major block in bytes, as the runtime takes it.

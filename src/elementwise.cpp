@@ -61,8 +61,11 @@ static_assert([] {
     return true;
 }());
 
-const description& describe(op value) {
-    return descriptions.at(static_cast<std::size_t>(value));
+const description& describe(const char* operation, op value) {
+    const auto place = static_cast<std::size_t>(value);
+    detail::require(place < descriptions.size(), operation, "operation", static_cast<int>(value),
+                    "an enumerator of elementwise_operation");
+    return descriptions[place];
 }
 
 /// Any element type of one size is as good as another to look at addresses.
@@ -150,7 +153,7 @@ void validate_elementwise(const char* operation, std::span<const operand> operan
 }
 
 const char* host_name(elementwise_operation operation) {
-    return describe(operation).host_name;
+    return describe("host::elementwise", operation).host_name;
 }
 
 void validate_scalars(const char* operation, const elementwise_call& call) {
@@ -172,7 +175,7 @@ void prepare_elementwise(const char* operation, std::span<operand> operands, std
 }
 
 void run(const elementwise_call& call, cuda::stream_ref stream, const elementwise_options& options) {
-    const char* operation = describe(call.operation).name;
+    const char* operation = describe("elementwise", call.operation).name;
     std::array<operand, 4> operands;
     std::ranges::copy(call.operands, operands.begin());
     const std::span<operand> used = std::span(operands).first(call.operands.size());
@@ -228,15 +231,18 @@ std::span<const elementwise_operation> elementwise_operations() {
 }
 
 std::string_view to_string(elementwise_operation value) {
-    return describe(value).name;
+    const auto found = std::ranges::find(descriptions, value, &description::value);
+    return found == descriptions.end() ? "unknown" : found->name;
 }
 
 int input_count(elementwise_operation value) {
-    return describe(value).inputs;
+    return describe("input_count", value).inputs;
 }
 
 /// It serves any shape and any strides.
-elementwise_algorithm select(const elementwise_problem&, const device_traits&) {
+elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device) {
+    detail::validate_extents("select", {{"rows", problem.rows}, {"cols", problem.cols}});
+    detail::validate_device("select", device);
     return elementwise_algorithm::vectorized;
 }
 

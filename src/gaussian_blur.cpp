@@ -258,14 +258,14 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 }
 
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
-    detail::validate_problem("select", problem);
+    detail::validate_problem("select", problem, device);
     return select(trimmed(problem), 0, device);
 }
 
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& asked, const device_traits& device,
                                            gaussian_blur_algorithm algorithm) {
     require_known("gaussian_blur_workspace_bytes", algorithm);
-    detail::validate_problem("gaussian_blur_workspace_bytes", asked);
+    detail::validate_problem("gaussian_blur_workspace_bytes", asked, device);
     const gaussian_blur_problem problem = trimmed(asked);
     const bool is_automatic = algorithm == gaussian_blur_algorithm::automatic;
     constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
@@ -288,18 +288,21 @@ gaussian_blur_problem checked(const image_batch_view<const T>& source, const ima
     detail::validate_workspace(
         "gaussian_blur", options.workspace,
         {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
-    return {.width = destination.first.width,
-            .height = destination.first.height,
-            .channels = destination.first.channels,
-            .radius = detail::blur_radius(sigma, options),
-            .sigma = sigma,
-            .type = pixel_type_of<T>,
-            .images = destination.count,
-            .exact = options.exact,
-            .in_words = detail::steps_by(4, source) && detail::steps_by(4, destination) &&
-                        detail::begins_at(4, destination),
-            .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
-            .border = options.border};
+    const gaussian_blur_problem problem{
+        .width = destination.first.width,
+        .height = destination.first.height,
+        .channels = destination.first.channels,
+        .radius = detail::blur_radius(sigma, options),
+        .sigma = sigma,
+        .type = pixel_type_of<T>,
+        .images = destination.count,
+        .exact = options.exact,
+        .in_words = detail::steps_by(4, source) && detail::steps_by(4, destination) &&
+                    detail::begins_at(4, destination),
+        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
+        .border = options.border};
+    detail::validate_intermediate("gaussian_blur", problem);
+    return problem;
 }
 
 /// The rung that does it on this device.

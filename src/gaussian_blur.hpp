@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 namespace heddle::detail {
@@ -115,18 +116,29 @@ void validate_blur(const char* operation, const image_batch_view<const T>& sourc
     validate_border<T>(operation, options.border, options.border_value);
 }
 
-inline void validate_problem(const char* operation, const gaussian_blur_problem& problem) {
-    const auto require_not_negative = [operation](const argument_name& name, std::int64_t value) {
-        require(value >= 0, operation, name, value, "zero or more");
-    };
-    require_not_negative({"problem", "width"}, problem.width);
-    require_not_negative({"problem", "height"}, problem.height);
+/// What an intermediate image takes, between two passes, must be countable.
+inline void validate_intermediate(const char* operation, const gaussian_blur_problem& problem) {
+    const auto [width, height, images] = std::tuple(problem.width, problem.height, problem.images);
+    validate_extents(operation, {{"width", width}, {"height", height}, {"images", images}});
+    if (width == 0 || height == 0 || images == 0) return;
+    validate_extents(
+        operation,
+        {{"width", width * problem.channels}, {"images", images}, {"height", height + 2 * problem.radius.y}});
+}
+
+inline void validate_problem(const char* operation, const gaussian_blur_problem& problem,
+                             const device_traits& device) {
+    validate_device(operation, device);
     require(problem.channels >= 1 && problem.channels <= 4, operation, {"problem", "channels"},
             problem.channels, "1 to 4");
     validate_radius(operation, "problem.radius", problem.radius);
     validate_sigma(operation, {"problem.sigma", "x"}, problem.sigma.x, false);
     validate_sigma(operation, {"problem.sigma", "y"}, problem.sigma.y, false);
-    require_not_negative({"problem", "images"}, problem.images);
+    require(pixel_type::u8 <= problem.type && problem.type <= pixel_type::f32, operation, {"problem", "type"},
+            static_cast<int>(problem.type), "an enumerator of pixel_type");
+    require(border::replicate <= problem.border && problem.border <= border::constant, operation,
+            {"problem", "border"}, static_cast<int>(problem.border), "an enumerator of border");
+    validate_intermediate(operation, problem);
 }
 
 /// The weight of a pixel at `distance`, before it is normalised.

@@ -85,7 +85,10 @@ std::string_view to_string(histogram_algorithm algorithm) {
     return "unknown";
 }
 
-histogram_algorithm select(const histogram_problem& problem, const device_traits&) {
+histogram_algorithm select(const histogram_problem& problem, const device_traits& device) {
+    detail::validate_device("select", device);
+    detail::validate_extents("select", {{"size", problem.size}});
+    detail::require(problem.bins >= 1, "select", {"problem", "bins"}, problem.bins, "one or more");
     if (problem.bins > histogram_max_shared_bins) return histogram_algorithm::naive;
     return problem.stride == 1 ? histogram_algorithm::vectorized : histogram_algorithm::shared_memory;
 }

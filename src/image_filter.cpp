@@ -154,6 +154,7 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
     const detail::stream_device call_device(stream);
     const device_traits& device = call_device.traits();
     const convolution<T> call(source, destination, {taps_x.radius, taps_y.radius}, options);
+    detail::validate_intermediate(operation, call.problem);
     const std::int64_t bytes = call.workspace_bytes(device);
     detail::validate_workspace_size(operation, options.workspace, bytes);
 
@@ -241,7 +242,7 @@ std::string_view to_string(image_filter_algorithm algorithm) {
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
     const gaussian_blur_problem described = blur_problem(problem);
     constexpr const char* operation = "image_filter_workspace_bytes";
-    detail::validate_problem(operation, described);
+    detail::validate_problem(operation, described, device);
     constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
     return workspace_bytes(described, any_height, rung_of(described, problem.width, device));
 }

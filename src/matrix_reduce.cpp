@@ -28,9 +28,9 @@ void require_known(const char* operation, matrix_reduce_algorithm algorithm) {
                     "an enumerator of matrix_reduce_algorithm");
 }
 
-void require_valid(const char* operation, const matrix_reduce_problem& problem) {
-    detail::require(problem.rows >= 0, operation, {"problem", "rows"}, problem.rows, "zero or more");
-    detail::require(problem.cols >= 0, operation, {"problem", "cols"}, problem.cols, "zero or more");
+void require_valid(const char* operation, const matrix_reduce_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
     detail::require(problem.element_bytes == 2 || problem.element_bytes == 4, operation,
                     {"problem", "element_bytes"}, problem.element_bytes, "2 or 4");
 }
@@ -142,7 +142,8 @@ std::string_view to_string(matrix_reduce_algorithm algorithm) {
 }
 
 /// Packets need elements side by side, in a row or from row to row.
-matrix_reduce_algorithm select(const matrix_reduce_problem& given, const device_traits&) {
+matrix_reduce_algorithm select(const matrix_reduce_problem& given, const device_traits& device) {
+    require_valid("select", given, device);
     const matrix_reduce_problem problem = normalised(given);
     return problem.row_stride == 1 || problem.col_stride == 1 ? matrix_reduce_algorithm::vectorized
                                                               : matrix_reduce_algorithm::coalesced;
@@ -151,7 +152,7 @@ matrix_reduce_algorithm select(const matrix_reduce_problem& given, const device_
 std::int64_t matrix_reduce_workspace_bytes(const matrix_reduce_problem& problem, const device_traits& device,
                                            matrix_reduce_algorithm algorithm) {
     require_known("matrix_reduce_workspace_bytes", algorithm);
-    require_valid("matrix_reduce_workspace_bytes", problem);
+    require_valid("matrix_reduce_workspace_bytes", problem, device);
     const std::int64_t partials = plan_of(normalised(problem), device, algorithm).partials;
     return partials == 0 ? 0 : detail::workspace_ticket_bytes + partials * rungs::max_state_bytes;
 }
@@ -159,7 +160,7 @@ std::int64_t matrix_reduce_workspace_bytes(const matrix_reduce_problem& problem,
 std::int64_t matrix_reduce_depth(const matrix_reduce_problem& problem, const device_traits& device,
                                  matrix_reduce_algorithm algorithm) {
     require_known("matrix_reduce_depth", algorithm);
-    require_valid("matrix_reduce_depth", problem);
+    require_valid("matrix_reduce_depth", problem, device);
     return plan_of(normalised(problem), device, algorithm).depth;
 }
 

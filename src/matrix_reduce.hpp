@@ -2,8 +2,6 @@
 
 #include "src/validate.hpp"
 
-#include <cstdint>
-
 namespace heddle::detail {
 
 template <class T>
@@ -21,8 +19,7 @@ void validate_matrix_reduction(const char* operation, const matrix_view<const T>
     require(y.size == x.rows, operation, {"y", "size"}, y.size, "{} ({})", x.rows,
             is_of_rows ? "x.rows" : "x.cols");
     validate(operation, "y", y);
-    const auto address = reinterpret_cast<std::uintptr_t>(y.data);
-    require(!overlap(footprint_of(x), footprint_of(y)), operation, {"y", "data"}, address,
+    require(!overlap(footprint_of(x), footprint_of(y)), operation, {"y", "data"}, address_of(y.data),
             "memory apart from x");
 }
 

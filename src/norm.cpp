@@ -74,6 +74,8 @@ std::string_view to_string(norm_algorithm algorithm) {
 /// Elements that are not side by side, as of a column-major matrix: a thread a row where the rows are enough
 /// to fill the device, for then neighbouring threads read neighbours.
 norm_algorithm select(const norm_problem& problem, const device_traits& device) {
+    detail::validate_device("select", device);
+    detail::validate_extents("select", {{"rows", problem.rows}, {"cols", problem.cols}});
     if (problem.unit_stride) return norm_algorithm::vectorized;
     const std::int64_t threads = std::int64_t{device.sm_count} * device.max_threads_per_sm;
     return problem.rows >= threads / 16 ? norm_algorithm::naive : norm_algorithm::block_per_row;

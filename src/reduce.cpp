@@ -56,8 +56,9 @@ void require_known(const char* operation, reduce_algorithm algorithm) {
                     "an enumerator of reduce_algorithm");
 }
 
-void require_valid(const char* operation, const reduce_problem& problem) {
-    detail::require(problem.size >= 0, operation, {"problem", "size"}, problem.size, "zero or more");
+void require_valid(const char* operation, const reduce_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"size", problem.size}});
     detail::require(problem.element_bytes >= 1 && problem.element_bytes <= max_element_bytes, operation,
                     {"problem", "element_bytes"}, problem.element_bytes, "1 to {}", max_element_bytes);
 }
@@ -196,14 +197,15 @@ std::string_view to_string(reduce_algorithm algorithm) {
 }
 
 /// One launch beats two at every size, and any stride will do.
-reduce_algorithm select(const reduce_problem&, const device_traits&) {
+reduce_algorithm select(const reduce_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
     return reduce_algorithm::single_pass;
 }
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm) {
     require_known("reduce_workspace_bytes", algorithm);
-    require_valid("reduce_workspace_bytes", problem);
+    require_valid("reduce_workspace_bytes", problem, device);
     const std::int64_t partials = plan_of(problem, device, algorithm).partials;
     return partials == 0 ? 0 : detail::workspace_ticket_bytes + partials * rungs::max_state_bytes;
 }
@@ -211,7 +213,7 @@ std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_
 std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,
                           reduce_algorithm algorithm) {
     require_known("reduce_depth", algorithm);
-    require_valid("reduce_depth", problem);
+    require_valid("reduce_depth", problem, device);
     return plan_of(problem, device, algorithm).depth;
 }
 

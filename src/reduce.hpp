@@ -2,9 +2,6 @@
 
 #include "src/validate.hpp"
 
-#include <cstddef>
-#include <cstdint>
-
 namespace heddle::detail {
 
 template <class T>
@@ -25,8 +22,8 @@ template <class Result, class T>
 void validate_result(const char* operation, const Result* result, const char* name,
                      const vector_view<const T>& x) {
     require(result != nullptr, operation, "result", "null", "a pointer to device memory");
-    const auto address = reinterpret_cast<std::uintptr_t>(result);
-    require(address % alignof(Result) == 0, operation, "result", address, "a multiple of {} bytes",
+    const void* const address = address_of(result);
+    require(is_aligned(result, alignof(Result)), operation, "result", address, "a multiple of {} bytes",
             alignof(Result));
     const footprint scalar = footprint_of(matrix_view<const Result>{result, 1, 1, 1});
     require(!overlap(footprint_of(x), scalar), operation, "result", address, "memory apart from {}", name);

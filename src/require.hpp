@@ -3,6 +3,8 @@
 #include "src/format.hpp"
 #include <heddle/error.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -20,6 +22,15 @@ class argument_name {
     const char* argument_;
     const char* member_;
 };
+
+/// What an address is written as, everywhere: 0x and hexadecimal digits.
+inline const void* address_of(const void* data) {
+    return data;
+}
+
+inline bool is_aligned(const void* data, std::size_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
+}
 
 /// Throws invalid_argument("operation: argument is value, expected ...") unless `condition`. Text is made on
 /// failure only.

@@ -25,8 +25,9 @@ void require_known(const char* operation, scan_algorithm algorithm) {
                     "an enumerator of scan_algorithm");
 }
 
-void require_valid(const char* operation, const scan_problem& problem) {
-    detail::require(problem.size >= 0, operation, {"problem", "size"}, problem.size, "zero or more");
+void require_valid(const char* operation, const scan_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"size", problem.size}});
     detail::require(problem.element_bytes == 4 || problem.element_bytes == 8, operation,
                     {"problem", "element_bytes"}, problem.element_bytes, "4 or 8");
 }
@@ -110,14 +111,15 @@ std::string_view to_string(scan_algorithm algorithm) {
 }
 
 /// One launch that moves every element once, of any stride; a small scan is one block of it.
-scan_algorithm select(const scan_problem&, const device_traits&) {
+scan_algorithm select(const scan_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
     return scan_algorithm::look_back;
 }
 
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm) {
     require_known("scan_workspace_bytes", algorithm);
-    require_valid("scan_workspace_bytes", problem);
+    require_valid("scan_workspace_bytes", problem, device);
     const std::int64_t scratch = plan_of(problem, device, algorithm).scratch_bytes;
     constexpr std::int64_t unit = detail::workspace_alignment;
     return scratch == 0 ? 0 : detail::workspace_ticket_bytes + (scratch + unit - 1) / unit * unit;
@@ -125,7 +127,7 @@ std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_trai
 
 std::int64_t scan_depth(const scan_problem& problem, const device_traits& device, scan_algorithm algorithm) {
     require_known("scan_depth", algorithm);
-    require_valid("scan_depth", problem);
+    require_valid("scan_depth", problem, device);
     return plan_of(problem, device, algorithm).depth;
 }
 

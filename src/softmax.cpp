@@ -71,6 +71,8 @@ std::string_view to_string(softmax_algorithm algorithm) {
 /// Elements that are not side by side, as of a column-major matrix: a thread a row where the rows are enough
 /// to fill the device, for then neighbouring threads read neighbours.
 softmax_algorithm select(const softmax_problem& problem, const device_traits& device) {
+    detail::validate_device("select", device);
+    detail::validate_extents("select", {{"rows", problem.rows}, {"cols", problem.cols}});
     if (problem.unit_stride) return softmax_algorithm::vectorized;
     const std::int64_t threads = std::int64_t{device.sm_count} * device.max_threads_per_sm;
     return problem.rows >= threads / 16 ? softmax_algorithm::naive : softmax_algorithm::online;

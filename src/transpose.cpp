@@ -78,8 +78,12 @@ std::string_view to_string(transpose_algorithm algorithm) {
 }
 
 /// Views with gaps that have few rows or columns go without a tile: it would be mostly empty.
-transpose_algorithm select(const transpose_problem& problem, const device_traits&) {
+transpose_algorithm select(const transpose_problem& problem, const device_traits& device) {
     constexpr std::int64_t narrow_bytes = 64;
+    detail::validate_device("select", device);
+    detail::validate_extents("select", {{"rows", problem.rows}, {"cols", problem.cols}});
+    detail::require(problem.element_bytes >= 1 && problem.element_bytes <= 8, "select",
+                    {"problem", "element_bytes"}, problem.element_bytes, "1 to 8");
     if (problem.is_copy || problem.unit_stride) return transpose_algorithm::vectorized;
     const bool is_narrow = std::min(problem.rows, problem.cols) * problem.element_bytes < narrow_bytes;
     return is_narrow ? transpose_algorithm::naive : transpose_algorithm::shared_memory;

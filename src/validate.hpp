@@ -1,11 +1,14 @@
 #pragma once
 
 #include "src/require.hpp"
+#include <heddle/copy.hpp>
+#include <heddle/device.hpp>
 #include <heddle/view.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <initializer_list>
 #include <numeric>
 #include <string>
 
@@ -106,37 +109,53 @@ footprint footprint_of(const image_batch_view<T>& batch) {
 template <class T>
 void validate_pointer(const char* operation, const char* name, const T* data) {
     require(data != nullptr, operation, {name, "data"}, "null", "a pointer to its elements");
-    const auto address = reinterpret_cast<std::uintptr_t>(data);
-    require(address % alignof(T) == 0, operation, {name, "data"}, address, "a multiple of {} bytes",
-            alignof(T));
+    require(is_aligned(data, alignof(T)), operation, {name, "data"}, address_of(data),
+            "a multiple of {} bytes", alignof(T));
 }
 
-/// The last element's offset in bytes must fit; then no index computed from the view overflows.
-template <class T>
-bool is_addressable(std::int64_t rows, std::int64_t row_stride, std::int64_t cols, std::int64_t col_stride) {
+/// Whether rows * row_stride + cols * col_stride elements have a number of bytes that fits 63 bits.
+inline bool is_addressable(std::int64_t rows, std::int64_t row_stride, std::int64_t cols,
+                           std::int64_t col_stride, std::size_t element_bytes) {
     std::int64_t down = 0, across = 0, bytes = 0;
     return !__builtin_mul_overflow(rows, row_stride, &down) &&
            !__builtin_mul_overflow(cols, col_stride, &across) &&
            !__builtin_add_overflow(down, across, &bytes) &&
-           !__builtin_mul_overflow(bytes, static_cast<std::int64_t>(sizeof(T)), &bytes);
+           !__builtin_mul_overflow(bytes, static_cast<std::int64_t>(element_bytes), &bytes);
+}
+
+/// The last element's offset in bytes must fit; then no index computed from the view overflows. The error names an extent
+/// where the elements alone are too many, side by side, and else the stride that puts them too far apart.
+inline void validate_bytes(const char* operation, const char* name, const dimension& rows,
+                           const dimension& cols, std::size_t element_bytes) {
+    if (is_addressable(rows.extent, rows.stride, cols.extent, cols.stride, element_bytes)) return;
+    const auto fits = [&](std::int64_t count, std::int64_t stride) {
+        return is_addressable(count, stride, 0, 0, element_bytes);
+    };
+    const bool is_row_short = fits(cols.extent, 1);
+    const dimension& longer = is_row_short ? rows : cols;
+    require(is_row_short && fits(rows.extent, std::max<std::int64_t>(cols.extent, 1)), operation,
+            {name, longer.extent_name}, longer.extent, "an extent whose bytes fit 63 bits");
+    const bool is_down =
+        !fits(rows.extent, rows.stride) || (fits(cols.extent, cols.stride) && rows.stride > cols.stride);
+    const dimension& apart = is_down ? rows : cols;
+    require(false, operation, {name, apart.stride_name}, apart.stride, "a stride whose bytes fit 63 bits");
 }
 
 template <class T>
 void validate(const char* operation, const char* name, const vector_view<T>& v) {
     require(v.size >= 0, operation, {name, "size"}, v.size, "zero or more");
     require(v.size <= 1 || v.stride >= 1, operation, {name, "stride"}, v.stride, "one or more");
-    require(is_addressable<T>(v.size, v.stride, 0, 0), operation, {name, "size"}, v.size,
-            "an extent whose bytes fit 63 bits");
+    validate_bytes(operation, name, {v.size, v.stride, "size", "stride"}, {0, 0, "", ""}, sizeof(T));
     if (v.size > 0) validate_pointer(operation, name, v.data);
 }
 
 /// No two elements may share an address: the stride of one dimension must step over all of the other.
 template <class T>
-void validate(const char* operation, const char* name, const matrix_view<T>& m) {
+void validate_layout(const char* operation, const char* name, const matrix_view<T>& m) {
     require(m.rows >= 0, operation, {name, "rows"}, m.rows, "zero or more");
     require(m.cols >= 0, operation, {name, "cols"}, m.cols, "zero or more");
-    require(is_addressable<T>(m.rows, m.row_stride, m.cols, m.col_stride), operation, {name, "rows"}, m.rows,
-            "extents and strides whose bytes fit 63 bits");
+    validate_bytes(operation, name, {m.rows, m.row_stride, "rows", "row_stride"},
+                   {m.cols, m.col_stride, "cols", "col_stride"}, sizeof(T));
     if (m.rows == 0 || m.cols == 0) return;
     require(m.cols == 1 || m.col_stride >= 1, operation, {name, "col_stride"}, m.col_stride, "one or more");
     if (m.rows > 1) {
@@ -147,7 +166,12 @@ void validate(const char* operation, const char* name, const matrix_view<T>& m) 
         require(steps_over_row || steps_over_column, operation, {name, "row_stride"}, m.row_stride,
                 "at least {} (a row), or a col_stride of at least a column", row);
     }
-    validate_pointer(operation, name, m.data);
+}
+
+template <class T>
+void validate(const char* operation, const char* name, const matrix_view<T>& m) {
+    validate_layout(operation, name, m);
+    if (m.rows > 0 && m.cols > 0) validate_pointer(operation, name, m.data);
 }
 
 template <class T>
@@ -156,11 +180,22 @@ void validate_layout(const char* operation, const char* name, const image_view<T
     require(image.height >= 0, operation, {name, "height"}, image.height, "zero or more");
     require(image.channels >= 1 && image.channels <= 4, operation, {name, "channels"}, image.channels,
             "1 to 4");
-    require(is_addressable<T>(image.height, image.row_stride, image.width, image.channels), operation,
-            {name, "height"}, image.height, "extents whose bytes fit 63 bits");
+    require(is_addressable(0, 0, image.width, image.channels, sizeof(T)), operation, {name, "width"},
+            image.width, "an extent whose bytes fit 63 bits");
+    validate_bytes(operation, name, {image.height, image.row_stride, "height", "row_stride"},
+                   {image.width * image.channels, 1, "width", "width"}, sizeof(T));
     const std::int64_t row = image.width * image.channels;
     require(image.height <= 1 || image.row_stride >= row, operation, {name, "row_stride"}, image.row_stride,
             "at least {} (width * channels)", row);
+}
+
+/// Of `count` views, `stride` elements from one to the next, each of at most `span` elements from its first to its last.
+inline void validate_batch_bytes(const char* operation, const char* name, std::int64_t count,
+                                 std::int64_t stride, std::int64_t span, std::size_t element_bytes) {
+    if (is_addressable(count, stride, 1, span, element_bytes)) return;
+    require(is_addressable(count, 1, 0, 0, element_bytes), operation, {name, "count"}, count,
+            "an extent whose bytes fit 63 bits");
+    require(false, operation, {name, "stride"}, stride, "a stride whose bytes fit 63 bits");
 }
 
 template <class T>
@@ -175,12 +210,8 @@ void validate(const char* operation, const char* name, const image_batch_view<T>
     require(batch.count >= 0, operation, {name, "count"}, batch.count, "zero or more");
     require(batch.count <= 1 || batch.stride >= 0, operation, {name, "stride"}, batch.stride, "zero or more");
     const image_view<T>& first = batch.first;
-    const std::int64_t image = first.height * first.row_stride + first.width * first.channels;
-    std::int64_t images = 0, elements = 0, bytes = 0;
-    require(!__builtin_mul_overflow(batch.count, batch.stride, &images) &&
-                !__builtin_add_overflow(images, image, &elements) &&
-                !__builtin_mul_overflow(elements, static_cast<std::int64_t>(sizeof(T)), &bytes),
-            operation, {name, "count"}, batch.count, "images whose bytes fit 63 bits");
+    validate_batch_bytes(operation, name, batch.count, batch.stride,
+                         first.height * first.row_stride + first.width * first.channels, sizeof(T));
     if (batch.count > 0) validate(operation, name, first);
 }
 
@@ -194,6 +225,31 @@ void validate_apart(const char* operation, const char* name, const image_batch_v
     const bool is_side_by_side = first.height > 1 && row_of_all(batch) <= first.row_stride;
     require(batch.stride >= span_of(first) || (steps_over_row && is_side_by_side), operation,
             {name, "stride"}, batch.stride, "at least {} (an image)", span_of(first));
+}
+
+/// What a function of a problem and a device asks of the device.
+inline void validate_device(const char* operation, const device_traits& device) {
+    require(device.sm_count >= 1, operation, {"device", "sm_count"}, device.sm_count, "one or more");
+}
+
+/// More than any device can address: what is computed from the extents of a problem of so many elements does not overflow.
+inline constexpr std::int64_t max_problem_elements = std::int64_t{1} << 58;
+
+struct extent {
+    const char* name;
+    std::int64_t value;
+};
+
+/// The extents of a problem, of which together at most max_problem_elements make sense.
+inline void validate_extents(const char* operation, std::initializer_list<extent> extents) {
+    for (const extent& e : extents)
+        require(e.value >= 0, operation, {"problem", e.name}, e.value, "zero or more");
+    std::int64_t elements = 1;
+    for (const extent& e : extents)
+        require(!__builtin_mul_overflow(elements, std::max<std::int64_t>(e.value, 1), &elements) &&
+                    elements <= max_problem_elements,
+                operation, {"problem", e.name}, e.value,
+                "a problem that is not too large: of at most {} elements", max_problem_elements);
 }
 
 }  // namespace heddle::detail

@@ -33,8 +33,10 @@ inline void validate_workspace(const char* operation, std::span<std::byte> given
                                std::initializer_list<operand> operands) {
     if (given.empty()) return;
     const argument_name name{"options", "workspace"};
-    const auto address = reinterpret_cast<std::uintptr_t>(given.data());
-    require(address % workspace_alignment == 0, operation, name, address, "a multiple of {} bytes",
+    require(given.data() != nullptr, operation, name, "null", "a pointer to {} bytes, or an empty span",
+            given.size());
+    const void* const address = address_of(given.data());
+    require(is_aligned(address, workspace_alignment), operation, name, address, "a multiple of {} bytes",
             workspace_alignment);
     for (const operand& other : operands)
         require(!overlap(footprint_of(given.data(), given.size()), other.memory), operation, name, address,

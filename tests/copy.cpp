@@ -146,9 +146,10 @@ TEST(copy_arguments, images_have_extents_that_make_sense) {
     // Rows of more values than can be counted: the product wraps to 0 or below.
     for (const std::int64_t width : {std::int64_t{1} << 62, most / 2}) {
         expect_refused(width, 2, 4, 8, "row_stride is 8, expected at least " + std::to_string(most));
-        expect_refused(width, 2, 4, most,
-                       "height is 2, expected extents and strides whose bytes fit 63 bits");
-        expect_refused(width, 1, 4, 8, "height is 1, expected extents and strides whose bytes fit 63 bits");
+        const std::string too_wide =
+            "width * channels is " + std::to_string(most) + ", expected an extent whose bytes fit 63 bits";
+        expect_refused(width, 2, 4, most, too_wide);
+        expect_refused(width, 1, 4, 8, too_wide);
     }
     EXPECT_EQ(memory, std::vector<float>(100, 7.0F));
 }

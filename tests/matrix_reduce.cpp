@@ -29,6 +29,7 @@ namespace heddle {
 namespace {
 
 using reference = test::reduced_row;
+using test::address_of;
 using test::guarded;
 using test::invalid_argument_of;
 using test::mean_bound;
@@ -512,11 +513,6 @@ class matrix_reduce_arguments : public testing::Test {
     }
 };
 
-template <class T>
-std::string address_of(const T* pointer) {
-    return std::to_string(reinterpret_cast<std::uintptr_t>(pointer));
-}
-
 TEST_F(matrix_reduce_arguments, fit_each_other) {
     EXPECT_EQ(of_rows({x, 4, 6}, {y, 6}), "row_sum: y.size is 6, expected 4 (x.rows)");
     EXPECT_EQ(of_columns({x, 4, 6}, {y, 4}), "column_max: y.size is 4, expected 6 (x.cols)");
@@ -602,7 +598,7 @@ TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
 
 TEST(matrix_reduce_workspace, is_bounded) {
     for (int down = 0; down <= 40; ++down)
-        for (int across = 0; across <= 40; ++across) {
+        for (int across = 0; across <= 40 && down + across <= 58; ++across) {
             const matrix_view<const float> x{nullptr, std::int64_t{1} << down, std::int64_t{1} << across};
             EXPECT_LT(matrix_reduce_workspace_bytes(row_problem(x), h200_like), 64 << 10);
             EXPECT_LT(matrix_reduce_workspace_bytes(column_problem(x), h200_like), 8 << 20);

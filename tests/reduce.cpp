@@ -32,6 +32,7 @@
 namespace heddle {
 namespace {
 
+using test::address_of;
 using test::guarded;
 using test::invalid_argument_of;
 using test::random_elements;
@@ -1311,11 +1312,6 @@ class reduce_arguments : public testing::Test {
         return text;
     }
 };
-
-template <class T>
-std::string address_of(const T* pointer) {
-    return std::to_string(reinterpret_cast<std::uintptr_t>(pointer));
-}
 
 TEST_F(reduce_arguments, x_is_a_vector) {
     EXPECT_EQ(message({x, -1}, &result), "sum: x.size is -1, expected zero or more");

@@ -29,6 +29,7 @@
 namespace heddle {
 namespace {
 
+using test::address_of;
 using test::guarded;
 using test::invalid_argument_of;
 using test::random_elements;
@@ -551,11 +552,6 @@ class scan_arguments : public testing::Test {
         return text;
     }
 };
-
-template <class T>
-std::string address_of(const T* pointer) {
-    return std::to_string(reinterpret_cast<std::uintptr_t>(pointer));
-}
 
 TEST_F(scan_arguments, are_vectors_of_one_size) {
     EXPECT_EQ(message({x, 7}, {y, 8}), "inclusive_scan: x.size is 7, expected 8 (y.size)");

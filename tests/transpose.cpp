@@ -370,9 +370,9 @@ TEST_F(transpose_arguments, pointers_are_neither_null_nor_misaligned) {
               "transpose: source.data is null, expected a pointer to its elements");
     EXPECT_EQ(message(source.matrix(), {nullptr, 6, 4}),
               "transpose: destination.data is null, expected a pointer to its elements");
-    const auto address = reinterpret_cast<std::uintptr_t>(source.data()) + 2;
-    EXPECT_EQ(message({reinterpret_cast<float*>(address), 4, 6}, destination.matrix()),
-              "transpose: source.data is " + std::to_string(address) + ", expected a multiple of 4 bytes");
+    auto* const off = reinterpret_cast<float*>(reinterpret_cast<std::uintptr_t>(source.data()) + 2);
+    EXPECT_EQ(message({off, 4, 6}, destination.matrix()),
+              "transpose: source.data is " + test::address_of(off) + ", expected a multiple of 4 bytes");
 }
 
 TEST_F(transpose_arguments, strides_step_over_a_row) {
@@ -385,10 +385,8 @@ TEST_F(transpose_arguments, strides_step_over_a_row) {
 
 TEST_F(transpose_arguments, bytes_are_countable) {
     constexpr std::int64_t huge = std::int64_t{1} << 62;
-    EXPECT_EQ(
-        message({source.data(), huge, 8}, {destination.data(), 8, huge}),
-        "transpose: source.rows is 4611686018427387904, expected extents and strides whose bytes fit 63 "
-        "bits");
+    EXPECT_EQ(message({source.data(), huge, 8}, {destination.data(), 8, huge}),
+              "transpose: source.rows is 4611686018427387904, expected an extent whose bytes fit 63 bits");
 }
 
 TEST_F(transpose_arguments, destination_lies_apart_from_source) {

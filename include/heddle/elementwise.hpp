@@ -49,6 +49,7 @@ enum class elementwise_operation {
 std::span<const elementwise_operation> elementwise_operations();
 std::string_view to_string(elementwise_operation operation);
 /// How many inputs of elements an operation has: 1 to 3.
+/// @throws invalid_argument  an unknown operation
 int input_count(elementwise_operation operation);
 
 struct elementwise_options {
@@ -62,6 +63,7 @@ struct elementwise_problem {
 };
 
 /// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, device.sm_count below 1
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device);
 
 namespace detail {

@@ -92,8 +92,10 @@ struct gaussian_blur_problem {
 };
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative width, height or number of images; a radius not 0 to 2^28; channels not
-///                           1 to 4; sigma not positive and finite
+/// @throws invalid_argument  a negative width, height or number of images; more than 2^58 values between two
+///                           passes, of height + 2 * radius.y rows an image; a radius not 0 to 2^28; channels not
+///                           1 to 4; sigma not positive and finite; an unknown type or border; device.sm_count
+///                           below 1
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
 /// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none. It is enough for
@@ -140,7 +142,7 @@ std::int64_t gaussian_radius(double sigma);
 ///                           misaligned pointer, a stride smaller than what it steps over, an overlap, a
 ///                           region that is not inside of the source, sigma not positive and finite, a radius
 ///                           that is negative or above 2^28, a border value that T cannot hold, an unknown
-///                           border or algorithm, a workspace that is too small, misaligned or overlaps an
+///                           border or algorithm, a workspace that is null, misaligned, too small or overlaps an
 ///                           image (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device; says
 ///                           why

@@ -34,6 +34,7 @@ struct histogram_problem {
 inline constexpr std::int64_t histogram_max_shared_bins = 12288;
 
 /// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a size that is negative or above 2^58, no bins, device.sm_count below 1
 histogram_algorithm select(const histogram_problem& problem, const device_traits& device);
 
 /// counts[b] = how many elements of x are b; `counts` has 256 elements, whatever they held before.

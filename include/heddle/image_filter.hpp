@@ -51,8 +51,9 @@ struct image_filter_problem {
 /// The workspace, in bytes, with which separable_convolution and box_blur can run this problem; 0 where they need
 /// none. It is enough for a region at any place of any source whose rows have at most 2^29
 /// values. Pure.
-/// @throws invalid_argument  a negative width, height or number of images; a radius not 0 to 2^28; channels not
-///                           1 to 4
+/// @throws invalid_argument  a negative width, height or number of images; more than 2^58 values between two
+///                           passes, of height + 2 * radius.y rows an image; a radius not 0 to 2^28; channels not
+///                           1 to 4; an unknown type; device.sm_count below 1
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device);
 
 /// The same for calls of separable_convolution() and box_blur() with these arguments, on the stream's device;
@@ -77,7 +78,7 @@ std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_
 // @throws invalid_argument  sizes or counts disagree or are negative, channels not 1 to 4, a null or misaligned
 //                           pointer, a stride smaller than what it steps over, an overlap, a region that is not
 //                           inside of the source, a border value that the source's type cannot hold, an unknown
-//                           enumerator, a workspace that is too small, misaligned or overlaps an image, and what
+//                           enumerator, a workspace that is null, misaligned, too small or overlaps an image, and what
 //                           a filter says (nothing is enqueued)
 // @throws unsupported       the algorithm that was asked for cannot run this problem; says why
 // @throws cuda_error        the launch or the allocation failed

@@ -56,12 +56,13 @@ constexpr matrix_reduce_problem column_problem(const matrix_view<T>& x) {
     return row_problem(transposed(x));
 }
 
-/// The rung that `automatic` stands for. Pure.
+/// The rung that `automatic` stands for. Pure; throws as matrix_reduce_workspace_bytes().
 matrix_reduce_algorithm select(const matrix_reduce_problem& problem, const device_traits& device);
 
 /// The workspace, in bytes, that any of the reductions of this problem needs; 0 where no row is shared by
 /// blocks. Pure.
-/// @throws invalid_argument  a negative extent, an element size other than 2 or 4, an unknown algorithm
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, an element size other than 2 or 4,
+///                           device.sm_count below 1, an unknown algorithm
 std::int64_t matrix_reduce_workspace_bytes(
     const matrix_reduce_problem& problem, const device_traits& device,
     matrix_reduce_algorithm algorithm = matrix_reduce_algorithm::automatic);
@@ -91,7 +92,8 @@ std::int64_t matrix_reduce_depth(const matrix_reduce_problem& problem, const dev
 ///
 /// @throws invalid_argument  a negative extent, strides by which elements share an address, y.size is not
 ///                           x.rows (x.cols), a null or misaligned pointer, a y or a workspace that overlaps
-///                           x, a workspace that is too small, a negative correction, an unknown algorithm
+///                           x, a workspace that is null, misaligned or too small, a negative correction, an
+///                           unknown algorithm
 ///                           (nothing is enqueued)
 /// @throws unsupported       `vectorized` was asked for and neither stride of x is 1
 /// @throws cuda_error        the launch or the allocation failed

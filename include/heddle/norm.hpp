@@ -36,6 +36,7 @@ struct norm_problem {
 };
 
 /// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, device.sm_count below 1
 norm_algorithm select(const norm_problem& problem, const device_traits& device);
 
 /// y[i][j] = (x[i][j] - mean) / sqrt(variance + epsilon) * gamma[j] + beta[j], of row i's mean and variance

@@ -59,12 +59,13 @@ struct reduce_problem {
     std::size_t element_bytes = 4;
 };
 
-/// The rung that `automatic` stands for. Pure.
+/// The rung that `automatic` stands for. Pure; throws as reduce_workspace_bytes().
 reduce_algorithm select(const reduce_problem& problem, const device_traits& device);
 
 /// The workspace, in bytes, that any of the reductions of this problem needs; 0 where one block or one cluster of
 /// blocks does it all. Pure.
-/// @throws invalid_argument  a negative size, an element size that is not 1 to 8 bytes, an unknown algorithm
+/// @throws invalid_argument  a size that is negative or above 2^58, an element size that is not 1 to 8 bytes,
+///                           device.sm_count below 1, an unknown algorithm
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm = reduce_algorithm::automatic);
 
@@ -92,7 +93,8 @@ std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& de
 /// bfloat16, int32_t or int64_t.
 ///
 /// @throws invalid_argument  a negative size, a stride below 1, a null or misaligned pointer, a result or a
-///                           workspace that overlaps x, a workspace that is too small, an unknown algorithm
+///                           workspace that overlaps x, a workspace that is null, misaligned or too small, an
+///                           unknown algorithm
 ///                           (nothing is enqueued)
 /// @throws unsupported       `vectorized` was asked for and the stride is not 1; the operation does not have the
 ///                           rung that was asked for

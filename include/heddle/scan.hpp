@@ -36,12 +36,13 @@ struct scan_problem {
     std::size_t element_bytes = 4;
 };
 
-/// The rung that `automatic` stands for. Pure.
+/// The rung that `automatic` stands for. Pure; throws as scan_workspace_bytes().
 scan_algorithm select(const scan_problem& problem, const device_traits& device);
 
 /// The workspace, in bytes, that a scan of this problem needs, whatever its strides and alignment; 0 where one
 /// block does it all. Pure.
-/// @throws invalid_argument  a negative size, an element size other than 4 or 8 bytes, an unknown algorithm
+/// @throws invalid_argument  a size that is negative or above 2^58, an element size other than 4 or 8 bytes,
+///                           device.sm_count below 1, an unknown algorithm
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm = scan_algorithm::automatic);
 
@@ -69,8 +70,8 @@ std::int64_t scan_depth(const scan_problem& problem, const device_traits& device
 /// only as scan_options says. T is float, double, int32_t or int64_t.
 ///
 /// @throws invalid_argument  sizes disagree, a negative size, a stride below 1, a null or misaligned pointer, a
-///                           partial overlap, a workspace that overlaps x or y or is too small, an unknown
-///                           algorithm (nothing is enqueued)
+///                           partial overlap, a workspace that overlaps x or y, is null, misaligned or too
+///                           small, an unknown algorithm (nothing is enqueued)
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, cuda::stream_ref stream,

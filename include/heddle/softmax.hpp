@@ -35,6 +35,7 @@ struct softmax_problem {
 };
 
 /// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, device.sm_count below 1
 softmax_algorithm select(const softmax_problem& problem, const device_traits& device);
 
 /// y[i][j] = exp(x[i][j] - m) / (sum over k of exp(x[i][k] - m)), m being the largest element of row i.

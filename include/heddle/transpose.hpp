@@ -37,6 +37,8 @@ struct transpose_problem {
 };
 
 /// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, an element size that is not 1 to 8 bytes,
+///                           device.sm_count below 1
 transpose_algorithm select(const transpose_problem& problem, const device_traits& device);
 
 namespace detail {

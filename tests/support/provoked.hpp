@@ -3,6 +3,7 @@
 #include "tests/support/gpu.hpp"
 #include <heddle/error.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -64,6 +65,11 @@ std::string invalid_argument_of(Body body) {
     }
     ADD_FAILURE() << "expected an invalid_argument";
     return {};
+}
+
+/// An address as errors write it.
+inline std::string address_of(const void* pointer) {
+    return fmt::format("{}", pointer);
 }
 
 }  // namespace heddle::test
