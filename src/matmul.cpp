@@ -17,6 +17,7 @@
 #include <optional>
 #include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -47,23 +48,6 @@ bool can_copy_async(const device_traits& device) {
     return device.has_compute_capability(8, 0);
 }
 
-void require_cp_async_can_run(std::string_view name, const matmul_problem& problem,
-                              const device_traits& device) {
-    if (!can_copy_async(device))
-        throw unsupported(detail::format("matmul: {} needs compute capability 8.0 (cp.async)", name));
-    if (!problem.unit_stride)
-        throw unsupported(detail::format(
-            "matmul: {} needs the rows or the columns of a and of b side by side (a stride of 1)", name));
-}
-
-void require_mma_can_run(const matmul_problem& problem, const device_traits& device) {
-    if (!can_copy_async(device)) throw unsupported("matmul: mma_sync needs compute capability 8.0");
-    if (!problem.tensor_maps || problem.batches != 1)
-        throw unsupported(
-            "matmul: mma_sync needs rows or columns of a and of b that are contiguous and begin at "
-            "multiples of 16 bytes, and takes no batch");
-}
-
 /// Whether the device has compute capability 9.0: other devices, also later ones, do not have its instructions.
 bool is_hopper(const device_traits& device) {
     return device.compute_capability_major == 9 && device.compute_capability_minor == 0;
@@ -86,21 +70,15 @@ bool can_be_padded(const matmul_problem& problem) {
            std::max({problem.m, problem.n, problem.k}) <= rungs::max_tensor_extent;
 }
 
-void require_warpgroups_can_run(std::string_view name, const matmul_problem& problem,
-                                const device_traits& device) {
-    if (!has_warpgroups(device))
-        throw unsupported(detail::format(
-            "matmul: {} needs a device of compute capability 9.0, and heddle built for it", name));
-    if (name == "padded" && (!can_be_padded(problem) || !problem.has_workspace))
-        throw unsupported(
-            "matmul: padded needs a workspace, contiguous rows or columns of a and of b, extents below 2^31, "
-            "no batch "
-            "and no epilogue");
-    if (name != "padded" && !problem.tensor_maps)
-        throw unsupported(
-            detail::format("matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
-                           "multiples of 16 bytes, and extents below 2^31",
-                           name));
+std::string why_no_warpgroups(std::string_view name) {
+    return detail::format("matmul: {} needs a device of compute capability 9.0, and heddle built for it",
+                          name);
+}
+
+std::string why_not_padded(const matmul_problem& problem) {
+    if (can_be_padded(problem) && problem.has_workspace) return {};
+    return "matmul: padded needs a workspace, contiguous rows or columns of a and of b, extents below 2^31, "
+           "no batch and no epilogue";
 }
 
 /// Or its copies.
@@ -108,32 +86,9 @@ bool can_be_tma_pipelined(const matmul_problem& problem) {
     return problem.tensor_maps || (problem.has_workspace && can_be_padded(problem));
 }
 
-void require_tma_pipelined_can_run(const matmul_problem& problem, const device_traits& device) {
-    if (!has_warpgroups(device))
-        throw unsupported(
-            "matmul: tma_pipelined needs a device of compute capability 9.0, and heddle built for it");
-    if (!can_be_tma_pipelined(problem))
-        throw unsupported(
-            "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
-            "multiples of 16 bytes, or a workspace for copies that do; and extents below 2^31");
-}
-
 /// What pays for float output is built: these have none.
 bool stores_operand_type(matmul_algorithm algorithm) {
     return algorithm == wgmma_tma || algorithm == warp_specialized || algorithm == fused;
-}
-
-void require_bf16x6_can_run(const matmul_problem& problem, const device_traits& device) {
-    if (!has_warpgroups(device))
-        throw unsupported("matmul: bf16x6 needs a device of compute capability 9.0, and heddle built for it");
-    if (!problem.countable_by_int) throw unsupported("matmul: bf16x6 needs extents below 2^31");
-}
-
-void require_fp16x3_can_run(const matmul_problem& problem, const device_traits& device) {
-    if (!has_warpgroups(device))
-        throw unsupported("matmul: fp16x3 needs a device of compute capability 9.0, and heddle built for it");
-    if (!problem.countable_by_int || !problem.has_workspace)
-        throw unsupported("matmul: fp16x3 needs a workspace, and extents below 2^31");
 }
 
 /// Without copies.
@@ -143,17 +98,6 @@ bool is_fit_for_tf32(const matmul_problem& problem) {
 
 bool can_be_tf32(const matmul_problem& problem) {
     return is_fit_for_tf32(problem) || (problem.has_workspace && can_be_padded(problem));
-}
-
-void require_tf32_can_run(const matmul_problem& problem, const device_traits& device) {
-    if (!has_warpgroups(device))
-        throw unsupported("matmul: tf32 needs a device of compute capability 9.0, and heddle built for it");
-    if (!can_be_tf32(problem))
-        throw unsupported(
-            "matmul: tf32 needs rows or columns of a and of b that are contiguous and begin at multiples of "
-            "16 "
-            "bytes, the rows of a or the columns of b, or a workspace for copies that do; and extents below "
-            "2^31");
 }
 
 bool is_skinny(const matmul_problem& problem) {
@@ -166,6 +110,113 @@ bool has_room_for_skinny_float(const device_traits& device) {
            rungs::skinny_float_shared_bytes;
 }
 
+std::string_view name_of(element_type type) {
+    switch (type) {
+        case element_type::f32:
+            return "float";
+        case element_type::f64:
+            return "double";
+        case element_type::f16:
+            return "half";
+        case element_type::bf16:
+            return "bfloat16";
+    }
+    return "unknown";
+}
+
+bool has_kernel(matmul_algorithm algorithm, element_type operands) {
+    return std::ranges::find(matmul_algorithms(operands), algorithm) != matmul_algorithms(operands).end();
+}
+
+std::string why_no_kernel(matmul_algorithm algorithm, element_type operands) {
+    return detail::format("matmul: {} has no kernel for operands of type {}", to_string(algorithm),
+                          name_of(operands));
+}
+
+std::string why_not_cp_async(std::string_view name, const matmul_problem& problem,
+                             const device_traits& device) {
+    if (!can_copy_async(device))
+        return detail::format("matmul: {} needs compute capability 8.0 (cp.async)", name);
+    if (!problem.unit_stride)
+        return detail::format(
+            "matmul: {} needs the rows or the columns of a and of b side by side (a stride of 1)", name);
+    return {};
+}
+
+std::string why_not_float(matmul_algorithm algorithm, const matmul_problem& problem,
+                          const device_traits& device) {
+    const std::string_view name = to_string(algorithm);
+    switch (algorithm) {
+        case pipelined:
+        case split_k:
+        case tf32x3:
+            return why_not_cp_async(name, problem, device);
+        case skinny:
+            if (!has_room_for_skinny_float(device))
+                return detail::format("matmul: skinny of float needs {} bytes of shared memory",
+                                      rungs::skinny_float_shared_bytes);
+            if (!is_skinny(problem))
+                return detail::format("matmul: skinny needs m or n of at most {}, of float",
+                                      rungs::max_skinny_float_side);
+            return {};
+        case tma_pipelined:
+        case padded:
+        case fp16x3:
+        case tf32:
+        case bf16x6:
+            if (!has_warpgroups(device)) return why_no_warpgroups(name);
+            break;
+        default:
+            return {};
+    }
+    if (algorithm == tma_pipelined && !can_be_tma_pipelined(problem))
+        return "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
+               "multiples of 16 bytes, or a workspace for copies that do; and extents below 2^31";
+    if (algorithm == padded) return why_not_padded(problem);
+    if (algorithm == fp16x3 && (!problem.countable_by_int || !problem.has_workspace))
+        return "matmul: fp16x3 needs a workspace, and extents below 2^31";
+    if (algorithm == tf32 && !can_be_tf32(problem))
+        return "matmul: tf32 needs rows or columns of a and of b that are contiguous and begin at multiples "
+               "of "
+               "16 bytes, the rows of a or the columns of b, or a workspace for copies that do; and extents "
+               "below 2^31";
+    if (algorithm == bf16x6 && !problem.countable_by_int) return "matmul: bf16x6 needs extents below 2^31";
+    return {};
+}
+
+std::string why_not_half(matmul_algorithm algorithm, const matmul_problem& problem,
+                         const device_traits& device) {
+    const std::string_view name = to_string(algorithm);
+    if (algorithm == naive || algorithm == wmma) return {};
+    if (algorithm == mma_sync) {
+        if (!can_copy_async(device)) return "matmul: mma_sync needs compute capability 8.0";
+        if (!problem.tensor_maps || problem.batches != 1)
+            return "matmul: mma_sync needs rows or columns of a and of b that are contiguous and begin at "
+                   "multiples of 16 bytes, and takes no batch";
+        return {};
+    }
+    if (problem.has_epilogue && algorithm != fused && algorithm != skinny)
+        return detail::format("matmul: {} has no epilogue: naive, wmma, mma_sync, fused and skinny have",
+                              name);
+    if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
+        return detail::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
+                              name);
+    if (stores_operand_type(algorithm) && !problem.stores_operand_type)
+        return detail::format("matmul: {} stores the type of its operands", name);
+    if (!has_warpgroups(device)) return why_no_warpgroups(name);
+    if (algorithm == padded) return why_not_padded(problem);
+    if (!problem.tensor_maps)
+        return detail::format(
+            "matmul: {} needs rows or columns of a and of b that are contiguous and begin at "
+            "multiples of 16 bytes, and extents below 2^31",
+            name);
+    // Where k is 0 there is nothing to multiply, and `naive` scales C.
+    if (algorithm == skinny && problem.k > 0 && !is_skinny(problem))
+        return detail::format("matmul: skinny needs m or n of at most {}", rungs::max_skinny_side);
+    return {};
+}
+
+/// Of a rung that can run the problem on the device.
 template <class In, class Out>
 void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             const rungs::product<In, Out>& arguments, [[maybe_unused]] std::byte* workspace,
@@ -184,103 +235,82 @@ void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             case warp_tiled:
                 return rungs::launch_warp_tiled(arguments, device, stream);
             case pipelined:
-                require_cp_async_can_run("pipelined", problem, device);
                 return rungs::launch_pipelined(arguments, device, stream);
-            case tma_pipelined:
-                require_tma_pipelined_can_run(problem, device);
-                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
-                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
-                    problem.tensor_maps
-                        ? rungs::launch_tma_pipelined(arguments, workspace, device, stream)
-                        : rungs::launch_padded_tma_pipelined(arguments, workspace, device, stream);
-                return;
             case split_k:
-                require_cp_async_can_run("split_k", problem, device);
                 return rungs::launch_split_k(arguments, workspace, device, stream);
             case tf32x3:
-                require_cp_async_can_run("tf32x3", problem, device);
                 return rungs::launch_tf32x3(arguments, device, stream);
             case skinny:
-                if (!has_room_for_skinny_float(device))
-                    throw unsupported(
-                        detail::format("matmul: skinny of float needs {} bytes of shared memory",
-                                       rungs::skinny_float_shared_bytes));
-                if (!is_skinny(problem))
-                    throw unsupported(detail::format("matmul: skinny needs m or n of at most {}, of float",
-                                                     rungs::max_skinny_float_side));
                 return rungs::launch_skinny(arguments, device, stream);
-            case padded:
-                require_warpgroups_can_run(to_string(algorithm), problem, device);
-                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
-                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
-                    rungs::launch_padded(arguments, workspace, device, stream);
-                return;
-            case fp16x3:
-                require_fp16x3_can_run(problem, device);
-                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
-                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
-                    rungs::launch_fp16x3(arguments, workspace, device, stream);
-                return;
-            case tf32:
-                require_tf32_can_run(problem, device);
-                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
-                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
-                    is_fit_for_tf32(problem)
-                        ? rungs::launch_tf32(arguments, workspace, device, stream)
-                        : rungs::launch_padded_tf32(arguments, workspace, device, stream);
-                return;
             default:
-                require_bf16x6_can_run(problem, device);
-                if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);
-                if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
-                    rungs::launch_bf16x6(arguments, workspace, device, stream);
-                return;
+                break;
         }
     } else {
         if (algorithm == wmma) return rungs::launch_wmma(arguments, device, stream);
-        if (algorithm == mma_sync) {
-            require_mma_can_run(problem, device);
-            return rungs::launch_mma_sync(arguments, device, stream);
+        if (algorithm == mma_sync) return rungs::launch_mma_sync(arguments, device, stream);
+    }
+    if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);  // no operands to describe
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, float>) {
+        switch (algorithm) {
+            case tma_pipelined:
+                return problem.tensor_maps
+                           ? rungs::launch_tma_pipelined(arguments, workspace, device, stream)
+                           : rungs::launch_padded_tma_pipelined(arguments, workspace, device, stream);
+            case padded:
+                return rungs::launch_padded(arguments, workspace, device, stream);
+            case fp16x3:
+                return rungs::launch_fp16x3(arguments, workspace, device, stream);
+            case tf32:
+                return is_fit_for_tf32(problem)
+                           ? rungs::launch_tf32(arguments, workspace, device, stream)
+                           : rungs::launch_padded_tf32(arguments, workspace, device, stream);
+            default:
+                return rungs::launch_bf16x6(arguments, workspace, device, stream);
         }
-        if (problem.has_epilogue && algorithm != fused && algorithm != skinny)
-            throw unsupported(
-                detail::format("matmul: {} has no epilogue: naive, wmma, mma_sync, fused and skinny have",
-                               to_string(algorithm)));
-        if (problem.batches != 1 && algorithm != persistent && algorithm != cluster_multicast)
-            throw unsupported(
-                detail::format("matmul: {} takes no batch: naive, wmma, persistent and cluster_multicast do",
-                               to_string(algorithm)));
-        if (stores_operand_type(algorithm) && !std::is_same_v<In, Out>)
-            throw unsupported(
-                detail::format("matmul: {} stores the type of its operands", to_string(algorithm)));
-        require_warpgroups_can_run(to_string(algorithm), problem, device);
-        if (problem.k == 0) return rungs::launch_naive(arguments, device, stream);  // no operands to describe
-        if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
-            switch (algorithm) {
-                case persistent:
-                    return rungs::launch_persistent(arguments, device, stream);
-                case cluster_multicast:
-                    return rungs::launch_cluster_multicast(arguments, device, stream);
-                case stream_k:
-                    return rungs::launch_stream_k(arguments, workspace, device, stream);
-                case padded:
-                    return rungs::launch_padded(arguments, workspace, device, stream);
-                case skinny:
-                    if (!is_skinny(problem))
-                        throw unsupported(detail::format("matmul: skinny needs m or n of at most {}",
-                                                         rungs::max_skinny_side));
-                    return rungs::launch_skinny(arguments, workspace, device, stream);
-                default:
-                    break;
-            }
-            if constexpr (std::is_same_v<In, Out>) {
-                if (algorithm == wgmma_tma) return rungs::launch_wgmma_tma(arguments, device, stream);
-                if (algorithm == warp_specialized)
-                    return rungs::launch_warp_specialized(arguments, device, stream);
-                rungs::launch_fused(arguments, device, stream);
-            }
+    } else if constexpr (HEDDLE_COMPILED_FOR_90 != 0) {
+        switch (algorithm) {
+            case persistent:
+                return rungs::launch_persistent(arguments, device, stream);
+            case cluster_multicast:
+                return rungs::launch_cluster_multicast(arguments, device, stream);
+            case stream_k:
+                return rungs::launch_stream_k(arguments, workspace, device, stream);
+            case padded:
+                return rungs::launch_padded(arguments, workspace, device, stream);
+            case skinny:
+                return rungs::launch_skinny(arguments, workspace, device, stream);
+            default:
+                break;
+        }
+        if constexpr (std::is_same_v<In, Out>) {
+            if (algorithm == wgmma_tma) return rungs::launch_wgmma_tma(arguments, device, stream);
+            if (algorithm == warp_specialized)
+                return rungs::launch_warp_specialized(arguments, device, stream);
+            rungs::launch_fused(arguments, device, stream);
         }
     }
+}
+
+void require_known(const char* operation, const detail::argument_name& name, matmul_algorithm algorithm) {
+    detail::require(to_string(algorithm) != "unknown", operation, name, static_cast<int>(algorithm),
+                    "an enumerator of matmul_algorithm");
+}
+
+void require_known(const char* operation, const detail::argument_name& name, precision precision) {
+    detail::require(to_string(precision) != "unknown", operation, name, static_cast<int>(precision),
+                    "an enumerator of precision");
+}
+
+void require_valid(const char* operation, const matmul_problem& problem, const device_traits& device) {
+    const auto [m, n, k, batches] = std::tuple(problem.m, problem.n, problem.k, problem.batches);
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"m", m}, {"n", n}, {"batches", batches}});
+    detail::validate_extents(operation, {{"m", m}, {"k", k}});
+    detail::validate_extents(operation, {{"n", n}, {"k", k}});
+    detail::require(problem.operands != element_type::f64 && name_of(problem.operands) != "unknown",
+                    operation, {"problem", "operands"}, static_cast<int>(problem.operands),
+                    "f32, f16 or bf16");
+    require_known(operation, {"problem", "precision"}, problem.precision);
 }
 
 }  // namespace
@@ -356,6 +386,15 @@ std::string_view to_string(precision precision) {
             return "tf32";
     }
     return "unknown";
+}
+
+std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device) {
+    require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    if (algorithm == automatic) return {};
+    if (!has_kernel(algorithm, problem.operands)) return why_no_kernel(algorithm, problem.operands);
+    return problem.operands == element_type::f32 ? why_not_float(algorithm, problem, device)
+                                                 : why_not_half(algorithm, problem, device);
 }
 
 bool detail::is_exact_enough(matmul_algorithm algorithm, precision precision, std::int64_t k) {
@@ -434,11 +473,13 @@ matmul_algorithm select_float(const matmul_problem& problem, const device_traits
 }  // namespace
 
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
     if (problem.operands == element_type::f32) return select_float(problem, device);
     if (std::min({problem.m, problem.n, problem.k, problem.batches}) == 0) return naive;
     if (!has_warpgroups(device))
         return problem.tensor_maps && problem.batches == 1 && can_copy_async(device) ? mma_sync : wmma;
     if (!problem.tensor_maps) return problem.has_workspace && can_be_padded(problem) ? padded : wmma;
+    if (problem.has_epilogue && problem.batches != 1) return wmma;
     if (problem.has_epilogue && is_skinny(problem)) return skinny;
     if (problem.has_epilogue) return problem.stores_operand_type ? fused : wmma;
     return cheapest(problem, device).algorithm;
@@ -468,6 +509,7 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
     matmul_problem with = problem;
     with.has_workspace = true;
     if (algorithm == automatic) algorithm = select(with, device);
+    if (!why_not(algorithm, with, device).empty()) return 0;
     std::int64_t sums = 0;
     if (algorithm == stream_k) {
         for (const rungs::tile_plan& plan : rungs::persistent_tiles)  // any of them may be asked for
@@ -506,6 +548,8 @@ std::int64_t workspace_bytes(const matmul_problem& problem, const device_traits&
 
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
                                     matmul_algorithm algorithm) {
+    require_known("matmul_workspace_bytes", "algorithm", algorithm);
+    require_valid("matmul_workspace_bytes", problem, device);
     matmul_problem turned = problem;  // as a product is whose C lies in columns
     std::swap(turned.m, turned.n);
     return std::max(workspace_bytes(problem, device, algorithm), workspace_bytes(turned, device, algorithm));
@@ -568,34 +612,37 @@ rungs::epilogue<Out> validated(const matmul_epilogue<Out>& e, const matrix_view<
 template <class T>
 detail::footprint footprint_of_batch(const matrix_view<T>& first, std::int64_t stride, std::int64_t count) {
     detail::footprint result = detail::footprint_of(first);
-    if (result.empty() || count <= 1) return result;
+    if (count == 0) return {};
+    if (result.empty() || count == 1) return result;
     const std::uintptr_t end = result.end() + static_cast<std::uintptr_t>((count - 1) * stride) * sizeof(T);
     return {result.begin, end - result.begin, 1, end - result.begin};
 }
 
-/// Nothing where there is nothing to do. `has_function`: of the user, in place of an activation.
-template <class Out, class In>
-std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b,
-                                                    matrix_view<Out> c,
-                                                    [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
-                                                    const rungs::batch_strides& batch,
-                                                    cuda::stream_ref stream, const matmul_options& options,
-                                                    [[maybe_unused]] bool has_function = false) {
-    detail::validate_matmul<In, Out>("matmul", a, b, c);
-    const auto algorithms = matmul_algorithms(element_type_of<In>);
-    const bool is_known = options.algorithm == automatic ||
-                          std::ranges::find(algorithms, options.algorithm) != algorithms.end();
-    if (!is_known && to_string(options.algorithm) != "unknown")
-        throw unsupported(detail::format("matmul: {} has no kernel for operands of this type",
-                                         to_string(options.algorithm)));
-    detail::require(is_known, "matmul", {"options", "algorithm"}, static_cast<int>(options.algorithm),
-                    "an enumerator of matmul_algorithm");
-    detail::require(to_string(options.precision) != "unknown", "matmul", {"options", "precision"},
-                    static_cast<int>(options.precision), "an enumerator of precision");
+void validate_tile(const matmul_options& options) {
+    const detail::argument_name name{"options", "tile"};
     const auto tiles = static_cast<int>(matmul_tiles(options.algorithm).size());
-    detail::require(options.tile == -1 || (options.tile >= 0 && options.tile < tiles), "matmul",
-                    {"options", "tile"}, options.tile, "-1, or less than {} (matmul_tiles of the algorithm)",
-                    tiles);
+    detail::require(options.tile == -1 || tiles > 0, "matmul", name, options.tile,
+                    "-1: {} has no tiles to choose from", to_string(options.algorithm));
+    detail::require(options.tile >= -1 && (options.tile < tiles || options.tile == -1), "matmul", name,
+                    options.tile, "-1 to {}: a place in matmul_tiles({})", tiles - 1,
+                    to_string(options.algorithm));
+}
+
+/// A call whose arguments are valid, and the rung for it, which may not be able to run it. Nothing where there is nothing to
+/// do. `has_function`: of the user, in place of an activation.
+template <class Out, class In>
+std::optional<rungs::checked_call<In, Out>> described(matrix_view<const In> a, matrix_view<const In> b,
+                                                      matrix_view<Out> c,
+                                                      [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
+                                                      const rungs::batch_strides& batch,
+                                                      cuda::stream_ref stream, const matmul_options& options,
+                                                      [[maybe_unused]] bool has_function = false) {
+    detail::validate_matmul<In, Out>("matmul", a, b, c, batch.count > 0);
+    require_known("matmul", {"options", "algorithm"}, options.algorithm);
+    require_known("matmul", {"options", "precision"}, options.precision);
+    if (options.algorithm != automatic && !has_kernel(options.algorithm, element_type_of<In>))
+        throw unsupported(why_no_kernel(options.algorithm, element_type_of<In>));
+    validate_tile(options);
     detail::validate_workspace("matmul", options.workspace,
                                {{"a", footprint_of_batch(a, batch.a, batch.count)},
                                 {"b", footprint_of_batch(b, batch.b, batch.count)},
@@ -646,12 +693,26 @@ std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, mat
                                  options.precision,
                                  rungs::has_tensor_operand_along_k(arguments.a, arguments.b)};
     const device_traits& device = traits_of(device_of(stream));
+    require_valid("matmul", problem, device);
     detail::validate_workspace_size(
         "matmul", options.workspace,
         matmul_workspace_bytes(problem, device, has_function ? fused : options.algorithm));
     return rungs::checked_call<In, Out>{
         arguments, problem, options.algorithm == automatic ? select(problem, device) : options.algorithm,
         is_transposed};
+}
+
+/// A call that can be launched.
+template <class Out, class In>
+std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b,
+                                                    matrix_view<Out> c, const matmul_epilogue<Out>& epilogue,
+                                                    const rungs::batch_strides& batch,
+                                                    const matmul_options& options) {
+    const auto call = described<Out, In>(a, b, c, epilogue, batch, stream, options);
+    if (!call) return {};
+    const std::string reason = why_not(call->algorithm, call->problem, traits_of(device_of(stream)));
+    if (!reason.empty()) throw unsupported(reason);
+    return call;
 }
 
 template <class Out, class In>
@@ -724,27 +785,20 @@ namespace {
 
 template <class In, class Out>
 void validate_batch(const batch_view<const In>& a, const batch_view<const In>& b, const batch_view<Out>& c) {
-    const auto validate = [&](const char* name, std::int64_t count, std::int64_t stride) {
-        detail::require(count >= 0, "batched_matmul", {name, "count"}, count, "zero or more");
-        detail::require(count == c.count, "batched_matmul", {name, "count"}, count, "{} (c.count)", c.count);
-        detail::require(stride >= 0, "batched_matmul", {name, "stride"}, stride, "zero or more");
-    };
-    validate("c", c.count, c.stride);
-    validate("a", a.count, a.stride);
-    validate("b", b.count, b.stride);
-    detail::validate("batched_matmul", "c", c.first);
-    detail::validate("batched_matmul", "a", a.first);
-    detail::validate("batched_matmul", "b", b.first);
-    const auto& m = c.first;
-    const std::int64_t span =
-        m.rows == 0 || m.cols == 0 ? 0 : (m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + 1;
+    detail::validate("batched_matmul", "c", c);
+    for (const auto& [name, operand] : {std::pair("a", &a), std::pair("b", &b)}) {
+        detail::validate("batched_matmul", name, *operand);
+        detail::require(operand->count == c.count, "batched_matmul", {name, "count"}, operand->count,
+                        "{} (c.count)", c.count);
+    }
+    const std::int64_t span = detail::span_of(c.first);
     detail::require(c.count <= 1 || c.stride >= span, "batched_matmul", {"c", "stride"}, c.stride,
                     "at least {}: what one matrix spans", span);
     const detail::footprint of_c = footprint_of_batch(c.first, c.stride, c.count);
-    detail::require(!detail::overlap(footprint_of_batch(a.first, a.stride, a.count), of_c), "batched_matmul",
-                    "c", "a batch that overlaps a", "one apart from it");
-    detail::require(!detail::overlap(footprint_of_batch(b.first, b.stride, b.count), of_c), "batched_matmul",
-                    "c", "a batch that overlaps b", "one apart from it");
+    for (const auto& [name, operand] : {std::pair("a", &a), std::pair("b", &b)})
+        if (detail::overlap(footprint_of_batch(operand->first, operand->stride, operand->count), of_c))
+            throw invalid_argument("batched_matmul", "c", detail::format("a batch that overlaps {}", name),
+                                   "one apart from it");
 }
 
 }  // namespace
@@ -764,7 +818,7 @@ std::int64_t workspace_bytes(matrix_view<const In> a, matrix_view<const In> b, m
                              const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch,
                              cuda::stream_ref stream, matmul_options options) {
     options.workspace = {};
-    const auto call = checked<Out, In>(a, b, c, epilogue, batch, stream, options);
+    const auto call = described<Out, In>(a, b, c, epilogue, batch, stream, options);
     if (!call) return 0;
     return matmul_workspace_bytes(call->problem, traits_of(device_of(stream)), options.algorithm);
 }
@@ -920,7 +974,7 @@ std::optional<rungs::checked_call<In, Out>> prepare_matmul(matrix_view<const In>
                                                            const matmul_options& options) {
     require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
-    auto call = checked<Out, In>(a, b, c, epilogue, {}, stream, options, true);
+    auto call = described<Out, In>(a, b, c, epilogue, {}, stream, options, true);
     if (options.algorithm != automatic && options.algorithm != wmma && options.algorithm != fused)
         throw unsupported(
             detail::format("matmul: {} takes no function: wmma and fused do", to_string(options.algorithm)));

@@ -16,6 +16,7 @@
 #include <deque>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -289,6 +290,24 @@ TEST_F(batched_matmul_list, is_checked_before_it_begins) {
     EXPECT_THROW(batched_matmul<half>(list, *stream_), invalid_argument);
     stream_->synchronize();
     EXPECT_TRUE(c.untouched());
+}
+
+/// The first product can run on the rung that is asked for, the second cannot: neither is enqueued.
+TEST_F(batched_matmul_list, is_of_products_that_the_rung_can_run_or_does_nothing) {
+    guarded<half> a(8, 8, 8), b(8, 8, 8), c(8, 8, 8), odd(8, 8, 9, 1), d(8, 8, 8);
+    const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},
+                                                     {odd.matrix(), b.matrix(), d.matrix()}};
+    const matmul_options options{.algorithm = matmul_algorithm::mma_sync};
+    EXPECT_THROW(batched_matmul<half>(list, *stream_, options), unsupported);
+    stream_->synchronize();
+    EXPECT_TRUE(c.untouched());
+    EXPECT_TRUE(d.untouched());
+
+    a.upload(std::vector<half>(64, half(1.0f)));
+    b.upload(std::vector<half>(64, half(1.0f)));
+    batched_matmul<half>(std::span(list).first(1), *stream_, options);
+    stream_->synchronize();
+    EXPECT_FALSE(c.untouched());
 }
 
 TEST(batched_matmul_arguments, agree_and_lie_apart) {

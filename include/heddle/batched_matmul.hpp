@@ -28,8 +28,10 @@ struct batch_view {
 /// Views, types, errors and stream behaviour are matmul's; In is half or bfloat16. The matrices of C lie one after another
 /// and apart from all of A and B. Rungs that take batches are naive, wmma, persistent and cluster_multicast.
 ///
-/// @throws invalid_argument  and where the counts disagree or are negative, a stride is negative, or C's is less than
-///                           one of its matrices spans
+/// Nothing is done, and no pointer needed, where the counts are 0.
+///
+/// @throws invalid_argument  and where the counts disagree or are negative, a stride is negative or too large to count
+///                           its bytes, or C's is less than one of its matrices spans
 template <class Out, class In = Out>
 void batched_matmul(batch_view<const std::type_identity_t<In>> a,
                     batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
@@ -53,7 +55,7 @@ struct matmul_operands {
 };
 
 /// C_i = alpha * A_i * B_i + beta * C_i for each of several products, of any shapes, in any order: their Cs do not overlap one
-/// another's operands. All are checked before the first is enqueued.
+/// another's operands. All are checked before the first is enqueued, also whether the algorithm that is asked for can run each.
 ///
 /// With `automatic` on compute capability 9.0, one launch does some fifty products whose operands lie the same way: each of A
 /// and B along k, or across. These take a launch each: where A or B has neither rows nor columns that begin at multiples of

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -132,17 +133,25 @@ struct matmul_problem {
     bool along_k = true;
 };
 
-/// The rung that `automatic` stands for. Pure.
+/// The rung that `automatic` stands for. It can run the problem. Pure.
+/// @throws invalid_argument  a negative extent, or number of batches; more than 2^58 elements of an operand; an unknown type
+///                           or precision; device.sm_count below 1
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device);
 
-/// The workspace, in bytes, with which this product is fastest; 0 where it makes no difference. Pure.
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device);
+
+/// The workspace, in bytes, with which this product is fastest; 0 where it makes no difference, and where the rung cannot run
+/// it. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
                                     matmul_algorithm algorithm = matmul_algorithm::automatic);
 
 /// The same for a call of matmul() with these arguments, on the stream's device. What the views point to is not read, and
 /// options.workspace counts for nothing.
 ///
-/// @throws as matmul() does
+/// @throws as matmul() does, but not where an algorithm that was asked for cannot run: it needs 0 bytes
 template <class Out, class In = Out>
 std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
@@ -165,10 +174,11 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
 /// docs/accuracy.md.
 ///
 /// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride
-///                           smaller than a row, an overlap, a workspace that is too small, an unknown algorithm
-///                           (nothing is enqueued)
+///                           smaller than a row, an overlap, a workspace that is null, misaligned, too small or
+///                           overlaps an operand, an unknown algorithm or precision, a tile that the algorithm
+///                           does not have (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
-///                           says why
+///                           says why (nothing is enqueued)
 /// @throws cuda_error        the launch failed
 template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,

@@ -1,0 +1,523 @@
+#include "tests/support/images.hpp"
+#include "tests/support/provoked.hpp"
+#include <heddle/heddle.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+// What all operations refuse alike. Arguments are checked before anything is enqueued, so no device is needed.
+namespace heddle {
+namespace {
+
+using test::address_of;
+using test::invalid_argument_of;
+
+const cuda::stream_ref no_stream{cudaStream_t{}};
+
+/// Host memory for views: nothing reads it.
+struct memory {
+    alignas(16) float floats[4096]{};
+    alignas(16) half halves[4096]{};
+    alignas(16) std::int64_t integers[512]{};
+    alignas(16) std::byte scratch[4096]{};
+};
+
+class every_operation_with_a_workspace : public testing::Test {
+  protected:
+    struct call {
+        std::string name;  ///< as its errors begin
+        std::function<void(std::span<std::byte>)> run;
+    };
+
+    std::vector<call> calls() {
+        std::vector<call> all;
+        add_reductions(all);
+        add_matrix_reductions(all);
+        add_scans(all);
+        add_products(all);
+        add_filters(all);
+        return all;
+    }
+
+    memory m_;
+
+  private:
+    void add_reductions(std::vector<call>& all) {
+        const vector_view<const float> x{m_.floats, 100};
+        float* const value = m_.floats + 2000;
+        std::int64_t* const place = m_.integers;
+        all.push_back({"sum", [=](auto s) { sum<float>(x, value, no_stream, {.workspace = s}); }});
+        all.push_back({"mean", [=](auto s) { mean<float>(x, value, no_stream, {.workspace = s}); }});
+        all.push_back({"min", [=](auto s) { min<float>(x, value, no_stream, {.workspace = s}); }});
+        all.push_back({"max", [=](auto s) { max<float>(x, value, no_stream, {.workspace = s}); }});
+        all.push_back({"argmin", [=](auto s) { argmin<float>(x, place, no_stream, {.workspace = s}); }});
+        all.push_back({"argmax", [=](auto s) { argmax<float>(x, place, no_stream, {.workspace = s}); }});
+        all.push_back({"dot", [=](auto s) { dot<float>(x, x, value, no_stream, {.workspace = s}); }});
+        all.push_back({"norm1", [=](auto s) { norm1<float>(x, value, no_stream, {.workspace = s}); }});
+        all.push_back({"norm2", [=](auto s) { norm2<float>(x, value, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"count_nonzero", [=](auto s) { count_nonzero<float>(x, place, no_stream, {.workspace = s}); }});
+    }
+
+    void add_matrix_reductions(std::vector<call>& all) {
+        const matrix_view<const float> x{m_.floats, 10, 10};
+        const vector_view<float> y{m_.floats + 2000, 10};
+        const vector_view<std::int64_t> places{m_.integers, 10};
+        const auto add = [&](const char* name, auto reduce, auto to) {
+            all.push_back({name, [=](std::span<std::byte> s) { reduce(x, to, {.workspace = s}); }});
+        };
+        using options = const matrix_reduce_options&;
+        add(
+            "row_sum", [](auto from, auto to, options o) { row_sum<float>(from, to, no_stream, o); }, y);
+        add(
+            "row_mean", [](auto from, auto to, options o) { row_mean<float>(from, to, no_stream, o); }, y);
+        add(
+            "row_min", [](auto from, auto to, options o) { row_min<float>(from, to, no_stream, o); }, y);
+        add(
+            "row_max", [](auto from, auto to, options o) { row_max<float>(from, to, no_stream, o); }, y);
+        add(
+            "row_argmax", [](auto from, auto to, options o) { row_argmax<float>(from, to, no_stream, o); },
+            places);
+        add(
+            "row_variance",
+            [](auto from, auto to, options o) { row_variance<float>(from, to, no_stream, o); }, y);
+        add(
+            "column_sum", [](auto from, auto to, options o) { column_sum<float>(from, to, no_stream, o); },
+            y);
+        add(
+            "column_mean", [](auto from, auto to, options o) { column_mean<float>(from, to, no_stream, o); },
+            y);
+        add(
+            "column_min", [](auto from, auto to, options o) { column_min<float>(from, to, no_stream, o); },
+            y);
+        add(
+            "column_max", [](auto from, auto to, options o) { column_max<float>(from, to, no_stream, o); },
+            y);
+        add(
+            "column_argmax",
+            [](auto from, auto to, options o) { column_argmax<float>(from, to, no_stream, o); }, places);
+        add(
+            "column_variance",
+            [](auto from, auto to, options o) { column_variance<float>(from, to, no_stream, o); }, y);
+    }
+
+    void add_scans(std::vector<call>& all) {
+        const vector_view<const float> x{m_.floats, 100};
+        const vector_view<float> y{m_.floats + 2000, 100};
+        all.push_back(
+            {"inclusive_scan", [=](auto s) { inclusive_scan<float>(x, y, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"exclusive_scan", [=](auto s) { exclusive_scan<float>(x, y, no_stream, {.workspace = s}); }});
+    }
+
+    void add_products(std::vector<call>& all) {
+        const matrix_view<const float> a{m_.floats, 8, 8}, b{m_.floats + 1000, 8, 8};
+        const matrix_view<float> c{m_.floats + 2000, 8, 8};
+        const matrix_view<const half> ha{m_.halves, 8, 8}, hb{m_.halves + 1000, 8, 8};
+        const matrix_view<half> hc{m_.halves + 2000, 8, 8};
+        all.push_back({"matmul", [=](auto s) { matmul<float>(a, b, c, no_stream, {.workspace = s}); }});
+        all.push_back({"matmul", [=](auto s) { matmul<half>(ha, hb, hc, no_stream, {.workspace = s}); }});
+        all.push_back({"matmul", [=](auto s) {
+                           const matmul_epilogue<half> relu{matmul_activation::relu};
+                           matmul<half>(ha, hb, hc, relu, no_stream, {.workspace = s});
+                       }});
+        all.push_back({"matmul", [=](auto s) {
+                           batched_matmul<half>(batch_view<const half>{ha}, batch_view<const half>{hb},
+                                                batch_view<half>{hc}, no_stream, {.workspace = s});
+                       }});
+        all.push_back({"matmul", [=](auto s) {
+                           const std::vector<matmul_operands<half>> list = {{ha, hb, hc}};
+                           batched_matmul<half>(list, no_stream, {.workspace = s});
+                       }});
+    }
+
+    void add_filters(std::vector<call>& all) {
+        const image_view<const float> from{m_.floats, 10, 8};
+        const image_view<float> to{m_.floats + 2000, 10, 8};
+        static const std::vector<float> taps = {1, 2, 1};
+        all.push_back({"gaussian_blur",
+                       [=](auto s) { gaussian_blur<float>(from, to, 1, no_stream, {.workspace = s}); }});
+        all.push_back({"separable_convolution", [=](auto s) {
+                           separable_convolution(from, to, taps, taps, no_stream, {.workspace = s});
+                       }});
+        all.push_back(
+            {"box_blur", [=](auto s) { box_blur<float>(from, to, 1, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"sobel", [=](auto s) { sobel<float>(from, to, gradient::x, no_stream, {.workspace = s}); }});
+        all.push_back(
+            {"laplacian", [=](auto s) { laplacian<float>(from, to, no_stream, {.workspace = s}); }});
+    }
+};
+
+TEST_F(every_operation_with_a_workspace, refuses_one_without_memory) {
+    const std::span<std::byte> nothing(static_cast<std::byte*>(nullptr), 4096);
+    for (const auto& [name, run] : calls())
+        EXPECT_EQ(invalid_argument_of([&] { run(nothing); }),
+                  name + ": options.workspace is null, expected a pointer to 4096 bytes, or an empty span");
+}
+
+TEST_F(every_operation_with_a_workspace, refuses_one_off_its_alignment) {
+    for (const std::size_t offset : {1, 8}) {
+        const std::span<std::byte> odd = std::span(m_.scratch).subspan(offset);
+        for (const auto& [name, run] : calls())
+            EXPECT_EQ(invalid_argument_of([&] { run(odd); }), name + ": options.workspace is " +
+                                                                  address_of(odd.data()) +
+                                                                  ", expected a multiple of 16 bytes");
+    }
+}
+
+// What is asked of a problem and a device.
+
+/// Every function of a problem and a device: the problem is a small one, or one of so many elements.
+struct pure_function {
+    std::string name;
+    std::function<std::int64_t(std::int64_t, const device_traits&)> run;
+};
+
+template <class Select>
+auto number_of(Select select) {
+    return [select](std::int64_t size, const device_traits& device) {
+        return static_cast<std::int64_t>(select(size, device));
+    };
+}
+
+std::vector<pure_function> pure_functions() {
+    using device = const device_traits&;
+    using size = std::int64_t;
+    std::vector<pure_function> all;
+    const auto add = [&](std::string name, auto function) { all.push_back({name, number_of(function)}); };
+    add("select", [](size n, device d) { return select(elementwise_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(reduce_problem{n}, d); });
+    add("select", [](size n, device d) { return select(matrix_reduce_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(matrix_reduce_problem{2, n}, d); });
+    add("select", [](size n, device d) { return select(scan_problem{n}, d); });
+    add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
+    add("select", [](size n, device d) { return select(softmax_problem{n, 2, false}, d); });
+    add("select", [](size n, device d) { return select(norm_problem{n, 2, false}, d); });
+    add("select", [](size n, device d) { return select(transpose_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(gaussian_blur_problem{2, n}, d); });
+    for (const element_type type : {element_type::f32, element_type::f16}) {
+        add("select", [=](size n, device d) { return select(matmul_problem{n, n, n, type}, d); });
+        add("select", [=](size n, device d) { return select(matmul_problem{2, 2, n, type}, d); });
+        for (const matmul_algorithm each : matmul_algorithms(type)) {
+            add("matmul_workspace_bytes", [=](size n, device d) {
+                return matmul_workspace_bytes(matmul_problem{n, n, n, type}, d, each);
+            });
+            add("why_not", [=](size n, device d) {
+                return why_not(each, matmul_problem{n, 2, 2, type}, d).size();
+            });
+        }
+        add("matmul_workspace_bytes", [=](size n, device d) {
+            return matmul_workspace_bytes(matmul_problem{2, n, 2, type}, d);
+        });
+    }
+    for (const reduce_algorithm each : reduce_algorithms()) {
+        add("reduce_workspace_bytes", [=](size n, device d) { return reduce_workspace_bytes({n}, d, each); });
+        add("reduce_depth", [=](size n, device d) { return reduce_depth({n}, d, each); });
+    }
+    for (const matrix_reduce_algorithm each : matrix_reduce_algorithms()) {
+        add("matrix_reduce_workspace_bytes", [=](size n, device d) {
+            return matrix_reduce_workspace_bytes({2, n}, d, each);
+        });
+        add("matrix_reduce_depth", [=](size n, device d) { return matrix_reduce_depth({n, 2}, d, each); });
+    }
+    for (const scan_algorithm each : scan_algorithms()) {
+        add("scan_workspace_bytes", [=](size n, device d) { return scan_workspace_bytes({n}, d, each); });
+        add("scan_depth", [=](size n, device d) { return scan_depth({n}, d, each); });
+    }
+    for (const gaussian_blur_algorithm each : gaussian_blur_algorithms())
+        add("gaussian_blur_workspace_bytes", [=](size n, device d) {
+            return gaussian_blur_workspace_bytes({2, n}, d, each);
+        });
+    add("image_filter_workspace_bytes", [](size n, device d) {
+        return image_filter_workspace_bytes({n, 2}, d);
+    });
+    return all;
+}
+
+TEST(every_function_of_a_problem, refuses_a_device_without_multiprocessors) {
+    for (const int sm_count : {0, -1})
+        for (const auto& [name, run] : pure_functions())
+            EXPECT_EQ(invalid_argument_of([&] { (void)run(1000, device_traits{.sm_count = sm_count}); }),
+                      name + ": device.sm_count is " + std::to_string(sm_count) + ", expected one or more");
+}
+
+TEST(every_function_of_a_problem, refuses_negative_extents) {
+    const device_traits device{.compute_capability_major = 9, .sm_count = 132};
+    for (const auto& [name, run] : pure_functions()) {
+        const std::string text = invalid_argument_of([&] { (void)run(-1, device); });
+        EXPECT_EQ(text.find(name + ": problem."), 0u) << text;
+        EXPECT_NE(text.find(" is -1, expected zero or more"), std::string::npos) << text;
+    }
+}
+
+TEST(every_function_of_a_problem, refuses_more_elements_than_a_device_can_address) {
+    const device_traits device{.compute_capability_major = 9, .sm_count = 132};
+    for (const std::int64_t size :
+         {(std::int64_t{1} << 58) + 1, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()})
+        for (const auto& [name, run] : pure_functions()) {
+            const std::string text = invalid_argument_of([&] { (void)run(size, device); });
+            EXPECT_EQ(text.find(name + ": problem."), 0u) << text;
+            EXPECT_NE(text.find("expected a problem that is not too large"), std::string::npos) << text;
+        }
+}
+
+/// With the least that a device can have, and with a large one's.
+TEST(every_function_of_a_problem, takes_large_problems_and_small_devices) {
+    const device_traits least{.sm_count = 1};
+    const device_traits large{.compute_capability_major = 9,
+                              .sm_count = 132,
+                              .max_threads_per_sm = 2048,
+                              .shared_memory_per_sm = 228 * 1024,
+                              .shared_memory_per_block_optin = 227 * 1024};
+    for (const device_traits& device : {least, large})
+        for (const std::int64_t size : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1000},
+                                        std::int64_t{1} << 24, std::int64_t{1} << 29})
+            for (const auto& [name, run] : pure_functions())
+                EXPECT_GE(run(size, device), 0) << name << ' ' << size;
+}
+
+TEST(matmul_problem, is_checked) {
+    const device_traits device{.compute_capability_major = 9, .sm_count = 132};
+    const auto text_of = [&](const matmul_problem& p, matmul_algorithm which = matmul_algorithm::automatic) {
+        return invalid_argument_of([&] { (void)matmul_workspace_bytes(p, device, which); });
+    };
+    const std::int64_t vast = std::int64_t{1} << 40;
+    EXPECT_EQ(
+        text_of({vast, vast, vast}),
+        "matmul_workspace_bytes: problem.n is 1099511627776, expected a problem that is not too large: of at "
+        "most 288230376151711744 elements");
+    EXPECT_EQ(text_of({-1, 2, 3}, matmul_algorithm::naive),
+              "matmul_workspace_bytes: problem.m is -1, expected zero or more");
+    EXPECT_EQ(text_of({.batches = -1}),
+              "matmul_workspace_bytes: problem.batches is -1, expected zero or more");
+    EXPECT_EQ(text_of({1, 2, 3}, static_cast<matmul_algorithm>(99)),
+              "matmul_workspace_bytes: algorithm is 99, expected an enumerator of matmul_algorithm");
+    EXPECT_EQ(text_of({1, 2, 3, element_type::f64}),
+              "matmul_workspace_bytes: problem.operands is 1, expected f32, f16 or bf16");
+    EXPECT_EQ(text_of({.precision = static_cast<precision>(7)}),
+              "matmul_workspace_bytes: problem.precision is 7, expected an enumerator of precision");
+}
+
+TEST(gaussian_blur_problem, is_of_known_types_and_borders) {
+    const device_traits device{.compute_capability_major = 9, .sm_count = 132};
+    EXPECT_EQ(invalid_argument_of(
+                  [&] { (void)select(gaussian_blur_problem{.type = static_cast<pixel_type>(9)}, device); }),
+              "select: problem.type is 9, expected an enumerator of pixel_type");
+    EXPECT_EQ(invalid_argument_of(
+                  [&] { (void)select(gaussian_blur_problem{.border = static_cast<border>(9)}, device); }),
+              "select: problem.border is 9, expected an enumerator of border");
+    EXPECT_EQ(invalid_argument_of(
+                  [&] { (void)image_filter_workspace_bytes({.type = static_cast<pixel_type>(9)}, device); }),
+              "image_filter_workspace_bytes: problem.type is 9, expected an enumerator of pixel_type");
+}
+
+TEST(unknown_enumerators, have_no_name) {
+    EXPECT_EQ(to_string(static_cast<elementwise_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<elementwise_operation>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<elementwise_operation>(-1)), "unknown");
+    EXPECT_EQ(to_string(static_cast<gaussian_blur_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<histogram_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<image_filter_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<matmul_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<precision>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<matrix_reduce_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<norm_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<reduce_operation>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<reduce_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<scan_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<softmax_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<transpose_algorithm>(99)), "unknown");
+}
+
+TEST(unknown_enumerators, have_no_number_of_inputs) {
+    for (const int value : {-1, 21, 99})
+        EXPECT_EQ(invalid_argument_of([&] { (void)input_count(static_cast<elementwise_operation>(value)); }),
+                  "input_count: operation is " + std::to_string(value) +
+                      ", expected an enumerator of elementwise_operation");
+}
+
+// What lies too far apart, or is too much.
+
+class uncountable_bytes : public testing::Test {
+  protected:
+    static constexpr std::int64_t far = std::int64_t{1} << 61;
+    memory m_;
+};
+
+TEST_F(uncountable_bytes, of_a_vector_are_of_its_stride_or_its_size) {
+    const auto text_of = [&](const vector_view<const float>& x) {
+        return invalid_argument_of([&] { sum<float>(x, m_.floats + 2000, no_stream); });
+    };
+    EXPECT_EQ(text_of({m_.floats, 10, far}),
+              "sum: x.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
+    EXPECT_EQ(text_of({m_.floats, far, 1}),
+              "sum: x.size is 2305843009213693952, expected an extent whose bytes fit 63 bits");
+    EXPECT_EQ(text_of({m_.floats, far, far}),
+              "sum: x.size is 2305843009213693952, expected an extent whose bytes fit 63 bits");
+}
+
+TEST_F(uncountable_bytes, of_a_matrix_are_of_the_dimension_at_fault) {
+    const auto text_of = [&](const matrix_view<const float>& x) {
+        return invalid_argument_of([&] { row_sum<float>(x, {m_.floats + 2000, x.rows}, no_stream); });
+    };
+    const std::string stride = " is 2305843009213693952, expected a stride whose bytes fit 63 bits";
+    const std::string extent = " is 2305843009213693952, expected an extent whose bytes fit 63 bits";
+    EXPECT_EQ(text_of({m_.floats, 3, 4, far, 1}), "row_sum: x.row_stride" + stride);
+    EXPECT_EQ(text_of({m_.floats, 3, 4, 1, far}), "row_sum: x.col_stride" + stride);
+    // Each dimension alone can be counted, or the other one has the larger stride.
+    EXPECT_EQ(text_of({m_.floats, 2, 1 << 30, std::int64_t{1} << 40, std::int64_t{1} << 35}),
+              "row_sum: x.col_stride is 34359738368, expected a stride whose bytes fit 63 bits");
+    EXPECT_EQ(text_of({m_.floats, 1, 1, far / 2 + far / 4, far / 2 + 1}),
+              "row_sum: x.row_stride is 1729382256910270464, expected a stride whose bytes fit 63 bits");
+    EXPECT_EQ(text_of({m_.floats, far, 4, 4, 1}), "row_sum: x.rows" + extent);
+    EXPECT_EQ(text_of({m_.floats, 4, far, 1, 1}), "row_sum: x.cols" + extent);
+    constexpr std::int64_t side = std::int64_t{1} << 31;
+    EXPECT_EQ(text_of({m_.floats, side, side}),
+              "row_sum: x.rows is 2147483648, expected an extent whose bytes fit 63 bits");
+}
+
+TEST_F(uncountable_bytes, of_images_are_of_the_dimension_at_fault) {
+    const auto text_of = [&](const image_batch_view<const float>& from) {
+        return invalid_argument_of([&] {
+            gaussian_blur<float>(from, {{m_.floats + 2000, 4, 4}, from.count, 16}, 1, no_stream);
+        });
+    };
+    const std::string stride = " is 2305843009213693952, expected a stride whose bytes fit 63 bits";
+    const std::string extent = " is 2305843009213693952, expected an extent whose bytes fit 63 bits";
+    EXPECT_EQ(text_of({{m_.floats, 4, 4, 1, far}}), "gaussian_blur: source.row_stride" + stride);
+    EXPECT_EQ(text_of({{m_.floats, far, 4, 1, far}}), "gaussian_blur: source.width" + extent);
+    EXPECT_EQ(text_of({{m_.floats, 4, far, 1, 4}}), "gaussian_blur: source.height" + extent);
+    EXPECT_EQ(text_of({{m_.floats, 4, 4}, 3, far}), "gaussian_blur: source.stride" + stride);
+    EXPECT_EQ(text_of({{m_.floats, 4, 4}, far, 16}), "gaussian_blur: source.count" + extent);
+}
+
+TEST_F(uncountable_bytes, of_copies_are_of_the_dimension_at_fault) {
+    EXPECT_EQ(
+        invalid_argument_of([&] {
+            fill_zero(matrix_view{m_.floats, 3, 4, far}, no_stream);
+        }),
+        "fill: destination.row_stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
+    EXPECT_EQ(invalid_argument_of([&] {
+                  fill_zero(matrix_view{m_.floats, 3, far, far}, no_stream);
+              }),
+              "fill: destination.cols is 2305843009213693952, expected an extent whose bytes fit 63 bits");
+    EXPECT_EQ(invalid_argument_of([&] {
+                  fill_zero(vector_view{m_.floats, 3, far}, no_stream);
+              }),
+              "fill: destination.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
+}
+
+TEST_F(uncountable_bytes, of_batches_of_matrices_are_of_their_stride_or_their_count) {
+    const batch_view<const half> a{{m_.halves, 4, 4}, 3, 16}, b{{m_.halves + 1000, 4, 4}, 3, 16};
+    const batch_view<half> c{{m_.halves + 2000, 4, 4}, 3, 16};
+    const auto text_of = [&](const auto& a_, const auto& b_, const auto& c_) {
+        return invalid_argument_of([&] { batched_matmul<half>(a_, b_, c_, no_stream); });
+    };
+    constexpr std::int64_t farther = std::int64_t{1} << 62;
+    const std::string stride = " is 4611686018427387904, expected a stride whose bytes fit 63 bits";
+    using batch = batch_view<const half>;
+    EXPECT_EQ(text_of(batch{a.first, 3, farther}, b, c), "batched_matmul: a.stride" + stride);
+    EXPECT_EQ(text_of(a, batch{b.first, 3, farther}, c), "batched_matmul: b.stride" + stride);
+    EXPECT_EQ(text_of(a, b, batch_view<half>{c.first, 3, farther}), "batched_matmul: c.stride" + stride);
+    // (count - 1) * stride wraps to a small number.
+    EXPECT_EQ(text_of(batch{a.first, 5, farther}, batch{b.first, 5, 0}, batch_view<half>{c.first, 5, 16}),
+              "batched_matmul: a.stride" + stride);
+    EXPECT_EQ(text_of(a, b, batch_view<half>{c.first, farther, 16}),
+              "batched_matmul: c.count is 4611686018427387904, expected an extent whose bytes fit 63 bits");
+}
+
+// Batches of nothing.
+
+TEST(batches_of_none, have_no_pointers) {
+    const batch_view<const half> a{{nullptr, 3, 4}, 0, 12}, b{{nullptr, 4, 5}, 0, 20};
+    const batch_view<half> c{{nullptr, 3, 5}, 0, 15};
+    EXPECT_NO_THROW(batched_matmul<half>(a, b, c, no_stream));
+    EXPECT_NO_THROW(batched_matmul<half>(std::vector<matmul_operands<half>>{}, no_stream));
+
+    const image_batch_view<const float> from{{nullptr, 10, 8}, 0, 80};
+    const image_batch_view<float> to{{nullptr, 10, 8}, 0, 80};
+    const std::vector<float> taps = {1, 2, 1};
+    EXPECT_NO_THROW(gaussian_blur<float>(from, to, 1, no_stream));
+    EXPECT_NO_THROW(separable_convolution(from, to, taps, taps, no_stream));
+    EXPECT_NO_THROW(box_blur<float>(from, to, 1, no_stream));
+    EXPECT_NO_THROW(sobel<float>(from, to, gradient::x, no_stream));
+    EXPECT_NO_THROW(laplacian<float>(from, to, no_stream));
+    EXPECT_NO_THROW(host::gaussian_blur<float>(from, to, 1));
+    EXPECT_NO_THROW(host::separable_convolution(from, to, taps, taps));
+    EXPECT_NO_THROW(host::box_blur<float>(from, to, 1));
+    EXPECT_NO_THROW(host::sobel<float>(from, to, gradient::x));
+    EXPECT_NO_THROW(host::laplacian<float>(from, to));
+}
+
+TEST(batches_of_none, still_have_shapes_and_options) {
+    const batch_view<const half> a{{nullptr, 3, 4}, 0, 12}, b{{nullptr, 4, 5}, 0, 20};
+    const batch_view<half> c{{nullptr, 3, 5}, 0, 15};
+    const auto text_of = [&](const auto& a_, const auto& b_, const matmul_options& options = {}) {
+        return invalid_argument_of([&] { batched_matmul<half>(a_, b_, c, no_stream, options); });
+    };
+    using batch = batch_view<const half>;
+    EXPECT_EQ(text_of(a, batch{{nullptr, 5, 5}, 0, 25}), "matmul: b.rows is 5, expected 4 (a.cols)");
+    EXPECT_EQ(text_of(batch{{nullptr, -3, 4}, 0, 12}, b),
+              "batched_matmul: a.rows is -3, expected zero or more");
+    EXPECT_EQ(text_of(a, b, {.algorithm = static_cast<matmul_algorithm>(99)}),
+              "matmul: options.algorithm is 99, expected an enumerator of matmul_algorithm");
+}
+
+// Texts of matmul's options.
+
+class matmul_options_text : public testing::Test {
+  protected:
+    template <class T>
+    static void multiply(T* p, const matmul_options& options) {
+        matmul<T>(matrix_view<const T>{p, 8, 8}, matrix_view<const T>{p + 1000, 8, 8},
+                  matrix_view<T>{p + 2000, 8, 8}, no_stream, options);
+    }
+    memory m_;
+};
+
+TEST_F(matmul_options_text, says_which_tiles_there_are) {
+    const auto text_of = [&](auto* p, matmul_algorithm algorithm, int tile) {
+        return invalid_argument_of([&] { multiply(p, {.algorithm = algorithm, .tile = tile}); });
+    };
+    using enum matmul_algorithm;
+    for (const int tile : {-2, 0, 1})
+        EXPECT_EQ(text_of(m_.floats, pipelined, tile),
+                  "matmul: options.tile is " + std::to_string(tile) +
+                      ", expected -1: pipelined has no tiles to choose from");
+    for (const int tile : {-2, 4})
+        EXPECT_EQ(text_of(m_.halves, persistent, tile),
+                  "matmul: options.tile is " + std::to_string(tile) +
+                      ", expected -1 to 3: a place in matmul_tiles(persistent)");
+    EXPECT_EQ(text_of(m_.halves, automatic, 0),
+              "matmul: options.tile is 0, expected -1: automatic has no tiles to choose from");
+}
+
+TEST_F(matmul_options_text, names_the_type_that_a_rung_is_not_for) {
+    const auto text_of = [&](auto* p, matmul_algorithm algorithm) {
+        try {
+            multiply(p, {.algorithm = algorithm});
+        } catch (const unsupported& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(text_of(m_.floats, matmul_algorithm::persistent),
+              "matmul: persistent has no kernel for operands of type float");
+    EXPECT_EQ(text_of(m_.halves, matmul_algorithm::pipelined),
+              "matmul: pipelined has no kernel for operands of type half");
+}
+
+}  // namespace
+}  // namespace heddle
