@@ -707,7 +707,7 @@ template <class Out, class In>
 std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b,
                                                     matrix_view<Out> c, const matmul_epilogue<Out>& epilogue,
                                                     const rungs::batch_strides& batch,
-                                                    const matmul_options& options) {
+                                                    cuda::stream_ref stream, const matmul_options& options) {
     const auto call = described<Out, In>(a, b, c, epilogue, batch, stream, options);
     if (!call) return {};
     const std::string reason = why_not(call->algorithm, call->problem, traits_of(device_of(stream)));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/driver_function.hpp"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
@@ -21,22 +22,15 @@ inline constexpr CUtensorMapDataType tensor_map_type =
 /// Describes rows of `cols` elements that lie row_stride elements apart and begin at multiples of 16 bytes to the tensor
 /// memory accelerator, which moves boxes of box_rows x box_cols elements to shared memory and back, there in swizzled rows of
 /// 128 bytes, or 64, or in plain rows that are longer. A batch of such is batch_stride elements apart. As TFLOAT32, floats are
-/// rounded to TF32 on their way. The driver's function comes through the runtime: heddle does not link the driver.
+/// rounded to TF32 on their way.
 template <class T>
 CUtensorMap make_tensor_map(T* data, std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
                             int box_rows, int box_cols, std::int64_t batches = 1,
                             std::int64_t batch_stride = 0,
                             CUtensorMapDataType type = tensor_map_type<std::remove_const_t<T>>) {
     using element = std::remove_const_t<T>;
-    static const auto encode = [] {
-        void* function = nullptr;
-        cudaDriverEntryPointQueryResult result{};
-        check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
-                                               &result));
-        if (result != cudaDriverEntryPointSuccess || function == nullptr)
-            throw unsupported("the NVIDIA driver is too old: it has no cuTensorMapEncodeTiled");
-        return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
-    }();
+    static const auto encode =
+        driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled", 12000);
     const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
     constexpr std::int64_t any = 16;  // where there is but one
     const std::int64_t stride = rows > 1 ? row_stride * std::int64_t{sizeof(T)} : any;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <utility>
 #include <vector>
 
 namespace heddle::kernels {
@@ -104,11 +105,10 @@ TEST_F(launch_on_a_device, takes_the_shared_memory_that_the_limit_allows) {
 class launch_errors : public test::provoked_error_test {};
 
 TEST_F(launch_errors, are_those_of_the_launch) {
-    const auto error = cuda_error_of([] { launch({.blocks = {1}, .threads = {4096}}, describe, nullptr); });
-    EXPECT_EQ(error.status(), cudaErrorInvalidConfiguration);
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-    const auto none = cuda_error_of([] { launch({.blocks = {0}, .threads = {1}}, describe, nullptr); });
-    EXPECT_EQ(none.status(), cudaErrorInvalidConfiguration);
+    for (const auto& [blocks, threads] : {std::pair{1, 4096}, {0, 1}}) {
+        EXPECT_THROW(launch({.blocks = {blocks}, .threads = {threads}}, describe, nullptr), cuda_error);
+        EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+    }
 }
 
 TEST_F(launch_errors, are_not_those_of_an_earlier_call) {

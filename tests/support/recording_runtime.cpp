@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace {
 
@@ -22,6 +23,17 @@ cudaError_t enqueue(const char* function, cudaStream_t stream, dim3 blocks = {})
 CUresult encode(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
                 const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+    return CUDA_SUCCESS;
+}
+
+/// A stream's handle stands for its context.
+CUresult context_of(CUstream stream, CUcontext* context) {
+    *context = reinterpret_cast<CUcontext>(stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult device_of(CUdevice* device, CUcontext context) {
+    *device = recording_runtime::device_of(reinterpret_cast<cudaStream_t>(context));
     return CUDA_SUCCESS;
 }
 
@@ -65,11 +77,6 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-    *device = recording_runtime::device_of(stream);
-    return cudaSuccess;
-}
-
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
     return enqueue("cudaFuncSetAttribute", nullptr);
 }
@@ -84,10 +91,14 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, v
     return enqueue("launch", config->stream, config->gridDim);
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char*, void** function, unsigned, unsigned long long,
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
-    *function = reinterpret_cast<void*>(&encode);
-    *result = cudaDriverEntryPointSuccess;
+    const std::string_view asked = name;
+    *function = asked == "cuTensorMapEncodeTiled" ? reinterpret_cast<void*>(&encode)
+                : asked == "cuStreamGetCtx"       ? reinterpret_cast<void*>(&context_of)
+                : asked == "cuCtxGetDevice"       ? reinterpret_cast<void*>(&device_of)
+                                                  : nullptr;
+    *result = *function == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
     return cudaSuccess;
 }
 
