@@ -34,9 +34,7 @@ std::string header() {
     int runtime = 0, driver = 0;
     check(cudaRuntimeGetVersion(&runtime));
     check(cudaDriverGetVersion(&driver));
-    const std::string name = device_count() > 0 ? traits_of(current_device()).name : "no device";
-    return detail::format("heddle {} matmul choices; {}; driver {}; runtime {}", version(), name, driver,
-                          runtime);
+    return detail::format("heddle {} matmul choices; driver {}; runtime {}", version(), driver, runtime);
 }
 
 std::optional<matmul_algorithm> algorithm_of(std::string_view name) {
@@ -112,7 +110,7 @@ matmul_tuner::matmul_tuner(std::filesystem::path file, warning warn) : file_(std
     };
     std::string text;
     if (!std::getline(in, text) || text != header()) {
-        tell("of another device, driver or version, or not of heddle: ignored");
+        tell("of another driver or version, or not of heddle: ignored");
         return;
     }
     for (int number = 2; std::getline(in, text); ++number) {
@@ -156,11 +154,11 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
                                     cuda::stream_ref stream, const matmul_options& options) {
     const bool is_default = !std::is_same_v<In, float> || options.precision == precision::fp32;
-    const std::string key =
-        detail::format("{} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}{}{}", type_name<In>,
-                       type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
-                       options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size(),
-                       is_default ? "" : " ", is_default ? "" : to_string(options.precision));
+    const std::string key = detail::format(
+        "{}: {} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}{}{}", traits_of(device_of(stream)).name,
+        type_name<In>, type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
+        options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size(),
+        is_default ? "" : " ", is_default ? "" : to_string(options.precision));
     matmul_options result = options;
     {
         const std::lock_guard lock(mutex_);

@@ -26,13 +26,13 @@ class matmul_tuner {
   public:
     using warning = std::function<void(const std::string&)>;
 
-    /// Reads the file, if there is one. What is in it counts for this device, driver and version of heddle alone: a file
-    /// of others is ignored, as is a line that cannot be read, and `warn` is told so.
+    /// Reads the file, if there is one. What is in it counts for this driver and version of heddle alone: a file of others is
+    /// ignored, as is a line that cannot be read, and `warn` is told so.
     explicit matmul_tuner(std::filesystem::path file = {}, warning warn = {});
 
-    /// `options`, with the algorithm and the tile that are fastest for products of these shapes, orders and alignments:
-    /// those that are remembered, or else the fastest of all candidates, which are timed now. Then C is overwritten, and
-    /// the call waits for the stream.
+    /// `options`, with the algorithm and the tile that are fastest on the stream's device for products of these shapes, orders
+    /// and alignments: those that are remembered, or else the fastest of all candidates, which are timed now. Then C is
+    /// overwritten, and the call waits for the stream.
     /// @throws as matmul
     template <class Out, class In = Out>
     matmul_options choose(matrix_view<const std::type_identity_t<In>> a,
