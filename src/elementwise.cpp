@@ -6,176 +6,21 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 namespace heddle {
 namespace {
 
 namespace rungs = kernels::elementwise;
-using op = elementwise_operation;
 
 constexpr std::array algorithms = {elementwise_algorithm::naive, elementwise_algorithm::grid_stride,
                                    elementwise_algorithm::vectorized};
-
-struct description {
-    op value;
-    const char* name;
-    const char* host_name;
-    int inputs;
-};
-
-constexpr std::array descriptions = {
-    description{op::add, "add", "host::add", 2},
-    description{op::subtract, "subtract", "host::subtract", 2},
-    description{op::multiply, "multiply", "host::multiply", 2},
-    description{op::scale, "scale", "host::scale", 1},
-    description{op::axpy, "axpy", "host::axpy", 2},
-    description{op::fused_multiply_add, "fused_multiply_add", "host::fused_multiply_add", 3},
-    description{op::clamp, "clamp", "host::clamp", 1},
-    description{op::abs, "abs", "host::abs", 1},
-    description{op::exp, "exp", "host::exp", 1},
-    description{op::sigmoid, "sigmoid", "host::sigmoid", 1},
-    description{op::tanh, "tanh", "host::tanh", 1},
-    description{op::relu, "relu", "host::relu", 1},
-    description{op::gelu, "gelu", "host::gelu", 1},
-    description{op::gelu_tanh, "gelu_tanh", "host::gelu_tanh", 1},
-    description{op::silu, "silu", "host::silu", 1},
-    description{op::sigmoid_derivative, "sigmoid_derivative", "host::sigmoid_derivative", 1},
-    description{op::tanh_derivative, "tanh_derivative", "host::tanh_derivative", 1},
-    description{op::relu_derivative, "relu_derivative", "host::relu_derivative", 1},
-    description{op::gelu_derivative, "gelu_derivative", "host::gelu_derivative", 1},
-    description{op::gelu_tanh_derivative, "gelu_tanh_derivative", "host::gelu_tanh_derivative", 1},
-    description{op::silu_derivative, "silu_derivative", "host::silu_derivative", 1},
-};
-
-constexpr auto operations = [] {
-    std::array<op, descriptions.size()> values{};
-    std::ranges::transform(descriptions, values.begin(), &description::value);
-    return values;
-}();
-
-/// Enumerators count from 0 in the order of the table.
-static_assert([] {
-    for (std::size_t i = 0; i < descriptions.size(); ++i)
-        if (static_cast<std::size_t>(descriptions[i].value) != i) return false;
-    return true;
-}());
-
-const description& describe(const char* operation, op value) {
-    const auto place = static_cast<std::size_t>(value);
-    detail::require(place < descriptions.size(), operation, "operation", static_cast<int>(value),
-                    "an enumerator of elementwise_operation");
-    return descriptions[place];
-}
-
-/// Any element type of one size is as good as another to look at addresses.
-template <std::size_t bytes>
-struct alignas(bytes) word {
-    std::byte value[bytes];
-};
-
-template <class Word>
-vector_view<Word> as_vector(const detail::operand& o) {
-    return {static_cast<Word*>(o.view.data), o.view.rows, o.view.row_stride};
-}
-template <class Word>
-matrix_view<Word> as_matrix(const detail::operand& o) {
-    return {static_cast<Word*>(o.view.data), o.view.rows, o.view.cols, o.view.row_stride, o.view.col_stride};
-}
-
-void require_same_shape(const char* operation, const detail::operand& input, const detail::operand& output) {
-    const auto require = [&](const char* extent, std::int64_t value, std::int64_t expected) {
-        detail::require(value == expected, operation, {input.name, extent}, value, "{} ({}.{})", expected,
-                        output.name, extent);
-    };
-    require(output.is_vector ? "size" : "rows", input.view.rows, output.view.rows);
-    require("cols", input.view.cols, output.view.cols);
-}
-
-template <class Word>
-void validate_operands(const char* operation, std::span<const detail::operand> operands) {
-    const detail::operand& output = operands.back();
-    const auto validate_view = [&](const detail::operand& o) {
-        if (o.is_vector)
-            detail::validate(operation, o.name, as_vector<Word>(o));
-        else
-            detail::validate(operation, o.name, as_matrix<Word>(o));
-    };
-    validate_view(output);
-    for (const detail::operand& input : operands.first(operands.size() - 1)) {
-        require_same_shape(operation, input, output);
-        validate_view(input);
-        // In place is fine; a partial overlap would be read after it is written.
-        const auto& [data, rows, cols, row_stride, col_stride] = input.view;
-        const bool in_place = data == output.view.data &&
-                              (rows <= 1 || row_stride == output.view.row_stride) &&
-                              (cols <= 1 || col_stride == output.view.col_stride);
-        detail::require(in_place || !detail::overlap(detail::footprint_of(as_matrix<Word>(input)),
-                                                     detail::footprint_of(as_matrix<Word>(output))),
-                        operation, output.name, "a view that overlaps an input in part",
-                        "exactly {} or apart from it", input.name);
-    }
-}
 
 }  // namespace
 
 namespace detail {
 
-std::size_t size_of(element_type type) {
-    switch (type) {
-        case element_type::f64:
-            return 8;
-        case element_type::f32:
-            return 4;
-        case element_type::f16:
-        case element_type::bf16:
-            return 2;
-    }
-    return 0;
-}
-
-void validate_elementwise(const char* operation, std::span<const operand> operands,
-                          std::size_t element_bytes) {
-    switch (element_bytes) {
-        case 1:
-            return validate_operands<word<1>>(operation, operands);
-        case 2:
-            return validate_operands<word<2>>(operation, operands);
-        case 4:
-            return validate_operands<word<4>>(operation, operands);
-        case 8:
-            return validate_operands<word<8>>(operation, operands);
-        case 16:
-            return validate_operands<word<16>>(operation, operands);
-        default:
-            throw unsupported(std::string(operation) + ": elements must have 1, 2, 4, 8 or 16 bytes");
-    }
-}
-
-const char* host_name(elementwise_operation operation) {
-    return describe("host::elementwise", operation).host_name;
-}
-
-void validate_scalars(const char* operation, const elementwise_call& call) {
-    if (call.operation != elementwise_operation::clamp) return;
-    require(call.p == call.p, operation, "low", call.p, "a number");
-    require(call.q >= call.p, operation, "high", call.q, "at least {} (low)", call.p);
-}
-
-void prepare_elementwise(const char* operation, std::span<operand> operands, std::size_t element_bytes) {
-    validate_elementwise(operation, operands, element_bytes);
-    if (!is_row_major(operands.back().view))
-        for (operand& o : operands) o.view = transposed(o.view);
-    const bool has_gaps = std::ranges::any_of(operands, [](const operand& o) {
-        const auto& [data, rows, cols, row_stride, col_stride] = o.view;
-        return row_stride != cols || (col_stride != 1 && cols != 1);
-    });
-    if (has_gaps) return;
-    for (operand& o : operands) o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, 1};
-}
-
 void run(const elementwise_call& call, cuda::stream_ref stream, const elementwise_options& options) {
-    const char* operation = describe("elementwise", call.operation).name;
+    const char* operation = name_of(call.operation);
     std::array<operand, 4> operands;
     std::ranges::copy(call.operands, operands.begin());
     const std::span<operand> used = std::span(operands).first(call.operands.size());
@@ -224,19 +69,6 @@ std::string_view to_string(elementwise_algorithm algorithm) {
             return "vectorized";
     }
     return "unknown";
-}
-
-std::span<const elementwise_operation> elementwise_operations() {
-    return operations;
-}
-
-std::string_view to_string(elementwise_operation value) {
-    const auto found = std::ranges::find(descriptions, value, &description::value);
-    return found == descriptions.end() ? "unknown" : found->name;
-}
-
-int input_count(elementwise_operation value) {
-    return describe("input_count", value).inputs;
 }
 
 /// It serves any shape and any strides.

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -270,11 +269,6 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& asked, c
     const bool is_automatic = algorithm == gaussian_blur_algorithm::automatic;
     constexpr std::int64_t any_height = std::numeric_limits<std::int64_t>::max();
     return workspace_bytes(problem, any_height, is_automatic ? select(problem, 0, device) : algorithm);
-}
-
-std::int64_t gaussian_radius(double sigma) {
-    detail::validate_sigma("gaussian_radius", "sigma", sigma, true);
-    return static_cast<std::int64_t>(std::ceil(4 * sigma));
 }
 
 namespace {
