@@ -63,8 +63,8 @@ void heddle_row(const shape& s, temperature temperature, std::string_view name,
                 const matmul_options& options = {}) {
     row(s, options.precision == precision::tf32 ? tf32 : f32, name, temperature,
         [s, options](auto a, auto b, auto c) {
-            const auto scratch =
-                std::make_shared<workspace>(matmul_workspace_bytes<float>(a, b, c, stream(), options), stream());
+            const auto scratch = std::make_shared<workspace>(
+                matmul_workspace_bytes<float>(a, b, c, stream(), options), stream());
             return [=] {
                 matmul_options with = options;
                 with.workspace = *scratch;

@@ -362,7 +362,7 @@ int count_products(Check check, const stream& s, matmul_algorithm algorithm) {
                             const matrix_view<T> c{o.template result<T>(extent(m, down_c, n)), m, n, down_c};
                             matmul_options options{.algorithm = algorithm};
                             const std::int64_t scratch =
-                                (matmul_workspace_bytes<T>(a, right, c, options) + 15) / 16 * 16;
+                                (matmul_workspace_bytes<T>(a, right, c, s, options) + 15) / 16 * 16;
                             if (scratch > 0)
                                 options.workspace = {
                                     o.of(std::vector<std::byte>(static_cast<std::size_t>(scratch))),

@@ -401,7 +401,8 @@ TEST_P(matmul_rung, leaves_the_workspace_to_the_product_after_it) {
             a.emplace_back(s.m, s.k, s.k).upload(test::random_elements<float>(s.m * s.k));
             c.emplace_back(s.m, s.n, s.n);
         }
-        if (matmul_workspace_bytes<float>(a[0].matrix(), b.matrix(), c[0].matrix(), *stream_, options()) == 0) continue;
+        if (matmul_workspace_bytes<float>(a[0].matrix(), b.matrix(), c[0].matrix(), *stream_, options()) == 0)
+            continue;
         takes_one = true;
         for (std::size_t i = 0; i < times; ++i)
             matmul<float>(a[i].matrix(), b.matrix(), c[i].matrix(), *stream_, options());

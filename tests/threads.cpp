@@ -68,7 +68,7 @@ class lane {
           short_products_(size, stream_),
           blurred_(size, stream_),
           total_(1, stream_),
-          scratch_(matmul_workspace_bytes<float>(view(in.floats), view(in.factors), view(products_)),
+          scratch_(matmul_workspace_bytes<float>(view(in.floats), view(in.factors), view(products_), stream_),
                    stream_) {}
 
     /// All operations, the `first` of them first.
