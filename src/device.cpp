@@ -1,8 +1,10 @@
+#include "kernels/device/driver_function.hpp"
 #include "src/ignore.hpp"
 #include "src/require.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <memory>
@@ -67,6 +69,22 @@ int device_count() noexcept {
 int current_device() {
     int device = 0;
     check(cudaGetDevice(&device));
+    return device;
+}
+
+int device_of(cuda::stream_ref stream) {
+    const cudaStream_t handle = stream.get();
+    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
+        return current_device();
+    // cudaStreamGetDevice is not allowed during stream capture, these are. The runtime gives its statuses the driver's numbers.
+    using kernels::driver_function;
+    static const auto context_of = driver_function<decltype(cuStreamGetCtx)>("cuStreamGetCtx", 9020);
+    static const auto device_of_context =
+        driver_function<decltype(cuCtxGetDevice_v2)>("cuCtxGetDevice", 13000);
+    CUcontext context = nullptr;
+    check(static_cast<cudaError_t>(context_of(handle, &context)));
+    CUdevice device = 0;
+    check(static_cast<cudaError_t>(device_of_context(&device, context)));
     return device;
 }
 

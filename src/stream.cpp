@@ -1,10 +1,7 @@
-#include "kernels/device/driver_function.hpp"
 #include "src/ignore.hpp"
 #include "src/require.hpp"
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
-
-#include <cuda.h>
 
 namespace heddle {
 namespace {
@@ -23,22 +20,6 @@ auto handle_of(const char* operation, const char* name, const Owner& owner) {
 }
 
 }  // namespace
-
-int device_of(cuda::stream_ref stream) {
-    const cudaStream_t handle = stream.get();
-    if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
-        return current_device();
-    // cudaStreamGetDevice is not allowed during stream capture, these are. The runtime gives its statuses the driver's numbers.
-    using kernels::driver_function;
-    static const auto context_of = driver_function<decltype(cuStreamGetCtx)>("cuStreamGetCtx", 9020);
-    static const auto device_of_context =
-        driver_function<decltype(cuCtxGetDevice_v2)>("cuCtxGetDevice", 13000);
-    CUcontext context = nullptr;
-    check(static_cast<cudaError_t>(context_of(handle, &context)));
-    CUdevice device = 0;
-    check(static_cast<cudaError_t>(device_of_context(&device, context)));
-    return device;
-}
 
 detail::stream_device::stream_device(cuda::stream_ref stream) : traits_(traits_of(device_of(stream))) {
     if (traits_.device != current_device()) guard_.emplace(traits_.device);

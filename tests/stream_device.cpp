@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -121,11 +122,17 @@ TEST(stream_device_traits, are_what_workspaces_are_for) {
               gaussian_blur_workspace_bytes({.width = 128, .height = 128, .radius = 8, .sigma = 2}, device));
 }
 
+/// Addresses of operands larger than operand_memory, apart from one another.
+template <class T>
+const T* far(std::uintptr_t operand) {
+    return std::bit_cast<const T*>((operand + 1) << 40);
+}
+
 /// What `bytes` says is enough for the call, and less is refused.
 template <class Call>
 void expect_enough(std::int64_t bytes, Call call) {
     ASSERT_GT(bytes, 0);
-    alignas(256) static std::byte scratch[1 << 22];
+    alignas(256) static std::byte scratch[1 << 24];
     ASSERT_LE(bytes, std::ssize(scratch));
     const auto size = static_cast<std::size_t>(bytes);
     EXPECT_NO_THROW(call(std::span(scratch, size)));
@@ -146,12 +153,12 @@ TEST(workspace_bytes, are_what_calls_take) {
     expect_enough(scan_workspace_bytes<float>(x, s), [&](auto scratch) {
         inclusive_scan<float>(x, {m.at<float>(2), x.size}, s, {.workspace = scratch});
     });
-    const matrix_view<const float> wide{m.at<float>(0), 2, operand_memory::size};
+    const matrix_view<const float> wide{far<float>(0), 2, std::int64_t{1} << 24};
     expect_enough(matrix_reduce_workspace_bytes<float>(wide, s), [&](auto scratch) {
         row_sum<float>(wide, {m.at<float>(2), 2}, s, {.workspace = scratch});
         column_sum<float>(transposed(wide), {m.at<float>(2), 2}, s, {.workspace = scratch});
     });
-    const matrix_view<const half> a{m.at<half>(0), 64, 512}, b{m.at<half>(1), 512, 64};
+    const matrix_view<const half> a{far<half>(0), 64, 1 << 16}, b{far<half>(1), 1 << 16, 64};
     const matrix_view<half> c{m.at<half>(2), 64, 64};
     const matmul_options stream_k{.algorithm = matmul_algorithm::stream_k};
     expect_enough(matmul_workspace_bytes<half>(a, b, c, s, stream_k), [&](auto scratch) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda/stream_ref>
+
 #include <cstddef>
 #include <string>
 
@@ -42,6 +44,11 @@ struct device_traits {
 /// @throws invalid_argument  no such device
 /// @throws cuda_error        no device at all, or the query failed
 [[nodiscard]] const device_traits& traits_of(int device);
+
+/// The device that a stream belongs to. The legacy and the per-thread default stream belong to every device: of these it is
+/// the calling thread's current one. Safe during stream capture.
+/// @throws cuda_error  no device, not a stream
+[[nodiscard]] int device_of(cuda::stream_ref stream);
 
 /// Makes a device the calling thread's current one, and restores the former one at the end of the scope.
 class device_guard {

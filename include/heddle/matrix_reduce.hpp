@@ -1,7 +1,6 @@
 #pragma once
 
 #include <heddle/device.hpp>
-#include <heddle/stream.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 

@@ -11,11 +11,6 @@
 
 namespace heddle {
 
-/// The device that a stream belongs to. The legacy and the per-thread default stream belong to every device: of these it is
-/// the calling thread's current one. Safe during stream capture.
-/// @throws cuda_error  no device, not a stream
-[[nodiscard]] int device_of(cuda::stream_ref stream);
-
 struct event_options {
     bool timing = true;          ///< elapsed() needs it; an event without is cheaper
     bool blocking_sync = false;  ///< synchronize() yields the CPU instead of spinning

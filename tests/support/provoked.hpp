@@ -3,11 +3,11 @@
 #include "tests/support/gpu.hpp"
 #include <heddle/error.hpp>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 namespace heddle::test {
@@ -69,7 +69,9 @@ std::string invalid_argument_of(Body body) {
 
 /// An address as errors write it.
 inline std::string address_of(const void* pointer) {
-    return fmt::format("{}", pointer);
+    std::ostringstream text;
+    text << pointer;
+    return text.str();
 }
 
 }  // namespace heddle::test
