@@ -4,6 +4,7 @@
 #include "tests/support/gpu.hpp"
 #include <heddle/device.hpp>
 #include <heddle/elementwise.cuh>
+#include <heddle/graph.hpp>
 #include <heddle/stream.hpp>
 
 #include <cuda_runtime_api.h>
@@ -38,7 +39,7 @@ class devices : public test::gpu_test, public testing::WithParamInterface<named_
     static constexpr unsigned seed = 7;
 
     /// What is in the memory after the call, on a stream of `device` while `current` is the current one.
-    std::vector<std::byte> after(const named_call& call, int device, int current) {
+    std::vector<std::byte> after(const named_call& call, int device, int current, bool captured = false) {
         std::optional<stream> s;
         {
             const device_guard guard(device);
@@ -53,7 +54,12 @@ class devices : public test::gpu_test, public testing::WithParamInterface<named_
                 host.at<float>(slot)[i] = std::uniform_real_distribution<float>(0, 1)(random);
         device_buffer<std::byte> memory(operand_memory::bytes, *s);
         copy(bytes, memory, *s);
-        call.run({memory.data()}, *s);
+        const auto run = [&] { call.run({memory.data()}, *s); };
+        std::optional<graph> recorded;  // it lives until its work is done
+        if (captured)
+            recorded.emplace(graph::capture(*s, run)).launch(*s);
+        else
+            run();
         copy_and_wait(memory, bytes, *s);
         EXPECT_EQ(current_device(), current);
         return bytes;
@@ -81,6 +87,23 @@ TEST_P(devices, are_the_current_ones_for_the_default_stream) {
 }
 
 INSTANTIATE_TEST_SUITE_P(calls, devices, testing::ValuesIn(calls()),
+                         [](const auto& each) { return each.param.name; });
+
+class captured_on_devices : public devices {};
+
+TEST_P(captured_on_devices, give_the_same_bits) {
+    const int last = device_count() - 1;
+    EXPECT_TRUE(after(GetParam(), last, 0, true) == after(GetParam(), last, last));
+}
+
+/// What waits cannot be captured.
+std::vector<named_call> calls_that_do_not_wait() {
+    std::vector<named_call> some = calls();
+    std::erase_if(some, [](const named_call& each) { return each.name == "copy_and_wait"; });
+    return some;
+}
+
+INSTANTIATE_TEST_SUITE_P(calls, captured_on_devices, testing::ValuesIn(calls_that_do_not_wait()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
