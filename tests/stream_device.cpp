@@ -51,8 +51,9 @@ TEST_P(stream_device, is_where_a_call_works) {
             int enqueued = 0;
             for (const auto& each : runtime.calls) {
                 if (each.stream == nullptr && each.function != "cudaFuncSetAttribute") continue;
-                if (each.function != "cudaFreeAsync")  // it goes by the stream alone
+                if (each.function != "cudaFreeAsync") {  // it goes by the stream alone
                     EXPECT_EQ(each.current, device) << each.function;
+                }
                 if (each.stream == nullptr) continue;
                 EXPECT_EQ(each.stream, stream) << each.function;
                 ++enqueued;
