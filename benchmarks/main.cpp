@@ -44,7 +44,7 @@ void print_help() {
     benchmark::PrintDefaultHelp();
 }
 
-/// Of what Google Benchmark left.
+/// Reads the arguments that Google Benchmark left.
 std::optional<options> parse(int argc, char** argv) {
     options result;
     for (const std::string_view argument : std::vector<std::string_view>(argv + 1, argv + argc)) {

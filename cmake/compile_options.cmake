@@ -21,7 +21,7 @@ function(heddle_compile_options target)
   if(HEDDLE_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-Werror>
-      # A spill is worth knowing of to who develops, but not an error: a rung may choose to spill.
+      # Developers want to know of a spill, but it is not an error: a rung may choose to spill.
       $<$<COMPILE_LANGUAGE:CUDA>:-Werror=cross-execution-space-call,reorder,deprecated-declarations
       -Xcompiler=-Werror -Xptxas=--warn-on-spills>)
   endif()

@@ -1,10 +1,11 @@
-# heddle_instantiations(TARGET HEADER <header> TYPES <type>... FUNCTIONS <declaration>... [TOGETHER <name>])
+# heddle_instantiations(TARGET HEADER <header> TYPES <type>... FUNCTIONS <declaration>... [TOGETHER <name>] [PART <name>])
 #
 # Adds to TARGET a source file for each type, which instantiates the function templates that the header defines; in the
-# declarations, T is the type. TOGETHER: one file of that name for all types, where they compile fast. The files lie in the
+# declarations, T is the type. TOGETHER: one file of that name for all types, where they compile fast.
+# PART: these functions have files of their own, where all of a type would take long. The files lie in the
 # build folder, and CMake writes them anew only where they change.
 function(heddle_instantiations target)
-  cmake_parse_arguments(arg "" "HEADER;TOGETHER" "TYPES;FUNCTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "HEADER;TOGETHER;PART" "TYPES;FUNCTIONS" ${ARGN})
   cmake_path(GET arg_HEADER PARENT_PATH folder)
   cmake_path(GET arg_HEADER STEM header)
   cmake_path(GET folder FILENAME operation)
@@ -15,16 +16,21 @@ function(heddle_instantiations target)
     if(arg_TOGETHER)
       set(name ${arg_TOGETHER})
     endif()
-    list(APPEND files ${name})
+    if(arg_PART)
+      string(APPEND name _${arg_PART})
+    endif()
+    if(NOT name IN_LIST files)
+      list(APPEND files ${name})
+      set(instantiations_${name} "")
+    endif()
     foreach(function IN LISTS arg_FUNCTIONS)
-      string(REGEX REPLACE "([<, ])T>" "\\1${type}>" declaration ${function})
+      string(REGEX REPLACE "([<, ])T([>,])" "\\1${type}\\2" declaration ${function})
       string(APPEND instantiations_${name} "template ${declaration};\n")
     endforeach()
   endforeach()
 
-  list(REMOVE_DUPLICATES files)
   foreach(name IN LISTS files)
-    set(instantiations ${instantiations_${name}})
+    set(instantiations "${instantiations_${name}}")
     set(file ${PROJECT_BINARY_DIR}/${folder}/${header}_${name}.cu)
     file(CONFIGURE OUTPUT ${file} @ONLY CONTENT [[
 #include "@arg_HEADER@"

@@ -21,17 +21,22 @@ std::size_t byte_count(std::int64_t size, std::size_t element_bytes) {
 
 }  // namespace
 
-void* device_memory::allocate(std::int64_t size, std::size_t element_bytes) const {
+void* device_memory::allocate(std::int64_t size, std::size_t element_bytes) {
     void* data = nullptr;
     if (const std::size_t bytes = byte_count(size, element_bytes)) {
         const stream_device call_device(stream);
+        device = call_device.traits().device;
         check(cudaMallocAsync(&data, bytes, stream.get()));
     }
     return data;
 }
 
 void device_memory::operator()(void* data) const noexcept {
+    int current = device;
+    ignore(cudaGetDevice(&current));
+    if (current != device) ignore(cudaSetDevice(device));
     ignore(cudaFreeAsync(data, stream.get()));
+    if (current != device) ignore(cudaSetDevice(current));
 }
 
 void* pinned_memory::allocate(std::int64_t size, std::size_t element_bytes) const {

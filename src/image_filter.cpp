@@ -107,43 +107,37 @@ std::optional<gaussian_blur_algorithm> tensor_core_rung_of(const gaussian_blur_p
     return warpgroups;
 }
 
-/// A convolution, but for its weights.
-template <class T>
-struct convolution {
-    const image_batch_view<const T>& source;
-    const image_batch_view<T>& destination;
-    gaussian_blur_problem problem;
-
-    convolution(const image_batch_view<const T>& from, const image_batch_view<T>& to,
-                const window_radius& radius, const image_filter_options& options)
-        : source(from),
-          destination(to),
-          problem{.width = to.first.width,
-                  .height = to.first.height,
-                  .channels = to.first.channels,
-                  .radius = radius,
-                  // A box's. Nobody asks for that of floats, which may be any convolution.
-                  .sigma = std::numeric_limits<double>::infinity(),
-                  .type = pixel_type_of<T>,
-                  .images = to.count,
-                  .in_vectors = detail::steps_by(16, from) && detail::begins_at(16, from),
-                  .border = options.border} {}
-
-    std::optional<gaussian_blur_algorithm> tensor_core_rung(const device_traits& device) const {
-        if constexpr (std::is_same_v<T, std::uint8_t>)
-            if (const auto rung = tensor_core_rung_of(problem, device);
-                rung && detail::excess_of(source, *rung).empty())
-                return rung;
-        return {};
-    }
-    gaussian_blur_algorithm rung(const device_traits& device) const {
-        return rung_of(problem, source.first.width, device);
-    }
-    std::int64_t workspace_bytes(const device_traits& device) const {
-        if (tensor_core_rung(device)) return 0;
-        return heddle::workspace_bytes(problem, source.first.height, rung(device));
-    }
+/// A rung of the blur for a convolution, and the workspace that it needs.
+struct convolution_plan {
+    gaussian_blur_algorithm rung;
+    bool is_on_tensor_cores;
+    std::int64_t workspace_bytes;
 };
+
+/// Takes valid arguments, and images that are not empty.
+template <class T>
+convolution_plan plan_convolution(const char* operation, const image_batch_view<const T>& source,
+                                  const image_batch_view<T>& destination, const window_radius& radius,
+                                  const image_filter_options& options, const device_traits& device) {
+    const gaussian_blur_problem problem{
+        .width = destination.first.width,
+        .height = destination.first.height,
+        .channels = destination.first.channels,
+        .radius = radius,
+        // A box's sigma. It counts for bytes alone, whose convolutions are boxes.
+        .sigma = std::numeric_limits<double>::infinity(),
+        .type = pixel_type_of<T>,
+        .images = destination.count,
+        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
+        .border = options.border};
+    detail::validate_intermediate(operation, problem);
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+        if (const auto rung = tensor_core_rung_of(problem, device);
+            rung && detail::excess_of(source, *rung).empty())
+            return {*rung, true, 0};
+    const gaussian_blur_algorithm rung = rung_of(problem, source.first.width, device);
+    return {rung, false, workspace_bytes(problem, source.first.height, rung)};
+}
 
 /// Takes valid arguments.
 template <class T>
@@ -153,10 +147,9 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
     if (is_empty(destination)) return;
     const detail::stream_device call_device(stream);
     const device_traits& device = call_device.traits();
-    const convolution<T> call(source, destination, {taps_x.radius, taps_y.radius}, options);
-    detail::validate_intermediate(operation, call.problem);
-    const std::int64_t bytes = call.workspace_bytes(device);
-    detail::validate_workspace_size(operation, options.workspace, bytes);
+    const convolution_plan plan =
+        plan_convolution(operation, source, destination, {taps_x.radius, taps_y.radius}, options, device);
+    detail::validate_workspace_size(operation, options.workspace, plan.workspace_bytes);
 
     const image_region region = options.region.value_or(image_region{});
     blur::arguments<T> arguments{.source = source,
@@ -168,14 +161,14 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
                                  .border = options.border,
                                  .border_value = border_value_of<T>(options)};
     if constexpr (std::is_same_v<T, std::uint8_t>)
-        if (const auto rung = call.tensor_core_rung(device))
-            return detail::launch_on_tensor_cores(arguments, device, stream.get(), *rung);
-    device_buffer<std::byte> own(options.workspace.empty() ? bytes : 0, stream);
-    if (bytes > 0) {
+        if (plan.is_on_tensor_cores)
+            return detail::launch_on_tensor_cores(arguments, device, stream.get(), plan.rung);
+    device_buffer<std::byte> own(options.workspace.empty() ? plan.workspace_bytes : 0, stream);
+    if (plan.workspace_bytes > 0) {
         std::byte* data = options.workspace.empty() ? own.data() : options.workspace.data();
         arguments.intermediate = reinterpret_cast<float*>(data + detail::workspace_ticket_bytes);
     }
-    launch(arguments, device, stream.get(), call.rung(device));
+    launch(arguments, device, stream.get(), plan.rung);
 }
 
 blur::taps taps_of(std::span<const float> weights) {
@@ -262,27 +255,29 @@ std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float>
                                                    std::span<const float> taps_x,
                                                    std::span<const float> taps_y, cuda::stream_ref stream,
                                                    image_filter_options options) {
-    constexpr const char* operation = "separable_convolution_workspace_bytes";
+    constexpr const char* operation = "separable_convolution";
     options.workspace = {};
     validate(operation, source, destination, options);
     detail::validate_taps(operation, "taps_x", taps_x);
     detail::validate_taps(operation, "taps_y", taps_y);
     if (is_empty(destination)) return 0;
     const window_radius radius(std::ssize(taps_x) / 2, std::ssize(taps_y) / 2);
-    return convolution<float>(source, destination, radius, options)
-        .workspace_bytes(traits_of(device_of(stream)));
+    return plan_convolution<float>(operation, source, destination, radius, options,
+                                   traits_of(device_of(stream)))
+        .workspace_bytes;
 }
 
 template <class T>
 std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_t<T>> source,
                                       image_batch_view<T> destination, window_radius radius,
                                       cuda::stream_ref stream, image_filter_options options) {
-    constexpr const char* operation = "box_blur_workspace_bytes";
+    constexpr const char* operation = "box_blur";
     options.workspace = {};
     validate(operation, source, destination, options);
     detail::validate_radius(operation, "radius", radius);
     if (is_empty(destination)) return 0;
-    return convolution<T>(source, destination, radius, options).workspace_bytes(traits_of(device_of(stream)));
+    return plan_convolution<T>(operation, source, destination, radius, options, traits_of(device_of(stream)))
+        .workspace_bytes;
 }
 
 template <class T>

@@ -64,7 +64,7 @@ bool has_warpgroups(const device_traits& device) {
     return HEDDLE_COMPILED_FOR_90 != 0 && is_hopper(device);
 }
 
-/// Then nothing else keeps the tensor memory accelerator from reading the copies.
+/// Whether the tensor memory accelerator could read copies of A and B whose rows begin at multiples of 16 bytes.
 bool can_be_padded(const matmul_problem& problem) {
     return problem.unit_stride && problem.batches == 1 && !problem.has_epilogue &&
            std::max({problem.m, problem.n, problem.k}) <= rungs::max_tensor_extent;
@@ -81,17 +81,17 @@ std::string why_not_padded(const matmul_problem& problem) {
            "no batch and no epilogue";
 }
 
-/// Or its copies.
+/// Whether the tensor memory accelerator can read the operands or copies of them.
 bool can_be_tma_pipelined(const matmul_problem& problem) {
     return problem.tensor_maps || (problem.has_workspace && can_be_padded(problem));
 }
 
-/// What pays for float output is built: these have none.
+/// Whether a rung stores the operands' type alone: for float output is built what pays.
 bool stores_operand_type(matmul_algorithm algorithm) {
     return algorithm == wgmma_tma || algorithm == warp_specialized || algorithm == fused;
 }
 
-/// Without copies.
+/// Whether `tf32` can read the operands without copies.
 bool is_fit_for_tf32(const matmul_problem& problem) {
     return problem.tensor_maps && problem.along_k;
 }
@@ -216,7 +216,7 @@ std::string why_not_half(matmul_algorithm algorithm, const matmul_problem& probl
     return {};
 }
 
-/// Of a rung that can run the problem on the device.
+/// Launches a rung that can run the problem on the device.
 template <class In, class Out>
 void launch(matmul_algorithm algorithm, const matmul_problem& problem,
             const rungs::product<In, Out>& arguments, [[maybe_unused]] std::byte* workspace,
@@ -628,20 +628,18 @@ void validate_tile(const matmul_options& options) {
                     to_string(options.algorithm));
 }
 
-/// A call whose arguments are valid, and the rung for it, which may not be able to run it. Nothing where there is nothing to
-/// do. `has_function`: of the user, in place of an activation.
+/// A call whose arguments are valid; what depends on the device is left to choose_rung(). Nothing where there is nothing to do.
+/// `has_function`: the user's function stands in place of an activation.
 template <class Out, class In>
 std::optional<rungs::checked_call<In, Out>> described(matrix_view<const In> a, matrix_view<const In> b,
                                                       matrix_view<Out> c,
                                                       [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
                                                       const rungs::batch_strides& batch,
-                                                      cuda::stream_ref stream, const matmul_options& options,
+                                                      const matmul_options& options,
                                                       [[maybe_unused]] bool has_function = false) {
     detail::validate_matmul<In, Out>("matmul", a, b, c, batch.count > 0);
     require_known("matmul", {"options", "algorithm"}, options.algorithm);
     require_known("matmul", {"options", "precision"}, options.precision);
-    if (options.algorithm != automatic && !has_kernel(options.algorithm, element_type_of<In>))
-        throw unsupported(why_no_kernel(options.algorithm, element_type_of<In>));
     validate_tile(options);
     detail::validate_workspace("matmul", options.workspace,
                                {{"a", footprint_of_batch(a, batch.a, batch.count)},
@@ -692,44 +690,50 @@ std::optional<rungs::checked_call<In, Out>> described(matrix_view<const In> a, m
                                      rungs::has_tensor_extents(arguments.c),
                                  options.precision,
                                  rungs::has_tensor_operand_along_k(arguments.a, arguments.b)};
-    const device_traits& device = traits_of(device_of(stream));
-    require_valid("matmul", problem, device);
+    return rungs::checked_call<In, Out>{arguments, problem, options.algorithm, is_transposed};
+}
+
+/// Finds the rung of a described call. It may not be able to run it.
+template <class Out, class In>
+void choose_rung(rungs::checked_call<In, Out>& call, const matmul_options& options,
+                 const device_traits& device, bool has_function = false) {
+    require_valid("matmul", call.problem, device);
     detail::validate_workspace_size(
         "matmul", options.workspace,
-        matmul_workspace_bytes(problem, device, has_function ? fused : options.algorithm));
-    return rungs::checked_call<In, Out>{
-        arguments, problem, options.algorithm == automatic ? select(problem, device) : options.algorithm,
-        is_transposed};
+        matmul_workspace_bytes(call.problem, device, has_function ? fused : options.algorithm));
+    if (options.algorithm == automatic) call.algorithm = select(call.problem, device);
 }
 
-/// A call that can be launched.
+void require_kernel(matmul_algorithm algorithm, element_type operands) {
+    if (algorithm != automatic && !has_kernel(algorithm, operands))
+        throw unsupported(why_no_kernel(algorithm, operands));
+}
+
+/// Finds the rung of a described call, which can run it.
 template <class Out, class In>
-std::optional<rungs::checked_call<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b,
-                                                    matrix_view<Out> c, const matmul_epilogue<Out>& epilogue,
-                                                    const rungs::batch_strides& batch,
-                                                    cuda::stream_ref stream, const matmul_options& options) {
-    const auto call = described<Out, In>(a, b, c, epilogue, batch, stream, options);
-    if (!call) return {};
-    const std::string reason = why_not(call->algorithm, call->problem, traits_of(device_of(stream)));
+void prepare(rungs::checked_call<In, Out>& call, const matmul_options& options, const device_traits& device) {
+    choose_rung(call, options, device);
+    const std::string reason = why_not(call.algorithm, call.problem, device);
     if (!reason.empty()) throw unsupported(reason);
-    return call;
 }
 
 template <class Out, class In>
-void enqueue(const rungs::checked_call<In, Out>& call, cuda::stream_ref stream,
-             const matmul_options& options) {
-    const detail::stream_device call_device(stream);
+void enqueue(const rungs::checked_call<In, Out>& call, const matmul_options& options,
+             const device_traits& device, cuda::stream_ref stream) {
     launch(call.algorithm, call.problem, call.arguments,
-           options.workspace.empty() ? nullptr : options.workspace.data(), call_device.traits(),
-           stream.get());
+           options.workspace.empty() ? nullptr : options.workspace.data(), device, stream.get());
 }
 
 template <class Out, class In>
 void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
          const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch, cuda::stream_ref stream,
          const matmul_options& options) {
-    if (const auto call = checked<Out, In>(a, b, c, epilogue, batch, stream, options))
-        enqueue(*call, stream, options);
+    auto call = described<Out, In>(a, b, c, epilogue, batch, options);
+    require_kernel(options.algorithm, element_type_of<In>);
+    if (!call) return;
+    const detail::stream_device call_device(stream);
+    prepare(*call, options, call_device.traits());
+    enqueue(*call, options, call_device.traits(), stream);
 }
 
 /// Whether launch_grouped takes it.
@@ -818,7 +822,7 @@ std::int64_t workspace_bytes(matrix_view<const In> a, matrix_view<const In> b, m
                              const matmul_epilogue<Out>& epilogue, const rungs::batch_strides& batch,
                              cuda::stream_ref stream, matmul_options options) {
     options.workspace = {};
-    const auto call = described<Out, In>(a, b, c, epilogue, batch, stream, options);
+    const auto call = described<Out, In>(a, b, c, epilogue, batch, options);
     if (!call) return 0;
     return matmul_workspace_bytes(call->problem, traits_of(device_of(stream)), options.algorithm);
 }
@@ -865,12 +869,14 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     std::vector<rungs::checked_call<In, Out>> todo;
     todo.reserve(products.size());
     for (const auto& each : products)
-        if (const auto call = checked<Out, In>(each.a, each.b, each.c, {}, {}, stream, options))
+        if (const auto call = described<Out, In>(each.a, each.b, each.c, {}, {}, options))
             todo.push_back(*call);
+    require_kernel(options.algorithm, element_type_of<In>);
     if (todo.empty()) return;
 
     const detail::stream_device call_device(stream);
     const device_traits& device = call_device.traits();
+    for (auto& each : todo) prepare(each, options, device);
     std::vector<rungs::product<In, Out>> grouped;
     if (options.algorithm == automatic) {
         const std::span group =
@@ -879,7 +885,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
         for (const auto& p : group.subspan(count_alone(group, device))) grouped.push_back(p.arguments);
         todo.resize(todo.size() - grouped.size());
     }
-    for (const auto& each : todo) enqueue(each, stream, options);
+    for (const auto& each : todo) enqueue(each, options, device, stream);
     if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, Out>)
         rungs::launch_grouped<In>(grouped, device, stream.get());
 }
@@ -974,12 +980,14 @@ std::optional<rungs::checked_call<In, Out>> prepare_matmul(matrix_view<const In>
                                                            const matmul_options& options) {
     require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
-    auto call = described<Out, In>(a, b, c, epilogue, {}, stream, options, true);
+    auto call = described<Out, In>(a, b, c, epilogue, {}, options, true);
     if (options.algorithm != automatic && options.algorithm != wmma && options.algorithm != fused)
         throw unsupported(
             detail::format("matmul: {} takes no function: wmma and fused do", to_string(options.algorithm)));
     if (!call) return call;
-    const bool can_be_fused = is_hopper(traits_of(device_of(stream))) && call->problem.tensor_maps;
+    const device_traits& device = traits_of(device_of(stream));
+    choose_rung(*call, options, device, true);
+    const bool can_be_fused = is_hopper(device) && call->problem.tensor_maps;
     if (options.algorithm == fused && !can_be_fused)
         throw unsupported(
             "matmul: fused needs a device of compute capability 9.0, rows or columns of a and of b that are "

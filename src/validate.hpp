@@ -189,7 +189,8 @@ void validate_layout(const char* operation, const char* name, const image_view<T
             "at least {} (width * channels)", row);
 }
 
-/// Of `count` views, `stride` elements from one to the next, each of at most `span` elements from its first to its last.
+/// Throws unless the bytes of a batch can be counted: `count` views, `stride` elements from one to the next, each of at most
+/// `span` elements from its first to its last.
 inline void validate_batch_bytes(const char* operation, const char* name, std::int64_t count,
                                  std::int64_t stride, std::int64_t span, std::size_t element_bytes) {
     if (is_addressable(count, stride, 1, span, element_bytes)) return;

@@ -3,7 +3,7 @@
 namespace heddle {
 
 std::string_view version() noexcept {
-    return HEDDLE_VERSION_STRING;
+    return HEDDLE_VERSION;
 }
 
 }  // namespace heddle

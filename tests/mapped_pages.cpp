@@ -16,6 +16,7 @@
 #include <heddle/stream.hpp>
 #include <heddle/transpose.hpp>
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 /// Operands at the first or the last bytes of mapped pages: whatever a kernel reads or writes outside of them there is an
@@ -381,7 +383,9 @@ INSTANTIATE_TEST_SUITE_P(all, mapped_matmul_f32, values_in(matmul_algorithms(ele
 /// Every rung takes at least the shapes whose rows begin at multiples of 16 bytes.
 TEST_P(mapped_matmul_f32, keeps_to_its_operands) {
     const auto check = [&](const std::string& what, auto call) { return this->check_edges(what, call); };
-    EXPECT_GT(count_products<float>(check, *stream_, GetParam()), 0);
+    const int ran = count_products<float>(check, *stream_, GetParam());
+    if (!test::has_warpgroups() && ran == 0) GTEST_SKIP() << "needs compute capability 9.0";
+    EXPECT_GT(ran, 0);
 }
 
 class mapped_matmul_16_bit : public of_rung<matmul_algorithm> {};
@@ -390,7 +394,9 @@ INSTANTIATE_TEST_SUITE_P(all, mapped_matmul_16_bit, values_in(matmul_algorithms(
 
 TEST_P(mapped_matmul_16_bit, keeps_to_its_operands) {
     const auto check = [&](const std::string& what, auto call) { return this->check_edges(what, call); };
-    EXPECT_GT(count_products<half>(check, *stream_, GetParam()), 0);
+    const int ran = count_products<half>(check, *stream_, GetParam());
+    if (!test::has_warpgroups() && ran == 0) GTEST_SKIP() << "needs compute capability 9.0";
+    EXPECT_GT(ran, 0);
     EXPECT_GT(count_products<bfloat16>(check, *stream_, GetParam()), 0);
 }
 
@@ -465,6 +471,7 @@ TEST_P(mapped_gaussian_blur, keeps_to_its_operands) {
     check_type(std::uint16_t{});
     check_type(half{});
     check_type(float{});
+    if (!test::has_warpgroups() && ran == 0) GTEST_SKIP() << "needs compute capability 9.0";
     EXPECT_GT(ran, 0);
 }
 

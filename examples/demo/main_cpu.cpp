@@ -1,4 +1,4 @@
-// The same on the CPU alone: it needs no kernels, so it is built in a minute.
+// The same on the CPU alone: it needs no kernels, so it is soon built.
 #include "examples/demo/demonstrate.hpp"
 
 int main(int argc, char** argv) {

@@ -17,7 +17,8 @@ namespace detail {
 struct device_memory {
     static constexpr bool host_accessible = false;
     cuda::stream_ref stream;
-    void* allocate(std::int64_t size, std::size_t element_bytes) const;
+    int device = 0;  ///< of the memory, from allocate() on: the default streams do not tell
+    void* allocate(std::int64_t size, std::size_t element_bytes);
     void operator()(void* data) const noexcept;
 };
 
@@ -96,15 +97,19 @@ class basic_buffer {
     }
 
     /// Moves the giving back to another stream, for a buffer whose last use is there. The caller orders the
-    /// two streams.
+    /// two streams. A default stream is that of the memory's device.
     void set_stream(cuda::stream_ref stream) noexcept requires(!Memory::host_accessible) {
         elements_.get_deleter().stream = stream;
     }
 
   private:
     basic_buffer(std::int64_t size, Memory memory)
-        : elements_(static_cast<T*>(memory.allocate(size, sizeof(T))), memory),
-          size_(static_cast<std::size_t>(size)) {}
+        : elements_(allocated(size, memory)), size_(static_cast<std::size_t>(size)) {}
+
+    static std::unique_ptr<T[], Memory> allocated(std::int64_t size, Memory memory) {
+        auto* const data = static_cast<T*>(memory.allocate(size, sizeof(T)));
+        return {data, memory};
+    }
 
     std::unique_ptr<T[], Memory> elements_;
     std::size_t size_ = 0;

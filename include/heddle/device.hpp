@@ -47,7 +47,8 @@ struct device_traits {
 
 /// The device that a stream belongs to. The legacy and the per-thread default stream belong to every device: of these it is
 /// the calling thread's current one. Safe during stream capture.
-/// @throws cuda_error  no device, not a stream
+/// `stream` exists: CUDA does not say what else does.
+/// @throws cuda_error  no device
 [[nodiscard]] int device_of(cuda::stream_ref stream);
 
 /// Makes a device the calling thread's current one, and restores the former one at the end of the scope.

@@ -68,6 +68,13 @@ template <class T>
 std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_t<T>> sources,
                                       image_batch_view<T> destinations, window_radius radius,
                                       cuda::stream_ref stream, image_filter_options options = {});
+template <class T>
+std::int64_t box_blur_workspace_bytes(image_view<const std::type_identity_t<T>> source,
+                                      image_view<T> destination, window_radius radius,
+                                      cuda::stream_ref stream, image_filter_options options = {}) {
+    return box_blur_workspace_bytes<T>(image_batch_view<const T>{source}, image_batch_view<T>{destination},
+                                       radius, stream, options);
+}
 
 // All filters below take images of 1 to 4 interleaved channels and any row stride, in device memory, or batches of
 // them. The destinations must lie apart from one another and from all sources; a source stride of 0 makes one

@@ -49,7 +49,7 @@ norm_algorithm select(const norm_problem& problem, const device_traits& device);
 /// squares. Errors in docs/accuracy.md. A NaN or an infinity makes its whole row NaN, and no other, as does a
 /// sum of the row's elements beyond float's largest number, 3.4e38; where only the sum of the squared deviations
 /// is beyond it, as it is from a deviation of 1.8e19 on, the row is beta (or 0). Where the magnitudes sum to more
-/// than 3.4e38 and the elements do not, the row may be NaN. host::layer_norm() is the same. A row of equal
+/// than 3.4e38 and the elements do not, the row may be NaN; host::layer_norm() gives numbers there, and else the same. A row of equal
 /// elements where epsilon is 0 has no scale: NaN where the mean is exact, else what its rounding makes of it.
 /// The same call gives the same bits each time. Enqueued on `stream` and its device; never synchronises, never allocates;
 /// safe under stream capture. Empty matrices do nothing.

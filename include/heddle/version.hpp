@@ -2,11 +2,10 @@
 
 #include <string_view>
 
-// Of the header; heddle::version() is the linked library's.
+// These are the header's version; heddle::version() is the linked library's.
 #define HEDDLE_VERSION_MAJOR 0
 #define HEDDLE_VERSION_MINOR 1
 #define HEDDLE_VERSION_PATCH 0
-#define HEDDLE_VERSION_STRING "0.1.0"
 
 namespace heddle {
 

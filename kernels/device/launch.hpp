@@ -6,14 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <source_location>
 #include <type_traits>
 #include <utility>
 
 namespace heddle::kernels {
 
-/// Of a grid in blocks, or of a block in threads.
+/// How large a grid is in blocks, or a block in threads.
 struct launch_extents {
     std::int64_t x;
     std::int64_t y = 1;
@@ -74,7 +73,7 @@ void launch(const launch_config& config, void (*kernel)(Parameters...),
         check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(config.shared_limit)),
               config.where);
-    void* addresses[] = {const_cast<void*>(static_cast<const void*>(std::addressof(arguments)))...};
+    void* addresses[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
     check(cudaLaunchKernelExC(&launch, function, addresses), config.where);
 }
 

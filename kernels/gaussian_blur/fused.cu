@@ -31,10 +31,10 @@
 // twice (fused_chains.cu).
 //
 // Above max_register_radius() the sums no longer fit the registers: fused_ring.cu, as for two radii. Strips and tiles are
-// compiled for each type in a file of their own.
+// compiled in files that CMake writes (kernels/CMakeLists.txt).
 
-#include "kernels/gaussian_blur/fused.cuh"
 #include "kernels/gaussian_blur/fused_tiles.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
@@ -72,7 +72,7 @@ void launch_fused(const arguments<T>& a, const device_traits& device, cudaStream
     if (is_up_to(max_tile_radius(pixel_type_of<T>, channels)) && tile_shape::fits(a.source))
         launch_fused_tiles(a, device, stream);
     else if (is_up_to(max_register_radius(pixel_type_of<T>, channels)))
-        launch_registers(a, device, stream);
+        with_channels(channels, [&]<int count>() { launch_registers<T, count>(a, device, stream); });
     else
         launch_fused_ring(a, device, stream);
 }

@@ -336,19 +336,10 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
     launch<T, channels, radius, false>(a, device, stream);
 }
 
-template <class T>
+template <class T, int channels>
 void launch_registers(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    with_channels(a.source.first.channels, [&]<int channels>() {
-        constexpr int most = max_register_radius(pixel_type_of<T>, channels);
-        with_radius<most>(a.taps_x.radius,
-                          [&]<int radius>() { launch<T, channels, radius>(a, device, stream); });
-    });
+    constexpr int most = max_register_radius(pixel_type_of<T>, channels);
+    with_radius<most>(a.taps_x.radius, [&]<int radius>() { launch<T, channels, radius>(a, device, stream); });
 }
-
-// Each in a file of its own.
-extern template void launch_registers(const arguments<float>&, const device_traits&, cudaStream_t);
-extern template void launch_registers(const arguments<half>&, const device_traits&, cudaStream_t);
-extern template void launch_registers(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-extern template void launch_registers(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

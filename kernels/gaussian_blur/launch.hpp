@@ -205,6 +205,9 @@ constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
 constexpr int max_register_radius(pixel_type type, std::int64_t channels) {
     return type == pixel_type::f32 && channels == 1 ? 16 : 8;
 }
+/// Needs one radius, up to max_register_radius(), and this many channels.
+template <class T, int channels>
+void launch_registers(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
 /// Needs tile_shape::fits().
 template <class T>
 void launch_fused_tiles(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);

@@ -58,7 +58,8 @@ struct named_call {
     std::function<void(const operand_memory&, cuda::stream_ref)> run;
 };
 
-/// A call of every operation and of every wrapper that enqueues work. Slots 0 and 1 are read, the others written.
+/// A call of every function that launches kernels of its own kind, and of every wrapper that enqueues work. Slots 0 and 1 are
+/// read, the others written.
 inline std::vector<named_call> calls_of_all_kinds() {
     using memory = const operand_memory&;
     using stream = cuda::stream_ref;
@@ -76,6 +77,10 @@ inline std::vector<named_call> calls_of_all_kinds() {
              column_variance<float>(m.matrix<float>(0), {m.at<float>(2), m.side}, s);
          }},
         {"softmax", [](memory m, stream s) { softmax<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
+        {"log_softmax",
+         [](memory m, stream s) { log_softmax<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
+        {"layer_norm",
+         [](memory m, stream s) { layer_norm<float>(m.matrix<float>(0), {}, {}, m.matrix<float>(2), s); }},
         {"rms_norm",
          [](memory m, stream s) {
              rms_norm<float>(m.matrix<float>(0), {m.at<float>(1), m.side}, m.matrix<float>(2), s);
@@ -84,6 +89,8 @@ inline std::vector<named_call> calls_of_all_kinds() {
          [](memory m, stream s) { transpose<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
         {"inclusive_scan",
          [](memory m, stream s) { inclusive_scan<float>(m.vector<float>(0), m.vector<float>(2), s); }},
+        {"exclusive_scan",
+         [](memory m, stream s) { exclusive_scan<float>(m.vector<float>(0), m.vector<float>(2), s); }},
         {"histogram",
          [](memory m, stream s) {
              histogram(m.vector<std::uint8_t>(0), {m.at<std::int64_t>(2), 256}, s);
@@ -128,6 +135,12 @@ inline std::vector<named_call> calls_of_all_kinds() {
         {"sobel",
          [](memory m, stream s) {
              sobel<float>(m.image<float>(0), m.image<float>(2), gradient::magnitude, s);
+         }},
+        {"laplacian", [](memory m, stream s) { laplacian<float>(m.image<float>(0), m.image<float>(2), s); }},
+        {"separable_convolution",
+         [](memory m, stream s) {
+             const std::vector<float> taps(5, 0.2f);
+             separable_convolution(m.image<float>(0), m.image<float>(2), taps, taps, s);
          }},
         {"copy", [](memory m, stream s) { copy(m.vector<float>(0), m.vector<float>(2), s); }},
         {"copy_of_rows",

@@ -100,6 +100,7 @@ class mapped_buffer {
   public:
     mapped_buffer(std::int64_t bytes, page_edge edge) : range_(bytes + 3 * most_page_bytes) {
         const std::int64_t page = range_.page_bytes();
+        if (page > most_page_bytes) throw unsupported("a page is larger than the room that was left for it");
         const std::int64_t whole = (bytes + page - 1) / page * page;
         if (bytes > 0) range_.map(page, whole);
         data_ = range_.data() + page + (edge == page_edge::begin ? 0 : whole - bytes);

@@ -87,7 +87,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, void**) {
-    if (runtime().status_of_launches != cudaSuccess) return runtime().status_of_launches;
+    if (runtime().status_of_launches != cudaSuccess) {
+        ++runtime().refused;
+        return runtime().status_of_launches;
+    }
     return enqueue("launch", config->stream, config->gridDim);
 }
 
@@ -130,6 +133,29 @@ cudaError_t cudaMemcpy2DAsync(void*, std::size_t, const void*, std::size_t, std:
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
+    static char handle;
+    *graph = reinterpret_cast<cudaGraph_t>(&handle);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+    *executable = reinterpret_cast<cudaGraphExec_t>(graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t) {
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
     return cudaSuccess;
 }
 

@@ -25,6 +25,7 @@ struct recording_runtime {
     int current = 0;
     std::vector<call> calls;
     cudaError_t status_of_launches = cudaSuccess;
+    int refused = 0;  ///< launches with another status
 
     static recording_runtime& instance() {
         static recording_runtime runtime;
