@@ -174,6 +174,16 @@ class ExitStatus(InFolder):
         self.assertIn("1.080", shown)
         self.assertTrue(shown.endswith("slower"))
 
+    def test_a_row_that_is_gone_or_failed_counts(self) -> None:
+        old, gone, failed = record(1), record(1), record(1)
+        name = gone["rows"].pop(0)["name"]
+        failed["rows"][0] = {"name": name, "peer": failed["rows"][0]["peer"], "error": "why not"}
+        for new in (gone, failed):
+            run = self.run_compare(self.file(old), self.file(new))
+            self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+            self.assertIn(name, run.stdout)
+        self.assertEqual(self.run_compare(self.file(gone), self.file(old)).returncode, 0)
+
     def test_says_how_the_peers_changed(self) -> None:
         run = self.run_compare(self.file(record(1)), self.file(record(1, machine=1.04)))
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
