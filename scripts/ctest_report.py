@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""Runs ctest and ends with a count of the tests passed, failed and skipped.
+"""Runs the tests of a build folder and ends with a count of those passed, failed and skipped.
 
 usage: scripts/ctest_report.py BUILD [ctest arguments]
+       scripts/ctest_report.py --by-program JOBS BUILD   the programs of GoogleTest as wholes, in parts: ctest starts one for
+                                                         each test, which takes longer than most tests do
 """
 
+import concurrent.futures
 import dataclasses
+import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,9 +59,68 @@ def run(build: pathlib.Path, arguments: list[str]) -> Report:
         return report
 
 
-if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    result = run(pathlib.Path(sys.argv[1]), sys.argv[2:])
+def tests_of_ctest(build: pathlib.Path) -> list[dict]:
+    listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], check=True, text=True,
+                            stdout=subprocess.PIPE)
+    return json.loads(listed.stdout)["tests"]
+
+
+def test_programs(build: pathlib.Path) -> list[pathlib.Path]:
+    """Those of GoogleTest."""
+    commands = {pathlib.Path(test["command"][0]) for test in tests_of_ctest(build) if test.get("command")}
+    return sorted(program for program in commands if program.name.startswith("test_"))
+
+
+def run_part(program: pathlib.Path, part: int, parts: int) -> Report:
+    report = Report()
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "report.json"
+        done = subprocess.run(
+            [program, "--gtest_brief=1", f"--gtest_output=json:{file}"],
+            env={**os.environ, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if file.exists():
+            for suite in json.loads(file.read_text())["testsuites"]:
+                for case in suite["testsuite"]:
+                    outcome = report.failed if "failures" in case else \
+                        report.skipped if case["result"] == "SKIPPED" else report.passed
+                    outcome.append(f"{suite['name']}.{case['name']}")
+    if done.returncode != 0 and not report.failed:  # it crashed
+        report.failed.append(f"{program.name}, part {part} of {parts}: exit code {done.returncode}")
+    if report.failed:
+        print(f"--- {program.name}\n{done.stdout[-4000:]}", flush=True)
+    return report
+
+
+def run_by_program(build: pathlib.Path, jobs: int) -> Report:
+    """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time."""
+    programs = test_programs(build)
+    others = [re.escape(test["name"]) for test in tests_of_ctest(build)
+              if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
+    report = run(build, ["--parallel", str(jobs), "--tests-regex", f"^({'|'.join(others)})$"])
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        runs = [pool.submit(run_part, program, part, jobs) for part in range(jobs) for program in programs]
+        for each in runs:
+            report.passed += each.result().passed
+            report.failed += each.result().failed
+            report.skipped += each.result().skipped
+    return report
+
+
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case ["--by-program", jobs, build]:
+            result = run_by_program(pathlib.Path(build), int(jobs))
+        case [build, *rest] if not build.startswith("-"):
+            result = run(pathlib.Path(build), rest)
+        case _:
+            print(__doc__, file=sys.stderr)
+            return 2
+    for name in result.failed:
+        print(f"failed: {name}")
     print(f"\ntests: {result}", flush=True)
-    sys.exit(0 if result.succeeded else 1)
+    return 0 if result.succeeded else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

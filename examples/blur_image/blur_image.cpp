@@ -197,17 +197,20 @@ std::map<std::string, heddle::gaussian_blur_algorithm> algorithm_names() {
     return names;
 }
 
-const std::map<std::string, heddle::border> border_names = {{"replicate", heddle::border::replicate},
-                                                            {"reflect", heddle::border::reflect},
-                                                            {"reflect_101", heddle::border::reflect_101},
-                                                            {"wrap", heddle::border::wrap},
-                                                            {"constant", heddle::border::constant}};
+std::map<std::string, heddle::border> border_names() {
+    return {{"replicate", heddle::border::replicate},
+            {"reflect", heddle::border::reflect},
+            {"reflect_101", heddle::border::reflect_101},
+            {"wrap", heddle::border::wrap},
+            {"constant", heddle::border::constant}};
+}
 
 int run(int argc, char** argv) {
     request request;
     std::optional<std::int64_t> radius;
     std::string border = "replicate", algorithm = "automatic";
     const auto algorithms = algorithm_names();
+    const auto borders = border_names();
     CLI::App app(
         "Blurs pictures with a Gaussian: PNG and JPEG, 8 and 16 bit, grey or RGB, with alpha or without. "
         "Each channel is blurred for itself; metadata, such as colour profiles and orientation, is left "
@@ -220,7 +223,7 @@ int run(int argc, char** argv) {
     app.add_option("-s,--sigma", request.sigma, "standard deviation in pixels")->capture_default_str();
     app.add_option("-r,--radius", radius, "where the Gaussian is cut, in pixels [4 sigma]");
     app.add_option("-b,--border", border, "what lies outside of the image")
-        ->check(CLI::IsMember(border_names))
+        ->check(CLI::IsMember(borders))
         ->capture_default_str();
     const CLI::Option* border_value = app.add_option("--border-value", request.options.border_value,
                                                      "for a constant border, 0 to 255, of 16 bit 0 to 65535");
@@ -242,7 +245,7 @@ int run(int argc, char** argv) {
     if (border_value->count() > 0 && border != "constant")
         throw std::runtime_error("--border-value is for --border constant");
     if (radius) request.options.radius = *radius;
-    request.options.border = border_names.at(border);
+    request.options.border = borders.at(border);
     request.options.algorithm = algorithms.at(algorithm);
     return blur_all(request) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -61,7 +61,7 @@ struct result_of<count_nonzero, T> {
 };
 
 template <class Operation, class T>
-using result_type = typename result_of<Operation, T>::type;
+using result_type = result_of<Operation, T>::type;
 
 /// Partials are at most this large.
 inline constexpr std::int64_t max_state_bytes = 16;
