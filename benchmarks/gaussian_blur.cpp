@@ -183,7 +183,7 @@ auto npp_advanced_function(std::int64_t channels) {
                               nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
 }
 
-/// Of the masks that NPP has built in, with its own sigmas, those of the cases here.
+/// NPP has a few masks built in, with sigmas of its own: these are those that the cases here need.
 std::optional<NppiMaskSize> npp_mask(std::int64_t radius) {
     switch (radius) {
         case 2:

@@ -252,7 +252,7 @@ TEST_F(large_rows, reductions_of_long_columns) {
     }
 }
 
-/// Of one row of more than 2^31 elements. The other rungs have a thread, a warp or a block for it: that would take minutes.
+/// One row has more than 2^31 elements. The other rungs have a thread, a warp or a block for it: that would take minutes.
 TEST_F(large_rows, reductions_of_one_long) {
     std::vector<half> period = random_elements<half>(periodic<half>::period);
     const periodic<half> elements(period);
@@ -359,7 +359,7 @@ class large_strides : public large_rows {
         return all;
     }
 
-    /// Of a row-major matrix.
+    /// Turns a row-major matrix.
     static std::vector<half> transposed(const std::vector<half>& xs, std::int64_t rows, std::int64_t cols) {
         std::vector<half> turned;
         for (std::int64_t col = 0; col < cols; ++col)

@@ -144,7 +144,7 @@ auto values_in(const Algorithms& algorithms) {
 /// Sizes of vectors: a tile's and around it, and odd ones.
 constexpr std::int64_t sizes[] = {1, 7, 255, 256, 1000, 1024, 4096, 4099, 65536, 100003, 1 << 20};
 
-/// Of matrices: rows, columns and elements from a row to the next.
+/// A matrix has these rows and columns, and so many elements from a row to the next.
 struct matrix_shape {
     std::int64_t rows, cols, row_stride;
 };
@@ -427,7 +427,7 @@ TEST_F(mapped_batched_matmul, keeps_to_its_operands) {
     check_type(bfloat16{});
 }
 
-/// Of images: width, height, channels and values from a row to the next.
+/// An image has this width and height, these channels, and so many values from a row to the next.
 struct image_shape {
     std::int64_t width, height, channels, row_stride;
 };

@@ -46,7 +46,7 @@ using tile_of = std::conditional_t<std::is_same_v<In, float>, no_tile_choice, ti
 
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
-/// Of a batch these are the first matrices.
+/// Where there is a batch, these are its first matrices.
 template <class In, class Out, class Activation = matmul_activation>
 struct product {
     matrix_view<const In> a;

@@ -8,7 +8,7 @@
 
 namespace heddle::test {
 
-/// Of one row, in float64.
+/// What the reductions of one row are, in float64.
 struct reduced_row {
     double sum = 0;
     double magnitude = 0;  ///< the sum of |x|

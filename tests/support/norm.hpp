@@ -31,7 +31,7 @@ inline constexpr double norm_depth_on_host = 2;  // in double
 
 enum class norm_operation { layer_norm, rms_norm };
 
-/// Of a row, in double: what its results depend on.
+/// What a row's results depend on, in double.
 struct row_moments {
     double mean = 0;       ///< 0 for rms_norm
     double magnitude = 0;  ///< the mean of |x|
@@ -61,7 +61,7 @@ struct expected_norm {
         }
     }
 
-    /// Of one element of a row of these moments, without parameters.
+    /// What one element of a row with these moments becomes, without parameters.
     template <class T>
     expected_norm(norm_operation op, T x, const row_moments& row, float epsilon, double depth) {
         add(op, x, row, 1, 0, epsilon, depth);

@@ -52,7 +52,7 @@ struct expected_softmax {
         }
     }
 
-    /// Of one element of a row of `cols`, whose largest element is `largest` and exp(x - largest) sums to `sum`.
+    /// What one element becomes in a row of `cols`, whose largest element is `largest` and exp(x - largest) sums to `sum`.
     template <class T>
     expected_softmax(T x, double largest, double sum, std::int64_t cols, const softmax_steps& steps) {
         add(x, largest, sum, cols, steps);
