@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -32,11 +33,17 @@ struct softmax_problem {
     /// The elements of each row lie side by side, in x and in y.
     bool unit_stride = true;
     std::size_t element_bytes = 4;
+    /// Each row begins at a multiple of 16 bytes and is as long as one, in x and in y.
+    bool in_packets = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, device.sm_count below 1
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
 softmax_algorithm select(const softmax_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(softmax_algorithm algorithm, const softmax_problem& problem, const device_traits& device);
 
 /// y[i][j] = exp(x[i][j] - m) / (sum over k of exp(x[i][k] - m)), m being the largest element of row i.
 ///

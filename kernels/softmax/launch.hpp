@@ -1,7 +1,9 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row_plan.hpp"
 #include <heddle/device.hpp>
-#include <heddle/types.hpp>
+#include <heddle/softmax.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda_runtime_api.h>
@@ -15,13 +17,24 @@ struct arguments {
     matrix_view<T> y;
 };
 
-/// These compute softmax or its logarithm.
+/// How a rung does a problem.
+struct plan {
+    row_plan rows;  ///< of naive and online, the blocks and threads alone
+    int width = 1;  ///< elements that are loaded at once
+};
+
+/// Pure. These take any problem.
+plan plan_naive(const softmax_problem& problem, const device_traits& device);
+plan plan_online(const softmax_problem& problem, const device_traits& device);
+/// Needs unit_stride.
+plan plan_vectorized(const softmax_problem& problem, const device_traits& device);
+
+/// These compute softmax or its logarithm, by the rung's plan for these arguments.
 template <bool logarithm, class T>
-void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool logarithm, class T>
-void launch_online(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs col_stride 1 in x and y (or a single column).
+void launch_online(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool logarithm, class T>
-void launch_vectorized(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::softmax

@@ -72,18 +72,21 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
 
 }  // namespace
 
-template <bool logarithm, class T>
-void launch_online(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    const std::int64_t blocks = std::min(arguments.x.rows, max_grid);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, online<logarithm, T>,
-           arguments);
+plan plan_online(const softmax_problem& problem, const device_traits&) {
+    return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid)}};
 }
 
-template void launch_online<false>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_online<false>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_online<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_online<true>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_online<true>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_online<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template <bool logarithm, class T>
+void launch_online(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
+           online<logarithm, T>, arguments);
+}
+
+template void launch_online<false>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_online<false>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_online<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+template void launch_online<true>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_online<true>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_online<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::softmax

@@ -1,0 +1,153 @@
+#pragma once
+
+#include "src/format.hpp"
+#include "src/require.hpp"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// The table of an operation's rungs, and all that is read from it: names, lists, choices, errors. docs/add-a-kernel.md adds a
+/// row.
+namespace heddle::detail {
+
+/// A row. A rung that has several kernels has a row for each, named by its variant.
+template <class Algorithm, class Problem, class Plan, class Arguments>
+struct rung {
+    using problem_type = Problem;
+    using plan_type = Plan;
+
+    Algorithm id;
+    std::string_view name;
+    /// What the rung needs and lacks, as an error says it after the rung's name; empty where it can run. Pure.
+    std::string_view (*why_not)(const Problem&, const device_traits&);
+    /// Whether `automatic` may take it where it can run. Pure.
+    bool (*pays)(const Problem&, const device_traits&);
+    /// How it does the problem: all that the launch needs to know beside the arguments. For a problem that it can run. Pure.
+    Plan (*plan)(const Problem&, const device_traits&);
+    void (*launch)(const Plan&, const Arguments&, cudaStream_t);
+    std::string_view variant = {};
+};
+
+/// For rungs that run any problem.
+inline constexpr auto any_problem = [](const auto&, const auto&) { return std::string_view(); };
+inline constexpr auto always = [](const auto&, const auto&) { return true; };
+inline constexpr auto never = [](const auto&, const auto&) { return false; };
+
+/// The enumerators of a table, in its order, each once.
+template <const auto& table>
+inline constexpr auto ids_of = [] {
+    constexpr auto is_first = [](std::size_t i) {
+        return std::ranges::none_of(table.begin(), table.begin() + i,
+                                    [i](const auto& row) { return row.id == table[i].id; });
+    };
+    constexpr std::size_t count = [=] {
+        std::size_t result = 0;
+        for (std::size_t i = 0; i < table.size(); ++i) result += is_first(i) ? 1 : 0;
+        return result;
+    }();
+    std::array<decltype(table[0].id), count> ids{};
+    auto next = ids.begin();
+    for (std::size_t i = 0; i < table.size(); ++i)
+        if (is_first(i)) *next++ = table[i].id;
+    return ids;
+}();
+
+/// A rung, and its plan for a problem.
+template <class Rung>
+struct planned {
+    const Rung* rung;
+    typename Rung::plan_type plan;
+};
+
+/// All that is read from a table.
+template <class Rung>
+class rung_table {
+  public:
+    using algorithm = decltype(Rung::id);
+    using problem = typename Rung::problem_type;
+
+    template <std::size_t size>
+    constexpr rung_table(const std::array<Rung, size>& rows, const char* enumeration)
+        : rows_(rows), enumeration_(enumeration) {}
+
+    /// "unknown" where the table has no such rung.
+    constexpr std::string_view name_of(algorithm id) const {
+        if (id == algorithm::automatic) return "automatic";
+        const auto found = std::ranges::find(rows_, id, &Rung::id);
+        return found == rows_.end() ? "unknown" : found->name;
+    }
+
+    /// @throws invalid_argument  not an enumerator
+    void require_known(const char* operation, const argument_name& name, algorithm id) const {
+        require(name_of(id) != "unknown", operation, name, static_cast<int>(id), "an enumerator of {}",
+                enumeration_);
+    }
+
+    /// Why a rung cannot run a problem, as `unsupported` says it; empty where it can, and of `automatic`.
+    std::string why_not(const char* operation, algorithm id, const problem& of, const device_traits& device,
+                        std::string_view variant = {}) const {
+        if (id == algorithm::automatic) return {};
+        std::string_view reason;
+        for (const Rung& row : rows_ | std::views::reverse) {
+            if (!is(row, id, variant)) continue;
+            reason = row.why_not(of, device);
+            if (reason.empty()) return {};
+        }
+        return format("{}: {} {}", operation, name_of(id), reason);
+    }
+
+    /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the
+    /// cheapest by plan.us or, where plans have no such prediction, the last; rows that pay before others.
+    /// @throws unsupported  none of them can run
+    planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
+                         std::string_view variant = {}) const {
+        constexpr bool has_costs = requires(const typename Rung::plan_type& plan) {
+            plan.us;
+        };
+        const bool is_automatic = id == algorithm::automatic;
+        std::optional<planned<Rung>> best;
+        bool best_pays = false;
+        for (const Rung& row : rows_ | std::views::reverse) {
+            if (!is_automatic && !is(row, id, variant)) continue;
+            const bool pays = row.pays(of, device);
+            if ((is_automatic || best_pays) && !pays) continue;
+            if (!row.why_not(of, device).empty()) continue;
+            if constexpr (has_costs) {
+                planned<Rung> candidate{&row, row.plan(of, device)};
+                if (best && pays == best_pays && candidate.plan.us >= best->plan.us) continue;
+                best = std::move(candidate);
+            } else {
+                if (best && pays == best_pays) continue;
+                best = {&row, row.plan(of, device)};
+                if (pays) break;
+            }
+            best_pays = pays;
+        }
+        if (!best) throw unsupported(why_not(operation, id, of, device, variant));
+        return *std::move(best);
+    }
+
+  private:
+    static bool is(const Rung& row, algorithm id, std::string_view variant) {
+        return row.id == id && (variant.empty() || row.variant == variant);
+    }
+
+    std::span<const Rung> rows_;
+    const char* enumeration_;
+};
+
+template <class Rung, std::size_t size>
+rung_table(const std::array<Rung, size>&, const char*) -> rung_table<Rung>;
+
+}  // namespace heddle::detail

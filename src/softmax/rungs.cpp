@@ -1,0 +1,86 @@
+#include "src/softmax/rungs.hpp"
+
+#include "src/validate.hpp"
+#include <heddle/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::softmax;
+using detail::always, detail::any_problem;
+using enum softmax_algorithm;
+
+std::string_view needs_unit_stride(const softmax_problem& problem, const device_traits&) {
+    return problem.unit_stride ? "" : "needs each row's elements side by side";
+}
+
+/// Neighbours of a column-major matrix are in different rows: where these are enough to fill the device, a thread a row reads
+/// what its neighbours' lines have.
+bool has_many_rows(const softmax_problem& problem, const device_traits& device) {
+    return problem.rows >= std::int64_t{device.sm_count} * device.max_threads_per_sm / 16;
+}
+bool has_few_rows(const softmax_problem& problem, const device_traits& device) {
+    return !has_many_rows(problem, device);
+}
+
+template <bool logarithm, class T>
+constexpr std::array<detail::softmax_rung<T>, 3> table = {{
+    {naive, "naive", any_problem, has_many_rows, plan_naive, launch_naive<logarithm, T>},
+    {online, "online", any_problem, has_few_rows, plan_online, launch_online<logarithm, T>},
+    {vectorized, "vectorized", needs_unit_stride, always, plan_vectorized, launch_vectorized<logarithm, T>},
+}};
+
+constexpr const char* enumeration = "softmax_algorithm";
+/// What does not depend on the type.
+constexpr detail::rung_table rungs(table<false, float>, enumeration);
+
+void require_valid(const char* operation, const softmax_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    detail::require(problem.element_bytes == 2 || problem.element_bytes == 4, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "2 or 4");
+}
+
+}  // namespace
+
+std::span<const softmax_algorithm> softmax_algorithms() {
+    return detail::ids_of<table<false, float>>;
+}
+
+std::string_view to_string(softmax_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+softmax_algorithm select(const softmax_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(softmax_algorithm algorithm, const softmax_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("softmax", algorithm, problem, device);
+}
+
+namespace detail {
+
+template <bool logarithm, class T>
+rung_table<softmax_rung<T>> softmax_rungs() {
+    return {table<logarithm, T>, enumeration};
+}
+
+template rung_table<softmax_rung<float>> softmax_rungs<false>();
+template rung_table<softmax_rung<float>> softmax_rungs<true>();
+template rung_table<softmax_rung<half>> softmax_rungs<false>();
+template rung_table<softmax_rung<half>> softmax_rungs<true>();
+template rung_table<softmax_rung<bfloat16>> softmax_rungs<false>();
+template rung_table<softmax_rung<bfloat16>> softmax_rungs<true>();
+
+}  // namespace detail
+}  // namespace heddle

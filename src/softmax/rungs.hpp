@@ -1,0 +1,17 @@
+#pragma once
+
+#include "kernels/softmax/launch.hpp"
+#include "src/rungs.hpp"
+#include <heddle/softmax.hpp>
+
+namespace heddle::detail {
+
+template <class T>
+using softmax_rung =
+    rung<softmax_algorithm, softmax_problem, kernels::softmax::plan, kernels::softmax::arguments<T>>;
+
+/// The rungs of softmax or its logarithm.
+template <bool logarithm, class T>
+rung_table<softmax_rung<T>> softmax_rungs();
+
+}  // namespace heddle::detail

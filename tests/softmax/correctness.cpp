@@ -1,0 +1,94 @@
+#include "tests/softmax/softmax_rows.hpp"
+#include <heddle/graph.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+using reference = test::expected_softmax;
+using test::every_algorithm;
+using test::guarded;
+using test::random_elements;
+using test::row_layout;
+
+template <class T>
+using softmax_rows = test::softmax_rows<T>;
+TYPED_TEST_SUITE(softmax_rows, test::row_types, test::type_names);
+
+TYPED_TEST(softmax_rows, takes_every_shape) {
+    for (const auto& [rows, cols] : test::row_shapes()) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols));
+    }
+}
+
+TYPED_TEST(softmax_rows, takes_long_rows) {
+    for (const auto& [rows, cols] : test::long_row_shapes()) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        ASSERT_NO_FATAL_FAILURE(
+            this->check(rows, cols, {}, {}, {softmax_algorithm::online, softmax_algorithm::vectorized}));
+    }
+}
+
+TYPED_TEST(softmax_rows, of_drawn_problems_take_every_plan) {
+    constexpr int draws = 70;  // of each type
+    std::mt19937_64 generator(test::seed());
+    const auto draw = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
+    };
+    const auto draw_layout = [&] {
+        return row_layout{.offset = draw(0, 1) * draw(0, 8),
+                          .padding = draw(0, 1) * draw(0, 9),
+                          .step = draw(0, 4) == 0 ? draw(2, 3) : 1,
+                          .column_major = draw(0, 3) == 0};
+    };
+    for (int i = 0; i < draws; ++i) {
+        // Rows of one kind of plan as often as of another: up to 2^5 columns, up to 2^6, ...
+        const std::int64_t cols = draw(1, std::int64_t{1} << draw(5, 18));
+        const std::int64_t rows = draw(1, std::max<std::int64_t>(1, 100000 / cols));
+        const row_layout x = draw_layout(), y = draw_layout();
+        SCOPED_TRACE(testing::Message() << "draw " << i << ": " << rows << " x " << cols);
+        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, x, y));
+    }
+}
+
+TYPED_TEST(softmax_rows, works_in_place) {
+    for (const std::int64_t cols : {3, 128, 1024, 5000, 40000, 140001})
+        for (const softmax_algorithm algorithm : every_algorithm()) {
+            SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
+            const auto xs = random_elements<TypeParam>(2 * cols, -5, 5);
+            const reference expected(xs, cols, test::softmax_steps_of(algorithm, cols));
+            guarded<TypeParam> x(2, cols, cols + 4);
+            x.upload(xs);
+            softmax<TypeParam>(x.matrix(), x.matrix(), *this->stream, {.algorithm = algorithm});
+            this->stream->synchronize();
+            ASSERT_TRUE(test::are_within(x.download(), expected.softmax, expected.bounds));
+            x.upload(xs);
+            log_softmax<TypeParam>(x.matrix(), x.matrix(), *this->stream, {.algorithm = algorithm});
+            this->stream->synchronize();
+            ASSERT_TRUE(test::are_within(x.download(), expected.log_softmax, expected.log_bounds));
+            ASSERT_TRUE(x.canaries_alive());
+        }
+}
+
+TYPED_TEST(softmax_rows, give_the_same_bits_in_a_graph) {
+    for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
+        const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);
+        guarded<TypeParam> x(rows, cols, cols), y(rows, cols, cols), again(rows, cols, cols);
+        x.upload(xs);
+        softmax<TypeParam>(x.matrix(), y.matrix(), *this->stream);
+        const graph captured = graph::capture(
+            *this->stream, [&] { softmax<TypeParam>(x.matrix(), again.matrix(), *this->stream); });
+        for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
+        this->stream->synchronize();
+        const auto first = y.download(), second = again.download();
+        EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(TypeParam)), 0);
+    }
+}
+
+}  // namespace
+}  // namespace heddle
