@@ -10,11 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 /// The table of an operation's rungs, and all that is read from it: names, lists, choices, errors. docs/add-a-kernel.md adds a
@@ -39,6 +42,13 @@ struct rung {
     std::string_view variant = {};
 };
 
+/// The first of some reasons why not; empty where all are.
+constexpr std::string_view first_of(std::initializer_list<std::string_view> reasons) {
+    for (const std::string_view reason : reasons)
+        if (!reason.empty()) return reason;
+    return {};
+}
+
 /// For rungs that run any problem.
 inline constexpr auto any_problem = [](const auto&, const auto&) { return std::string_view(); };
 inline constexpr auto always = [](const auto&, const auto&) { return true; };
@@ -62,6 +72,20 @@ inline constexpr auto ids_of = [] {
         if (is_first(i)) *next++ = table[i].id;
     return ids;
 }();
+
+/// The names of a rung's variants, whose rows stand together; none where it has one kernel.
+template <const auto& table, class Algorithm>
+std::span<const std::string_view> variants_of(Algorithm id) {
+    static constexpr auto names = [] {
+        std::array<std::string_view, std::tuple_size_v<std::remove_cvref_t<decltype(table)>>> result;
+        std::ranges::transform(table, result.begin(), [](const auto& row) { return row.variant; });
+        return result;
+    }();
+    const auto is_variant = [id](const auto& row) { return row.id == id && !row.variant.empty(); };
+    const auto first = std::ranges::find_if(table, is_variant) - table.begin();
+    return std::span(names).subspan(static_cast<std::size_t>(first),
+                                    static_cast<std::size_t>(std::ranges::count_if(table, is_variant)));
+}
 
 /// A rung, and its plan for a problem.
 template <class Rung>
@@ -105,6 +129,12 @@ class rung_table {
             if (reason.empty()) return {};
         }
         return format("{}: {} {}", operation, name_of(id), reason);
+    }
+
+    /// Whether `automatic` may take the rung where it can run.
+    bool may_take(algorithm id, const problem& of, const device_traits& device) const {
+        return std::ranges::any_of(rows_,
+                                   [&](const Rung& row) { return row.id == id && row.pays(of, device); });
     }
 
     /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the

@@ -19,14 +19,16 @@
 namespace heddle {
 namespace detail {
 
-/// Checks a call and chooses `fused` or `wmma`. Nothing where there is nothing to do.
+/// Checks and plans a call, and copies operands where the plan says so. Nothing where there is nothing to do. `is_compiled` tells
+/// whether the current device has the kernel of `fused` with the function.
 template <class Out, class In>
-std::optional<kernels::matmul::checked_call<In, Out>> prepare_matmul(
+std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
-    const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options);
+    const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options,
+    bool (*is_compiled)());
 
 template <class In, class Out, class Function>
-auto with_function(const kernels::matmul::checked_call<In, Out>& call, const Function& function) {
+auto with_function(const kernels::matmul::function_call<In, Out>& call, const Function& function) {
     using activation = kernels::matmul::element_function<Function>;
     const auto& p = call.arguments;
     const auto& e = p.epilogue;
@@ -38,8 +40,7 @@ auto with_function(const kernels::matmul::checked_call<In, Out>& call, const Fun
         p.beta,
         {activation{function, call.is_transposed}, e.scale, e.row_bias, e.row_bias_stride, e.column_bias,
          e.column_bias_stride, e.residual, e.residual_row_stride, e.residual_col_stride, e.is_identity},
-        p.batch,
-        p.tile};
+        p.batch};
 }
 
 }  // namespace detail
@@ -64,16 +65,16 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     static_assert(std::is_trivially_copyable_v<Function>, "the function is copied to the device");
     static_assert(sizeof(In) == 2, "half and bfloat16 have an epilogue");
     namespace rungs = kernels::matmul;
-    const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options);
+    const auto call = detail::prepare_matmul<Out, In>(
+        a, b, c, epilogue, stream, options,
+        rungs::is_compiled<In, Out, rungs::fused_tile, rungs::element_function<Function>>);
     if (!call) return;
     const auto arguments = detail::with_function(*call, function);
     const detail::stream_device call_device(stream);
-    if (call->algorithm == matmul_algorithm::wmma) return rungs::launch_wmma_kernel(arguments, stream.get());
-    if (rungs::is_compiled<In, Out, rungs::fused_tile, rungs::element_function<Function>>())
-        return rungs::launch_fused_kernel(arguments, call_device.traits(), stream.get());
-    if (options.algorithm == matmul_algorithm::fused)
-        throw unsupported("matmul: fused needs the .cu file of its function compiled for 90a");
-    rungs::launch_wmma_kernel(arguments, stream.get());
+    if (call->is_fused)
+        rungs::launch_fused_kernel(call->plan, arguments, stream.get());
+    else
+        rungs::launch_wmma_kernel(arguments, stream.get());
 }
 
 }  // namespace heddle

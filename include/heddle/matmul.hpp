@@ -32,7 +32,7 @@ enum class matmul_algorithm {
     bf16x6,
     fp16x3,
     tf32,
-    // half and bfloat16; skinny and padded: float too
+    // half and bfloat16; skinny: float too
     wmma,
     mma_sync,
     wgmma_tma,
@@ -41,8 +41,7 @@ enum class matmul_algorithm {
     cluster_multicast,
     stream_k,
     skinny,
-    fused,
-    padded
+    fused
 };
 
 /// The rungs for operands of a type, without `automatic`: what tests, benchmarks and pages go through.
@@ -58,6 +57,9 @@ struct matmul_tile {
 
 /// The tiles of a rung that can be asked for; empty where none can.
 std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm);
+
+/// The names of a rung's kernels, where it has several, that can be asked for; else empty.
+std::span<const std::string_view> matmul_variants(matmul_algorithm algorithm);
 
 /// How a product of float may be computed (docs/accuracy.md).
 enum class precision {
@@ -83,15 +85,16 @@ struct matmul_options {
     float beta = 0;
     matmul_algorithm algorithm = matmul_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
-    /// matmul_workspace_bytes(), 16-byte aligned, apart from A, B and C; ready for the next call when this one is done.
-    /// With it, products that have too few tiles for the device are shared out along k as well, and operands at odd
-    /// addresses are copied to even ones, and for TF32 one that has to lie along k. Empty: they are not.
-    /// matmul_workspace_bytes(a, b, c, stream) asks for these operands; matmul_problem's members have to be theirs.
+    /// matmul_workspace_bytes() with these options, 16-byte aligned, apart from A, B and C; ready for the next call when this one
+    /// is done. With it, products that have too few tiles for the device are shared out along k as well, and operands that the
+    /// fastest rungs cannot read as they lie are copied first. Empty: they are not.
     std::span<std::byte> workspace{};
     /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
     int tile = -1;
     /// Limits what `automatic` chooses from where the operands are float.
     heddle::precision precision = heddle::precision::fp32;
+    /// Which of matmul_variants() of the algorithm that is asked for to take; where it is empty, the model chooses.
+    std::string_view variant{};
 };
 
 enum class matmul_activation { none, relu, gelu, gelu_tanh, silu, sigmoid, tanh };
@@ -110,57 +113,83 @@ struct matmul_epilogue {
     matrix_view<const Out> residual{};
 };
 
-/// What the choice of a rung depends on.
-struct matmul_problem {
-    std::int64_t m = 0;
-    std::int64_t n = 0;
-    std::int64_t k = 0;
-    element_type operands = element_type::f32;
-    /// A and B each have their elements side by side along a row or along a column.
-    bool unit_stride = true;
-    /// And these begin at multiples of 16 bytes, and no extent reaches 2^31: then the tensor memory accelerator can
-    /// fetch them.
-    bool tensor_maps = true;
-    bool has_workspace = false;
-    bool has_epilogue = false;
-    /// C is of the operands' type.
-    bool stores_operand_type = true;
-    std::int64_t batches = 1;
-    /// No extent reaches 2^31.
-    bool countable_by_int = true;
-    heddle::precision precision = heddle::precision::fp32;
-    /// The tensor memory accelerator can fetch rows of A or columns of B, as `tf32` needs it.
-    bool along_k = true;
+/// A matrix without its memory: how it lies.
+struct matrix_layout {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t col_stride = 0;
+    std::int64_t element_bytes = 4;
+    /// The largest power of two, up to 256, of which the first element's address is a multiple.
+    std::int64_t alignment = 256;
+
+    bool operator==(const matrix_layout&) const = default;
 };
 
+/// A product without its memory: what its plan depends on. matmul_problem_of() makes it.
+struct matmul_problem {
+    /// Those of the product, or where C's columns are the more contiguous, of C^T = B^T A^T.
+    matrix_layout a{}, b{}, c{};
+    element_type operands = element_type::f32;
+    element_type result = element_type::f32;
+    /// Matrices of a batch, and elements from each to the next.
+    std::int64_t batches = 1;
+    std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
+    bool has_epilogue = false;
+    bool has_workspace = false;
+    int tile = -1;
+    heddle::precision precision = heddle::precision::fp32;
+
+    bool operator==(const matmul_problem&) const = default;
+};
+
+/// The problem of a call of matmul() with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  shapes disagree or are negative, a stride smaller than a row, an unknown algorithm or precision, a
+///                           tile or a variant that the algorithm does not have
+template <class Out, class In = Out>
+matmul_problem matmul_problem_of(matrix_view<const std::type_identity_t<In>> a,
+                                 matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                 const matmul_options& options = {});
+template <class Out, class In = Out>
+matmul_problem matmul_problem_of(matrix_view<const std::type_identity_t<In>> a,
+                                 matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                 const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
+                                 const matmul_options& options = {});
+
 /// The rung that `automatic` stands for. It can run the problem. Pure.
-/// @throws invalid_argument  a negative extent, or number of batches; more than 2^58 elements of an operand; an unknown type
-///                           or precision; device.sm_count below 1
+/// @throws invalid_argument  shapes that disagree or are negative; more than 2^58 elements of an operand; an unknown type or
+///                           precision; device.sm_count below 1
 matmul_algorithm select(const matmul_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
-/// @throws invalid_argument  as select(), and for an unknown algorithm
-std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device);
+/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
+std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
+                    std::string_view variant = {});
 
 /// The workspace, in bytes, with which this product is fastest; 0 where it makes no difference, and where the rung cannot run
-/// it. Pure.
-/// @throws invalid_argument  as select(), and for an unknown algorithm
+/// it. problem.has_workspace counts for nothing. Pure.
+/// @throws invalid_argument  as why_not()
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
-                                    matmul_algorithm algorithm = matmul_algorithm::automatic);
+                                    matmul_algorithm algorithm = matmul_algorithm::automatic,
+                                    std::string_view variant = {});
 
-/// The same for a call of matmul() with these arguments, on the stream's device. What the views point to is not read, and
-/// options.workspace counts for nothing.
-///
-/// @throws as matmul() does, but not where an algorithm that was asked for cannot run: it needs 0 bytes
+/// The same for a call of matmul() with these arguments, on the stream's device.
+/// @throws as matmul_problem_of()
 template <class Out, class In = Out>
 std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
-                                    cuda::stream_ref stream, const matmul_options& options = {});
+                                    cuda::stream_ref stream, const matmul_options& options = {}) {
+    return matmul_workspace_bytes(matmul_problem_of<Out, In>(a, b, c, options), traits_of(device_of(stream)),
+                                  options.algorithm, options.variant);
+}
 template <class Out, class In = Out>
 std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> a,
                                     matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
                                     const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
-                                    cuda::stream_ref stream, const matmul_options& options = {});
+                                    cuda::stream_ref stream, const matmul_options& options = {}) {
+    return matmul_workspace_bytes(matmul_problem_of<Out, In>(a, b, c, epilogue, options),
+                                  traits_of(device_of(stream)), options.algorithm, options.variant);
+}
 
 /// C (m x n) = alpha * A (m x k) * B (k x n) + beta * C.
 ///
@@ -175,8 +204,8 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
 ///
 /// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride
 ///                           smaller than a row, an overlap, a workspace that is null, misaligned, too small or
-///                           overlaps an operand, an unknown algorithm or precision, a tile that the algorithm
-///                           does not have (nothing is enqueued)
+///                           overlaps an operand, an unknown algorithm or precision, a tile or a variant that the
+///                           algorithm does not have (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why (nothing is enqueued)
 /// @throws cuda_error        the launch failed

@@ -22,7 +22,7 @@
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
-#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/tile_scheduler.hpp"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/bf16x6.cuh"
 #include "kernels/matmul/float_tile.cuh"
@@ -42,8 +42,8 @@ namespace {
 constexpr int warp = 32;
 
 struct tile {
-    static constexpr int m = float_costs::bf16x6_by_element.m;
-    static constexpr int n = float_costs::bf16x6_by_element.n;
+    static constexpr int m = bf16x6_tiles[0].m;
+    static constexpr int n = bf16x6_tiles[0].n;
     static constexpr int k = 64;
     static constexpr int consumer_m = 64;
     static constexpr int consumers = m / consumer_m;
@@ -428,20 +428,14 @@ void launch_cluster(const arguments& arguments, bool a_k_major, bool b_k_major, 
 
 }  // namespace
 
-void launch_bf16x6(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream) {
+void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    const bool by_boxes = has_tensor_rows_or_columns(a) && has_tensor_rows_or_columns(b);
-    const tile_layout layout = lay_out_bf16x6(arguments.c.rows, arguments.c.cols, a.cols, device.sm_count,
-                                              by_boxes, workspace != nullptr);
-    const tile_plan& plan = by_boxes ? float_costs::bf16x6[layout.tile] : float_costs::bf16x6_by_element;
-    tile_schedule schedule = schedule_of(layout);
-    schedule.low_last = is_bf16x6_low_at_end(plan, arguments.c.rows);
-    const shared_sums partial = shared_sums_in(workspace);
-    if (!by_boxes)
+    const tile_schedule schedule = schedule_of(plan);
+    const shared_sums partial = shared_sums_in(arguments.workspace);
+    if (plan.tile == bf16x6_elements)
         launch_cluster<false, 1>(arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1,
                                  schedule, partial, stream);
-    else if (plan.cluster == 1)
+    else if (plan.tile == bf16x6_boxes)
         launch_cluster<true, 1>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, partial,
                                 stream);
     else

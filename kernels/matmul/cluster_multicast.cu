@@ -11,19 +11,15 @@
 namespace heddle::kernels::matmul {
 
 template <class In, class Out>
-void launch_cluster_multicast(const product<In, Out>& arguments, const device_traits& device,
-                              cudaStream_t stream) {
-    const auto& c = arguments.c;
-    const tile_layout layout = cheapest_whole(multicast_tiles, c.rows, c.cols, arguments.a.cols,
-                                              device.sm_count, arguments.batch.count, arguments.tile.index);
-    launch_layout<persistent_tile<2, 256, 4, 2>, persistent_tile<2, 192, 4, 2>, persistent_tile<2, 160, 4, 2>,
-                  persistent_tile<1, 128, 8, 2>>(multicast_tiles, layout, arguments, {}, stream);
+void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    launch_tile_of<persistent_tile<2, 256, 4, 2>, persistent_tile<2, 192, 4, 2>,
+                   persistent_tile<2, 160, 4, 2>, persistent_tile<1, 128, 8, 2>>(multicast_tiles, plan,
+                                                                                 arguments, stream);
 }
 
-template void launch_cluster_multicast(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_cluster_multicast(const product<half, float>&, const device_traits&, cudaStream_t);
-template void launch_cluster_multicast(const product<bfloat16, bfloat16>&, const device_traits&,
-                                       cudaStream_t);
-template void launch_cluster_multicast(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
+template void launch_cluster_multicast(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_cluster_multicast(const plan&, const product<half, float>&, cudaStream_t);
+template void launch_cluster_multicast(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_cluster_multicast(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

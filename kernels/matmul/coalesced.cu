@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(tile::m* tile::n) coalesced(arguments p) {
 
 }  // namespace
 
-void launch_coalesced(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+void launch_coalesced(const plan&, const arguments& arguments, cudaStream_t stream) {
     launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
             .threads = {tile::n, tile::m},
             .stream = stream},

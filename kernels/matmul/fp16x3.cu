@@ -18,7 +18,7 @@
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
-#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/tile_scheduler.hpp"
 #include "kernels/device/turns.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/launch.hpp"
@@ -38,8 +38,8 @@ constexpr int warp = 32;
 constexpr int pieces = split_layout::pieces;
 
 struct tile {
-    static constexpr int m = float_costs::fp16x3.m;
-    static constexpr int n = float_costs::fp16x3.n;
+    static constexpr int m = fp16x3_tile.m;
+    static constexpr int n = fp16x3_tile.n;
     static constexpr int k = step_k;
     static constexpr int consumer_m = 64;
     static constexpr int consumers = m / consumer_m;
@@ -371,15 +371,12 @@ split_operand split(const matrix_view<const float>& from, bool along_k, int tile
 
 }  // namespace
 
-void launch_fp16x3(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream) {
+void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = a.cols;
-    const tile_layout layout = lay_out_fp16x3(m, n, k, device.sm_count);
-    const tile_schedule schedule = schedule_of(layout);
-    const bool a_k_major = a.col_stride == 1 || a.row_stride != 1,
-               b_k_major = b.row_stride == 1 && b.col_stride != 1;
-    std::byte* free = workspace + workspace_ticket_bytes + shared_sums_bytes(float_costs::fp16x3, layout);
+    const std::int64_t k = a.cols;
+    const tile_schedule schedule = schedule_of(plan);
+    const bool a_k_major = is_split_by_rows(a), b_k_major = !is_split_by_rows(b);
+    std::byte* free = arguments.workspace + workspace_ticket_bytes + plan.sums_bytes;
     constexpr float balance = 0x1p-14F;
     const split_operand of_a =
         split(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free, stream);
@@ -393,7 +390,7 @@ void launch_fp16x3(const arguments& arguments, std::byte* workspace, const devic
     const half_product p{.a_powers = map_of_powers(of_a, tile::m),
                          .b_powers = map_of_powers(of_b, tile::n),
                          .c = make_result(arguments)};
-    const shared_sums partial = shared_sums_in(workspace);
+    const shared_sums partial = shared_sums_in(arguments.workspace);
     if (a_k_major)
         b_k_major ? launch<true, true>(p, of_a, of_b, schedule, partial, stream)
                   : launch<true, false>(p, of_a, of_b, schedule, partial, stream);

@@ -18,11 +18,11 @@
 namespace heddle::kernels::matmul {
 
 template <class T>
-void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream) {
-    launch_fused_kernel(arguments, device, stream);
+void launch_fused(const plan& plan, const product<T, T>& arguments, cudaStream_t stream) {
+    launch_fused_kernel(plan, arguments, stream);
 }
 
-template void launch_fused(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_fused(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_fused(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_fused(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -10,12 +10,9 @@ using fused_tile = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have
 using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::epilogue>;
 
 template <class In, class Out, class Activation>
-void launch_fused_kernel(const product<In, Out, Activation>& arguments, const device_traits& device,
+void launch_fused_kernel(const plan& plan, const product<In, Out, Activation>& arguments,
                          cudaStream_t stream) {
-    const auto& c = arguments.c;
-    const tile_layout layout = cheapest_whole(fused_tiles, c.rows, c.cols, arguments.a.cols, device.sm_count,
-                                              1, arguments.tile.index);
-    launch_layout<fused_tile, small_fused_tile>(fused_tiles, layout, arguments, {}, stream);
+    launch_tile_of<fused_tile, small_fused_tile>(fused_tiles, plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

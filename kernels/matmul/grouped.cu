@@ -12,12 +12,9 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/persistent.cuh"
 
-#include <algorithm>
-
 namespace heddle::kernels::matmul {
 namespace {
 
-constexpr int max_grouped = 47;
 constexpr std::size_t max_parameter_bytes = 32764;
 
 template <class Out>
@@ -72,21 +69,20 @@ __global__ void __launch_bounds__(Tile::threads, 1)
 }
 
 template <class Tile, class In, class Out>
-void launch_tile(std::span<const product<In, Out>> products, const tile_plan& plan, int workers,
-                 cudaStream_t stream) {
+void launch_tile(const group_plan& plan, std::span<const product<In, Out>> products, cudaStream_t stream) {
     static_assert(sizeof(product_group<Out>) <= max_parameter_bytes);
-    require_tile_of<Tile>(plan);
+    require_tile_of<Tile>(persistent_tiles[plan.tile]);
     with_orders(products.front(), [&]<bool a_k_major, bool b_k_major>() {
         using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major>;
         product_group<Out> group{};
-        group.schedule.workers = workers;
+        group.schedule.workers = plan.workers;
         for (const auto& p : products) {
             group.products[group.schedule.products] =
                 make_tensor_product<typename kernel::a_tile, typename kernel::b_tile, a_k_major, b_k_major>(
                     p, Tile::cluster, kernel::out_cols);
-            group.schedule.add(schedule_of(lay_out(plan, p.c.rows, p.c.cols, p.a.cols, workers)));
+            group.schedule.add(schedule_of(tiles_in_group(plan, p.c.rows, p.c.cols, p.a.cols)));
         }
-        launch({.blocks = {workers},
+        launch({.blocks = {plan.workers},
                 .threads = {Tile::threads},
                 .shared_bytes = sizeof(typename kernel::shared_storage),
                 .shared_limit = sizeof(typename kernel::shared_storage),
@@ -97,40 +93,17 @@ void launch_tile(std::span<const product<In, Out>> products, const tile_plan& pl
     });
 }
 
-/// At most max_grouped, all of whose operands lie the same way.
-template <class In, class Out>
-void launch_group(std::span<const product<In, Out>> products, const device_traits& device,
-                  cudaStream_t stream) {
-    const grouped_layout layout = cheapest_grouped(products, device.sm_count);
-    const tile_plan& plan = grouped_tiles[layout.tile];
-    const auto workers = static_cast<int>(std::min<std::int64_t>(layout.tiles, device.sm_count));
-    if (layout.tile == 0)
-        launch_tile<persistent_tile<2, 256, 4, 1>>(products, plan, workers, stream);
-    else
-        launch_tile<persistent_tile<1, 128, 8, 1>>(products, plan, workers, stream);
-}
-
 }  // namespace
 
 template <class T>
-void launch_grouped(std::span<product<T, T>> products, const device_traits& device, cudaStream_t stream) {
-    while (!products.empty()) {
-        const auto lies_as_the_first = [a = has_tensor_rows(products.front().a),
-                                        b = has_tensor_rows(products.front().b)](const product<T, T>& p) {
-            return has_tensor_rows(p.a) == a && has_tensor_rows(p.b) == b;
-        };
-        const auto others = std::ranges::stable_partition(products, lies_as_the_first);
-        std::span<const product<T, T>> alike = products.first(products.size() - others.size());
-        products = products.last(others.size());
-        for (std::size_t launches = divide_up(alike.size(), max_grouped); launches > 0; --launches) {
-            const std::size_t count = divide_up(alike.size(), launches);
-            launch_group<T, T>(alike.first(count), device, stream);
-            alike = alike.subspan(count);
-        }
-    }
+void launch_grouped(const group_plan& plan, std::span<const product<T, T>> products, cudaStream_t stream) {
+    if (plan.tile == grouped_tiles[0])
+        launch_tile<persistent_tile<2, 256, 4, 1>>(plan, products, stream);
+    else
+        launch_tile<persistent_tile<1, 128, 8, 1>>(plan, products, stream);
 }
 
-template void launch_grouped(std::span<product<half, half>>, const device_traits&, cudaStream_t);
-template void launch_grouped(std::span<product<bfloat16, bfloat16>>, const device_traits&, cudaStream_t);
+template void launch_grouped(const group_plan&, std::span<const product<half, half>>, cudaStream_t);
+template void launch_grouped(const group_plan&, std::span<const product<bfloat16, bfloat16>>, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

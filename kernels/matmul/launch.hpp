@@ -1,9 +1,7 @@
 #pragma once
 
 #include "kernels/matmul/epilogue.hpp"
-#include "kernels/matmul/tensor_layout.hpp"
-#include "kernels/matmul/tile_plan.hpp"
-#include <heddle/device.hpp>
+#include "kernels/matmul/plan/plan.hpp"
 #include <heddle/view.hpp>
 
 #include <cuda_runtime_api.h>
@@ -36,14 +34,6 @@ constexpr no_batch transposed(no_batch b) {
 template <class In>
 using batch_of = std::conditional_t<std::is_same_v<In, float>, no_batch, batch_strides>;
 
-/// Which of the rung's plans is taken; -1 is the cheapest.
-struct tile_choice {
-    int index = -1;
-};
-struct no_tile_choice {};
-template <class In>
-using tile_of = std::conditional_t<std::is_same_v<In, float>, no_tile_choice, tile_choice>;
-
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
 /// Where there is a batch, these are its first matrices.
@@ -56,116 +46,78 @@ struct product {
     float beta = 0;
     [[no_unique_address]] epilogue_of<In, Out, Activation> epilogue{};
     [[no_unique_address]] batch_of<In> batch{};
-    [[no_unique_address]] tile_of<In> tile{};
+    std::byte* workspace = nullptr;  ///< as large as the plan says; null where it needs none
 };
 
 /// C^T = B^T A^T.
 template <class In, class Out>
 product<In, Out> transposed(const product<In, Out>& p) {
     return {transposed(p.b), transposed(p.a),        transposed(p.c),     p.alpha,
-            p.beta,          transposed(p.epilogue), transposed(p.batch), p.tile};
+            p.beta,          transposed(p.epilogue), transposed(p.batch), p.workspace};
 }
-
-/// A call whose arguments were checked, ready for launch.
-template <class In, class Out>
-struct checked_call {
-    product<In, Out> arguments;
-    matmul_problem problem;
-    matmul_algorithm algorithm;  ///< never `automatic`
-    bool is_transposed;          ///< the product was turned around
-};
 
 using arguments = product<float, float>;
 
+/// The product of the copies of A and B that the plan has, which are made at the end of the workspace.
+template <class In, class Out>
+product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+
+// Each takes its own plan, and the product that this is of: of copies, and turned, where it says so. What a rung needs stands
+// in its row of src/matmul/rungs.cpp.
+
 /// In is float, and Out then too; or half or bfloat16, and Out the same or float.
 template <class In, class Out>
-void launch_naive(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
 // float
-void launch_coalesced(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-void launch_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-void launch_shared_memory(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-void launch_register_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-void launch_warp_tiled(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs a unit stride along one dimension of A and of B, and cp.async (compute capability 8.0).
-void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-/// `sums` is needed where the layout shares tiles: those of their parts are left there.
-void launch_pipelined_layout(const ffma_layout& layout, const arguments& arguments, float* sums,
-                             cudaStream_t stream);
-/// Needs has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0. Without a
-/// workspace, all tiles are whole.
-void launch_tma_pipelined(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                          cudaStream_t stream);
-/// The same of any A and B with contiguous rows or columns; the workspace holds their copies.
-void launch_padded_tma_pipelined(const arguments& arguments, std::byte* workspace,
-                                 const device_traits& device, cudaStream_t stream);
-/// Needs what launch_pipelined() does. Without a workspace, all tiles are whole.
-void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                    cudaStream_t stream);
-/// Needs a side of C of at most max_skinny_float_side, and skinny_float_shared_bytes for a block.
-void launch_skinny(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs what launch_pipelined() does.
-void launch_tf32x3(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs has_tensor_extents() of A, B and C, some k, and compute capability 9.0. Without a workspace, all tiles are whole.
-void launch_bf16x6(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream);
-/// Needs has_tensor_extents() of A, B and C, some k, compute capability 9.0, and a workspace.
-void launch_fp16x3(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream);
-/// Needs has_tensor_rows_or_columns() of A and B, has_tensor_operand_along_k(), has_tensor_extents() of C, some k, and
-/// compute capability 9.0. Without a workspace, all tiles are whole.
-void launch_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                 cudaStream_t stream);
-/// With the layout, of those of lay_out_skinny_tf32(); B lies along k, has_tensor_rows(transposed(b)).
-void launch_skinny_tf32(const arguments& arguments, const skinny_layout& layout, std::byte* workspace,
-                        cudaStream_t stream);
-/// The same as launch_tf32() of any A and B with contiguous rows or columns; the workspace holds their copies.
-void launch_padded_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                        cudaStream_t stream);
+void launch_coalesced(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_shared_memory(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_register_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_warp_tiled(const plan& plan, const arguments& arguments, cudaStream_t stream);
+/// Whole tiles, or with parts of them (split_k).
+void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_tma_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_tf32x3(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_skinny_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream);
 
 // half and bfloat16
 template <class In, class Out>
-void launch_wmma(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs has_tensor_rows_or_columns() of A and B, and cp.async and mma.sync (compute capability 8.0).
+void launch_wmma(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
-void launch_mma_sync(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
-// These need has_tensor_rows_or_columns() of A and B, has_tensor_extents() of C, some k, and compute capability 9.0.
+void launch_mma_sync(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class T>
-void launch_wgmma_tma(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_wgmma_tma(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
 template <class T>
-void launch_warp_specialized(const product<T, T>& arguments, const device_traits& device,
-                             cudaStream_t stream);
+void launch_warp_specialized(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
+/// Whole tiles, or with streamed ones (stream_k).
 template <class In, class Out>
-void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_persistent(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
-void launch_cluster_multicast(const product<In, Out>& arguments, const device_traits& device,
-                              cudaStream_t stream);
-/// With one of persistent_tiles. `workspace` is needed where the layout streams.
+void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
-void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments,
-                              std::byte* workspace, cudaStream_t stream);
-/// Without a workspace, all tiles are whole.
-template <class In, class Out>
-void launch_stream_k(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
-                     cudaStream_t stream);
-template <class In, class Out>
-void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream);
-
-/// Products without batches and epilogues, in the order of falling k, which is kept among those that lie the same way.
+void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class T>
-void launch_grouped(std::span<product<T, T>> products, const device_traits& device, cudaStream_t stream);
+void launch_fused(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
 
-/// With the epilogue. (naive, wmma, mma_sync and skinny heed it too.)
-template <class T>
-void launch_fused(const product<T, T>& arguments, const device_traits& device, cudaStream_t stream);
-
-/// For A and B with contiguous rows or columns at any address; the workspace holds their copies. float takes bf16x6.
+/// A product that is ready for a kernel with the user's function (heddle/matmul.cuh).
 template <class In, class Out>
-void launch_padded(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream);
+struct function_call {
+    product<In, Out> arguments;
+    matmul::plan plan;
+    bool is_fused;       ///< else `wmma`
+    bool is_transposed;  ///< rows are columns of the C that was given
+};
 
-/// A workspace begins with the tickets, which are zero between calls. The sums that are shared come behind them.
-inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};
+/// Products of a group take one launch.
+inline constexpr std::size_t max_grouped = 47;
+/// At most max_grouped products without batches and epilogues, in the order of falling k, whose operands lie the same way.
+template <class T>
+void launch_grouped(const group_plan& plan, std::span<const product<T, T>> products, cudaStream_t stream);
 
 }  // namespace heddle::kernels::matmul

@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 template <class In, class Out>
-void launch_mma_sync(const product<In, Out>& p, const device_traits&, cudaStream_t stream) {
+void launch_mma_sync(const plan&, const product<In, Out>& p, cudaStream_t stream) {
     const bool a_k_major = has_tensor_rows(p.a);
     const bool b_k_major = !has_tensor_rows(p.b);
     const matrix_view<const In> a = a_k_major ? p.a : transposed(p.a);
@@ -168,9 +168,9 @@ void launch_mma_sync(const product<In, Out>& p, const device_traits&, cudaStream
         b_k_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
 }
 
-template void launch_mma_sync(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_mma_sync(const product<half, float>&, const device_traits&, cudaStream_t);
-template void launch_mma_sync(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_mma_sync(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
+template void launch_mma_sync(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_mma_sync(const plan&, const product<half, float>&, cudaStream_t);
+template void launch_mma_sync(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_mma_sync(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

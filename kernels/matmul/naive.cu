@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
 }  // namespace
 
 template <class In, class Out>
-void launch_naive(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
+void launch_naive(const plan&, const product<In, Out>& arguments, cudaStream_t stream) {
     for_each_grid(
         arguments, tile_count(arguments, tile::m, tile::n),
         [&](const launch_extents& grid, const product<In, Out>& p) {
@@ -44,10 +44,10 @@ void launch_naive(const product<In, Out>& arguments, const device_traits&, cudaS
         });
 }
 
-template void launch_naive(const product<float, float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const product<half, float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_naive(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
+template void launch_naive(const plan&, const product<float, float>&, cudaStream_t);
+template void launch_naive(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_naive(const plan&, const product<half, float>&, cudaStream_t);
+template void launch_naive(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_naive(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

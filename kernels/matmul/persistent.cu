@@ -15,34 +15,16 @@
 namespace heddle::kernels::matmul {
 
 template <class In, class Out>
-void launch_persistent_layout(const tile_layout& layout, const product<In, Out>& arguments,
-                              std::byte* workspace, cudaStream_t stream) {
-    launch_layout<
+void launch_persistent(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    launch_tile_of<
         persistent_tile<2, 256, 4, 1, extra::streams>, persistent_tile<2, 128, 6, 1, extra::streams>,
         persistent_tile<1, 128, 8, 1, extra::streams>, persistent_tile<1, 64, 8, 1, extra::streams>>(
-        persistent_tiles, layout, arguments, shared_sums_in(workspace), stream);
+        persistent_tiles, plan, arguments, stream);
 }
 
-template <class In, class Out>
-void launch_persistent(const product<In, Out>& arguments, const device_traits& device, cudaStream_t stream) {
-    const auto& c = arguments.c;
-    launch_persistent_layout(cheapest_whole(persistent_tiles, c.rows, c.cols, arguments.a.cols,
-                                            device.sm_count, arguments.batch.count, arguments.tile.index),
-                             arguments, nullptr, stream);
-}
-
-template void launch_persistent(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_persistent(const product<half, float>&, const device_traits&, cudaStream_t);
-template void launch_persistent(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_persistent(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
-
-template void launch_persistent_layout(const tile_layout&, const product<half, half>&, std::byte*,
-                                       cudaStream_t);
-template void launch_persistent_layout(const tile_layout&, const product<half, float>&, std::byte*,
-                                       cudaStream_t);
-template void launch_persistent_layout(const tile_layout&, const product<bfloat16, bfloat16>&, std::byte*,
-                                       cudaStream_t);
-template void launch_persistent_layout(const tile_layout&, const product<bfloat16, float>&, std::byte*,
-                                       cudaStream_t);
+template void launch_persistent(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_persistent(const plan&, const product<half, float>&, cudaStream_t);
+template void launch_persistent(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_persistent(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

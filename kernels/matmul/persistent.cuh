@@ -4,7 +4,7 @@
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/tile_scheduler.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/store.cuh"
@@ -367,9 +367,9 @@ bool is_compiled() {
 }
 
 template <class Tile, class In, class Out, class Activation>
-void launch_persistent_tile(const product<In, Out, Activation>& arguments, const tile_layout& layout,
-                            shared_sums partial, cudaStream_t stream) {
-    const tile_schedule schedule = schedule_of(layout);
+void launch_persistent_tile(const plan& plan, const product<In, Out, Activation>& arguments,
+                            cudaStream_t stream) {
+    const tile_schedule schedule = schedule_of(plan);
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
         using kernel = persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>;
         const auto p =
@@ -382,21 +382,22 @@ void launch_persistent_tile(const product<In, Out, Activation>& arguments, const
                          .stream = stream,
                          .cluster = Tile::cluster,
                          .begins_early = true},
-                        persistent<In, Out, Tile, a_k_major, b_k_major, Activation>, p, schedule, partial);
+                        persistent<In, Out, Tile, a_k_major, b_k_major, Activation>, p, schedule,
+                        shared_sums_in(arguments.workspace));
     });
 }
 
-/// With the tile that the layout says, of as many as there are plans.
+/// With the plan's tile, of those that the rung has.
 template <class... Tiles, std::size_t count, class In, class Out, class Activation>
-void launch_layout(const std::array<tile_plan, count>& plans, const tile_layout& layout,
-                   const product<In, Out, Activation>& arguments, shared_sums partial, cudaStream_t stream) {
+void launch_tile_of(const std::array<tile_shape, count>& shapes, const plan& plan,
+                    const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     static_assert(sizeof...(Tiles) == count);
     std::size_t index = 0;
     const auto launch_if_chosen = [&]<class Tile>() {
-        const tile_plan& plan = plans[index];
-        if (index++ != layout.tile) return;
-        require_tile_of<Tile>(plan);
-        launch_persistent_tile<Tile>(arguments, layout, partial, stream);
+        const tile_shape& shape = shapes[index];
+        if (index++ != plan.tile) return;
+        require_tile_of<Tile>(shape);
+        launch_persistent_tile<Tile>(plan, arguments, stream);
     };
     (launch_if_chosen.template operator()<Tiles>(), ...);
 }

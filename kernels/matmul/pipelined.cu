@@ -342,27 +342,20 @@ void launch_tile(const arguments& p, const tile_split& tiles, cudaStream_t strea
 
 }  // namespace
 
-void launch_pipelined_layout(const ffma_layout& layout, const arguments& arguments, float* sums,
-                             cudaStream_t stream) {
-    const tile_split tiles = split_of(layout, sums);
+void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    const tile_split tiles = split_of(plan, arguments.workspace);
     std::size_t index = 0;
     const auto launch_if_chosen = [&]<class Tile>() {
-        const ffma_tile& plan = ffma_tiles[index];
-        if (index++ != layout.tile) return;
-        if (plan.m != Tile::m || plan.n != Tile::n || plan.blocks_per_sm != Tile::blocks_per_sm ||
-            plan.shared_bytes != shared_bytes<Tile>())
+        const block_tile& shape = pipelined_tiles[index];
+        if (index++ != plan.tile) return;
+        if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks_per_sm != Tile::blocks_per_sm ||
+            shape.shared_bytes != shared_bytes<Tile>())
             throw std::logic_error("matmul: a kernel is not of its plan's tile");
         launch_tile<Tile>(arguments, tiles, stream);
     };
     launch_if_chosen.template operator()<large_tile>();
     launch_if_chosen.template operator()<medium_tile>();
     launch_if_chosen.template operator()<small_tile>();
-}
-
-void launch_pipelined(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
-    const ffma_layout layout =
-        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device, false);
-    launch_pipelined_layout(layout, arguments, nullptr, stream);
 }
 
 }  // namespace heddle::kernels::matmul

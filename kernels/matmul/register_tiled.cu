@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(tile::threads) register_tiled(arguments p) {
 
 }  // namespace
 
-void launch_register_tiled(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+void launch_register_tiled(const plan&, const arguments& arguments, cudaStream_t stream) {
     launch(
         {.blocks = {tile_count(arguments, tile::m, tile::n)}, .threads = {tile::threads}, .stream = stream},
         register_tiled, arguments);

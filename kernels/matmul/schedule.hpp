@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/device/tile_scheduler.cuh"
-#include "kernels/matmul/tile_plan.hpp"
+#include "kernels/device/tile_scheduler.hpp"
+#include "kernels/matmul/plan/plan.hpp"
 #include <heddle/error.hpp>
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace heddle::kernels::matmul {
 
-inline tile_schedule schedule_of(const tile_layout& layout) {
+inline tile_schedule schedule_of(const plan& plan) {
     constexpr int group = 8;  // rows of tiles: 16 x 8 tiles of 128 x 256 that run together are 2048 x 2048
-    if (layout.batches * layout.down * layout.across > std::numeric_limits<int>::max())
+    if (plan.batches * plan.down * plan.across > std::numeric_limits<int>::max())
         throw unsupported("matmul: C has more tiles of this algorithm than an int counts");
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
-    return {narrow(layout.batches), narrow(layout.down), narrow(layout.across), group,
-            narrow(layout.steps),   layout.workers,      narrow(layout.whole),  layout.streams};
+    return {narrow(plan.batches), narrow(plan.down),  narrow(plan.across), group,         narrow(plan.steps),
+            plan.workers,         narrow(plan.whole), plan.streams,        plan.low_last, plan.narrow_last};
 }
 
 template <class Tile>
-void require_tile_of(const tile_plan& plan) {
-    if (plan.m != Tile::m || plan.n != Tile::n || plan.cluster != Tile::cluster)
+void require_tile_of(const tile_shape& shape) {
+    if (shape.m != Tile::m || shape.n != Tile::n || shape.cluster != Tile::cluster)
         throw std::logic_error("matmul: a kernel is not of its plan's tile");
 }
 

@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(tile::size* tile::threads_m) shared_memory(arg
 
 }  // namespace
 
-void launch_shared_memory(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+void launch_shared_memory(const plan&, const arguments& arguments, cudaStream_t stream) {
     launch({.blocks = {tile_count(arguments, tile::size, tile::size)},
             .threads = {tile::size, tile::threads_m},
             .stream = stream},

@@ -2,7 +2,7 @@
 
 #include "kernels/device/ptx/atomic_increment.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
-#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/tile_scheduler.hpp"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/warpgroup_sums.cuh"
 

@@ -101,10 +101,9 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
 }
 
 template <std::size_t index, int stages, class In, class Out>
-void launch_tile(const product<In, Out>& arguments, const skinny_layout& layout, std::byte* workspace,
-                 cudaStream_t stream) {
-    constexpr skinny_plan plan = skinny_tiles[index];
-    using tile = skinny_tile<plan.n, plan.k, stages>;
+void launch_tile(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    constexpr skinny_shape shape = skinny_tiles[index];
+    using tile = skinny_tile<shape.n, shape.k, stages>;
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
         // Boxes of B are 64 wide where its rows lie along n.
         if constexpr (b_k_major || tile::n % warpgroup_m == 0) {
@@ -112,14 +111,15 @@ void launch_tile(const product<In, Out>& arguments, const skinny_layout& layout,
             const auto p =
                 make_tensor_product<typename storage::a_tile, typename storage::b_tile, a_k_major, b_k_major>(
                     arguments);
-            launch({.blocks = {layout.tiles * layout.clusters * layout.cluster},
+            launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
                     .threads = {tile::threads},
                     .shared_bytes = sizeof(storage),
                     .shared_limit = sizeof(storage),
                     .stream = stream,
-                    .cluster = layout.cluster,
+                    .cluster = plan.cluster,
                     .begins_early = true},
-                   skinny<In, Out, tile, a_k_major, b_k_major>, p, split_of(layout, workspace));
+                   skinny<In, Out, tile, a_k_major, b_k_major>, p,
+                   skinny_split_of(plan, arguments.workspace));
         }
     });
 }
@@ -127,21 +127,16 @@ void launch_tile(const product<In, Out>& arguments, const skinny_layout& layout,
 }  // namespace
 
 template <class In, class Out>
-void launch_skinny(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream) {
-    const product<In, Out> turned = arguments.c.rows < arguments.c.cols ? transposed(arguments) : arguments;
-    const skinny_layout layout = lay_out_skinny(turned.c.rows, turned.c.cols, turned.a.cols, device.sm_count,
-                                                workspace != nullptr, !has_tensor_rows(turned.b));
-    if (layout.tile == 0)
-        launch_tile<0, 9>(turned, layout, workspace, stream);
+void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    if (plan.tile == 0)
+        launch_tile<0, 9>(plan, arguments, stream);
     else
-        launch_tile<1, 6>(turned, layout, workspace, stream);
+        launch_tile<1, 6>(plan, arguments, stream);
 }
 
-template void launch_skinny(const product<half, half>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_skinny(const product<half, float>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_skinny(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&,
-                            cudaStream_t);
-template void launch_skinny(const product<bfloat16, float>&, std::byte*, const device_traits&, cudaStream_t);
+template void launch_skinny(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_skinny(const plan&, const product<half, float>&, cudaStream_t);
+template void launch_skinny(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_skinny(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

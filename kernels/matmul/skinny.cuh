@@ -42,12 +42,12 @@ struct skinny_split {
     unsigned* tickets;  ///< zero between calls
 };
 
-inline skinny_split split_of(const skinny_layout& layout, std::byte* workspace) {
-    const int parts = layout.cluster * layout.clusters;
-    const auto steps = static_cast<int>(layout.steps);
+inline skinny_split skinny_split_of(const plan& plan, std::byte* workspace) {
+    const int parts = plan.cluster * plan.clusters;
+    const auto steps = static_cast<int>(plan.steps);
     skinny_split result{
-        static_cast<int>(layout.down), steps / parts, steps % parts, layout.clusters, nullptr, nullptr};
-    if (layout.clusters > 1) {
+        static_cast<int>(plan.down), steps / parts, steps % parts, plan.clusters, nullptr, nullptr};
+    if (plan.clusters > 1) {
         result.tickets = reinterpret_cast<unsigned*>(workspace);
         result.sums = reinterpret_cast<float4*>(workspace + workspace_ticket_bytes);
     }

@@ -237,11 +237,12 @@ void launch_by_rows(const skinny_product& p, cudaStream_t stream) {
         skinny_by_rows<Tile>, p);
 }
 
-template <int rows>
-void launch(const skinny_product& p, const device_traits& device, cudaStream_t stream) {
+template <std::size_t index>
+void launch(const plan& plan, const skinny_product& p, cudaStream_t stream) {
+    constexpr int rows = skinny_float_rows[index];
     constexpr int line = 32, sector = 8;  // elements
     if (p.wide.row_stride != 1) {
-        if (2 * divide_up(p.c.cols, line) * divide_up(p.c.rows, rows) > device.sm_count)
+        if (plan.parts == 1)
             launch_by_rows<by_rows<rows, line>>(p, stream);
         else
             launch_by_rows<by_rows<rows, sector>>(p, stream);
@@ -255,18 +256,11 @@ void launch(const skinny_product& p, const device_traits& device, cudaStream_t s
 
 }  // namespace
 
-void launch_skinny(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
-    const bool is_tall = arguments.c.rows > arguments.c.cols;
-    skinny_product p{arguments.a, arguments.b, arguments.c, arguments.alpha, arguments.beta};
-    if (is_tall) p = {transposed(p.wide), transposed(p.thin), transposed(p.c), p.alpha, p.beta};
-    constexpr int l2_share = 2;
-    p.kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / p.c.cols;
-    if (p.c.rows == 1)
-        launch<1>(p, device, stream);
-    else if (p.c.rows <= 4)
-        launch<4>(p, device, stream);
-    else
-        launch<16>(p, device, stream);
+void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    constexpr std::array launchers = {launch<0>, launch<1>, launch<2>};
+    static_assert(launchers.size() == skinny_float_rows.size());
+    launchers[plan.tile](
+        plan, {arguments.a, arguments.b, arguments.c, arguments.alpha, arguments.beta, plan.kept}, stream);
 }
 
 }  // namespace heddle::kernels::matmul

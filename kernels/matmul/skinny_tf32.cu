@@ -101,8 +101,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
 }
 
 template <class Tile, bool a_k_major>
-void launch_order(const arguments& arguments, const skinny_layout& layout, std::byte* workspace,
-                  cudaStream_t stream) {
+void launch_order(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     using storage = skinny_tf32_storage<Tile, a_k_major>;
     using a_tile = typename storage::a_tile;
     using b_tile = typename storage::b_tile;
@@ -120,32 +119,30 @@ void launch_order(const arguments& arguments, const skinny_layout& layout, std::
         .alpha = arguments.alpha,
         .beta = arguments.beta,
         .epilogue = {}};
-    launch({.blocks = {layout.tiles * layout.clusters * layout.cluster},
+    launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
             .threads = {Tile::threads},
             .shared_bytes = sizeof(storage),
             .shared_limit = sizeof(storage),
             .stream = stream,
-            .cluster = layout.cluster,
+            .cluster = plan.cluster,
             .begins_early = true},
-           skinny_tf32<Tile, a_k_major>, p, split_of(layout, workspace));
+           skinny_tf32<Tile, a_k_major>, p, skinny_split_of(plan, arguments.workspace));
 }
 
 template <std::size_t index, int stages>
-void launch_tile(const arguments& arguments, const skinny_layout& layout, std::byte* workspace,
-                 cudaStream_t stream) {
-    constexpr skinny_plan plan = skinny_tf32_tiles[index];
-    using tile = skinny_tile<plan.n, plan.k, stages>;
-    has_tensor_rows(arguments.a) ? launch_order<tile, true>(arguments, layout, workspace, stream)
-                                 : launch_order<tile, false>(arguments, layout, workspace, stream);
+void launch_tile(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    constexpr skinny_shape shape = skinny_tf32_tiles[index];
+    using tile = skinny_tile<shape.n, shape.k, stages>;
+    has_tensor_rows(arguments.a) ? launch_order<tile, true>(plan, arguments, stream)
+                                 : launch_order<tile, false>(plan, arguments, stream);
 }
 
 }  // namespace
 
-void launch_skinny_tf32(const arguments& arguments, const skinny_layout& layout, std::byte* workspace,
-                        cudaStream_t stream) {
+void launch_skinny_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     constexpr std::array launchers = {launch_tile<0, 11>, launch_tile<1, 9>, launch_tile<2, 7>};
     static_assert(launchers.size() == skinny_tf32_tiles.size());
-    launchers[layout.tile](arguments, layout, workspace, stream);
+    launchers[plan.tile](plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -22,7 +22,6 @@ namespace heddle::kernels::matmul {
 namespace {
 
 constexpr int threads = 256;
-constexpr int most_adders = 32;
 
 /// blockDim.x packets of a tile; the parts are dealt to blockDim.y adders.
 __global__ void __launch_bounds__(threads)
@@ -58,34 +57,23 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void launch_add_up(const arguments& arguments, const tile_split& tiles, int tile_m, int tile_n,
-                   const device_traits& device, cudaStream_t stream) {
-    const std::int64_t packets =
-        (std::int64_t{tiles.down} * tiles.across - tiles.whole) * tile_m * tile_n / 4;
-    // As many threads as the device takes at once.
-    const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
-    const auto adders = static_cast<unsigned>(std::min<std::int64_t>(
-        {most_adders, std::bit_floor(static_cast<unsigned>(tiles.parts)),
-         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
+void launch_add_up(const plan& plan, const arguments& arguments, const block_tile& tile,
+                   cudaStream_t stream) {
+    const std::int64_t packets = plan.shared() * tile.m * tile.n / 4;
+    const int adders = plan.adders;
     const matrix_view<float>& c = arguments.c;
     const bool stores_packets =
         (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
     launch({.blocks = {packets / (threads / adders)},
             .threads = {threads / adders, adders},
             .stream = stream,
-            .begins_early = waits_for_grids(device)},
-           add_up, arguments, tiles, tile_m, tile_n, stores_packets);
+            .begins_early = plan.begins_early},
+           add_up, arguments, split_of(plan, arguments.workspace), tile.m, tile.n, stores_packets);
 }
 
-void launch_split_k(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                    cudaStream_t stream) {
-    const ffma_layout layout =
-        cheapest_ffma(arguments.c.rows, arguments.c.cols, arguments.a.cols, device, workspace != nullptr);
-    float* const sums = sums_in(workspace);
-    launch_pipelined_layout(layout, arguments, sums, stream);
-    if (layout.parts == 1) return;
-    const ffma_tile& tile = ffma_tiles[layout.tile];
-    launch_add_up(arguments, split_of(layout, sums), tile.m, tile.n, device, stream);
+void launch_split_k(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    launch_pipelined(plan, arguments, stream);
+    if (plan.parts > 1) launch_add_up(plan, arguments, pipelined_tiles[plan.tile], stream);
 }
 
 }  // namespace heddle::kernels::matmul

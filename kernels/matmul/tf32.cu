@@ -17,7 +17,7 @@
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/tile_scheduler.hpp"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/shared_sums.cuh"
@@ -282,40 +282,24 @@ void launch_order(const arguments& p, const tile_schedule& schedule, const share
 }
 
 template <class Tile>
-void launch_tile(const arguments& p, const tile_layout& layout, const shared_sums& partial,
-                 cudaStream_t stream) {
-    const tile_plan& plan = tf32_tiles[layout.tile];
-    require_tile_of<Tile>(plan);
-    tile_schedule schedule = schedule_of(layout);
+void launch_tile(const plan& plan, const arguments& p, cudaStream_t stream) {
+    require_tile_of<Tile>(tf32_tiles[plan.tile]);
+    tile_schedule schedule = schedule_of(plan);
     schedule.steps = static_cast<int>(divide_up(p.a.cols, Tile::k));
-    schedule.low_last = is_low_at_end(plan, p.c.rows);
-    schedule.narrow_last = is_narrow_at_end(plan, p.c.cols);
+    const shared_sums partial = shared_sums_in(p.workspace);
     has_tensor_rows(p.a) ? launch_order<Tile, true>(p, schedule, partial, stream)
                          : launch_order<Tile, false>(p, schedule, partial, stream);
 }
 
 }  // namespace
 
-void launch_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                 cudaStream_t stream) {
+void launch_tf32(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     constexpr std::array launchers = {
         launch_tile<tf32_tile<2, 256, 4>>,    launch_tile<tf32_tile<2, 192, 5>>,
         launch_tile<tf32_tile<2, 128, 6>>,    launch_tile<tf32_tile<1, 128, 8>>,
         launch_tile<tf32_tile<1, 128, 8, 2>>, launch_tile<tf32_tile<1, 64, 12>>};
     static_assert(launchers.size() == tf32_tiles.size());
-    const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = arguments.a.cols;
-    const bool b_lies_along_k = has_tensor_rows(transposed(arguments.b));
-    const matmul::arguments p = b_lies_along_k ? arguments : transposed(arguments);
-    const bool has_workspace = workspace != nullptr;
-    const tile_layout layout = cheapest_tf32(p.c.rows, p.c.cols, k, device.sm_count, has_workspace);
-    skinny_layout skinny, turned;
-    if (b_lies_along_k) skinny = lay_out_skinny_tf32(m, n, k, device.sm_count, has_workspace);
-    if (has_tensor_rows(arguments.a)) turned = lay_out_skinny_tf32(n, m, k, device.sm_count, has_workspace);
-    if (std::min(skinny.us, turned.us) < layout.us)
-        skinny.us < turned.us ? launch_skinny_tf32(arguments, skinny, workspace, stream)
-                              : launch_skinny_tf32(transposed(arguments), turned, workspace, stream);
-    else
-        launchers[layout.tile](p, layout, shared_sums_in(workspace), stream);
+    launchers[plan.tile](plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

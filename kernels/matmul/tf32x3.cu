@@ -28,9 +28,9 @@ namespace {
 constexpr int warp = 32;
 
 struct tile {
-    static constexpr int m = float_costs::tf32x3_m;
-    static constexpr int n = float_costs::tf32x3_n;
-    static constexpr int k = float_costs::tf32x3_k;
+    static constexpr int m = tf32x3_m;
+    static constexpr int n = tf32x3_n;
+    static constexpr int k = tf32x3_k;
     static constexpr int warp_m = 64;
     static constexpr int warp_n = 32;
     static constexpr int warps_n = n / warp_n;
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-void launch_tf32x3(const arguments& p, const device_traits&, cudaStream_t stream) {
+void launch_tf32x3(const plan&, const arguments& p, cudaStream_t stream) {
     const bool a_k_major = p.a.cols <= 1 || p.a.col_stride == 1;
     const bool b_k_major = !(p.b.cols <= 1 || p.b.col_stride == 1);
     const matrix_view<const float> a = a_k_major ? p.a : transposed(p.a);

@@ -20,15 +20,12 @@ struct tile_split {
     float* sums;
 };
 
-inline tile_split split_of(const ffma_layout& layout, float* sums) {
-    if (layout.blocks() > std::numeric_limits<int>::max())
+inline tile_split split_of(const plan& plan, std::byte* workspace) {
+    if (plan.whole + plan.shared() * plan.parts > std::numeric_limits<int>::max())
         throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks");
-    return {static_cast<int>(layout.down), static_cast<int>(layout.across), static_cast<int>(layout.whole),
-            layout.parts, sums};
-}
-
-inline float* sums_in(std::byte* workspace) {
-    return workspace == nullptr ? nullptr : reinterpret_cast<float*>(workspace + workspace_ticket_bytes);
+    return {static_cast<int>(plan.down), static_cast<int>(plan.across), static_cast<int>(plan.whole),
+            plan.parts,
+            workspace == nullptr ? nullptr : reinterpret_cast<float*>(workspace + workspace_ticket_bytes)};
 }
 
 /// The part of a tile that a block takes.
@@ -50,8 +47,7 @@ struct tile_part {
 };
 
 /// Adds up what the parts of tiles left, by a kernel that may be there before they are done.
-void launch_add_up(const arguments& arguments, const tile_split& tiles, int tile_m, int tile_n,
-                   const device_traits& device, cudaStream_t stream);
+void launch_add_up(const plan& plan, const arguments& arguments, const block_tile& tile, cudaStream_t stream);
 
 /// How sums are kept in memory: neighbours in each other's place. A packet is stored from four registers in a row. So
 /// those of even columns get odd numbers, the opposite of B's, and no FFMA takes both from one bank of registers.

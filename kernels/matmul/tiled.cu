@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(tile::threads_m* tile::threads_n) tiled(argume
 
 }  // namespace
 
-void launch_tiled(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+void launch_tiled(const plan&, const arguments& arguments, cudaStream_t stream) {
     launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
             .threads = {tile::threads_n, tile::threads_m},
             .stream = stream},

@@ -254,19 +254,16 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-void launch_tma_pipelined(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                          cudaStream_t stream) {
+void launch_tma_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const matrix_view<float>& c = arguments.c;
-    const ffma_layout layout =
-        lay_out_tma_pipelined(c.rows, c.cols, arguments.a.cols, device.sm_count, workspace != nullptr);
-    const tile_split tiles = split_of(layout, sums_in(workspace));
+    const tile_split tiles = split_of(plan, arguments.workspace);
     const auto operand_of = [](const matrix_view<const float>& view) {
         const bool is_k_major = has_tensor_rows(view);
         return operand{make_tensor_map(is_k_major ? view : transposed(view), box_side, box_side), is_k_major};
     };
     const bool stores_packets =
         (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
-    launch({.blocks = {layout.blocks()},
+    launch({.blocks = {plan.whole + plan.shared() * plan.parts},
             .threads = {tile::threads},
             .shared_bytes = sizeof(shared_storage),
             .shared_limit = sizeof(shared_storage),
@@ -274,7 +271,7 @@ void launch_tma_pipelined(const arguments& arguments, std::byte* workspace, cons
             .begins_early = true},
            tma_pipelined, operand_of(arguments.a), operand_of(transposed(arguments.b)), arguments,
            stores_packets, tiles);
-    if (layout.parts > 1) launch_add_up(arguments, tiles, tile::m, tile::n, device, stream);
+    if (plan.parts > 1) launch_add_up(plan, arguments, tma_pipelined_tile, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -171,7 +171,7 @@ void launch(const arguments& p, cudaStream_t stream) {
 
 }  // namespace
 
-void launch_warp_tiled(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+void launch_warp_tiled(const plan&, const arguments& arguments, cudaStream_t stream) {
     if (is_k_major(arguments.a))
         is_k_major(transposed(arguments.b)) ? launch<true, true>(arguments, stream)
                                             : launch<true, false>(arguments, stream);

@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
 }  // namespace
 
 template <class T>
-void launch_wgmma_tma(const product<T, T>& arguments, const device_traits&, cudaStream_t stream) {
+void launch_wgmma_tma(const plan&, const product<T, T>& arguments, cudaStream_t stream) {
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
         using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
         using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
@@ -99,7 +99,7 @@ void launch_wgmma_tma(const product<T, T>& arguments, const device_traits&, cuda
     });
 }
 
-template void launch_wgmma_tma(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_wgmma_tma(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_wgmma_tma(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_wgmma_tma(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -11,13 +11,13 @@
 namespace heddle::kernels::matmul {
 
 template <class In, class Out>
-void launch_wmma(const product<In, Out>& arguments, const device_traits&, cudaStream_t stream) {
+void launch_wmma(const plan&, const product<In, Out>& arguments, cudaStream_t stream) {
     launch_wmma_kernel(arguments, stream);
 }
 
-template void launch_wmma(const product<half, half>&, const device_traits&, cudaStream_t);
-template void launch_wmma(const product<half, float>&, const device_traits&, cudaStream_t);
-template void launch_wmma(const product<bfloat16, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_wmma(const product<bfloat16, float>&, const device_traits&, cudaStream_t);
+template void launch_wmma(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_wmma(const plan&, const product<half, float>&, cudaStream_t);
+template void launch_wmma(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_wmma(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

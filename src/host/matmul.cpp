@@ -1,4 +1,4 @@
-#include "src/matmul.hpp"
+#include "src/matmul/validate.hpp"
 
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>

@@ -1,4 +1,4 @@
-#include "kernels/device/tile_scheduler.cuh"
+#include "kernels/device/tile_scheduler.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,11 @@
-// padded: operands whose rows do not begin at multiples of 16 bytes are copied to rows that do, to multiples of 128
-// even.
+// Copies of operands that the tensor memory accelerator cannot address, before the product. They are a part of a rung's plan.
 //
 //   A, 4097 x 4101:  | row 0, 8202 bytes | row 1 begins at 8202: 10 past a multiple of 16
 //   the copy:        | row 0, 8202 bytes, 118 of nothing | row 1 begins at 8320
 //
-// The tensor memory accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast.
-// A copy reads and writes an operand once, where a large product takes several times as long. Only what needs it is copied;
-// C may have any rows. tma_pipelined's operands are copied alike. For TF32, of which one operand has to lie along k, a copy
-// may also be of another order. Needs a workspace and compute capability 9.0. What limits it: the copies.
+// It addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast. A copy reads and writes an
+// operand once, where a large product takes several times as long. Only what needs it is copied; C may have any rows. For
+// TF32, of which one operand has to lie along k, a copy may also be of another order. What limits them: the memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -21,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -111,32 +110,22 @@ __global__ void __launch_bounds__(warp* rows_of_block)
 template <class T>
 matrix_view<T> rows_at(std::byte*& free, std::int64_t rows, std::int64_t cols) {
     constexpr std::int64_t width = copy_alignment / std::int64_t{sizeof(T)};
+    const std::int64_t stride = divide_up(cols, width) * width;
     T* const begin = reinterpret_cast<T*>(free);
-    free += padded_bytes(rows, cols, sizeof(T));
-    return {begin, rows, cols, divide_up(cols, width) * width};
+    free += rows * stride * std::int64_t{sizeof(T)};
+    return {begin, rows, cols, stride};
 }
 
+/// The aligned copies of a product, which are made in one launch.
 template <class T>
-bool is_contiguous_by_rows(const matrix_view<T>& m) {
-    return m.cols <= 1 || m.col_stride == 1;
-}
-
-/// The copies that a product needs, made together.
-template <class T>
-class copies {
+class aligned_copies {
   public:
-    /// `m`, or its copy to come at `free`, which then is moved behind the copy. It has the same contiguous dimension.
-    matrix_view<const T> padded(const matrix_view<const T>& m, std::byte*& free) {
-        if (has_tensor_rows_or_columns(m)) return m;
-        return is_contiguous_by_rows(m) ? padded_rows(m, free) : transposed(padded_rows(transposed(m), free));
-    }
-
-    /// The same of any contiguous rows.
-    matrix_view<const T> padded_rows(const matrix_view<const T>& m, std::byte*& free) {
+    /// The copy to come of contiguous rows, at `free`, which then is moved behind it.
+    matrix_view<const T> add(const matrix_view<const T>& rows, std::byte*& free) {
         copy<T>& added = copies_[count_++];
-        added = {m, rows_at<T>(free, m.rows, m.cols),
-                 static_cast<unsigned>(divide_up(m.cols, share<T>::of_warp)),
-                 static_cast<unsigned>(std::min(divide_up(m.rows, rows_of_block), max_blocks_down))};
+        added = {rows, rows_at<T>(free, rows.rows, rows.cols),
+                 static_cast<unsigned>(divide_up(rows.cols, share<T>::of_warp)),
+                 static_cast<unsigned>(std::min(divide_up(rows.rows, rows_of_block), max_blocks_down))};
         return added.to;
     }
 
@@ -155,9 +144,9 @@ class copies {
     std::size_t count_ = 0;
 };
 
-/// A copy with contiguous rows.
-matrix_view<const float> copy_columns(const matrix_view<const float>& in, std::byte*& free,
-                                      cudaStream_t stream) {
+/// A copy with contiguous rows, of contiguous columns.
+matrix_view<const float> launch_turn(const matrix_view<const float>& in, std::byte*& free,
+                                     cudaStream_t stream) {
     const matrix_view<float> out = rows_at<float>(free, in.rows, in.cols);
     launch({.blocks = {divide_up(in.cols, warp), std::min(divide_up(in.rows, warp), max_blocks_down)},
             .threads = {warp, rows_of_block},
@@ -168,70 +157,33 @@ matrix_view<const float> copy_columns(const matrix_view<const float>& in, std::b
 
 }  // namespace
 
-void launch_padded_tma_pipelined(const arguments& arguments, std::byte* workspace,
-                                 const device_traits& device, cudaStream_t stream) {
-    std::byte* free =
-        workspace + workspace_ticket_bytes +
-        tma_pipelined_sums_bytes(arguments.c.rows, arguments.c.cols, arguments.a.cols, device.sm_count);
-    matmul::arguments fit = arguments;
-    copies<float> all;
-    fit.a = all.padded(fit.a, free);
-    fit.b = all.padded(fit.b, free);
-    all.launch(stream);
-    launch_tma_pipelined(fit, workspace, device, stream);
-}
-
-void launch_padded_tf32(const arguments& arguments, std::byte* workspace, const device_traits& device,
-                        cudaStream_t stream) {
-    std::byte* free = workspace + workspace_ticket_bytes +
-                      tf32_sums_bytes(arguments.c.rows, arguments.c.cols, arguments.a.cols, device.sm_count);
-    matmul::arguments fit = arguments;
-    copies<float> all;
-    const auto along_rows = [&](const matrix_view<const float>& m) {
-        return is_contiguous_by_rows(m) ? all.padded_rows(m, free) : copy_columns(m, free, stream);
-    };
-    if (!has_tensor_operand_along_k(fit.a, fit.b)) {
-        const matrix_view<const float> b = transposed(fit.b);
-        const bool copies_a =
-            is_contiguous_by_rows(fit.a) || (!is_contiguous_by_rows(b) && fit.a.rows <= b.rows);
-        if (copies_a)
-            fit.a = along_rows(fit.a);
-        else
-            fit.b = transposed(along_rows(b));
-    }
-    fit.a = all.padded(fit.a, free);
-    fit.b = all.padded(fit.b, free);
-    all.launch(stream);
-    launch_tf32(fit, workspace, device, stream);
-}
-
 template <class In, class Out>
-void launch_padded(const product<In, Out>& arguments, std::byte* workspace, const device_traits& device,
-                   cudaStream_t stream) {
-    const std::int64_t m = arguments.c.rows, n = arguments.c.cols, k = arguments.a.cols;
-    std::byte* free = workspace + workspace_ticket_bytes;
-    if constexpr (std::is_same_v<In, float>)  // bf16x6 has its sums first
-        free += bf16x6_sums_bytes(m, n, k, device.sm_count);
-    product<In, Out> aligned = arguments;
-    copies<In> all;
-    aligned.a = all.padded(arguments.a, free);
-    aligned.b = all.padded(arguments.b, free);
-    all.launch(stream);
-    if constexpr (std::is_same_v<In, float>) {
-        launch_bf16x6(aligned, workspace, device, stream);
-    } else {
-        const bool shares = cheapest_whole(multicast_tiles, m, n, k, device.sm_count).us <
-                            cheapest_whole(persistent_tiles, m, n, k, device.sm_count).us;
-        shares ? launch_cluster_multicast(aligned, device, stream)
-               : launch_persistent(aligned, device, stream);
+product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    product<In, Out> result = arguments;
+    std::byte* free = arguments.workspace + plan.workspace_bytes() - plan.copied_bytes;
+    aligned_copies<In> aligned;
+    for (const auto& [operand, kind] :
+         {std::pair(&result.a, plan.copies.a), std::pair(&result.b, plan.copies.b)}) {
+        if (kind == copy_kind::none) continue;
+        const bool by_rows = has_contiguous_rows(*operand);
+        const matrix_view<const In> rows = by_rows ? *operand : transposed(*operand);
+        if (kind == copy_kind::aligned) {
+            const matrix_view<const In> copied = aligned.add(rows, free);
+            *operand = by_rows ? copied : transposed(copied);
+        } else if constexpr (std::is_same_v<In, float>) {
+            const matrix_view<const In> turned = launch_turn(transposed(rows), free, stream);
+            *operand = by_rows ? transposed(turned) : turned;
+        }
     }
+    aligned.launch(stream);
+    return result;
 }
 
-template void launch_padded(const product<float, float>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_padded(const product<half, half>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_padded(const product<half, float>&, std::byte*, const device_traits&, cudaStream_t);
-template void launch_padded(const product<bfloat16, bfloat16>&, std::byte*, const device_traits&,
-                            cudaStream_t);
-template void launch_padded(const product<bfloat16, float>&, std::byte*, const device_traits&, cudaStream_t);
+template product<float, float> launch_copies(const plan&, const product<float, float>&, cudaStream_t);
+template product<half, half> launch_copies(const plan&, const product<half, half>&, cudaStream_t);
+template product<half, float> launch_copies(const plan&, const product<half, float>&, cudaStream_t);
+template product<bfloat16, bfloat16> launch_copies(const plan&, const product<bfloat16, bfloat16>&,
+                                                   cudaStream_t);
+template product<bfloat16, float> launch_copies(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

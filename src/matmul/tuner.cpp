@@ -1,6 +1,6 @@
 #include "kernels/matmul/launch.hpp"
 #include "src/format.hpp"
-#include "src/matmul.hpp"
+#include "src/matmul/rungs.hpp"
 #include "src/require.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
@@ -171,12 +171,13 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
     matmul<Out, In>(a, b, c, stream, options);  // throws where the arguments are wrong
     choice best;
     double best_seconds = std::numeric_limits<double>::infinity();
+    const device_traits& device = traits_of(device_of(stream));
+    const matmul_problem problem = matmul_problem_of<Out, In>(a, b, c, options);
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
-        if (algorithm == matmul_algorithm::naive) continue;  // never the fastest, and seconds long
-        if (std::is_same_v<In, float> && !detail::is_exact_enough(algorithm, options.precision, a.cols))
-            continue;
+        if (!detail::may_stand_for(algorithm, problem, device)) continue;
         const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
-        for (int tile = tiles == 0 ? -1 : 0; tile < tiles; ++tile) {
+        const bool the_model_chooses = tiles == 0 || !matmul_variants(algorithm).empty();
+        for (int tile = the_model_chooses ? -1 : 0; tile < tiles; ++tile) {
             matmul_options candidate = options;
             candidate.algorithm = algorithm;
             candidate.tile = tile;

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <heddle/matmul.hpp>
+#include <heddle/view.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+/// How matrices lie in memory, and which of them the tensor memory accelerator can address. Pure.
+namespace heddle::kernels::matmul {
+
+inline constexpr std::int64_t tensor_alignment = 16;  ///< of addresses and of strides, in bytes
+/// Coordinates are 32-bit integers, also where a tile ends.
+inline constexpr std::int64_t max_tensor_extent = std::numeric_limits<std::int32_t>::max() - 1024;
+
+template <class T>
+matrix_layout layout_of(const matrix_view<T>& m) {
+    constexpr std::uintptr_t most = 256;
+    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(m.data) | most;
+    return {m.rows, m.cols, m.row_stride, m.col_stride, sizeof(T), static_cast<std::int64_t>(bits & -bits)};
+}
+
+constexpr matrix_layout transposed(const matrix_layout& m) {
+    return {m.cols, m.rows, m.col_stride, m.row_stride, m.element_bytes, m.alignment};
+}
+
+/// A dimension of one element has no stride.
+template <class Matrix>
+constexpr bool has_contiguous_rows(const Matrix& m) {
+    return m.cols <= 1 || m.col_stride == 1;
+}
+
+constexpr bool has_unit_stride(const matrix_layout& m) {
+    return m.col_stride == 1 || m.row_stride == 1 || m.cols <= 1 || m.rows <= 1;
+}
+
+/// C may have gaps: then the tensor memory accelerator does not store it.
+constexpr bool has_tensor_extents(const matrix_layout& m) {
+    return m.rows <= max_tensor_extent && m.cols <= max_tensor_extent;
+}
+
+/// Whether the rows are contiguous and lie at addresses that it takes.
+constexpr bool has_tensor_rows(const matrix_layout& m) {
+    constexpr std::int64_t end_of_strides = std::int64_t{1} << 40;
+    const bool is_aligned = m.alignment >= tensor_alignment &&
+                            (m.rows <= 1 || m.row_stride * m.element_bytes % tensor_alignment == 0);
+    return has_contiguous_rows(m) && is_aligned && has_tensor_extents(m) &&
+           m.row_stride < end_of_strides / m.element_bytes;
+}
+constexpr bool has_tensor_rows_or_columns(const matrix_layout& m) {
+    return has_tensor_rows(m) || has_tensor_rows(transposed(m));
+}
+
+template <class T>
+bool has_tensor_rows(const matrix_view<T>& m) {
+    return has_tensor_rows(layout_of(m));
+}
+
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/// Rows of copies begin at multiples of this from the first one on: a box of 128 bytes is then one cache line, or, where
+/// the first row does not begin at one, two in every row.
+inline constexpr std::int64_t copy_alignment = 128;
+
+/// How a matrix is copied before the product, so that the tensor memory accelerator can address its rows.
+enum class copy_kind {
+    none,
+    aligned,  ///< contiguous along the same dimension, from addresses that it takes
+    turned    ///< contiguous along the other dimension
+};
+
+struct operand_copies {
+    copy_kind a = copy_kind::none;
+    copy_kind b = copy_kind::none;
+
+    bool operator==(const operand_copies&) const = default;
+};
+
+/// What a copy takes.
+constexpr std::int64_t copied_bytes(const matrix_layout& m, copy_kind kind) {
+    if (kind == copy_kind::none) return 0;
+    const bool by_rows = has_contiguous_rows(m) == (kind == copy_kind::aligned);
+    const auto [rows, cols] = by_rows ? std::pair(m.rows, m.cols) : std::pair(m.cols, m.rows);
+    return rows * divide_up(cols * m.element_bytes, copy_alignment) * copy_alignment;
+}
+
+}  // namespace heddle::kernels::matmul

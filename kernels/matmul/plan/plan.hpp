@@ -1,0 +1,129 @@
+#pragma once
+
+#include "kernels/matmul/plan/layout.hpp"
+#include "kernels/matmul/plan/tiles.hpp"
+#include <heddle/device.hpp>
+#include <heddle/matmul.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+/// How each rung does a product, and how long that takes by the numbers of tuning/. Pure.
+namespace heddle::kernels::matmul {
+
+struct plan {
+    bool is_turned = false;   ///< C^T = B^T A^T is computed; all below is of that product
+    operand_copies copies{};  ///< before it is turned
+
+    std::size_t tile = 0;  ///< of the rung's tiles in tiles.hpp
+    std::int64_t batches = 1;
+    std::int64_t down = 0;  ///< tiles of C
+    std::int64_t across = 0;
+    std::int64_t steps = 0;  ///< of a tile along k
+    std::int64_t whole = 0;  ///< tiles that are shared by nobody
+    int workers = 0;         ///< blocks, or clusters of them, that go from tile to tile
+    int streams = 0;         ///< workers that share the other tiles, one after another (stream-K)
+    int parts = 1;           ///< blocks that share each of the other tiles (split-K)
+    int adders = 1;          ///< threads that add up a place of those
+    int cluster = 1;         ///< blocks that share each tile through their shared memory, and
+    int clusters = 1;        ///< through memory
+    bool low_last = false;   ///< the lowest tiles, of which half is empty, come last
+    bool narrow_last = false;
+    std::int64_t kept = 0;  ///< rows of the longer operand that L2 keeps
+
+    std::int64_t sums_bytes = 0;    ///< that those who share tiles leave for one another
+    std::int64_t pieces_bytes = 0;  ///< behind them, of operands that are split
+    std::int64_t copied_bytes = 0;  ///< and of copies
+    bool begins_early = false;      ///< the device lets a kernel begin while the one before still runs
+    double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
+
+    constexpr std::int64_t shared() const { return down * across - whole; }
+    constexpr std::int64_t workspace_bytes() const {
+        const std::int64_t bytes = sums_bytes + pieces_bytes + copied_bytes;
+        return bytes == 0 ? 0 : workspace_ticket_bytes + bytes;
+    }
+    bool operator==(const plan&) const = default;
+};
+
+// What plans depend on of a problem.
+
+constexpr bool is_countable_by_int(const matmul_problem& p) {
+    return has_tensor_extents(p.a) && has_tensor_extents(p.b) && has_tensor_extents(p.c);
+}
+constexpr bool has_unit_stride(const matmul_problem& p) {
+    return has_unit_stride(p.a) && has_unit_stride(p.b);
+}
+/// Whether the tensor memory accelerator can read A and B as they lie, all of a batch.
+bool lies_in_boxes(const matmul_problem& problem);
+/// Whether it can then read one of them along k.
+bool lies_along_k(const matmul_problem& problem);
+/// Whether it can read copies of them.
+bool can_be_copied(const matmul_problem& problem);
+bool is_skinny(const matmul_problem& problem);
+constexpr bool is_empty(const matmul_problem& p) {
+    return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
+}
+
+/// The rungs that do any problem in one way, and have no costs.
+plan plan_one_way(const matmul_problem& problem, const device_traits& device);
+/// These come where no other can run, mma_sync before wmma.
+plan plan_wmma(const matmul_problem& problem, const device_traits& device);
+plan plan_mma_sync(const matmul_problem& problem, const device_traits& device);
+
+plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
+plan plan_pipelined(const matmul_problem& problem, const device_traits& device);
+plan plan_tma_pipelined(const matmul_problem& problem, const device_traits& device);
+plan plan_split_k(const matmul_problem& problem, const device_traits& device);
+plan plan_tf32x3(const matmul_problem& problem, const device_traits& device);
+plan plan_skinny_float(const matmul_problem& problem, const device_traits& device);
+plan plan_bf16x6_boxes(const matmul_problem& problem, const device_traits& device);
+plan plan_bf16x6_pairs(const matmul_problem& problem, const device_traits& device);
+plan plan_bf16x6_elements(const matmul_problem& problem, const device_traits& device);
+plan plan_fp16x3(const matmul_problem& problem, const device_traits& device);
+plan plan_tf32(const matmul_problem& problem, const device_traits& device);
+plan plan_skinny_tf32(const matmul_problem& problem, const device_traits& device);
+/// Whether a tile of pipelined_tiles has shared memory on the device.
+bool fits(const block_tile& tile, const device_traits& device);
+
+/// The rungs that read A and B by the tensor memory accelerator, and have no costs.
+plan plan_copied(const matmul_problem& problem, const device_traits& device);
+plan plan_persistent(const matmul_problem& problem, const device_traits& device);
+plan plan_cluster_multicast(const matmul_problem& problem, const device_traits& device);
+plan plan_stream_k(const matmul_problem& problem, const device_traits& device);
+plan plan_fused(const matmul_problem& problem, const device_traits& device);
+plan plan_skinny(const matmul_problem& problem, const device_traits& device);
+
+/// Several products, in the order of falling k, in one launch of persistent's kernel. Their tiles go round among the workers,
+/// so the first one has the longest of each round.
+struct group_plan {
+    std::size_t tile = 0;  ///< of persistent_tiles
+    int workers = 0;
+    double us = std::numeric_limits<double>::infinity();
+};
+group_plan plan_group(std::span<const matmul_problem> problems, const device_traits& device);
+/// The tiles of one of its products.
+plan tiles_in_group(const group_plan& group, std::int64_t m, std::int64_t n, std::int64_t k);
+/// Of one tile of the last of grouped_tiles, all of it.
+double grouped_tile_us(const matmul_problem& problem, const device_traits& device);
+/// From the end of one kernel to the work of the next.
+double launch_us(const device_traits& device);
+
+/// What fp16x3 makes of A or B, whose rows are stored along k or across it: two pieces of each element, and for every 64 along
+/// k a power for each row or column.
+struct split_layout {
+    static constexpr std::int64_t pieces = 2;
+    std::int64_t stride;        ///< of rows of pieces, in elements: whole 16 bytes
+    std::int64_t piece_stride;  ///< from the first pieces to the second ones
+    std::int64_t power_stride;  ///< of the powers of 64 along k: those of whole tiles
+    std::int64_t bytes;         ///< the powers behind the pieces
+};
+split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k, bool along_k);
+/// Whether the rows of pieces are the rows of the operand, else its columns: as the elements lie.
+template <class Matrix>
+constexpr bool is_split_by_rows(const Matrix& m) {
+    return m.col_stride == 1 || m.row_stride != 1;
+}
+
+}  // namespace heddle::kernels::matmul

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// The tiles of C that kernels are built for. What each costs stands in tuning/.
+namespace heddle::kernels::matmul {
+
+/// A tile of the kernels whose blocks go from tile to tile.
+struct tile_shape {
+    int m;              ///< of a block
+    int n;              ///< of a block
+    int cluster = 1;    ///< blocks, one below the other, that share their B
+    int min_steps = 8;  ///< of a worker's share of a tile: fewer do not pay
+};
+inline constexpr int step_k = 64;
+
+inline constexpr std::array persistent_tiles = {tile_shape{128, 256}, tile_shape{128, 128},
+                                                tile_shape{64, 128}, tile_shape{64, 64}};
+inline constexpr std::array multicast_tiles = {tile_shape{128, 256, 2}, tile_shape{128, 192, 2},
+                                               tile_shape{128, 160, 2}, tile_shape{64, 128, 2}};
+inline constexpr std::array fused_tiles = {tile_shape{128, 128}, tile_shape{64, 128}};
+/// Two of persistent_tiles: the places there.
+inline constexpr std::array<std::size_t, 2> grouped_tiles = {0, 2};
+/// Where A alone lies along k, they are tiles of C^T.
+inline constexpr std::array tf32_tiles = {tile_shape{128, 256}, tile_shape{128, 192},   tile_shape{128, 128},
+                                          tile_shape{64, 128},  tile_shape{64, 128, 2}, tile_shape{64, 64}};
+inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
+inline constexpr std::array bf16x6_tiles = {tile_shape{128, 128, 1, 2}, tile_shape{128, 128, 2, 2},
+                                            tile_shape{128, 128, 1, 2}};
+/// Its kernels: boxes that the tensor memory accelerator loads, by one block or a pair; elements, loaded one by one.
+inline constexpr std::size_t bf16x6_boxes = 0, bf16x6_pairs = 1, bf16x6_elements = 2;
+inline constexpr tile_shape fp16x3_tile{128, 192, 1, 2};
+
+/// A tile of the kernels that multiply by FFMA, one to a block.
+struct block_tile {
+    int m;
+    int n;
+    int blocks_per_sm;
+    int shared_bytes = 0;  ///< of a block, beyond what every device has
+};
+inline constexpr std::array pipelined_tiles = {
+    block_tile{128, 128, 2, 66 << 10}, block_tile{64, 128, 1, 128 << 10}, block_tile{32, 64, 1, 64 << 10}};
+inline constexpr block_tile tma_pipelined_tile{128, 128, 2};
+inline constexpr block_tile warp_tiled_tile{128, 128, 2};
+inline constexpr int tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;
+
+/// A tile of the kernels whose blocks share tiles of C along k: 64 high.
+struct skinny_shape {
+    int n;
+    int k;  ///< of a step
+};
+inline constexpr int skinny_height = 64;
+inline constexpr std::array skinny_tiles = {skinny_shape{16, 64}, skinny_shape{64, 64}};
+inline constexpr std::array skinny_tf32_tiles = {skinny_shape{16, 32}, skinny_shape{32, 32},
+                                                 skinny_shape{64, 32}};
+/// The longest that C's shorter side may be.
+inline constexpr std::int64_t max_skinny_side = skinny_tiles.back().n;
+inline constexpr int max_cluster = 8;  ///< blocks, on any device that has clusters
+
+/// The same of float: rows of C to a block.
+inline constexpr std::array skinny_float_rows = {1, 4, 16};
+inline constexpr std::int64_t max_skinny_float_side = 64;
+inline constexpr int skinny_float_shared_bytes = 200 * 1024;  ///< that a block may take
+
+/// What a workspace begins with, zero between calls: those who share a tile draw one. Sums and copies come behind them.
+inline constexpr std::int64_t max_tickets = 1024;
+inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};
+
+}  // namespace heddle::kernels::matmul

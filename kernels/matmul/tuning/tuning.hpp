@@ -1,0 +1,68 @@
+#pragma once
+
+#include <heddle/device.hpp>
+
+#include <array>
+
+/// What the parts of a product cost on a card, in microseconds and bytes a microsecond. Pure.
+namespace heddle::kernels::matmul {
+
+/// A tile of a persistent kernel.
+struct tile_cost {
+    double step_us;    ///< for 64 along k, with all multiprocessors at work
+    double around_us;  ///< beside its steps: the first loads and the stores
+};
+
+/// A tile of a kernel that multiplies by FFMA, a block each.
+struct block_cost {
+    double k_us;        ///< for 1 along k, with all multiprocessors full
+    double alone_k_us;  ///< where a block has its multiprocessor to itself
+    double around_us;   ///< for a round of tiles, beside that
+};
+
+/// Members are in the order of the tiles in plan/tiles.hpp.
+struct tuning {
+    double memory_bytes_per_us;
+    double copied_bytes_per_us;  ///< read and written by a copy of an operand
+    double copy_around_us;
+    double launch_us;  ///< from the end of one kernel to the work of the next
+
+    // Sums of those who share a tile, left in L2, added up by one multiprocessor.
+    double combined_bytes_per_us;
+    double combine_around_us;
+
+    std::array<tile_cost, 4> persistent;
+    std::array<tile_cost, 4> multicast;
+    std::array<tile_cost, 2> fused;
+    std::array<tile_cost, 3> bf16x6;  ///< boxes, pairs, elements
+    tile_cost fp16x3;
+    double split_bytes_per_us;  ///< before fp16x3: read and written
+    std::array<tile_cost, 6> tf32;
+    double tf32_streaming_us;     ///< beyond combine_around_us
+    double tf32_saved_by_low;     ///< of the lowest tiles' time, where half of them is empty
+    double tf32_saved_by_narrow;  ///< of the rightmost tiles' time, where these are narrow
+    double skinny_around_us;
+    double skinny_cluster_us;  ///< where blocks of a cluster share a tile
+    double skinny_ticket_us;   ///< where clusters do
+    std::array<double, 2> skinny_step_us;
+    double skinny_tf32_step_us;
+
+    double ffma_around_us;
+    double add_up_around_us;  ///< of the kernel that adds up what parts of tiles left
+    double added_up_bytes_per_us;
+    std::array<block_cost, 3> pipelined;
+    block_cost tma_pipelined;
+    block_cost warp_tiled;
+    double tf32x3_tile_us;             ///< beside its steps
+    double tf32x3_step_us;             ///< of two tiles side by side, each
+    double tf32x3_step_by_element_us;  ///< where copies of 16 bytes cannot be used
+    double tf32x3_alone_us;            ///< of one tile
+    double skinny_float_around_us;
+    double skinny_float_line_us;  ///< for what a block reads at once, and
+    double skinny_float_row_us;   ///< for each row that it is multiplied by
+};
+
+/// The card's, or of a card that is not known, those of its generation.
+const tuning& tuning_of(const device_traits& device);
+
+}  // namespace heddle::kernels::matmul

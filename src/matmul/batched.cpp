@@ -1,0 +1,163 @@
+#include "src/matmul/call.hpp"
+#include <heddle/batched_matmul.hpp>
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+/// One product of a list.
+template <class In, class Out>
+struct described_product {
+    kernels::matmul::product<In, Out> product;
+    matmul_problem problem;
+    detail::planned_matmul<In, Out> planned{};
+};
+
+template <class In, class Out>
+bool can_be_grouped(const described_product<In, Out>& p, const device_traits& device) {
+    return std::is_same_v<In, Out> && kernels::matmul::lies_in_boxes(p.problem) && p.problem.a.cols > 0 &&
+           why_not(matmul_algorithm::persistent, p.problem, device).empty();
+}
+
+template <class Products>
+std::vector<matmul_problem> problems_of(const Products& products) {
+    std::vector<matmul_problem> problems;
+    for (const auto& p : products) problems.push_back(p.problem);
+    return problems;
+}
+
+/// How many of the first products, in the order of falling k, take a launch each: none, all, or those of which one tile
+/// would take longer than the whole product does where it has the device to itself.
+template <class Products>
+std::size_t count_alone(const Products& products, const device_traits& device) {
+    const double launch_us = kernels::matmul::launch_us(device);
+    std::size_t long_ones = 0;
+    double all_us = 0, long_us = 0;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        const double us = launch_us + products[i].planned.plan.us;
+        all_us += us;
+        if (long_ones != i || us >= kernels::matmul::grouped_tile_us(products[i].problem, device)) continue;
+        ++long_ones;
+        long_us += us;
+    }
+    const std::vector<matmul_problem> problems = problems_of(products);
+    const auto grouped_us = [&](std::size_t first) {
+        return launch_us + kernels::matmul::plan_group(std::span(problems).subspan(first), device).us;
+    };
+    const double none_us = grouped_us(0);
+    const double some_us = long_us + grouped_us(long_ones);
+    if (all_us <= std::min(none_us, some_us)) return products.size();
+    return some_us < none_us ? long_ones : 0;
+}
+
+/// In as many launches as it takes: all operands of one lie the same way.
+template <class T>
+void launch_groups(std::span<described_product<T, T>> products, const device_traits& device,
+                   cudaStream_t stream) {
+    while (!products.empty()) {
+        using kernels::matmul::has_tensor_rows;
+        const auto lies_as_the_first = [a = has_tensor_rows(products.front().product.a),
+                                        b = has_tensor_rows(products.front().product.b)](const auto& p) {
+            return has_tensor_rows(p.product.a) == a && has_tensor_rows(p.product.b) == b;
+        };
+        const auto others = std::ranges::stable_partition(products, lies_as_the_first);
+        std::span alike = products.first(products.size() - others.size());
+        products = products.last(others.size());
+        constexpr std::size_t most = kernels::matmul::max_grouped;
+        for (std::size_t launches = (alike.size() + most - 1) / most; launches > 0; --launches) {
+            const std::span group = alike.first((alike.size() + launches - 1) / launches);
+            alike = alike.subspan(group.size());
+            std::vector<kernels::matmul::product<T, T>> arguments;
+            for (const auto& p : group) arguments.push_back(p.product);
+            kernels::matmul::launch_grouped<T>(kernels::matmul::plan_group(problems_of(group), device),
+                                               arguments, stream);
+        }
+    }
+}
+
+}  // namespace
+
+template <class Out, class In>
+void batched_matmul(batch_view<const std::type_identity_t<In>> a,
+                    batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, cuda::stream_ref stream,
+                    const matmul_options& options) {
+    detail::validate_batch(a, b, c);
+    detail::run<In, Out>(a.first, b.first, c.first, {}, {c.count, a.stride, b.stride, c.stride}, stream,
+                         options);
+}
+
+template <class Out, class In>
+std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_t<In>> a,
+                                            batch_view<const std::type_identity_t<In>> b, batch_view<Out> c,
+                                            cuda::stream_ref stream, const matmul_options& options) {
+    detail::validate_batch(a, b, c);
+    detail::validate_choice("matmul", options);
+    const auto product = detail::described<In, Out>(a.first, b.first, c.first, {},
+                                                    {c.count, a.stride, b.stride, c.stride}, options);
+    return matmul_workspace_bytes(detail::problem_of(product, options), traits_of(device_of(stream)),
+                                  options.algorithm, options.variant);
+}
+
+template <class Out, class In>
+void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
+                    cuda::stream_ref stream, const matmul_options& options) {
+    std::vector<described_product<In, Out>> todo;
+    todo.reserve(products.size());
+    for (const auto& each : products)
+        if (const auto product = detail::checked<In, Out>(each.a, each.b, each.c, {}, {}, options))
+            todo.push_back({*product, detail::problem_of(*product, options)});
+    detail::require_kernel(options.algorithm, element_type_of<In>);
+    if (todo.empty()) return;
+
+    const detail::stream_device call_device(stream);
+    const device_traits& device = call_device.traits();
+    for (auto& p : todo) {
+        p.planned = detail::plan_matmul<In, Out>(p.problem, device, options);
+        detail::validate_workspace_size("matmul", options.workspace, p.planned.plan.workspace_bytes());
+    }
+    std::span<described_product<In, Out>> grouped;
+    if (options.algorithm == matmul_algorithm::automatic) {
+        const std::span group =
+            std::ranges::partition(todo, [&](const auto& p) { return !can_be_grouped(p, device); });
+        std::ranges::sort(group, std::greater(), [](const auto& p) { return p.problem.a.cols; });
+        grouped = group.subspan(count_alone(group, device));
+    }
+    for (const auto& p : std::span(todo).first(todo.size() - grouped.size()))
+        detail::launch(p.planned, p.product, stream.get());
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, Out>)
+        launch_groups<In>(grouped, device, stream.get());
+}
+
+template <class Out, class In>
+std::int64_t batched_matmul_workspace_bytes(
+    std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, cuda::stream_ref stream,
+    const matmul_options& options) {
+    std::int64_t bytes = 0;
+    for (const auto& each : products)
+        bytes = std::max(bytes, matmul_workspace_bytes<Out, In>(each.a, each.b, each.c, stream, options));
+    return bytes;
+}
+
+#define INSTANTIATE(Out, In)                                                                                 \
+    template void batched_matmul<Out, In>(batch_view<const In>, batch_view<const In>, batch_view<Out>,       \
+                                          cuda::stream_ref, const matmul_options&);                          \
+    template void batched_matmul<Out, In>(std::span<const matmul_operands<Out, In>>, cuda::stream_ref,       \
+                                          const matmul_options&);                                            \
+    template std::int64_t batched_matmul_workspace_bytes<Out, In>(batch_view<const In>,                      \
+                                                                  batch_view<const In>, batch_view<Out>,     \
+                                                                  cuda::stream_ref, const matmul_options&);  \
+    template std::int64_t batched_matmul_workspace_bytes<Out, In>(std::span<const matmul_operands<Out, In>>, \
+                                                                  cuda::stream_ref, const matmul_options&);
+INSTANTIATE(half, half)
+INSTANTIATE(float, half)
+INSTANTIATE(bfloat16, bfloat16)
+INSTANTIATE(float, bfloat16)
+#undef INSTANTIATE
+
+}  // namespace heddle

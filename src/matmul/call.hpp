@@ -1,0 +1,135 @@
+#pragma once
+
+#include "kernels/matmul/launch.hpp"
+#include "src/matmul/rungs.hpp"
+#include "src/matmul/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/error.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+/// The way of a call, which products alone, in batches and in lists share: described, planned, launched.
+namespace heddle::detail {
+
+static_assert(kernels::matmul::workspace_ticket_bytes == workspace_ticket_bytes);
+
+template <class Out>
+kernels::matmul::epilogue<Out> described(const matmul_epilogue<Out>& e) {
+    kernels::matmul::epilogue<Out> result{e.activation, e.scale};
+    if (e.row_bias.size > 0) {
+        result.row_bias = e.row_bias.data;
+        result.row_bias_stride = e.row_bias.stride;
+    }
+    if (e.column_bias.size > 0) {
+        result.column_bias = e.column_bias.data;
+        result.column_bias_stride = e.column_bias.stride;
+    }
+    if (e.residual.rows != 0 || e.residual.cols != 0) {
+        result.residual = e.residual.data;
+        result.residual_row_stride = e.residual.row_stride;
+        result.residual_col_stride = e.residual.col_stride;
+    }
+    result.is_identity = e.activation == matmul_activation::none && e.scale == 1 &&
+                         result.row_bias == nullptr && result.column_bias == nullptr &&
+                         result.residual == nullptr;
+    return result;
+}
+
+/// The product as kernels take it. Where nothing is multiplied or nothing counts, k is 0: then neither A and B nor an infinite
+/// alpha are read.
+template <class In, class Out>
+kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view<const In> b,
+                                            matrix_view<Out> c,
+                                            [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
+                                            [[maybe_unused]] const kernels::matmul::batch_strides& batch,
+                                            const matmul_options& options) {
+    if (options.alpha == 0) a.cols = b.rows = 0;
+    kernels::matmul::product<In, Out> result{a, b, c, a.cols == 0 ? 0 : options.alpha, options.beta};
+    if constexpr (!std::is_same_v<In, float>) {
+        result.epilogue = described(epilogue);
+        result.batch = batch;
+    }
+    if (!options.workspace.empty()) result.workspace = options.workspace.data();
+    return is_row_major(c) ? result : transposed(result);
+}
+
+template <class In, class Out>
+matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matmul_options& options) {
+    using kernels::matmul::layout_of;
+    matmul_problem result{.a = layout_of(p.a),
+                          .b = layout_of(p.b),
+                          .c = layout_of(p.c),
+                          .operands = element_type_of<In>,
+                          .result = element_type_of<Out>,
+                          .has_workspace = p.workspace != nullptr,
+                          .tile = options.tile,
+                          .precision = options.precision};
+    if constexpr (!std::is_same_v<In, float>) {
+        result.batches = p.batch.count;
+        result.a_stride = p.batch.a;
+        result.b_stride = p.batch.b;
+        result.c_stride = p.batch.c;
+        result.has_epilogue = !p.epilogue.is_identity;
+    }
+    return result;
+}
+
+/// All checks that need no device. Nothing where there is nothing to do.
+template <class In, class Out>
+std::optional<kernels::matmul::product<In, Out>> checked(matrix_view<const In> a, matrix_view<const In> b,
+                                                         matrix_view<Out> c,
+                                                         const matmul_epilogue<Out>& epilogue,
+                                                         const kernels::matmul::batch_strides& batch,
+                                                         const matmul_options& options) {
+    validate_matmul<In, Out>("matmul", a, b, c, batch.count > 0);
+    validate_choice("matmul", options);
+    validate_epilogue(epilogue, c);
+    const auto of_bias = [](const vector_view<const Out>& v) {
+        return footprint_of(matrix_view<const Out>{v.data, v.size, 1, v.stride});
+    };
+    validate_workspace("matmul", options.workspace,
+                       {{"a", footprint_of_batch(a, batch.a, batch.count)},
+                        {"b", footprint_of_batch(b, batch.b, batch.count)},
+                        {"c", footprint_of_batch(c, batch.c, batch.count)},
+                        {"epilogue.row_bias", of_bias(epilogue.row_bias)},
+                        {"epilogue.column_bias", of_bias(epilogue.column_bias)},
+                        {"epilogue.residual", footprint_of(epilogue.residual)}});
+    require_kernel(options.algorithm, element_type_of<In>);
+    if (c.rows == 0 || c.cols == 0 || batch.count == 0) return {};
+    return described<In, Out>(a, b, c, epilogue, batch, options);
+}
+
+/// The product that the rung's launch takes: of copies, and turned, where the plan says so.
+template <class In, class Out>
+kernels::matmul::product<In, Out> arranged(const kernels::matmul::product<In, Out>& p,
+                                           const kernels::matmul::plan& plan, cudaStream_t stream) {
+    kernels::matmul::product<In, Out> result = p;
+    if constexpr (HEDDLE_COMPILED_FOR_90 != 0)
+        if (plan.copies != kernels::matmul::operand_copies{})
+            result = kernels::matmul::launch_copies(plan, result, stream);
+    return plan.is_turned ? transposed(result) : result;
+}
+
+template <class In, class Out>
+void launch(const planned_matmul<In, Out>& planned, const kernels::matmul::product<In, Out>& p,
+            cudaStream_t stream) {
+    planned.rung->launch(planned.plan, arranged(p, planned.plan, stream), stream);
+}
+
+template <class In, class Out>
+void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+         const matmul_epilogue<Out>& epilogue, const kernels::matmul::batch_strides& batch,
+         cuda::stream_ref stream, const matmul_options& options) {
+    const auto product = checked<In, Out>(a, b, c, epilogue, batch, options);
+    if (!product) return;
+    const stream_device device(stream);
+    const auto planned = plan_matmul<In, Out>(problem_of(*product, options), device.traits(), options);
+    validate_workspace_size("matmul", options.workspace, planned.plan.workspace_bytes());
+    launch(planned, *product, stream.get());
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,98 @@
+#include "src/format.hpp"
+#include "src/matmul/call.hpp"
+#include <heddle/matmul.hpp>
+#include <heddle/types.hpp>
+
+namespace heddle {
+
+template <class Out, class In>
+matmul_problem matmul_problem_of(matrix_view<const std::type_identity_t<In>> a,
+                                 matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                 const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
+                                 const matmul_options& options) {
+    constexpr bool have_elements = false;
+    detail::validate_matmul<In, Out>("matmul_problem_of", a, b, c, have_elements);
+    detail::validate_choice("matmul_problem_of", options);
+    return detail::problem_of(detail::described<In, Out>(a, b, c, epilogue, {}, options), options);
+}
+
+template <class Out, class In>
+matmul_problem matmul_problem_of(matrix_view<const std::type_identity_t<In>> a,
+                                 matrix_view<const std::type_identity_t<In>> b, matrix_view<Out> c,
+                                 const matmul_options& options) {
+    return matmul_problem_of<Out, In>(a, b, c, {}, options);
+}
+
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options) {
+    detail::run<In, Out>(a, b, c, {}, {}, stream, options);
+}
+
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue,
+            cuda::stream_ref stream, const matmul_options& options) {
+    detail::run<In, Out>(a, b, c, epilogue, {}, stream, options);
+}
+
+namespace detail {
+
+template <class Out, class In>
+std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
+    matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+    const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options,
+    bool (*is_compiled)()) {
+    using enum matmul_algorithm;
+    require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
+            static_cast<int>(epilogue.activation), "none: the function stands in its place");
+    auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
+    const matmul_algorithm asked = options.algorithm;
+    if (asked != automatic && asked != wmma && asked != fused)
+        throw unsupported(format("matmul: {} takes no function: wmma and fused do", to_string(asked)));
+    if (!product) return {};
+    product->epilogue.is_identity = false;
+    const stream_device device(stream);
+    matmul_problem problem = problem_of(*product, options);
+    problem.result = problem.operands;  // the kernel is compiled for the types that the user has
+    const std::string reason = why_not(fused, problem, device.traits());
+    if (asked == fused && !reason.empty()) throw unsupported(reason);
+    const bool may_be_fused = asked != wmma && reason.empty() && problem.a.cols > 0;
+    const bool is_fused = may_be_fused && is_compiled();
+    if (asked == fused && may_be_fused && !is_fused)
+        throw unsupported("matmul: fused needs the .cu file of its function compiled for 90a");
+    kernels::matmul::plan plan;
+    if (is_fused) plan = kernels::matmul::plan_fused(problem, device.traits());
+    validate_workspace_size("matmul", options.workspace, plan.workspace_bytes());
+    return {{arranged(*product, plan, stream.get()), plan, is_fused, !is_row_major(c)}};
+}
+
+}  // namespace detail
+
+#define INSTANTIATE_PRODUCTS(Out, In)                                                                \
+    template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>, \
+                                                       matrix_view<Out>, const matmul_options&);     \
+    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,    \
+                                  cuda::stream_ref, const matmul_options&);
+#define INSTANTIATE_EPILOGUES(Out, In)                                                                   \
+    template matmul_problem matmul_problem_of<Out, In>(matrix_view<const In>, matrix_view<const In>,     \
+                                                       matrix_view<Out>, const matmul_epilogue<Out>&,    \
+                                                       const matmul_options&);                           \
+    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,        \
+                                  const matmul_epilogue<Out>&, cuda::stream_ref, const matmul_options&); \
+    template std::optional<kernels::matmul::function_call<In, Out>> detail::prepare_matmul(              \
+        matrix_view<const In>, matrix_view<const In>, matrix_view<Out>, const matmul_epilogue<Out>&,     \
+        cuda::stream_ref, const matmul_options&, bool (*)());
+INSTANTIATE_PRODUCTS(float, float)
+INSTANTIATE_PRODUCTS(half, half)
+INSTANTIATE_PRODUCTS(float, half)
+INSTANTIATE_PRODUCTS(bfloat16, bfloat16)
+INSTANTIATE_PRODUCTS(float, bfloat16)
+INSTANTIATE_EPILOGUES(half, half)
+INSTANTIATE_EPILOGUES(float, half)
+INSTANTIATE_EPILOGUES(bfloat16, bfloat16)
+INSTANTIATE_EPILOGUES(float, bfloat16)
+#undef INSTANTIATE_PRODUCTS
+#undef INSTANTIATE_EPILOGUES
+
+}  // namespace heddle

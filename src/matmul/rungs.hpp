@@ -1,0 +1,38 @@
+#pragma once
+
+#include "kernels/matmul/launch.hpp"
+#include "src/rungs.hpp"
+#include <heddle/matmul.hpp>
+#include <heddle/types.hpp>
+
+#include <string_view>
+
+namespace heddle::detail {
+
+template <class In, class Out>
+using matmul_rung =
+    rung<matmul_algorithm, matmul_problem, kernels::matmul::plan, kernels::matmul::product<In, Out>>;
+
+template <class In, class Out>
+using planned_matmul = planned<matmul_rung<In, Out>>;
+
+/// The rung for a valid problem that is not empty, and its plan.
+/// @throws unsupported  the algorithm that was asked for has no kernel for the types, or cannot run the problem
+template <class In, class Out>
+planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_traits& device,
+                                    const matmul_options& options);
+
+/// @throws unsupported  the algorithm has no kernel for such operands
+void require_kernel(matmul_algorithm algorithm, element_type operands);
+
+/// @throws invalid_argument  an unknown algorithm, precision or variant, or a tile that the algorithm does not have
+void validate_choice(const char* operation, const matmul_options& options);
+
+/// @throws invalid_argument  as select() says
+void validate_problem(const char* operation, const matmul_problem& problem, const device_traits& device);
+
+/// Whether `automatic`, or the tuner, may take a rung for such a problem where it can run: whether it is as exact as is asked
+/// for, and not there to learn from alone.
+bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device);
+
+}  // namespace heddle::detail
