@@ -153,8 +153,12 @@ void register_matmul() {
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::f32))
             // skinny takes none of these, and tf32's, which automatic takes there, is above
-            if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::tf32)
+            if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::tf32) {
                 heddle_row(s, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
+                for (const std::string_view variant : matmul_variants(algorithm))
+                    heddle_row(s, temperature::cold, fmt::format("{}-{}", implementation(algorithm), variant),
+                               {.algorithm = algorithm, .variant = variant});
+            }
     host_rows(cube(512));
     host_rows(cube(1024));
 }

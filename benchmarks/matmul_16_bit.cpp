@@ -51,23 +51,15 @@ void row(const shape& s, std::string_view library, temperature temperature, Prep
     });
 }
 
-/// As its operands lie here.
-template <class T>
-matmul_problem problem_of(const shape& s) {
-    matmul_problem result{s.m, s.n, s.k, element_type_of<T>};
-    constexpr std::int64_t whole = 8;
-    result.tensor_maps = s.k % whole == 0 && (s.b_transposed ? s.k : s.n) % whole == 0;
-    return result;
-}
-
 template <class T>
 void heddle_row(const shape& s, temperature temperature,
                 matmul_algorithm algorithm = matmul_algorithm::automatic) {
-    row<T>(s, implementation(algorithm), temperature, [s, algorithm](auto a, auto b, auto c) {
-        const std::int64_t bytes =
-            matmul_workspace_bytes(problem_of<T>(s), traits_of(current_device()), algorithm);
-        const auto scratch = std::make_shared<workspace>(bytes, stream());
-        return [=] { matmul<T>(a, b, c, stream(), {.algorithm = algorithm, .workspace = *scratch}); };
+    row<T>(s, implementation(algorithm), temperature, [algorithm](auto a, auto b, auto c) {
+        matmul_options options{.algorithm = algorithm};
+        const auto scratch =
+            std::make_shared<workspace>(matmul_workspace_bytes<T>(a, b, c, stream(), options), stream());
+        options.workspace = *scratch;
+        return [=] { matmul<T>(a, b, c, stream(), options); };
     });
 }
 

@@ -138,7 +138,7 @@ class rung_table {
     }
 
     /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the
-    /// cheapest by plan.us or, where plans have no such prediction, the last; rows that pay before others.
+    /// cheapest by plan.us, or where plans have no such prediction, the last; rows that pay before others.
     /// @throws unsupported  none of them can run
     planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
                          std::string_view variant = {}) const {
@@ -155,7 +155,7 @@ class rung_table {
             if (!row.why_not(of, device).empty()) continue;
             if constexpr (has_costs) {
                 planned<Rung> candidate{&row, row.plan(of, device)};
-                if (best && pays == best_pays && candidate.plan.us >= best->plan.us) continue;
+                if (best && pays == best_pays && candidate.plan.us > best->plan.us) continue;
                 best = std::move(candidate);
             } else {
                 if (best && pays == best_pays) continue;

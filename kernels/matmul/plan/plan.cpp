@@ -1,0 +1,257 @@
+#include "kernels/matmul/plan/planning.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+constexpr double after_all_others_us = 1e9;
+
+plan plan_bf16x6(const matmul_problem& p, const device_traits& device, std::size_t kind) {
+    const planning x(p, device);
+    const tile_shape& tile = bf16x6_tiles[kind];
+    plan result = x.streamed(tile, x.costs.bf16x6[kind]);
+    result.tile = kind;
+    // The lowest row of tiles takes half the time where it has rows for one warpgroup alone, of 64.
+    const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.cluster);
+    result.low_last = 0 < rest && rest <= 64;
+    const bool is_one_round = result.streams == 0 && result.whole <= result.workers;
+    if (result.low_last && !is_one_round) result.us *= 1 - 0.5 / static_cast<double>(result.down);
+    if (x.m <= std::int64_t{tile.m} * (tile.cluster - 1))  // nothing is left for the second block
+        result.us = std::numeric_limits<double>::infinity();
+    return kind == bf16x6_elements ? result : x.after(copies_of(p), result);
+}
+
+plan plan_pipelined(const matmul_problem& p, const device_traits& device, bool may_share) {
+    const planning x(p, device);
+    return x.cheapest(pipelined_tiles, x.costs.pipelined, [&](const auto& tile, const auto& cost) {
+        plan result = x.blocks(tile, cost, may_share);
+        if (!fits(tile, device)) result.us = std::numeric_limits<double>::infinity();
+        return result;
+    });
+}
+
+/// The narrowest tile that n columns fit, from `first` on, or the widest.
+template <class Tiles>
+std::size_t tile_for(const Tiles& tiles, std::size_t first, std::int64_t n) {
+    while (first + 1 < tiles.size() && tiles[first].n < n) ++first;
+    return first;
+}
+
+double whole_tile_us(const tile_cost& cost, std::int64_t k) {
+    return cost.around_us + static_cast<double>(divide_up(k, step_k)) * cost.step_us;
+}
+
+}  // namespace
+
+plan plan_one_way(const matmul_problem&, const device_traits&) {
+    return {};
+}
+plan plan_mma_sync(const matmul_problem&, const device_traits&) {
+    return {.us = after_all_others_us};
+}
+plan plan_wmma(const matmul_problem&, const device_traits&) {
+    return {.us = 2 * after_all_others_us};
+}
+plan plan_copied(const matmul_problem& p, const device_traits& device) {
+    return planning(p, device).after(copies_of(p), {});
+}
+
+// float
+
+bool fits(const block_tile& tile, const device_traits& device) {
+    return static_cast<std::size_t>(tile.shared_bytes) <= device.shared_memory_per_block_optin;
+}
+
+plan plan_warp_tiled(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    return x.blocks(warp_tiled_tile, x.costs.warp_tiled, false);
+}
+
+plan plan_pipelined(const matmul_problem& p, const device_traits& device) {
+    return plan_pipelined(p, device, false);
+}
+
+plan plan_split_k(const matmul_problem& p, const device_traits& device) {
+    return plan_pipelined(p, device, p.has_workspace);
+}
+
+plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    return x.after(copies_of(p), x.blocks(tma_pipelined_tile, x.costs.tma_pipelined, p.has_workspace));
+}
+
+/// A multiprocessor takes two tiles at a time.
+plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    const std::int64_t all = divide_up(x.m, tf32x3_m) * divide_up(x.n, tf32x3_n);
+    const auto tiles = static_cast<double>(divide_up(all, device.sm_count));
+    const double step_us = lies_in_boxes(p) ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
+    return {.us = x.costs.ffma_around_us + tiles * x.costs.tf32x3_tile_us +
+                  static_cast<double>(divide_up(x.k, tf32x3_k)) *
+                      std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
+}
+
+/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once.
+plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
+    constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2;
+    const bool is_turned = p.c.rows > p.c.cols;
+    const planning x(p, device, is_turned);
+    const std::size_t tile = x.m == 1 ? 0 : x.m <= 4 ? 1 : 2;
+    const auto blocks = [&](std::int64_t rows) { return divide_up(x.n, line) * divide_up(x.m, rows); };
+    const auto parts = [&](std::int64_t rows) {
+        return 2 * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
+    };
+    const std::int64_t modelled = skinny_float_rows.back();
+    const auto rounds = static_cast<double>(divide_up(blocks(modelled) * parts(modelled), device.sm_count));
+    const auto lines = static_cast<double>(divide_up(x.k, line * parts(modelled)));
+    const auto rows = static_cast<double>(std::min(modelled, x.m));
+    return {.is_turned = is_turned,
+            .tile = tile,
+            .parts = static_cast<int>(parts(skinny_float_rows[tile])),
+            .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / x.n,
+            .us = x.costs.skinny_float_around_us +
+                  rounds * lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us)};
+}
+
+plan plan_bf16x6_boxes(const matmul_problem& p, const device_traits& device) {
+    return plan_bf16x6(p, device, bf16x6_boxes);
+}
+plan plan_bf16x6_pairs(const matmul_problem& p, const device_traits& device) {
+    return plan_bf16x6(p, device, bf16x6_pairs);
+}
+plan plan_bf16x6_elements(const matmul_problem& p, const device_traits& device) {
+    return plan_bf16x6(p, device, bf16x6_elements);
+}
+
+plan plan_fp16x3(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    plan result = x.streamed(fp16x3_tile, x.costs.fp16x3);
+    result.pieces_bytes = lay_out_split(x.m, fp16x3_tile.m, x.k, is_split_by_rows(p.a)).bytes +
+                          lay_out_split(x.n, fp16x3_tile.n, x.k, !is_split_by_rows(p.b)).bytes;
+    result.us += 2 * x.costs.copy_around_us + 2 * static_cast<double>(x.k) * static_cast<double>(x.m + x.n) *
+                                                  sizeof(float) / x.costs.split_bytes_per_us;
+    return result;
+}
+
+split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k, bool along_k) {
+    constexpr std::int64_t half_bytes = 2, packet = 8;
+    const std::int64_t rows = along_k ? extent : k, cols = along_k ? k : extent;
+    split_layout result{};
+    result.stride = divide_up(cols, packet) * packet;
+    result.piece_stride = rows * result.stride;
+    result.power_stride = divide_up(extent, tile_extent) * tile_extent;
+    result.bytes = split_layout::pieces * half_bytes * result.piece_stride +
+                   result.power_stride * divide_up(k, step_k) * std::int64_t{sizeof(float)};
+    return result;
+}
+
+/// Where B does not lie along k, A does, and C^T is computed.
+plan plan_tf32(const matmul_problem& p, const device_traits& device) {
+    const operand_copies copies = copies_of(p, true);
+    const bool is_turned = !has_tensor_columns(p.b, copies.b);
+    const planning x(p, device, is_turned);
+    plan result = x.cheapest(tf32_tiles, x.costs.tf32, [&](const tile_shape& tile, const tile_cost& cost) {
+        const std::int64_t height = std::int64_t{tile.m} * tile.cluster, low = x.m % height,
+                           narrow = x.n % tile.n;
+        plan of_tile = x.streamed(tile, cost);
+        of_tile.low_last = 64 < height && 0 < low && 2 * low <= height;
+        of_tile.narrow_last = tf32_narrow < tile.n && 0 < narrow && narrow <= tf32_narrow;
+        double saved = 0;
+        if (of_tile.down > 1 && of_tile.low_last)
+            saved += x.costs.tf32_saved_by_low / static_cast<double>(of_tile.down);
+        if (of_tile.across > 1 && of_tile.narrow_last)
+            saved += x.costs.tf32_saved_by_narrow / static_cast<double>(of_tile.across);
+        of_tile.us = std::max(of_tile.us * (1 - saved), cost.around_us + x.read_us) +
+                     (of_tile.streams > 0 ? x.costs.tf32_streaming_us : 0);
+        return of_tile;
+    });
+    result.is_turned = is_turned;
+    return x.after(copies, result);
+}
+
+/// The operand of C's columns, or of those of C^T, has to lie along k.
+plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device) {
+    const operand_copies copies = copies_of(p, true);
+    plan best;
+    for (const bool is_turned : {false, true}) {
+        if (!(is_turned ? has_tensor_rows(p.a, copies.a) : has_tensor_columns(p.b, copies.b))) continue;
+        const planning x(p, device, is_turned);
+        const std::size_t tile = tile_for(skinny_tf32_tiles, 0, x.n);
+        plan result = x.skinny(skinny_tf32_tiles[tile], x.costs.skinny_tf32_step_us);
+        result.tile = tile;
+        result.is_turned = is_turned;
+        if (result.us < best.us) best = result;
+    }
+    return planning(p, device).after(copies, best);
+}
+
+// half and bfloat16
+
+plan plan_persistent(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    return x.after(copies_of(p), x.cheapest_whole(persistent_tiles, x.costs.persistent));
+}
+
+plan plan_cluster_multicast(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    return x.after(copies_of(p), x.cheapest_whole(multicast_tiles, x.costs.multicast));
+}
+
+plan plan_stream_k(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    return x.after(copies_of(p), x.cheapest_streamed(persistent_tiles, x.costs.persistent));
+}
+
+plan plan_fused(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    return x.after(copies_of(p), x.cheapest_whole(fused_tiles, x.costs.fused));
+}
+
+/// C's longer side is m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
+plan plan_skinny(const matmul_problem& p, const device_traits& device) {
+    const operand_copies copies = copies_of(p);
+    const bool is_turned = p.c.rows < p.c.cols;
+    const planning x(p, device, is_turned);
+    const bool crosses_k = is_turned ? has_tensor_columns(p.a, copies.a) : has_tensor_rows(p.b, copies.b);
+    const std::size_t tile = tile_for(skinny_tiles, crosses_k ? 1 : 0, x.n);
+    plan result = x.skinny(skinny_tiles[tile], x.costs.skinny_step_us[tile]);
+    result.tile = tile;
+    result.is_turned = is_turned;
+    return x.after(copies, result);
+}
+
+group_plan plan_group(std::span<const matmul_problem> problems, const device_traits& device) {
+    const tuning& costs = tuning_of(device);
+    group_plan best;
+    for (const std::size_t i : grouped_tiles) {
+        std::int64_t tiles = 0;
+        double us = 0, all_read_us = costs.persistent[i].around_us;
+        for (const matmul_problem& p : problems) {
+            const planning x(p, device);
+            const std::int64_t rounds_before = divide_up(tiles, device.sm_count);
+            tiles += divide_up(x.m, persistent_tiles[i].m) * divide_up(x.n, persistent_tiles[i].n);
+            us += static_cast<double>(divide_up(tiles, device.sm_count) - rounds_before) *
+                  whole_tile_us(costs.persistent[i], x.k);
+            all_read_us += x.read_us;
+        }
+        us = std::max(us, all_read_us);
+        if (us < best.us) best = {i, static_cast<int>(std::min<std::int64_t>(tiles, device.sm_count)), us};
+    }
+    return best;
+}
+
+plan tiles_in_group(const group_plan& group, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return lay_out_tiles(persistent_tiles[group.tile], {}, m, n, k, 1, group.workers);
+}
+
+double launch_us(const device_traits& device) {
+    return tuning_of(device).launch_us;
+}
+
+double grouped_tile_us(const matmul_problem& p, const device_traits& device) {
+    return whole_tile_us(tuning_of(device).persistent[grouped_tiles.back()], p.a.cols);
+}
+
+}  // namespace heddle::kernels::matmul

@@ -1,0 +1,176 @@
+#include "kernels/matmul/plan/planning.hpp"
+
+#include "kernels/device/early_launch.hpp"
+#include "kernels/device/tile_scheduler.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::kernels::matmul {
+
+bool lies_in_boxes(const matmul_problem& p) {
+    const auto begins_at_boxes = [&](std::int64_t stride) {
+        return stride * p.a.element_bytes % tensor_alignment == 0;
+    };
+    return has_tensor_rows_or_columns(p.a) && has_tensor_rows_or_columns(p.b) && has_tensor_extents(p.c) &&
+           begins_at_boxes(p.a_stride) && begins_at_boxes(p.b_stride) && p.batches <= max_tensor_extent;
+}
+
+bool lies_along_k(const matmul_problem& p) {
+    return has_tensor_rows(p.a) || has_tensor_rows(transposed(p.b));
+}
+
+bool can_be_copied(const matmul_problem& p) {
+    return p.has_workspace && p.batches == 1 && has_unit_stride(p) && is_countable_by_int(p);
+}
+
+bool is_skinny(const matmul_problem& p) {
+    const bool is_float = p.operands == element_type::f32;
+    return std::min(p.c.rows, p.c.cols) <= (is_float ? max_skinny_float_side : max_skinny_side);
+}
+
+operand_copies copies_of(const matmul_problem& p, bool along_k) {
+    operand_copies copies;
+    const matrix_layout b = transposed(p.b);
+    if (along_k && !lies_along_k(p)) {
+        const bool a_by_rows = has_contiguous_rows(p.a), b_by_rows = has_contiguous_rows(b);
+        if (a_by_rows || (!b_by_rows && p.a.rows <= b.rows))
+            copies.a = a_by_rows ? copy_kind::aligned : copy_kind::turned;
+        else
+            copies.b = b_by_rows ? copy_kind::aligned : copy_kind::turned;
+    }
+    if (copies.a == copy_kind::none && !has_tensor_rows_or_columns(p.a)) copies.a = copy_kind::aligned;
+    if (copies.b == copy_kind::none && !has_tensor_rows_or_columns(p.b)) copies.b = copy_kind::aligned;
+    return copies;
+}
+
+plan lay_out_tiles(const tile_shape& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
+                   std::int64_t k, std::int64_t batches, int places) {
+    plan result;
+    result.batches = batches;
+    result.down = divide_up(m, std::int64_t{tile.m} * tile.cluster);
+    result.across = divide_up(n, tile.n);
+    result.steps = divide_up(k, step_k);
+    result.whole = batches * result.down * result.across;
+    result.workers = static_cast<int>(std::clamp<std::int64_t>(result.whole, 1, std::max(1, places)));
+    result.us = static_cast<double>(divide_up(result.whole, result.workers)) *
+                (cost.around_us + static_cast<double>(result.steps) * cost.step_us);
+    return result;
+}
+
+planning::planning(const matmul_problem& of, const device_traits& on, bool is_turned)
+    : problem(of),
+      device(on),
+      costs(tuning_of(on)),
+      m(is_turned ? of.c.cols : of.c.rows),
+      n(is_turned ? of.c.rows : of.c.cols),
+      k(of.a.cols),
+      read_us(static_cast<double>(k) * static_cast<double>((m + n) * of.a.element_bytes) /
+              costs.memory_bytes_per_us) {}
+
+plan planning::whole(const tile_shape& tile, const tile_cost& cost) const {
+    plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.cluster);
+    result.us = std::max(result.us, cost.around_us + static_cast<double>(problem.batches) * read_us);
+    return result;
+}
+
+plan planning::streamed(const tile_shape& tile, const tile_cost& cost) const {
+    plan result = whole(tile, cost);
+    if (!problem.has_workspace) return result;
+    const std::int64_t tiles = result.whole;
+    const int workers = std::max(1, device.sm_count / tile.cluster);
+    const std::int64_t rest = tiles % workers;
+    const int warpgroups = tile.cluster * tile.m / 64;  // each draws its own tickets
+    const auto streams =
+        static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / tile.min_steps,
+                                   (max_tickets / warpgroups - rest) / 2}));
+    if (streams <= rest) return result;
+    const auto rounds = static_cast<double>(tiles / workers);
+    const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
+    const auto sharers = static_cast<int>(divide_up(streams, rest)) + 1;
+    const int at_once = added_at_once(sharers);
+    const auto added = static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
+    const double combine_us =
+        costs.combine_around_us + (1 + added) * tile.m * tile.n * sizeof(float) / costs.combined_bytes_per_us;
+    const double us = rounds * (cost.around_us + static_cast<double>(result.steps) * cost.step_us) +
+                      cost.around_us + share * cost.step_us + combine_us;
+    if (us >= result.us) return result;
+    result.us = std::max(us, cost.around_us + combine_us + read_us);
+    result.workers = rounds > 0 ? workers : streams;
+    result.whole = tiles - rest;
+    result.streams = streams;
+    result.sums_bytes =
+        std::int64_t{2} * streams * tile.cluster * tile.m * tile.n * std::int64_t{sizeof(float)};
+    return result;
+}
+
+plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_share) const {
+    constexpr std::int64_t min_part_k = 64, most_adders = 32;
+    const std::int64_t at_once = std::int64_t{device.sm_count} * tile.blocks_per_sm;
+    const auto depth = static_cast<double>(k);
+    // So many blocks, in rounds, each `along` of k.
+    const auto rounds_us = [&](std::int64_t blocks, double along) {
+        const std::int64_t last = blocks % at_once;
+        const double full_us = static_cast<double>(blocks / at_once) * (cost.around_us + along * cost.k_us);
+        if (last == 0) return full_us;
+        return full_us + cost.around_us + along * (last <= device.sm_count ? cost.alone_k_us : cost.k_us);
+    };
+    plan result;
+    result.down = divide_up(m, tile.m);
+    result.across = divide_up(n, tile.n);
+    result.whole = result.down * result.across;
+    result.us = costs.ffma_around_us + rounds_us(result.whole, depth);
+    const std::int64_t rest = result.whole % at_once;
+    if (!may_share || rest == 0) return result;
+
+    plan sharing = result;
+    sharing.whole -= rest;
+    sharing.parts = static_cast<int>(std::min(at_once / rest, k / min_part_k));
+    if (sharing.parts < 2) return result;
+    sharing.sums_bytes = rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
+    sharing.us = costs.ffma_around_us + rounds_us(sharing.whole, depth) +
+                 rounds_us(rest * sharing.parts, depth / sharing.parts) + costs.add_up_around_us +
+                 static_cast<double>(sharing.sums_bytes) / costs.added_up_bytes_per_us;
+    // Sums are added up by as many threads as the device takes at once.
+    const std::int64_t packets = rest * tile.m * tile.n / 4;
+    const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
+    sharing.adders = static_cast<int>(std::min<std::int64_t>(
+        {most_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),
+         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
+    sharing.begins_early = waits_for_grids(device);
+    return sharing.us < result.us ? sharing : result;
+}
+
+plan planning::skinny(const skinny_shape& tile, double step_us) const {
+    constexpr std::int64_t min_k = 256;  // of a block: less does not pay for adding up
+    plan result;
+    result.down = divide_up(m, skinny_height);
+    result.across = divide_up(n, tile.n);
+    result.steps = divide_up(k, tile.k);
+    const std::int64_t tiles = std::max<std::int64_t>(1, result.down * result.across);
+    const std::int64_t parts = std::clamp<std::int64_t>(
+        device.sm_count / tiles, 1, std::max<std::int64_t>(1, result.steps / (min_k / tile.k)));
+    while (result.cluster < max_cluster && std::int64_t{2} * result.cluster <= parts) result.cluster *= 2;
+    if (problem.has_workspace) result.clusters = static_cast<int>(parts / result.cluster);
+    if (result.clusters > 1)
+        result.sums_bytes = tiles * result.clusters * skinny_height * tile.n * std::int64_t{sizeof(float)};
+    const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
+    const double busy_us = static_cast<double>(divide_up(tiles * shares, device.sm_count)) *
+                           static_cast<double>(divide_up(result.steps, shares)) * step_us;
+    result.us = costs.skinny_around_us + std::max(busy_us, read_us) +
+                (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
+                (result.clusters > 1 ? costs.skinny_ticket_us : 0);
+    return result;
+}
+
+plan planning::after(const operand_copies& copies, plan then) const {
+    then.copies = copies;
+    for (const std::int64_t bytes : {copied_bytes(problem.a, copies.a), copied_bytes(problem.b, copies.b)}) {
+        if (bytes == 0) continue;
+        then.copied_bytes += bytes;
+        then.us += costs.copy_around_us + static_cast<double>(bytes) / costs.copied_bytes_per_us;
+    }
+    return then;
+}
+
+}  // namespace heddle::kernels::matmul

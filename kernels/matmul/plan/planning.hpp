@@ -1,0 +1,74 @@
+#pragma once
+
+#include "kernels/matmul/plan/plan.hpp"
+#include "kernels/matmul/tuning/tuning.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// What the plans are made of.
+namespace heddle::kernels::matmul {
+
+/// Tiles that are done one after another by `places` blocks, or clusters of them, side by side.
+plan lay_out_tiles(const tile_shape& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
+                   std::int64_t k, std::int64_t batches, int places);
+
+/// What a rung that reads A and B by the tensor memory accelerator has copied before it: what that cannot read and, where one
+/// of them has to lie along k, what then does.
+operand_copies copies_of(const matmul_problem& problem, bool along_k = false);
+
+/// Whether a matrix, or its copy, has rows, or columns, that the tensor memory accelerator can read.
+constexpr bool has_tensor_rows(const matrix_layout& m, copy_kind copy) {
+    return copy == copy_kind::none ? has_tensor_rows(m)
+                                   : has_contiguous_rows(m) == (copy == copy_kind::aligned);
+}
+constexpr bool has_tensor_columns(const matrix_layout& m, copy_kind copy) {
+    return copy == copy_kind::none ? has_tensor_rows(transposed(m)) : !has_tensor_rows(m, copy);
+}
+
+/// A problem on a device, and how its kinds of layout come out there.
+struct planning {
+    const matmul_problem& problem;
+    const device_traits& device;
+    const tuning& costs;
+    std::int64_t m, n, k;
+    double read_us;  ///< A and B once, at the rate of the memory
+
+    /// Or of the product turned, C^T = B^T A^T.
+    planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
+
+    /// Whole tiles, in rounds.
+    plan whole(const tile_shape& tile, const tile_cost& cost) const;
+    /// Whole rounds of tiles and, where that is faster and there is a workspace, the rest streamed (stream-K).
+    plan streamed(const tile_shape& tile, const tile_cost& cost) const;
+    /// Tiles of blocks of FFMAs; with `may_share` and where that is faster, whole rounds of these and the rest in as many
+    /// parts as fill a round.
+    plan blocks(const block_tile& tile, const block_cost& cost, bool may_share) const;
+    /// Tiles that are shared out along k among clusters of blocks.
+    plan skinny(const skinny_shape& tile, double step_us) const;
+    /// The copies, and then that.
+    plan after(const operand_copies& copies, plan then) const;
+
+    /// The cheapest of some tiles, or the one that is asked for.
+    template <class Tile, class Cost, std::size_t count, class LayOut>
+    plan cheapest(const std::array<Tile, count>& tiles, const std::array<Cost, count>& cost,
+                  LayOut lay_out) const {
+        plan best;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (problem.tile >= 0 && i != static_cast<std::size_t>(problem.tile)) continue;
+            plan candidate = lay_out(tiles[i], cost[i]);
+            candidate.tile = i;
+            if (candidate.us < best.us || problem.tile >= 0) best = candidate;
+        }
+        return best;
+    }
+    plan cheapest_whole(const auto& tiles, const auto& cost) const {
+        return cheapest(tiles, cost, [this](const auto& t, const auto& c) { return whole(t, c); });
+    }
+    plan cheapest_streamed(const auto& tiles, const auto& cost) const {
+        return cheapest(tiles, cost, [this](const auto& t, const auto& c) { return streamed(t, c); });
+    }
+};
+
+}  // namespace heddle::kernels::matmul
