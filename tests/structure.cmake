@@ -20,6 +20,16 @@ if(HEDDLE_BUILD_BENCHMARKS AND HEDDLE_BUILD_EXAMPLES AND CMAKE_GENERATOR STREQUA
       ${CUDAToolkit_BIN_DIR} ${PROJECT_SOURCE_DIR}/.deps/cuda/bin ${PROJECT_SOURCE_DIR}/.deps/disassembler/bin)
   set_tests_properties(pages PROPERTIES TIMEOUT 300)
 endif()
+
+# The page that adds a rung, followed on a copy of the tree: its objects are linked instead of an archive's members.
+add_test(NAME add_a_kernel.self_test
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/add_a_kernel.py --self-test)
+if(NOT BUILD_SHARED_LIBS AND CMAKE_GENERATOR STREQUAL "Ninja")
+  add_test(NAME add_a_kernel
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/add_a_kernel.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties(add_a_kernel PROPERTIES TIMEOUT 300)
+endif()
+
 add_test(NAME install_preset
   COMMAND ${CMAKE_COMMAND}
     -D source=${PROJECT_SOURCE_DIR}
