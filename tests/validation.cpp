@@ -1,3 +1,4 @@
+#include "tests/matmul/problems.hpp"
 #include "tests/support/images.hpp"
 #include "tests/support/provoked.hpp"
 #include <heddle/heddle.hpp>
@@ -208,18 +209,18 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{2, n}, d); });
     for (const element_type type : {element_type::f32, element_type::f16}) {
-        add("select", [=](size n, device d) { return select(matmul_problem{n, n, n, type}, d); });
-        add("select", [=](size n, device d) { return select(matmul_problem{2, 2, n, type}, d); });
+        add("select", [=](size n, device d) { return select(test::product{n, n, n, type}, d); });
+        add("select", [=](size n, device d) { return select(test::product{2, 2, n, type}, d); });
         for (const matmul_algorithm each : matmul_algorithms(type)) {
             add("matmul_workspace_bytes", [=](size n, device d) {
-                return matmul_workspace_bytes(matmul_problem{n, n, n, type}, d, each);
+                return matmul_workspace_bytes(test::product{n, n, n, type}, d, each);
             });
             add("why_not", [=](size n, device d) {
-                return why_not(each, matmul_problem{n, 2, 2, type}, d).size();
+                return why_not(each, test::product{n, 2, 2, type}, d).size();
             });
         }
         add("matmul_workspace_bytes", [=](size n, device d) {
-            return matmul_workspace_bytes(matmul_problem{2, n, 2, type}, d);
+            return matmul_workspace_bytes(test::product{2, n, 2, type}, d);
         });
     }
     for (const reduce_algorithm each : reduce_algorithms()) {
@@ -286,28 +287,6 @@ TEST(every_function_of_a_problem, takes_large_problems_and_small_devices) {
                                         std::int64_t{1} << 24, std::int64_t{1} << 29})
             for (const auto& [name, run] : pure_functions())
                 EXPECT_GE(run(size, device), 0) << name << ' ' << size;
-}
-
-TEST(matmul_problem, is_checked) {
-    const device_traits device{.compute_capability_major = 9, .sm_count = 132};
-    const auto text_of = [&](const matmul_problem& p, matmul_algorithm which = matmul_algorithm::automatic) {
-        return invalid_argument_of([&] { (void)matmul_workspace_bytes(p, device, which); });
-    };
-    const std::int64_t vast = std::int64_t{1} << 40;
-    EXPECT_EQ(
-        text_of({vast, vast, vast}),
-        "matmul_workspace_bytes: problem.n is 1099511627776, expected a problem that is not too large: of at "
-        "most 288230376151711744 elements");
-    EXPECT_EQ(text_of({-1, 2, 3}, matmul_algorithm::naive),
-              "matmul_workspace_bytes: problem.m is -1, expected zero or more");
-    EXPECT_EQ(text_of({.batches = -1}),
-              "matmul_workspace_bytes: problem.batches is -1, expected zero or more");
-    EXPECT_EQ(text_of({1, 2, 3}, static_cast<matmul_algorithm>(99)),
-              "matmul_workspace_bytes: algorithm is 99, expected an enumerator of matmul_algorithm");
-    EXPECT_EQ(text_of({1, 2, 3, element_type::f64}),
-              "matmul_workspace_bytes: problem.operands is 1, expected f32, f16 or bf16");
-    EXPECT_EQ(text_of({.precision = static_cast<precision>(7)}),
-              "matmul_workspace_bytes: problem.precision is 7, expected an enumerator of precision");
 }
 
 TEST(gaussian_blur_problem, is_of_known_types_and_borders) {
@@ -419,25 +398,6 @@ TEST_F(uncountable_bytes, of_copies_are_of_the_dimension_at_fault) {
               "fill: destination.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
 }
 
-TEST_F(uncountable_bytes, of_batches_of_matrices_are_of_their_stride_or_their_count) {
-    const batch_view<const half> a{{m_.halves, 4, 4}, 3, 16}, b{{m_.halves + 1000, 4, 4}, 3, 16};
-    const batch_view<half> c{{m_.halves + 2000, 4, 4}, 3, 16};
-    const auto text_of = [&](const auto& a_, const auto& b_, const auto& c_) {
-        return invalid_argument_of([&] { batched_matmul<half>(a_, b_, c_, no_stream); });
-    };
-    constexpr std::int64_t farther = std::int64_t{1} << 62;
-    const std::string stride = " is 4611686018427387904, expected a stride whose bytes fit 63 bits";
-    using batch = batch_view<const half>;
-    EXPECT_EQ(text_of(batch{a.first, 3, farther}, b, c), "batched_matmul: a.stride" + stride);
-    EXPECT_EQ(text_of(a, batch{b.first, 3, farther}, c), "batched_matmul: b.stride" + stride);
-    EXPECT_EQ(text_of(a, b, batch_view<half>{c.first, 3, farther}), "batched_matmul: c.stride" + stride);
-    // (count - 1) * stride wraps to a small number.
-    EXPECT_EQ(text_of(batch{a.first, 5, farther}, batch{b.first, 5, 0}, batch_view<half>{c.first, 5, 16}),
-              "batched_matmul: a.stride" + stride);
-    EXPECT_EQ(text_of(a, b, batch_view<half>{c.first, farther, 16}),
-              "batched_matmul: c.count is 4611686018427387904, expected an extent whose bytes fit 63 bits");
-}
-
 // Batches of nothing.
 
 TEST(batches_of_none, have_no_pointers) {
@@ -459,64 +419,6 @@ TEST(batches_of_none, have_no_pointers) {
     EXPECT_NO_THROW(host::box_blur<float>(from, to, 1));
     EXPECT_NO_THROW(host::sobel<float>(from, to, gradient::x));
     EXPECT_NO_THROW(host::laplacian<float>(from, to));
-}
-
-TEST(batches_of_none, still_have_shapes_and_options) {
-    const batch_view<const half> a{{nullptr, 3, 4}, 0, 12}, b{{nullptr, 4, 5}, 0, 20};
-    const batch_view<half> c{{nullptr, 3, 5}, 0, 15};
-    const auto text_of = [&](const auto& a_, const auto& b_, const matmul_options& options = {}) {
-        return invalid_argument_of([&] { batched_matmul<half>(a_, b_, c, no_stream, options); });
-    };
-    using batch = batch_view<const half>;
-    EXPECT_EQ(text_of(a, batch{{nullptr, 5, 5}, 0, 25}), "matmul: b.rows is 5, expected 4 (a.cols)");
-    EXPECT_EQ(text_of(batch{{nullptr, -3, 4}, 0, 12}, b),
-              "batched_matmul: a.rows is -3, expected zero or more");
-    EXPECT_EQ(text_of(a, b, {.algorithm = static_cast<matmul_algorithm>(99)}),
-              "matmul: options.algorithm is 99, expected an enumerator of matmul_algorithm");
-}
-
-// Texts of matmul's options.
-
-class matmul_options_text : public testing::Test {
-  protected:
-    template <class T>
-    static void multiply(T* p, const matmul_options& options) {
-        matmul<T>(matrix_view<const T>{p, 8, 8}, matrix_view<const T>{p + 1000, 8, 8},
-                  matrix_view<T>{p + 2000, 8, 8}, no_stream, options);
-    }
-    memory m_;
-};
-
-TEST_F(matmul_options_text, says_which_tiles_there_are) {
-    const auto text_of = [&](auto* p, matmul_algorithm algorithm, int tile) {
-        return invalid_argument_of([&] { multiply(p, {.algorithm = algorithm, .tile = tile}); });
-    };
-    using enum matmul_algorithm;
-    for (const int tile : {-2, 0, 1})
-        EXPECT_EQ(text_of(m_.floats, pipelined, tile),
-                  "matmul: options.tile is " + std::to_string(tile) +
-                      ", expected -1: pipelined has no tiles to choose from");
-    for (const int tile : {-2, 4})
-        EXPECT_EQ(text_of(m_.halves, persistent, tile),
-                  "matmul: options.tile is " + std::to_string(tile) +
-                      ", expected -1 to 3: a place in matmul_tiles(persistent)");
-    EXPECT_EQ(text_of(m_.halves, automatic, 0),
-              "matmul: options.tile is 0, expected -1: automatic has no tiles to choose from");
-}
-
-TEST_F(matmul_options_text, names_the_type_that_a_rung_is_not_for) {
-    const auto text_of = [&](auto* p, matmul_algorithm algorithm) {
-        try {
-            multiply(p, {.algorithm = algorithm});
-        } catch (const unsupported& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
-    EXPECT_EQ(text_of(m_.floats, matmul_algorithm::persistent),
-              "matmul: persistent has no kernel for operands of type float");
-    EXPECT_EQ(text_of(m_.halves, matmul_algorithm::pipelined),
-              "matmul: pipelined has no kernel for operands of type half");
 }
 
 }  // namespace

@@ -1,12 +1,4 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/matmul.hpp"
-#include "tests/support/matmul_16_bit.hpp"
-#include "tests/support/random.hpp"
-#include <heddle/device.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
+#include "tests/matmul/rungs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,12 +16,15 @@
 #include <vector>
 
 #if HEDDLE_HAS_CUBLAS
-#include <cublas_v2.h>
+#include "tests/matmul/cublas.hpp"
 
 namespace heddle {
 namespace {
 
 using test::guarded;
+using test::matmul_device;
+using test::matmul_on_hopper;
+using test::operands;
 using test::reference;
 using test::shape;
 
@@ -55,13 +50,13 @@ std::vector<float> scaled(std::vector<float> elements, const std::function<doubl
 }
 
 /// A (side x k) and B (k x side).
-struct operands {
+struct elements {
     std::vector<float> a, b;
 };
 
 struct distribution {
     const char* name;
-    operands (*make)(std::int64_t side, std::int64_t k);
+    elements (*make)(std::int64_t side, std::int64_t k);
 };
 
 void PrintTo(const distribution& d, std::ostream* out) {
@@ -71,11 +66,11 @@ void PrintTo(const distribution& d, std::ostream* out) {
 constexpr std::array distributions = {
     distribution{"normal",
                  [](std::int64_t side, std::int64_t k) {
-                     return operands{normal(side * k), normal(k * side)};
+                     return elements{normal(side * k), normal(k * side)};
                  }},
     distribution{"uniform",
                  [](std::int64_t side, std::int64_t k) {
-                     return operands{test::random_elements<float>(side * k, 0, 1),
+                     return elements{test::random_elements<float>(side * k, 0, 1),
                                      test::random_elements<float>(k * side, 0, 1)};
                  }},
     distribution{"lognormal",
@@ -85,11 +80,11 @@ constexpr std::array distributions = {
                          for (float& x : elements) x = std::exp(3 * x);
                          return elements;
                      };
-                     return operands{of(side * k), of(k * side)};
+                     return elements{of(side * k), of(k * side)};
                  }},
     distribution{"scaled_rows",
                  [](std::int64_t side, std::int64_t k) {
-                     return operands{scaled(normal(side * k),
+                     return elements{scaled(normal(side * k),
                                             [side, k](std::int64_t i) {
                                                 return std::pow(10, -20 + 40.0 * static_cast<double>(i / k) /
                                                                               static_cast<double>(side - 1));
@@ -98,7 +93,7 @@ constexpr std::array distributions = {
                  }},
     distribution{"cancelling_pairs",
                  [](std::int64_t side, std::int64_t k) {
-                     operands result{normal(side * k), normal(k * side)};
+                     elements result{normal(side * k), normal(k * side)};
                      for (std::int64_t i = 0; i < side; ++i)
                          for (std::int64_t j = 1; j < k; j += 2) {
                              const auto at = [](std::int64_t place) {
@@ -113,12 +108,12 @@ constexpr std::array distributions = {
     distribution{"tiny",  // products are near the smallest normal number
                  [](std::int64_t side, std::int64_t k) {
                      const auto tiny = [](std::int64_t) { return 0x1p-61; };
-                     return operands{scaled(normal(side * k), tiny), scaled(normal(k * side), tiny)};
+                     return elements{scaled(normal(side * k), tiny), scaled(normal(k * side), tiny)};
                  }},
     distribution{
         "large_ones_apart",  // in every 64 along k one in A, another in B
         [](std::int64_t side, std::int64_t k) {
-            return operands{
+            return elements{
                 scaled(normal(side * k), [k](std::int64_t i) { return i % k % 64 == 0 ? 0x1p20 : 1; }),
                 scaled(normal(k * side), [side](std::int64_t i) { return i / side % 64 == 1 ? 0x1p20 : 1; })};
         }},
@@ -127,7 +122,7 @@ constexpr std::array distributions = {
                      const auto large = [k](std::int64_t) {
                          return 0x1p62 / std::sqrt(static_cast<double>(k));
                      };
-                     return operands{scaled(normal(side * k), large),
+                     return elements{scaled(normal(side * k), large),
                                      scaled(normal(k * side), [](std::int64_t) { return 0x1p60; })};
                  }},
 };
@@ -135,7 +130,7 @@ constexpr std::array distributions = {
 /// A product of checked_rows rows of A, spread over it, in float64.
 class sampled_reference {
   public:
-    sampled_reference(const operands& in, std::int64_t side, std::int64_t k)
+    sampled_reference(const elements& in, std::int64_t side, std::int64_t k)
         : side_(side),
           exact_({checked_rows, side, k}, rows_of(in.a, k), in.b,
                  std::vector<float>(static_cast<std::size_t>(checked_rows * side)), 1, 0),
@@ -196,32 +191,18 @@ struct comparison {
 };
 
 /// With cublasSgemm.
-comparison compare(const operands& in, std::int64_t side, std::int64_t k, const matmul_options& options) {
-    const shape s{side, side, k};
-    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n), vendor(s.m, s.n, s.n);
-    a.upload(in.a);
-    b.upload(in.b);
+comparison compare(const elements& in, std::int64_t side, std::int64_t k, const matmul_options& options) {
+    operands<float> p({side, side, k}, in.a, in.b);
+    guarded<float> vendor(side, side, side);
     const stream stream;
-    matmul_problem problem{s.m, s.n, s.k};
-    problem.precision = options.precision;
-    workspace scratch(matmul_workspace_bytes(problem, traits_of(current_device()), options.algorithm),
-                      stream);
+    workspace scratch(p.workspace_bytes(stream, options), stream);
     matmul_options with = options;
     with.workspace = scratch;
-    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, with);
-
-    cublasHandle_t handle = nullptr;
-    EXPECT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
-    EXPECT_EQ(cublasSetStream(handle, stream.get()), CUBLAS_STATUS_SUCCESS);
-    const float one = 1, zero = 0;
-    // Row-major C = A B is column-major C^T = B^T A^T.
-    EXPECT_EQ(cublasSgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, s.n, s.m, s.k, &one, b.data(), s.n, a.data(),
-                             s.k, &zero, vendor.data(), s.n),
-              CUBLAS_STATUS_SUCCESS);
+    p.multiply(stream, with);
+    test::cublas(stream).multiply(p.s, p.a.data(), p.b.data(), vendor.data());
     stream.synchronize();
-    EXPECT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS);
     const sampled_reference exact(in, side, k);
-    return {exact.error_of(c.download()), exact.error_of(vendor.download())};
+    return {exact.error_of(p.c.download()), exact.error_of(vendor.download())};
 }
 
 void record(const std::string& name, double of_ours, double of_theirs) {
@@ -234,8 +215,9 @@ void record(const std::string& name, double of_ours, double of_theirs) {
     testing::Test::RecordProperty(name + "_of_cublas", text(of_theirs));
 }
 
-class matmul_precision : public test::gpu_test,
-                         public testing::WithParamInterface<std::tuple<distribution, std::int64_t>> {};
+using drawn_from = testing::WithParamInterface<std::tuple<distribution, std::int64_t>>;
+
+class matmul_precision : public matmul_on_hopper, public drawn_from {};
 
 /// The largest of a thousand normal errors, or of sixteen thousand, is off its mean by a tenth: two of them by this factor once
 /// in ten thousand times.
@@ -256,7 +238,6 @@ void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::i
 }
 
 TEST_P(matmul_precision, is_that_of_cublas) {
-    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     const auto& [of, k] = GetParam();
     // Of a shorter k, both add by FMAs; from there on bf16x6 is more exact by more than luck.
     expect_as_exact_as_cublas(of, large_side, k, k < 512 ? luck : 1);
@@ -265,7 +246,6 @@ TEST_P(matmul_precision, is_that_of_cublas) {
 class precision_of_a_small_c : public matmul_precision {};
 
 TEST_P(precision_of_a_small_c, is_that_of_cublas) {
-    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     const auto& [of, k] = GetParam();
     expect_as_exact_as_cublas(of, small_side, k, luck);
 }
@@ -278,7 +258,6 @@ double normwise_bound(std::int64_t k) {
 }
 
 TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
-    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     const auto& [of, k] = GetParam();
     const auto [ours, theirs] =
         compare(of.make(large_side, k), large_side, k,
@@ -292,14 +271,14 @@ TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
     record("normwise", ours.normwise, theirs.normwise);
 }
 
-class tf32x3_precision : public matmul_precision {};
+class tf32x3_precision : public test::gpu_test, public drawn_from {};
 
 /// Of the sums of magnitudes (docs/accuracy.md).
 TEST_P(tf32x3_precision, keeps_to_its_bound) {
     const auto& [of, k] = GetParam();
     const auto [ours, theirs] =
         compare(of.make(large_side, k), large_side, k, {.algorithm = matmul_algorithm::tf32x3});
-    EXPECT_LE(ours.largest, (std::ceil(static_cast<double>(k) / 16) + 49) * 0x1p-24);
+    EXPECT_LE(ours.largest, test::tf32x3_bound({large_side, large_side, k}, 1, 1));
     record("frobenius", ours.frobenius, theirs.frobenius);
     record("mean", ours.mean, theirs.mean);
     record("largest", ours.largest, theirs.largest);
@@ -330,34 +309,26 @@ INSTANTIATE_TEST_SUITE_P(all, precision_of_a_small_c,
                                           testing::Values(4096, 16384, 65536)),
                          parameter_name);
 
-class tiny_elements : public test::gpu_test {};
-
 /// What is below `resolution` of an element may be lost, where elements are near it.
 void expect_lost_below(double resolution, matmul_algorithm algorithm) {
     const shape s{64, 64, 256};
-    const std::vector<float> a_elements = scaled(normal(s.m * s.k), [](std::int64_t) { return 0x1p-124; });
-    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n, -1, 1);
-    guarded<float> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
-    a.upload(a_elements);
-    b.upload(b_elements);
-    const stream stream;
-    matmul<float>(a.matrix(), b.matrix(), c.matrix(), stream, {.algorithm = algorithm});
-    stream.synchronize();
-    const std::vector<float> actual = c.download();
-    const reference exact(s, a_elements, b_elements, actual, 1, 0);
+    operands<float> p(s, scaled(normal(s.m * s.k), [](std::int64_t) { return 0x1p-124; }),
+                      test::random_elements<float>(s.k * s.n, -1, 1));
+    p.multiply(stream(), {.algorithm = algorithm});
+    const std::vector<float> actual = p.c.download();
+    const reference exact = p.expected();
     const double lost = static_cast<double>(s.k) * resolution;
     for (std::size_t i = 0; i < actual.size(); ++i)
         ASSERT_LE(std::abs(double{actual[i]} - exact.value[i]), lost + 0x1p-16 * exact.magnitude[i]) << i;
 }
 
 /// Elements below 2^-110 have no room for bf16x6's last piece.
-TEST_F(tiny_elements, lose_what_is_below_2_to_the_minus_134) {
-    if (!test::has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+TEST_F(matmul_on_hopper, loses_what_is_below_2_to_the_minus_134_of_tiny_elements) {
     expect_lost_below(0x1p-134, matmul_algorithm::bf16x6);
 }
 
 /// And elements below 2^-113 none for tf32x3's.
-TEST_F(tiny_elements, lose_what_is_below_2_to_the_minus_136) {
+TEST_F(matmul_device, loses_what_is_below_2_to_the_minus_136_of_tiny_elements) {
     expect_lost_below(0x1p-136, matmul_algorithm::tf32x3);
 }
 

@@ -1,9 +1,4 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/matmul.hpp"
-#include "tests/support/matmul_16_bit.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/watchdog.hpp"
+#include "tests/matmul/rungs.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/error.hpp>
 #include <heddle/graph.hpp>
@@ -11,109 +6,65 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <deque>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace heddle {
-
-void PrintTo(matmul_algorithm algorithm, std::ostream* out) {
-    *out << to_string(algorithm);
-}
-
 namespace {
 
 using test::expect_close;
 using test::guarded;
-using test::layout;
+using test::in_packets;
+using test::operands;
 using test::reference;
 using test::shape;
 using test::text;
 
-constexpr std::array rungs = {matmul_algorithm::automatic, matmul_algorithm::naive, matmul_algorithm::wmma,
-                              matmul_algorithm::persistent, matmul_algorithm::cluster_multicast};
-
 /// A product of a list, and how its operands lie. Rows of neighbours begin at multiples of 16 bytes, or nearly none does.
 struct listed {
     shape s;
-    bool a_transposed = false;
-    bool b_transposed = false;
-    bool c_transposed = false;
+    int transposed = 0;  ///< as of in_packets()
     bool is_odd = false;
-};
 
-template <class In, class Out>
-struct guarded_product {
-    shape s;
-    guarded<In> a, b;
-    guarded<Out> c;
-    std::vector<In> as, bs;
-    std::vector<Out> cs;
-
-    explicit guarded_product(const listed& of)
-        : s(of.s),
-          a(test::make<In>(s.m, s.k, lying(s.m, s.k, of.a_transposed, of.is_odd))),
-          b(test::make<In>(s.k, s.n, lying(s.k, s.n, of.b_transposed, of.is_odd))),
-          c(test::make<Out>(s.m, s.n, lying(s.m, s.n, of.c_transposed, of.is_odd))),
-          as(test::random_elements<In>(s.m * s.k)),
-          bs(test::random_elements<In>(s.k * s.n)),
-          cs(test::random_elements<Out>(s.m * s.n)) {
-        a.upload(as);
-        b.upload(bs);
-    }
-
-  private:
-    static layout lying(std::int64_t rows, std::int64_t cols, bool is_transposed, bool is_odd) {
-        constexpr std::int64_t even = 8;
-        const std::int64_t line = is_transposed ? rows : cols;
-        return {is_transposed, (line + even - 1) / even * even - line + (is_odd ? 1 : 0)};
+    test::layouts layouts() const {
+        test::layouts lie = in_packets(s, transposed);
+        if (is_odd)
+            for (test::layout* each : {&lie.a, &lie.b, &lie.c}) ++each->padding;
+        return lie;
     }
 };
 
-template <class In, class Out>
+template <class Out, class In>
 void run_list_and_check(const std::vector<listed>& list, const stream& on, const matmul_options& options) {
-    std::deque<guarded_product<In, Out>> all;
-    std::vector<matmul_operands<Out, In>> operands;
+    std::deque<operands<Out, In>> all;
+    std::vector<matmul_operands<Out, In>> products;
     for (const listed& each : list) {
-        auto& p = all.emplace_back(each);
-        if (options.beta != 0) p.c.upload(p.cs);
-        operands.push_back({p.a.matrix(), p.b.matrix(), p.c.matrix()});
+        auto& p = all.emplace_back(each.s, each.layouts());
+        p.prepare_c(options.beta);
+        products.push_back({p.a.matrix(), p.b.matrix(), p.c.matrix()});
     }
-    batched_matmul<Out, In>(operands, on, options);
+    batched_matmul<Out, In>(products, on, options);
     test::synchronize(on, "a list of products");
     for (auto& each : all) {
         SCOPED_TRACE(text(each.s));
-        expect_close(
-            each.s, each.c.download(),
-            reference(each.s, each.as, each.bs, each.cs, double{options.alpha}, double{options.beta}));
-        EXPECT_TRUE(each.c.canaries_alive());
-        EXPECT_TRUE(each.a.untouched());
-        EXPECT_TRUE(each.b.untouched());
+        expect_close(each, options);
+        each.expect_intact();
         if (testing::Test::HasFailure()) return;
     }
 }
 
-class batched_matmul_rung : public test::gpu_test, public testing::WithParamInterface<matmul_algorithm> {
+class batched_matmul_rung : public test::rung_test {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!is_set_up()) return;
-        const bool needs_hopper =
-            GetParam() == matmul_algorithm::persistent || GetParam() == matmul_algorithm::cluster_multicast;
-        if (needs_hopper && !test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
-        stream_.emplace();
-    }
+    batched_matmul_rung() : rung_test(element_type::f16) {}
 
     matmul_options options(float alpha = 1, float beta = 0) const { return {alpha, beta, GetParam()}; }
 
     /// A batch as the rows of one guarded matrix: `gap` elements lie between its matrices. One A serves all where
     /// one_a.
-    template <class In, class Out>
+    template <class Out, class In>
     void run_and_check(const shape& s, std::int64_t count, std::int64_t gap, bool one_a = false,
                        bool b_transposed = false, float beta = 0) {
         SCOPED_TRACE(text(s) + ", " + std::to_string(count) + " of them, gap " + std::to_string(gap));
@@ -150,22 +101,21 @@ class batched_matmul_rung : public test::gpu_test, public testing::WithParamInte
             }
             expect_close(s, part(actual, i, c_size),
                          reference(s, part(as, one_a ? 0 : i, a_size), b_rows_of_i, part(cs, i, c_size), 1,
-                                   double{beta}));
+                                   double{beta}),
+                         test::bound_of_16_bit<Out>);
             if (HasFatalFailure()) return;
         }
         EXPECT_TRUE(c.canaries_alive());
         EXPECT_TRUE(a.untouched());
         EXPECT_TRUE(b.untouched());
     }
-
-    std::optional<stream> stream_;
 };
 
 TEST_P(batched_matmul_rung, takes_batches_of_any_size) {
     for (const std::int64_t count : {1, 2, 7, 150}) run_and_check<bfloat16, bfloat16>({64, 72, 40}, count, 0);
-    run_and_check<half, float>({200, 136, 72}, 9, 8);
+    run_and_check<float, half>({200, 136, 72}, 9, 8);
     run_and_check<half, half>({200, 136, 72}, 9, 64, false, true, 0.5f);
-    run_and_check<bfloat16, float>({8, 8, 8}, 1000, 0);
+    run_and_check<float, bfloat16>({8, 8, 8}, 1000, 0);
 }
 
 TEST_P(batched_matmul_rung, shares_an_operand_where_its_stride_is_zero) {
@@ -202,10 +152,11 @@ TEST_P(batched_matmul_rung, takes_products_of_different_shapes) {
     run_list_and_check<bfloat16, bfloat16>(list, *stream_, options());
 }
 
-INSTANTIATE_TEST_SUITE_P(all, batched_matmul_rung, testing::ValuesIn(rungs),
-                         [](const testing::TestParamInfo<matmul_algorithm>& of) {
-                             return std::string(to_string(of.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(all, batched_matmul_rung,
+                         testing::Values(matmul_algorithm::automatic, matmul_algorithm::naive,
+                                         matmul_algorithm::wmma, matmul_algorithm::persistent,
+                                         matmul_algorithm::cluster_multicast),
+                         test::name_of_rung);
 
 class batched_matmul_list : public test::gpu_test {
   protected:
@@ -215,11 +166,11 @@ class batched_matmul_list : public test::gpu_test {
     }
 
     /// With the tile that `count` such products make the cheapest, and one that ends elsewhere.
-    template <class In, class Out>
+    template <class Out, class In>
     void run_alike(int count, const shape& s, const matmul_options& options = {}) {
         std::vector<listed> list(static_cast<std::size_t>(count), listed{s});
         list.push_back({{s.m - 1, s.n - 2, s.k - 3}});
-        run_list_and_check<In, Out>(list, *stream_, options);
+        run_list_and_check<Out, In>(list, *stream_, options);
     }
 
     std::optional<stream> stream_;
@@ -227,11 +178,11 @@ class batched_matmul_list : public test::gpu_test {
 
 TEST_F(batched_matmul_list, takes_tiles_of_any_size) {
     run_alike<bfloat16, bfloat16>(3, {1000, 1000, 200});  // 128 x 256
-    run_alike<half, float>(3, {1000, 1000, 200}, {.alpha = 0.5f, .beta = -2});
-    run_alike<bfloat16, float>(5, {600, 500, 200});  // 128 x 128
+    run_alike<float, half>(3, {1000, 1000, 200}, {.alpha = 0.5f, .beta = -2});
+    run_alike<float, bfloat16>(5, {600, 500, 200});  // 128 x 128
     run_alike<half, half>(5, {600, 500, 200}, {.beta = 1});
     run_alike<half, half>(5, {130, 200, 100});  // 64 x 128
-    run_alike<bfloat16, float>(5, {130, 200, 100}, {.alpha = -1, .beta = 0.5f});
+    run_alike<float, bfloat16>(5, {130, 200, 100}, {.alpha = -1, .beta = 0.5f});
 }
 
 TEST_F(batched_matmul_list, takes_any_k) {
@@ -240,21 +191,18 @@ TEST_F(batched_matmul_list, takes_any_k) {
         list.push_back({{1, 1, k}});
         list.push_back({{200, 136, k}});
     }
-    run_list_and_check<bfloat16, float>(list, *stream_, {});
+    run_list_and_check<float, bfloat16>(list, *stream_, {});
     run_list_and_check<half, half>({{{64, 32, 20000}}, {{300, 200, 100}}, {{65, 129, 72}}}, *stream_, {});
 }
 
 TEST_F(batched_matmul_list, takes_products_that_lie_differently) {
     std::vector<listed> list;
-    for (const bool a : {false, true})
-        for (const bool b : {false, true})
-            for (const bool c : {false, true})
-                for (const bool is_odd : {false, true})
-                    for (const shape& s :
-                         {shape{129, 65, 40}, {72, 264, 200}, {1, 7, 9}, {0, 5, 5}, {9, 8, 0}})
-                        list.push_back({s, a, b, c, is_odd});
+    for (int transposed = 0; transposed < 8; ++transposed)
+        for (const bool is_odd : {false, true})
+            for (const shape& s : {shape{129, 65, 40}, {72, 264, 200}, {1, 7, 9}, {0, 5, 5}, {9, 8, 0}})
+                list.push_back({s, transposed, is_odd});
     run_list_and_check<half, half>(list, *stream_, {});
-    run_list_and_check<bfloat16, float>(list, *stream_, {.alpha = 2, .beta = 0.5f});
+    run_list_and_check<float, bfloat16>(list, *stream_, {.alpha = 2, .beta = 0.5f});
     run_list_and_check<bfloat16, bfloat16>(list, *stream_, {.alpha = 0, .beta = 3});
 }
 
@@ -308,28 +256,6 @@ TEST_F(batched_matmul_list, is_of_products_that_the_rung_can_run_or_does_nothing
     batched_matmul<half>(std::span(list).first(1), *stream_, options);
     stream_->synchronize();
     EXPECT_FALSE(c.untouched());
-}
-
-TEST(batched_matmul_arguments, agree_and_lie_apart) {
-    std::vector<half> memory(1000);
-    half* const p = memory.data();
-    const batch_view<const half> a{{p, 3, 4}, 2, 12}, b{{p + 100, 4, 5}, 2, 20};
-    const batch_view<half> c{{p + 200, 3, 5}, 2, 15};
-    const auto expect_invalid = [](const std::string& argument, auto a_, auto b_, auto c_) {
-        try {
-            batched_matmul<half>(a_, b_, c_, cuda::stream_ref{cudaStream_t{}});
-            FAIL() << "nothing was thrown for " << argument;
-        } catch (const invalid_argument& error) {
-            EXPECT_EQ(error.argument(), argument);
-        }
-    };
-    using batch = batch_view<const half>;
-    expect_invalid("a.count", batch{a.first, 3, 12}, b, c);
-    expect_invalid("b.stride", a, batch{b.first, 2, -1}, c);
-    expect_invalid("c.count", a, b, batch_view<half>{c.first, -1, 15});
-    expect_invalid("c.stride", a, b, batch_view<half>{c.first, 2, 14});
-    expect_invalid("c", batch{{p + 190, 3, 4}, 2, 30}, b, c);
-    expect_invalid("c", a, batch{{p + 180, 4, 5}, 2, 20}, c);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
+#include "tests/matmul/bounds.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/matmul_16_bit.hpp"
 #include "tests/support/provoked.hpp"
-#include "tests/support/random.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul_tuner.hpp>
 #include <heddle/stream.hpp>
@@ -54,6 +52,15 @@ class choices_file {
     std::filesystem::path path_;
 };
 
+/// What a tuner warns of as it reads a file.
+struct reading {
+    std::vector<std::string> warnings = {};
+    matmul_tuner tuner;
+
+    explicit reading(const choices_file& file)
+        : tuner(file.path(), [this](const std::string& text) { warnings.push_back(text); }) {}
+};
+
 std::string empty_file() {
     const choices_file file;
     matmul_tuner(file.path()).save();
@@ -62,10 +69,9 @@ std::string empty_file() {
 
 TEST(matmul_tuner, begins_without_a_file) {
     const choices_file file;
-    std::vector<std::string> warnings;
-    const matmul_tuner tuner(file.path(), [&](const std::string& text) { warnings.push_back(text); });
-    EXPECT_EQ(tuner.size(), 0u);
-    EXPECT_TRUE(warnings.empty());
+    const reading from(file);
+    EXPECT_EQ(from.tuner.size(), 0u);
+    EXPECT_TRUE(from.warnings.empty());
 }
 
 TEST(matmul_tuner, reads_what_it_wrote) {
@@ -74,11 +80,10 @@ TEST(matmul_tuner, reads_what_it_wrote) {
         "f16 to f16 1x2x3 rows rows rows beta 0 workspace 0|persistent|2\n"
         "f32 to f32 1x2x3 rows rows rows beta 0 workspace 0|pipelined|-1\n";
     file.write(empty_file() + lines);
-    std::vector<std::string> warnings;
-    const matmul_tuner tuner(file.path(), [&](const std::string& text) { warnings.push_back(text); });
-    EXPECT_EQ(tuner.size(), 2u);
-    EXPECT_TRUE(warnings.empty());
-    tuner.save();
+    const reading from(file);
+    EXPECT_EQ(from.tuner.size(), 2u);
+    EXPECT_TRUE(from.warnings.empty());
+    from.tuner.save();
     EXPECT_EQ(file.text(), empty_file() + lines);
 }
 
@@ -90,11 +95,10 @@ TEST(matmul_tuner, ignores_lines_that_it_cannot_read) {
         SCOPED_TRACE("line: " + line);
         const choices_file file;
         file.write(empty_file() + "good|persistent|0\n" + line + "\nbetter|naive|-1\n");
-        std::vector<std::string> warnings;
-        const matmul_tuner tuner(file.path(), [&](const std::string& text) { warnings.push_back(text); });
-        EXPECT_EQ(tuner.size(), 2u);
-        ASSERT_EQ(warnings.size(), 1u);
-        EXPECT_NE(warnings[0].find("line 3"), std::string::npos);
+        const reading from(file);
+        EXPECT_EQ(from.tuner.size(), 2u);
+        ASSERT_EQ(from.warnings.size(), 1u);
+        EXPECT_NE(from.warnings[0].find("line 3"), std::string::npos);
     }
 }
 
@@ -103,11 +107,9 @@ TEST(matmul_tuner, ignores_files_of_others) {
                                     std::string("\0\xff|\n", 4), "x" + empty_file() + "key|persistent|0\n"}) {
         const choices_file file;
         file.write(text);
-        std::vector<std::string> warnings;
-        const matmul_tuner tuner(file.path(),
-                                 [&](const std::string& warning) { warnings.push_back(warning); });
-        EXPECT_EQ(tuner.size(), 0u);
-        EXPECT_EQ(warnings.size(), 1u);
+        const reading from(file);
+        EXPECT_EQ(from.tuner.size(), 0u);
+        EXPECT_EQ(from.warnings.size(), 1u);
     }
 }
 
@@ -185,35 +187,29 @@ class matmul_tuner_on_device : public test::gpu_test {};
 TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it) {
     const choices_file file;
     const stream stream;
-    const test::shape s{200, 264, 136};
-    const std::vector<half> as = test::random_elements<half>(s.m * s.k),
-                            bs = test::random_elements<half>(s.k * s.n);
-    test::guarded<half> a(s.m, s.k, s.k), b(s.k, s.n, s.n), c(s.m, s.n, s.n);
-    a.upload(as);
-    b.upload(bs);
+    test::operands<half> p({200, 264, 136});
+    const auto choose = [&](matmul_tuner& tuner, const matmul_options& options) {
+        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), stream, options);
+    };
     workspace scratch(std::int64_t{64} << 20, stream);
     matmul_tuner tuner(file.path());
-    matmul_options options;
-    options.workspace = scratch;
-    const matmul_options chosen = tuner.choose<half>(a.matrix(), b.matrix(), c.matrix(), stream, options);
+    const matmul_options options{.workspace = scratch};
+    const matmul_options chosen = choose(tuner, options);
     EXPECT_NE(chosen.algorithm, matmul_algorithm::automatic);
     EXPECT_EQ(tuner.size(), 1u);
-    matmul<half>(a.matrix(), b.matrix(), c.matrix(), stream, chosen);
-    stream.synchronize();
-    const std::vector<half> actual = c.download();
-    test::expect_close(s, actual, test::reference(s, as, bs, actual, 1, 0));
-    EXPECT_TRUE(c.canaries_alive());
+    p.multiply(stream, chosen);
+    test::expect_close(p, chosen);
+    p.expect_intact();
 
     tuner.save();
     matmul_tuner again(file.path());
     EXPECT_EQ(again.size(), 1u);
-    test::guarded<half> untouched(s.m, s.n, s.n);
-    const matmul_options remembered =
-        again.choose<half>(a.matrix(), b.matrix(), untouched.matrix(), stream, options);
+    p.prepare_c(0);
+    const matmul_options remembered = choose(again, options);
     EXPECT_EQ(remembered.algorithm, chosen.algorithm);
     EXPECT_EQ(remembered.tile, chosen.tile);
     stream.synchronize();
-    EXPECT_TRUE(untouched.untouched());
+    EXPECT_TRUE(p.c.untouched());
 }
 
 TEST_F(matmul_tuner_on_device, serves_several_threads) {

@@ -1,12 +1,7 @@
 // A user's .cu file: a function of one's own in the epilogue of matmul.
 
+#include "tests/matmul/epilogues.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/guarded.hpp"
-#include "tests/support/matmul.hpp"
-#include "tests/support/matmul_16_bit.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
-#include "tests/support/watchdog.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul.cuh>
 #include <heddle/stream.hpp>
@@ -18,14 +13,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle {
 namespace {
 
 using test::guarded;
-using test::layout;
-using test::make;
+using test::in_packets;
+using test::layouts;
+using test::operands;
 using test::shape;
 
 /// A leaky ReLU, weighted with what a table has for the element.
@@ -69,77 +66,41 @@ class matmul_function : public test::gpu_test, public testing::WithParamInterfac
 
     matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam()}; }
 
-    template <class In, class Out>
-    void run_and_check(const shape& s, const layout& a_layout, const layout& b_layout, const layout& c_layout,
-                       float beta = 0, bool is_aligned = true) {
+    template <class Out, class In>
+    void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned) {
         SCOPED_TRACE(test::text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
-        const std::vector<In> a_elements = test::random_elements<In>(s.m * s.k);
-        const std::vector<In> b_elements = test::random_elements<In>(s.k * s.n);
-        const std::vector<Out> c_elements = test::random_elements<Out>(s.m * s.n);
-        const std::vector<Out> across = test::random_elements<Out>(s.n),
-                               down = test::random_elements<Out>(s.m);
-        const std::vector<Out> added = test::random_elements<Out>(s.m * s.n);
+        operands<Out, In> p(s, lie);
+        test::epilogue_terms<Out> terms(s);
+        const matmul_epilogue<Out> epilogue = terms.epilogue(matmul_activation::none, 1.5f);
         const std::vector<float> weight_elements = test::random_elements<float>(s.m * s.n);
-        guarded<In> a = make<In>(s.m, s.k, a_layout), b = make<In>(s.k, s.n, b_layout);
-        guarded<Out> c = make<Out>(s.m, s.n, c_layout), row_bias(s.n), column_bias(s.m),
-                     residual = make<Out>(s.m, s.n, {true, 3, 1});
         guarded<float> weights(s.m, s.n, s.n);
-        a.upload(a_elements);
-        b.upload(b_elements);
-        if (beta != 0) c.upload(c_elements);
-        row_bias.upload(across);
-        column_bias.upload(down);
-        residual.upload(added);
         weights.upload(weight_elements);
-        const float alpha = 0.5f, scale = 1.5f, slope = 0.25f;
-        const matmul_epilogue<Out> epilogue{.row_bias = row_bias.vector(),
-                                            .column_bias = column_bias.vector(),
-                                            .scale = scale,
-                                            .residual = residual.matrix()};
-        const weighted_leaky_relu function{slope, weights.data(), s.n};
+        const weighted_leaky_relu function{0.25f, weights.data(), s.n};
+        const matmul_options with = options(0.5f, beta);
+        p.prepare_c(beta);
         const auto run = [&] {
-            matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue, function, *stream_,
-                            options(alpha, beta));
+            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream_, with);
         };
         if (GetParam() == matmul_algorithm::fused && !(has_fused_ && is_aligned)) {
             EXPECT_THROW(run(), unsupported);
-            EXPECT_TRUE(c.untouched());
+            EXPECT_TRUE(p.c.untouched());
             return;
         }
         run();
         test::synchronize(*stream_, test::text(s));
 
         // The function is nowhere steeper than 1, and adds two roundings.
-        const test::reference product(s, a_elements, b_elements, c_elements, double{alpha}, double{beta});
-        const std::vector<Out> actual = c.download();
-        for (std::size_t i = 0; i < actual.size(); ++i) {
-            const auto row = i / static_cast<std::size_t>(s.n), col = i % static_cast<std::size_t>(s.n);
-            const double u = test::unit_roundoff<float>();
-            const double x = product.value[i] + test::to_double(across[col]) + test::to_double(down[row]);
-            const double of_sum = test::bound<float>(s, product.value[i], product.magnitude[i]) +
-                                  4 * u * (std::abs(product.value[i]) + 2);
-            const double value = (x < 0 ? double{slope} * x : x) * double{weight_elements[i]};
-            const double expected = double{scale} * value + test::to_double(added[i]);
-            const double of_result =
-                double{scale} * (of_sum + 2 * u * std::abs(value)) + 4 * u * (std::abs(expected) + 2);
-            ASSERT_TRUE(
-                test::is_within(test::to_double(actual[i]), expected,
-                                of_result + test::unit_roundoff<Out>() * (std::abs(expected) + of_result)))
-                << "element " << i;
-        }
-        EXPECT_TRUE(c.canaries_alive());
-        EXPECT_TRUE(residual.untouched());
+        terms.expect_close(
+            p, with, epilogue, [&](double sum, double of_sum, std::size_t row, std::size_t col) {
+                const double weight{weight_elements[row * static_cast<std::size_t>(s.n) + col]};
+                const double value = (sum < 0 ? double{function.slope} * sum : sum) * weight;
+                return std::pair(value, of_sum + 2 * test::unit_roundoff<float>() * std::abs(value));
+            });
     }
 
-    void run_all_types(const shape& s, const layout& a, const layout& b, const layout& c, float beta = 0,
-                       bool is_aligned = true) {
-        run_and_check<bfloat16, bfloat16>(s, a, b, c, beta, is_aligned);
-        run_and_check<half, float>(s, a, b, c, beta, is_aligned);
-    }
-
-    /// Lines of contiguous elements at multiples of 16 bytes.
-    static layout aligned(std::int64_t rows, std::int64_t cols, bool is_transposed = false) {
-        return {is_transposed, (8 - (is_transposed ? rows : cols) % 8) % 8};
+    void run_all_types(const shape& s, const layouts& lie, float beta = 0, bool is_aligned = true) {
+        run_and_check<bfloat16, bfloat16>(s, lie, beta, is_aligned);
+        run_and_check<float, half>(s, lie, beta, is_aligned);
     }
 
     bool has_fused_ = false;
@@ -149,24 +110,23 @@ class matmul_function : public test::gpu_test, public testing::WithParamInterfac
 TEST_P(matmul_function, is_applied_around_tile_edges) {
     for (const shape& s :
          {shape{1, 1, 1}, {63, 127, 40}, {65, 129, 72}, {128, 256, 64}, {257, 513, 136}, {1030, 1050, 64}})
-        run_all_types(s, aligned(s.m, s.k), aligned(s.k, s.n), aligned(s.m, s.n));
+        run_all_types(s, in_packets(s));
 }
 
 TEST_P(matmul_function, has_the_rows_and_columns_of_the_c_that_was_given) {
     for (const shape& s : {shape{67, 45, 39}, {200, 136, 152}})
         for (int bits = 0; bits < 8; ++bits) {
             SCOPED_TRACE("transposed A, B, C: " + std::to_string(bits));
-            run_all_types(s, aligned(s.m, s.k, (bits & 1) != 0), aligned(s.k, s.n, (bits & 2) != 0),
-                          aligned(s.m, s.n, (bits & 4) != 0), bits % 3 == 0 ? 0.5f : 0.0f);
+            run_all_types(s, in_packets(s, bits), bits % 3 == 0 ? 0.5f : 0.0f);
         }
 }
 
 TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
     const shape s{130, 70, 51};
-    run_all_types(s, {false, 14, 1}, {true, 3, 1}, {false, 3, 1}, 0.5f, false);
-    run_all_types(s, {true, 5, 1}, {false, 3, 0}, {true, 1, 1}, 0, false);
-    run_all_types(s, aligned(s.m, s.k), aligned(s.k, s.n), {false, 3, 1});
-    run_all_types(s, aligned(s.m, s.k), aligned(s.k, s.n), {true, 1, 0, 2}, 0.5f);
+    run_all_types(s, {{false, 14, 1}, {true, 3, 1}, {false, 3, 1}}, 0.5f, false);
+    run_all_types(s, {{true, 5, 1}, {false, 3, 0}, {true, 1, 1}}, 0, false);
+    run_all_types(s, {in_packets(s).a, in_packets(s).b, {false, 3, 1}});
+    run_all_types(s, {in_packets(s).a, in_packets(s).b, {true, 1, 0, 2}}, 0.5f);
 }
 
 TEST_P(matmul_function, is_applied_where_nothing_is_multiplied) {
@@ -184,7 +144,7 @@ TEST_P(matmul_function, is_applied_where_nothing_is_multiplied) {
 INSTANTIATE_TEST_SUITE_P(all, matmul_function,
                          testing::Values(matmul_algorithm::automatic, matmul_algorithm::wmma,
                                          matmul_algorithm::fused),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         test::name_of_rung);
 
 using matmul_function_refusals = test::gpu_test;
 

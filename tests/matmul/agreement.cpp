@@ -1,0 +1,233 @@
+#include "tests/matmul/rungs.hpp"
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#if HEDDLE_HAS_CUBLAS
+#include "tests/matmul/cublas.hpp"
+#endif
+
+// Rungs beside one another, beside cuBLAS, and on products that are drawn.
+namespace heddle {
+namespace {
+
+using test::layout;
+using test::layouts;
+using test::matmul_16_bit;
+using test::matmul_rung;
+using test::operands;
+using test::shape;
+
+/// Their sums are exact.
+template <class T>
+std::vector<T> integers(std::int64_t size, double most) {
+    std::vector<T> elements = test::random_elements<T>(size, -most, most);
+    for (T& e : elements) e = T(std::round(static_cast<float>(e)));
+    return elements;
+}
+
+template <class T>
+void expect_exact(const shape& s, double most, const stream& on, const matmul_options& options) {
+    operands<float, T> p(s, integers<T>(s.m * s.k, most), integers<T>(s.k * s.n, most));
+    p.multiply(on, options);
+    const std::vector<float> actual = p.c.download();
+    const test::reference expected = p.expected();
+    for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_EQ(double{actual[i]}, expected.value[i]) << i;
+}
+
+TEST_P(matmul_rung, is_exact_on_small_integers) {
+    expect_exact<float>(fitted({140, 135, 300}), 8, *stream_, options());
+}
+
+/// Rungs that store float, too.
+class matmul_16_bit_to_float : public matmul_16_bit {};
+constexpr shape of_integers{264, 272, 304};
+INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit_to_float,
+                         test::rungs_that_run({.m = of_integers.m,
+                                               .n = of_integers.n,
+                                               .k = of_integers.k,
+                                               .operands = element_type::f16,
+                                               .has_workspace = true,
+                                               .stores_operand_type = false}),
+                         test::name_of_rung);
+
+TEST_P(matmul_16_bit_to_float, is_exact_on_small_integers) {
+    expect_exact<half>(of_integers, 4, *stream_, options());
+}
+
+class matmul_16_bit_tiles : public matmul_16_bit {};
+INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit_tiles,
+                         test::rungs_that(element_type::f16,
+                                          [](auto rung) { return !matmul_tiles(rung).empty(); }),
+                         test::name_of_rung);
+
+/// Sums of small integers are exact, so that any two rungs agree to the bit.
+TEST_P(matmul_16_bit_tiles, are_right_for_several_rounds) {
+    const shape s{2360, 5656, 200};
+    operands<half> p(s, integers<half>(s.m * s.k, 4), integers<half>(s.k * s.n, 4));
+    p.multiply(*stream_, {.algorithm = matmul_algorithm::wmma});
+    const std::vector<half> expected = p.c.download();
+    for (std::size_t i = 0; i < matmul_tiles(GetParam()).size(); ++i) {
+        SCOPED_TRACE("tile " + std::to_string(i));
+        matmul_options with = options();
+        with.tile = static_cast<int>(i);
+        p.multiply(*stream_, with);
+        ASSERT_NO_FATAL_FAILURE(test::expect_same(p.c.download(), expected));
+        EXPECT_TRUE(p.c.canaries_alive());
+    }
+}
+
+/// C is too wide for rungs of a short side.
+class matmul_16_bit_wide : public matmul_16_bit {};
+INSTANTIATE_TEST_SUITE_P(
+    all, matmul_16_bit_wide,
+    test::rungs_that_run(
+        {.m = 1000, .n = 700, .k = 72, .operands = element_type::f16, .has_workspace = true}),
+    test::name_of_rung);
+
+TEST_P(matmul_16_bit_wide, takes_more_tiles_than_multiprocessors) {
+    for (const shape& s : {shape{2200, 2100, 72}, {4500, 700, 136}}) {
+        run_and_check<bfloat16, bfloat16>(s, test::in_packets(s), options());
+        run_and_check<float, half>(s, test::in_packets(s), options());
+    }
+}
+
+#if HEDDLE_HAS_CUBLAS
+/// All terms are positive, so the result is the sum of magnitudes; each side may be off by its bound.
+template <class T>
+void expect_agreement_with_cublas(const shape& s, const stream& on, const matmul_options& options) {
+    SCOPED_TRACE(text(s));
+    operands<T> p(s, test::random_elements<T>(s.m * s.k, 0, 1), test::random_elements<T>(s.k * s.n, 0, 1));
+    test::guarded<T> vendor(s.m, s.n, s.n);
+    p.multiply(on, options);
+    test::cublas(on).multiply(s, p.a.data(), p.b.data(), vendor.data());
+    test::synchronize(on, "cuBLAS");
+    const std::vector<T> ours = p.c.download(), theirs = vendor.download();
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        const double expected = test::to_double(theirs[i]), value = 1.01 * expected;
+        ASSERT_TRUE(test::is_within(test::to_double(ours[i]), expected,
+                                    test::bound_of<T>(matmul_algorithm::automatic)(s, value, value) +
+                                        test::bound_of<T>(options.algorithm)(s, value, value)))
+            << i;
+    }
+}
+
+TEST_P(matmul_rung, agrees_with_cublas) {
+    for (const shape& s : {shape{1031, 777, 1500}, {1920, 2049, 300}})
+        expect_agreement_with_cublas<float>(fitted(s), *stream_, options());
+}
+
+TEST_P(matmul_16_bit_wide, agrees_with_cublas) {
+    for (const shape& s : {shape{1032, 776, 1504}, {1920, 2056, 304}, {3000, 3000, 96}})
+        expect_agreement_with_cublas<bfloat16>(s, *stream_, options());
+}
+#else
+TEST(matmul_beside_cublas, agrees) {
+    GTEST_SKIP() << "cuBLAS is not installed";
+}
+#endif
+
+/// Calls of any shape and layout, of which about half are fit for tensor maps.
+class drawn_calls {
+  public:
+    explicit drawn_calls(std::int64_t packet) : packet_(packet) {}
+
+    shape next_shape() {
+        constexpr std::int64_t most = std::int64_t{1} << 24;  // products
+        shape s{extent(10), extent(10), 0};
+        s.k = std::min(extent(13), std::max<std::int64_t>(1, most / (s.m * s.n)));
+        return s;
+    }
+    layouts next_layouts(const shape& s) {
+        if (draw(0, 1) == 0) return test::in_packets(s, static_cast<int>(draw(0, 7)), packet_);
+        return {next_layout(), next_layout(), next_layout()};
+    }
+    matmul_options next_options(workspace& scratch) {
+        matmul_options options{.alpha = draw(0, 1) == 0 ? 1.0f : 0.5f,
+                               .beta = draw(0, 1) == 0 ? 0.0f : 0.75f};
+        if (draw(0, 2) > 0) options.workspace = scratch;
+        options.precision = static_cast<precision>(draw(0, 3));
+        return options;
+    }
+    std::int64_t draw(std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
+    }
+
+  private:
+    /// As often up to 2 as up to 4, up to 8, ...
+    std::int64_t extent(std::int64_t most_bits) { return draw(1, std::int64_t{1} << draw(1, most_bits)); }
+    layout next_layout() {
+        return {draw(0, 1) == 0, draw(0, 1) * draw(0, 9), draw(0, 1) * draw(0, 8),
+                draw(0, 4) == 0 ? draw(2, 3) : 1};
+    }
+
+    std::int64_t packet_;
+    std::mt19937_64 generator_{test::seed()};
+};
+
+class matmul_of_drawn_problems : public test::gpu_test {
+  protected:
+    static constexpr int draws = 200;
+
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!is_set_up()) return;
+        stream_.emplace();
+        workspace_.emplace(std::int64_t{128} << 20, *stream_);
+    }
+
+    /// By every rung that can run the call, in every tile of its.
+    template <class Out, class In = Out>
+    void check_next(drawn_calls& calls) {
+        const shape s = calls.next_shape();
+        operands<Out, In> p(s, calls.next_layouts(s));
+        matmul_options options = calls.next_options(*workspace_);
+        const test::reference expected = p.expected(options.alpha, options.beta);
+        for (const matmul_algorithm rung : test::every_rung(element_type_of<In>)) {
+            options.algorithm = rung;
+            if (!p.why_not(options).empty()) continue;
+            const matmul_algorithm runs = rung == matmul_algorithm::automatic
+                                              ? select(p.problem(options), traits_of(current_device()))
+                                              : rung;
+            const auto tiles = static_cast<int>(matmul_tiles(rung).size());
+            for (options.tile = -1; options.tile < tiles; ++options.tile) {
+                SCOPED_TRACE(text(s) + " " + std::string(to_string(rung)) + ", tile " +
+                             std::to_string(options.tile));
+                p.multiply(*stream_, options);
+                ASSERT_NO_FATAL_FAILURE(
+                    expect_close(s, p.c.download(), expected, test::bound_of<Out, In>(runs)));
+                ASSERT_TRUE(p.c.canaries_alive());
+            }
+            options.tile = -1;
+        }
+        p.expect_intact();
+    }
+
+    std::optional<stream> stream_;
+    std::optional<workspace> workspace_;
+};
+
+TEST_F(matmul_of_drawn_problems, takes_every_plan_of_float) {
+    drawn_calls calls(4);
+    for (int i = 0; i < draws && !HasFailure(); ++i) {
+        SCOPED_TRACE("draw " + std::to_string(i));
+        check_next<float>(calls);
+    }
+}
+
+TEST_F(matmul_of_drawn_problems, takes_every_plan_of_16_bit) {
+    drawn_calls calls(8);
+    for (int i = 0; i < draws / 4 && !HasFailure(); ++i) {
+        SCOPED_TRACE("draw " + std::to_string(i));
+        check_next<half>(calls);
+        check_next<float, half>(calls);
+        check_next<bfloat16>(calls);
+        check_next<float, bfloat16>(calls);
+    }
+}
+
+}  // namespace
+}  // namespace heddle

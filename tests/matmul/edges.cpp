@@ -1,0 +1,184 @@
+#include "tests/matmul/rungs.hpp"
+#include <heddle/error.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+// Scaling alone, nothing to multiply, numbers that are none, more elements than an int counts, layouts that a rung refuses.
+namespace heddle {
+namespace {
+
+using test::guarded;
+using test::make;
+using test::matmul_16_bit;
+using test::matmul_device;
+using test::matmul_on_hopper;
+using test::matmul_rung;
+using test::operands;
+using test::shape;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+template <class T>
+std::vector<T> filled(std::int64_t size, float with) {
+    return std::vector<T>(static_cast<std::size_t>(size), T(with));
+}
+
+/// A and B are NaN.
+template <class T>
+void expect_scaling_alone(const shape& s, const stream& on, const matmul_options& options) {
+    operands<T> p(s, filled<T>(s.m * s.k, not_a_number), filled<T>(s.k * s.n, not_a_number));
+    p.multiply(on, options);
+    const std::vector<T> after = p.c.download();
+    for (std::size_t i = 0; i < after.size(); ++i)
+        ASSERT_EQ(test::to_double(after[i]), double{options.beta} * test::to_double(p.cs[i]));
+}
+
+TEST_P(matmul_rung, does_not_read_a_and_b_where_alpha_is_zero) {
+    expect_scaling_alone<float>({20, 10, 30}, *stream_, options(0, 2));
+}
+TEST_P(matmul_16_bit, does_not_read_a_and_b_where_alpha_is_zero) {
+    expect_scaling_alone<half>({24, 16, 32}, *stream_, options(0, 2));
+}
+
+/// Where k is 0 there is no product for alpha to scale: C = beta * C.
+template <class T>
+void expect_empty_products(const shape& s, const stream& on, matmul_options options) {
+    for (const float alpha : {1.0f, infinity, not_a_number}) {
+        SCOPED_TRACE(alpha);
+        operands<T> p({s.m, s.n, 0}, {{false, 8}, {}, {}});
+        p.cs = filled<T>(s.m * s.n, 3);
+        for (const float beta : {2.0f, 0.0f}) {
+            options.alpha = alpha, options.beta = beta;
+            p.multiply(on, options);
+            test::expect_same(p.c.download(), filled<T>(s.m * s.n, 3 * beta));
+            EXPECT_TRUE(p.c.canaries_alive());
+        }
+    }
+    guarded<T> b(s.k, s.n, s.n);
+    matmul<T>(matrix_view<const T>{nullptr, 0, s.k}, b.matrix(), matrix_view<T>{nullptr, 0, s.n}, on,
+              options);
+    test::synchronize(on, "nothing");
+}
+
+TEST_P(matmul_rung, handles_empty_extents) {
+    expect_empty_products<float>({4, 5, 4}, *stream_, options());
+}
+TEST_P(matmul_16_bit, handles_empty_extents) {
+    expect_empty_products<bfloat16>({8, 16, 8}, *stream_, options());
+}
+
+// What fills a tile up past an edge must never meet an infinity: 0 * Inf is NaN.
+template <class T>
+void expect_infinities_below_a_row_of_nans(const shape& s, const stream& on, const matmul_options& options) {
+    std::vector<T> a = filled<T>(s.m * s.k, infinity);
+    a[0] = T(not_a_number);
+    operands<T> p(s, a, filled<T>(s.k * s.n, 1));
+    p.multiply(on, options);
+    const std::vector<T> actual = p.c.download();
+    const bool makes_nan_of_infinities = options.algorithm == matmul_algorithm::fp16x3;
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        if (makes_nan_of_infinities || i < static_cast<std::size_t>(s.n))
+            ASSERT_TRUE(std::isnan(test::to_double(actual[i]))) << i;
+        else
+            ASSERT_EQ(test::to_double(actual[i]), double{infinity}) << i;
+    }
+}
+
+TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
+    expect_infinities_below_a_row_of_nans<float>(fitted({35, 37, 19}), *stream_, options());
+}
+TEST_P(matmul_16_bit, keeps_infinities_and_nans_where_they_belong) {
+    expect_infinities_below_a_row_of_nans<bfloat16>({72, 40, 24}, *stream_, options());
+}
+
+// None may come of the pieces of an element: 0 * Inf, Inf - Inf, a piece rounded up beyond the largest number.
+TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
+    const shape s{70, 66, 40};
+    const std::vector<float> specials = {infinity, -infinity, std::bit_cast<float>(0x7fffffffu),
+                                         std::numeric_limits<float>::max(), 0};
+    std::vector<float> as = test::random_elements<float>(s.m * s.k, -1000, 1000);
+    std::vector<float> bs = test::random_elements<float>(s.k * s.n, -1000, 1000);
+    for (std::size_t i = 0; i < as.size(); i += 67) as[i] = specials[i % specials.size()];
+    for (std::size_t i = 0; i < bs.size(); i += 203) bs[i] = specials[i % specials.size()];
+    operands<float> p(s, as, bs);
+    const stream stream;
+    p.multiply(stream, {.algorithm = matmul_algorithm::tf32x3});
+    const std::vector<float> actual = p.c.download();
+    EXPECT_TRUE(p.c.canaries_alive());
+    for (std::int64_t i = 0; i < s.m; ++i)
+        for (std::int64_t j = 0; j < s.n; ++j) {
+            float sum = 0;
+            for (std::int64_t k = 0; k < s.k; ++k)
+                sum = std::fma(as[static_cast<std::size_t>(i * s.k + k)],
+                               bs[static_cast<std::size_t>(k * s.n + j)], sum);
+            const float of_c = actual[static_cast<std::size_t>(i * s.n + j)];
+            if (std::isnan(sum))
+                ASSERT_TRUE(std::isnan(of_c)) << i << ", " << j;
+            else if (std::isinf(sum))
+                ASSERT_EQ(of_c, sum) << i << ", " << j;
+            else
+                ASSERT_TRUE(std::isfinite(of_c)) << i << ", " << j;
+        }
+}
+
+TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
+    const shape s{69000, 8, 32000};  // A has 2.2e9 elements
+    stream stream;
+    const std::int64_t size = s.m * s.k;
+    std::size_t free_bytes = 0, total_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (free_bytes < static_cast<std::size_t>(size) * sizeof(float) * 3 / 2)
+        GTEST_SKIP() << "needs 13 GB free";
+    float* a = nullptr;
+    check(cudaMalloc(reinterpret_cast<void**>(&a), static_cast<std::size_t>(size) * sizeof(float)));
+    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream.get()));
+    const std::vector<float> last = test::random_elements<float>(s.k);
+    check(cudaMemcpyAsync(a + (s.m - 1) * s.k, last.data(), last.size() * sizeof(float), cudaMemcpyDefault,
+                          stream.get()));
+    const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
+    guarded<float> b(s.k, s.n, s.n), c(s.m, s.n, s.n);
+    b.upload(b_elements);
+    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), stream);
+    stream.synchronize();
+    const std::vector<float> actual = c.download();
+    check(cudaFree(a));
+    const std::size_t before_last = actual.size() - static_cast<std::size_t>(s.n);
+    for (std::size_t i = 0; i < before_last; ++i) ASSERT_EQ(actual[i], 0) << i;
+    const std::vector<float> row(actual.begin() + static_cast<std::ptrdiff_t>(before_last), actual.end());
+    test::expect_close({1, s.n, s.k}, row, test::reference({1, s.n, s.k}, last, b_elements, row, 1, 0),
+                       test::fma_bound);
+}
+
+void expect_unsupported(const shape& s, const test::layouts& lie, matmul_algorithm algorithm) {
+    operands<float> p(s, lie);
+    const stream stream;
+    EXPECT_THROW(p.multiply(stream, {.algorithm = algorithm}), unsupported);
+    EXPECT_TRUE(p.c.untouched());
+}
+
+TEST_F(matmul_device, says_where_skinny_takes_no_side) {
+    expect_unsupported({65, 65, 65}, {}, matmul_algorithm::skinny);
+}
+
+/// For A and B of which neither lies along k, or whose rows are odd.
+TEST_F(matmul_on_hopper, says_where_tf32_needs_a_workspace) {
+    expect_unsupported({64, 72, 68}, {{true}, {}, {}}, matmul_algorithm::tf32);
+    expect_unsupported({64, 72, 68}, {{false, 1}, {false, 1}, {}}, matmul_algorithm::tf32);
+}
+
+TEST_F(matmul_on_hopper, says_where_tma_pipelined_has_no_packets) {
+    for (const test::layout& how : {test::layout{false, 1}, {false, 0, 1}, {true, 3}}) {
+        expect_unsupported({64, 64, 64}, {how, {}, {}}, matmul_algorithm::tma_pipelined);
+        expect_unsupported({64, 64, 64}, {{}, how, {}}, matmul_algorithm::tma_pipelined);
+    }
+}
+
+}  // namespace
+}  // namespace heddle

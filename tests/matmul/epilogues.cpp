@@ -1,0 +1,111 @@
+#include "tests/matmul/epilogues.hpp"
+
+#include "tests/matmul/rungs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace heddle {
+namespace {
+
+using test::in_packets;
+using test::layout;
+using test::matmul_16_bit;
+using test::operands;
+using test::shape;
+
+double activated(matmul_activation activation, double x) {
+    switch (activation) {
+        case matmul_activation::none:
+            return x;
+        case matmul_activation::relu:
+            return x < 0 ? 0 : x;
+        case matmul_activation::gelu:
+            return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
+        case matmul_activation::gelu_tanh:
+            return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+        case matmul_activation::silu:
+            return x / (1 + std::exp(-x));
+        case matmul_activation::sigmoid:
+            return 1 / (1 + std::exp(-x));
+        case matmul_activation::tanh:
+            return std::tanh(x);
+    }
+    return x;
+}
+
+constexpr std::array activations = {matmul_activation::none, matmul_activation::relu,
+                                    matmul_activation::gelu, matmul_activation::gelu_tanh,
+                                    matmul_activation::silu, matmul_activation::sigmoid,
+                                    matmul_activation::tanh};
+
+class matmul_epilogues : public matmul_16_bit {
+  protected:
+    /// Or, where the rung has none, it says so.
+    template <class Out, class In>
+    bool run_or_expect_refusal(operands<Out, In>& p, const matmul_epilogue<Out>& epilogue,
+                               const matmul_options& with) {
+        const auto multiply = [&] {
+            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, *stream_, with);
+        };
+        if (const std::string reason = p.why_not(with, true); !reason.empty()) {
+            test::expect_refused(reason, multiply);
+            EXPECT_TRUE(p.c.untouched());
+            return false;
+        }
+        multiply();
+        test::synchronize(*stream_, text(p.s));
+        return true;
+    }
+
+    /// No activation here is steeper than 1.13, and each adds at most 10 roundings of its own to its result, or of 1 where
+    /// that is larger (docs/accuracy.md).
+    template <class Out, class In = Out>
+    void run_and_check_epilogue(const shape& s, matmul_activation activation, const layout& c_layout = {},
+                                float beta = 0, bool has_residual = true) {
+        SCOPED_TRACE(text(s) + ", activation " + std::to_string(static_cast<int>(activation)));
+        operands<Out, In> p(s, {in_packets(s).a, in_packets(s).b, c_layout});
+        test::epilogue_terms<Out> terms(s);
+        const matmul_epilogue<Out> epilogue = terms.epilogue(activation, 1.5f, has_residual);
+        const matmul_options with = options(0.5f, beta);
+        p.prepare_c(beta);
+        if (!run_or_expect_refusal(p, epilogue, with)) return;
+        terms.expect_close(p, with, epilogue, [&](double sum, double of_sum, std::size_t, std::size_t) {
+            const double value = activated(activation, sum);
+            return std::pair(value, 1.13 * of_sum + 10 * 0x1p-16 * std::max(std::abs(value), 1.0));
+        });
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues, test::rungs_of(element_type::f16), test::name_of_rung);
+
+TEST_P(matmul_epilogues, are_applied_or_refused) {
+    const bool is_skinny = GetParam() == matmul_algorithm::skinny;
+    const std::int64_t m = is_skinny ? 50 : 150, n = is_skinny ? 9 : 129;
+    for (const matmul_activation activation : activations) {
+        run_and_check_epilogue<half>({m, 200, 104}, activation);
+        run_and_check_epilogue<half>({m, 200, 104}, activation, {}, 0, false);
+        run_and_check_epilogue<bfloat16>({257, n, 72}, activation, {false, 3, 1}, 0.5f);
+        run_and_check_epilogue<bfloat16>({64, 300, 40}, activation, {true, 5, 0});
+        run_and_check_epilogue<float, half>({60, 90, 64}, activation, {false, 1, 1}, 0.5f);
+    }
+    // A tile each for more than two rounds of all multiprocessors.
+    run_and_check_epilogue<half>({4200, 1048, 136}, matmul_activation::silu);
+}
+
+TEST_P(matmul_epilogues, may_add_c_itself) {
+    const shape s{200, GetParam() == matmul_algorithm::skinny ? 40 : 160, 72};
+    operands<half> p(s);
+    p.c.upload(p.cs);
+    matmul_epilogue<half> epilogue;
+    epilogue.residual = p.c.matrix();
+    if (run_or_expect_refusal(p, epilogue, options()))
+        test::expect_close(s, p.c.download(), p.expected(1, 1), test::bound_of_16_bit<half>);
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "tests/matmul/bounds.hpp"
+#include "tests/matmul/operands.hpp"
+#include <heddle/matmul.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace heddle::test {
+
+/// What an epilogue adds to a product.
+template <class Out>
+struct epilogue_terms {
+    std::vector<Out> across, down, added;
+    guarded<Out> row_bias, column_bias, residual;
+
+    explicit epilogue_terms(const shape& s)
+        : across(random_elements<Out>(s.n)),
+          down(random_elements<Out>(s.m)),
+          added(random_elements<Out>(s.m * s.n)),
+          row_bias(s.n, 1),
+          column_bias(1, s.m, 2 * s.m, 0, 2),
+          residual(make<Out>(s.m, s.n, {true, 3, 1})) {
+        row_bias.upload(across);
+        column_bias.upload(down);
+        residual.upload(added);
+    }
+
+    matmul_epilogue<Out> epilogue(matmul_activation activation, float scale, bool has_residual = true) {
+        matmul_epilogue<Out> result{activation, row_bias.vector(), column_bias.vector(), scale};
+        if (has_residual) result.residual = residual.matrix();
+        return result;
+    }
+
+    /// `function` of a sum, of what that may be off by, and of its row and column gives a value and what that may be off by.
+    template <class In, class Function>
+    void expect_close(operands<Out, In>& p, const matmul_options& with, const matmul_epilogue<Out>& epilogue,
+                      const Function& function) {
+        const reference product = p.expected(with.alpha, with.beta);
+        const std::vector<Out> actual = p.c.download();
+        const bool has_residual = epilogue.residual.data != nullptr;
+        const double scale{epilogue.scale}, u = unit_roundoff<float>();
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            const auto row = i / static_cast<std::size_t>(p.s.n), col = i % static_cast<std::size_t>(p.s.n);
+            const double of_sum = bound_of_16_bit<float>(p.s, product.value[i], product.magnitude[i]) +
+                                  4 * u * (std::abs(product.value[i]) + 2);
+            const auto [value, of_value] =
+                function(product.value[i] + to_double(across[col]) + to_double(down[row]), of_sum, row, col);
+            const double expected = scale * value + (has_residual ? to_double(added[i]) : 0.0);
+            const double of_result = scale * of_value + 4 * u * (std::abs(expected) + 2);
+            ASSERT_TRUE(is_within(to_double(actual[i]), expected,
+                                  of_result + unit_roundoff<Out>() * (std::abs(expected) + of_result)))
+                << "element " << i;
+        }
+        p.expect_intact();
+        EXPECT_TRUE(residual.untouched());
+    }
+};
+
+}  // namespace heddle::test

@@ -1,0 +1,172 @@
+#pragma once
+
+#include "tests/matmul/problems.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/watchdog.hpp"
+#include <heddle/device.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::test {
+
+struct shape {
+    std::int64_t m, n, k;
+};
+
+inline std::string text(const shape& s) {
+    return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
+}
+
+/// How an operand lies in memory.
+struct layout {
+    bool is_transposed = false;
+    std::int64_t padding = 0;
+    std::int64_t offset = 0;
+    std::int64_t step = 1;  ///< between neighbours along the contiguous dimension
+};
+
+struct layouts {
+    layout a, b, c;
+};
+
+/// Bits 0, 1 and 2 say whether A, B and C lie in columns.
+inline layouts transposed_by(int bits, std::int64_t padding = 0) {
+    return {{(bits & 1) != 0, padding}, {(bits & 2) != 0, padding}, {(bits & 4) != 0, padding}};
+}
+
+/// Lines begin at multiples of a packet: with 8 elements of 16 bits, where the rungs of wgmma want them.
+inline layout in_packets(std::int64_t rows, std::int64_t cols, bool is_transposed = false,
+                         std::int64_t packet = 8) {
+    const std::int64_t line = is_transposed ? rows : cols;
+    return {is_transposed, (packet - line % packet) % packet};
+}
+inline layouts in_packets(const shape& s, int bits = 0, std::int64_t packet = 8) {
+    return {in_packets(s.m, s.k, (bits & 1) != 0, packet), in_packets(s.k, s.n, (bits & 2) != 0, packet),
+            in_packets(s.m, s.n, (bits & 4) != 0, packet)};
+}
+
+template <class T>
+guarded<T> make(std::int64_t rows, std::int64_t cols, const layout& how, bool is_on_host = false) {
+    const auto where = is_on_host ? guarded<T>::memory::host : guarded<T>::memory::device;
+    const std::int64_t line = (how.is_transposed ? rows : cols) * how.step + how.padding;
+    return how.is_transposed ? guarded<T>(rows, cols, how.step, how.offset, line, where)
+                             : guarded<T>(rows, cols, line, how.offset, how.step, where);
+}
+
+/// float64 products, and for each the sum of magnitudes that error bounds are relative to.
+struct reference {
+    std::vector<double> value, magnitude;
+
+    template <class In, class Out>
+    reference(const shape& s, const std::vector<In>& a, const std::vector<In>& b, const std::vector<Out>& c,
+              double alpha, double beta)
+        : value(c.size()), magnitude(c.size()) {
+        const auto at = [](std::int64_t row, std::int64_t cols, std::int64_t col) {
+            return static_cast<std::size_t>(row * cols + col);
+        };
+        std::vector<double> sums(static_cast<std::size_t>(s.n)), sizes(static_cast<std::size_t>(s.n));
+        for (std::int64_t i = 0; i < s.m; ++i) {
+            std::fill(sums.begin(), sums.end(), 0);
+            std::fill(sizes.begin(), sizes.end(), 0);
+            for (std::int64_t k = 0; k < s.k; ++k)
+                for (std::int64_t j = 0; j < s.n; ++j) {
+                    const double product = to_double(a[at(i, s.k, k)]) * to_double(b[at(k, s.n, j)]);
+                    sums[at(0, 0, j)] += product;
+                    sizes[at(0, 0, j)] += std::abs(product);
+                }
+            for (std::int64_t j = 0; j < s.n; ++j) {
+                const double old = beta == 0 ? 0 : beta * to_double(c[at(i, s.n, j)]);
+                value[at(i, s.n, j)] = alpha * sums[at(0, 0, j)] + old;
+                magnitude[at(i, s.n, j)] = std::abs(alpha) * sizes[at(0, 0, j)] + std::abs(old);
+            }
+        }
+    }
+};
+
+/// The operands of a product in guarded memory, and what they hold: random elements, or those of A and B that are given.
+template <class Out, class In = Out>
+struct operands {
+    shape s;
+    std::vector<In> as, bs;
+    std::vector<Out> cs;
+    guarded<In> a, b;
+    guarded<Out> c;
+
+    operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, const layouts& lie = {},
+             bool is_on_host = false)
+        : s(size),
+          as(std::move(of_a)),
+          bs(std::move(of_b)),
+          cs(random_elements<Out>(s.m * s.n)),
+          a(make<In>(s.m, s.k, lie.a, is_on_host)),
+          b(make<In>(s.k, s.n, lie.b, is_on_host)),
+          c(make<Out>(s.m, s.n, lie.c, is_on_host)) {
+        a.upload(as);
+        b.upload(bs);
+    }
+    explicit operands(const shape& size, const layouts& lie = {}, bool is_on_host = false)
+        : operands(size, random_elements<In>(size.m * size.k), random_elements<In>(size.k * size.n), lie,
+                   is_on_host) {}
+    /// The same elements in other places.
+    operands(const operands& other, const layouts& lie) : operands(other.s, other.as, other.bs, lie) {
+        cs = other.cs;
+    }
+
+    /// Where beta is 0, C holds NaN, which must not get into the result.
+    void prepare_c(float beta) {
+        c.upload(beta != 0 ? cs : std::vector<Out>(cs.size(), Out(std::numeric_limits<float>::quiet_NaN())));
+    }
+
+    /// With what C holds.
+    void enqueue(const stream& on, const matmul_options& options) {
+        matmul<Out, In>(a.matrix(), b.matrix(), c.matrix(), on, options);
+    }
+    void multiply(const stream& on, const matmul_options& options) {
+        prepare_c(options.beta);
+        enqueue(on, options);
+        synchronize(on, std::string(to_string(options.algorithm)) + " " + text(s));
+    }
+
+    matmul_problem problem(const matmul_options& options, bool has_epilogue = false) {
+        return problem_of(a.matrix(), b.matrix(), c.matrix(), options, has_epilogue);
+    }
+    /// Why the algorithm of the options cannot multiply these here; empty where it can.
+    std::string why_not(const matmul_options& options, bool has_epilogue = false) {
+        return heddle::why_not(options.algorithm, problem(options, has_epilogue),
+                               traits_of(current_device()));
+    }
+    std::int64_t workspace_bytes(const stream& on, const matmul_options& options) {
+        return matmul_workspace_bytes<Out, In>(a.matrix(), b.matrix(), c.matrix(), on, options);
+    }
+
+    reference expected(float alpha = 1, float beta = 0) const {
+        return {s, as, bs, cs, double{alpha}, double{beta}};
+    }
+    /// Nothing but the elements of C has changed.
+    void expect_intact() {
+        EXPECT_TRUE(c.canaries_alive());
+        EXPECT_TRUE(a.untouched());
+        EXPECT_TRUE(b.untouched());
+    }
+};
+
+template <class T>
+void expect_same(const std::vector<T>& actual, const std::vector<T>& expected) {
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        ASSERT_EQ(to_double(actual[i]), to_double(expected[i])) << "element " << i;
+}
+
+}  // namespace heddle::test

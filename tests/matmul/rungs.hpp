@@ -1,0 +1,121 @@
+#pragma once
+
+#include "tests/matmul/bounds.hpp"
+#include "tests/matmul/operands.hpp"
+#include "tests/matmul/problems.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/numeric.hpp"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/workspace.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace heddle::test {
+
+/// `call` throws `unsupported` with this reason.
+template <class Call>
+void expect_refused(const std::string& reason, const Call& call) {
+    try {
+        call();
+        FAIL() << "was not refused: " << reason;
+    } catch (const unsupported& error) {
+        EXPECT_EQ(error.what(), reason);
+    }
+}
+
+/// Skipped where the device cannot run the rung.
+class rung_test : public gpu_test, public testing::WithParamInterface<matmul_algorithm> {
+  protected:
+    explicit rung_test(element_type operands) : operands_(operands) {}
+
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!is_set_up()) return;
+        const product small{.m = 16, .n = 16, .k = 16, .operands = operands_, .has_workspace = true};
+        const std::string reason = why_not(GetParam(), small, traits_of(current_device()));
+        if (!reason.empty()) GTEST_SKIP() << reason;
+        stream_.emplace();
+        workspace_.emplace(std::int64_t{64} << 20, *stream_);
+    }
+
+    /// With a workspace, for those that take one.
+    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), *workspace_}; }
+
+    /// The product is right within the rung's bound, or, where the rung cannot run it, refused. Returns whether it ran.
+    template <class Out, class In>
+    bool run_and_check(operands<Out, In>& p, const matmul_options& with) {
+        SCOPED_TRACE(text(p.s) + " " + type_name<In>() + " to " + type_name<Out>());
+        if (const std::string reason = p.why_not(with); !reason.empty()) {
+            expect_refused(reason, [&] { p.multiply(*stream_, with); });
+            EXPECT_TRUE(p.c.untouched());
+            return false;
+        }
+        p.multiply(*stream_, with);
+        expect_close(p, with);
+        p.expect_intact();
+        return true;
+    }
+    template <class Out, class In>
+    bool run_and_check(const shape& s, const layouts& lie, const matmul_options& with) {
+        operands<Out, In> p(s, lie);
+        return run_and_check(p, with);
+    }
+
+    std::optional<stream> stream_;
+    std::optional<workspace> workspace_;
+
+  private:
+    element_type operands_;
+};
+
+class matmul_rung : public rung_test {
+  protected:
+    matmul_rung() : rung_test(element_type::f32) {}
+
+    /// With a side that the rung takes.
+    static shape fitted(shape s) {
+        constexpr std::int64_t thin = 40;  // three blocks of 16 rows
+        if (GetParam() == matmul_algorithm::skinny) (s.m <= s.n ? s.m : s.n) = std::min({s.m, s.n, thin});
+        return s;
+    }
+
+    void run(const shape& s, const layouts& lie, const matmul_options& with) {
+        EXPECT_TRUE((run_and_check<float, float>(fitted(s), lie, with)));
+    }
+    void run(const shape& s, const layouts& lie = {}) { run(s, lie, options()); }
+};
+
+class matmul_16_bit : public rung_test {
+  protected:
+    matmul_16_bit() : rung_test(element_type::f16) {}
+
+    void run_all_types(const shape& s, const layouts& lie, const matmul_options& with) {
+        run_and_check<half, half>(s, lie, with);
+        run_and_check<float, half>(s, lie, with);
+        run_and_check<bfloat16, bfloat16>(s, lie, with);
+        run_and_check<float, bfloat16>(s, lie, with);
+    }
+    void run_all_types(const shape& s, const layouts& lie) { run_all_types(s, lie, options()); }
+    void run_all_types(const shape& s) { run_all_types(s, in_packets(s)); }
+};
+
+/// With any rungs of float.
+class matmul_device : public gpu_test {};
+
+class matmul_on_hopper : public gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up() && !has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    }
+};
+
+}  // namespace heddle::test

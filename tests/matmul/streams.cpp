@@ -1,0 +1,94 @@
+#include "tests/matmul/rungs.hpp"
+#include <heddle/graph.hpp>
+
+#include <vector>
+
+// Products one after another, and once more.
+namespace heddle {
+namespace {
+
+using test::expect_same;
+using test::guarded;
+using test::matmul_16_bit;
+using test::matmul_rung;
+using test::operands;
+using test::shape;
+
+// Who adds up what others left adds in one order, whoever comes first; and what a call leaves in the workspace does not
+// matter to the next.
+template <class Out, class In>
+void expect_the_same_bits(operands<Out, In> p, const stream& on, const matmul_options& options) {
+    SCOPED_TRACE(text(p.s));
+    if (!p.why_not(options).empty()) return;
+    std::vector<Out> first;
+    for (int call = 0; call < 5; ++call) {
+        p.multiply(on, options);
+        if (call == 0) first = p.c.download();
+        ASSERT_NO_FATAL_FAILURE(expect_same(p.c.download(), first)) << "call " << call;
+    }
+}
+
+TEST_P(matmul_rung, gives_the_same_bits_every_time) {
+    for (const shape& s : {shape{64, 64, 9001}, {70, 300, 1031}})
+        expect_the_same_bits(operands<float>(fitted(s)), *stream_, options());
+}
+TEST_P(matmul_16_bit, gives_the_same_bits_every_time) {
+    for (const shape& s : {shape{64, 64, 20000}, {60, 4096, 2048}, {700, 1000, 4096}})
+        expect_the_same_bits(operands<float, half>(s, test::in_packets(s)), *stream_, options());
+}
+
+/// Products that follow one another in a stream may overlap: each must find what the one before has written, in C and in the
+/// workspace.
+template <class T>
+void expect_a_chain(std::int64_t size, const stream& on, const matmul_options& options) {
+    std::vector<T> expected = test::random_elements<T>(size * size);
+    guarded<T> a(size, size, size), x(size, size, size), y(size, size, size);
+    a.upload(test::random_elements<T>(size * size, -0.1, 0.1));
+    x.upload(expected);
+    constexpr int times = 6;  // even: the last result is in x
+    for (int i = 0; i < times; ++i)
+        matmul<T>(a.matrix(), (i % 2 == 0 ? x : y).matrix(), (i % 2 == 0 ? y : x).matrix(), on, options);
+    test::synchronize(on, "a chain");
+    const std::vector<T> chained = x.download();
+
+    for (int i = 0; i < times; ++i) {
+        guarded<T> in(size, size, size), out(size, size, size);
+        in.upload(expected);
+        matmul<T>(a.matrix(), in.matrix(), out.matrix(), on, options);
+        test::synchronize(on, "a link");
+        expected = out.download();
+    }
+    expect_same(chained, expected);
+}
+
+TEST_P(matmul_rung, sees_what_the_product_before_wrote) {
+    expect_a_chain<float>(GetParam() == matmul_algorithm::skinny ? 40 : 264, *stream_, options());
+}
+TEST_P(matmul_16_bit, sees_what_the_product_before_wrote) {
+    expect_a_chain<bfloat16>(GetParam() == matmul_algorithm::skinny ? 64 : 264, *stream_, options());
+}
+
+template <class T>
+void expect_the_product_of_a_graph(const shape& s, const stream& on, const matmul_options& options) {
+    SCOPED_TRACE(text(s));
+    operands<T> p(s);
+    graph captured = graph::capture(on, [&] { p.enqueue(on, options); });
+    EXPECT_TRUE(p.c.untouched());
+    const test::reference expected = p.expected();
+    for (int launch = 0; launch < 2; ++launch) {
+        captured.launch(on);
+        test::synchronize(on, "a graph");
+        test::expect_close(s, p.c.download(), expected, test::bound_of<T>(options.algorithm));
+    }
+}
+
+TEST_P(matmul_rung, replays_from_a_graph) {
+    for (const shape& s : {shape{65, 66, 67}, {64, 64, 9001}, {300, 333, 4100}})
+        expect_the_product_of_a_graph<float>(fitted(s), *stream_, options());
+}
+TEST_P(matmul_16_bit, replays_from_a_graph) {
+    expect_the_product_of_a_graph<half>({56, 136, 200}, *stream_, options());
+}
+
+}  // namespace
+}  // namespace heddle

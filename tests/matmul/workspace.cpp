@@ -1,0 +1,101 @@
+#include "tests/matmul/rungs.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+// What a product does with its workspace, and without one.
+namespace heddle {
+namespace {
+
+using test::guarded;
+using test::matmul_16_bit;
+using test::matmul_rung;
+using test::operands;
+using test::shape;
+
+constexpr std::size_t ticket_bytes = 4096;
+
+bool are_zero(std::span<const std::byte> bytes) {
+    return std::ranges::all_of(bytes, [](std::byte each) { return each == std::byte{0}; });
+}
+
+bool takes_a_workspace(matmul_algorithm rung) {
+    return matmul_workspace_bytes(test::product{64, 64, 9000}, test::hopper(), rung) > 0;
+}
+
+class matmul_rung_with_a_workspace : public matmul_rung {};
+INSTANTIATE_TEST_SUITE_P(all, matmul_rung_with_a_workspace,
+                         test::rungs_that(element_type::f32, takes_a_workspace), test::name_of_rung);
+
+/// With the bytes that it asks for, it uses no others, and leaves the tickets at zero.
+TEST_P(matmul_rung_with_a_workspace, keeps_to_it) {
+    bool takes_one = false;
+    for (const shape& given :
+         {shape{130, 197, 333}, {64, 60, 4100}, {1, 300, 700}, {290, 129, 1900}, {292, 132, 1900}})
+        for (int bits = 0; bits < 8; ++bits) {
+            SCOPED_TRACE("transposed A, B, C: " + std::to_string(bits));
+            operands<float> p(fitted(given), test::transposed_by(bits));
+            matmul_options with = options();
+            const std::int64_t bytes = p.workspace_bytes(*stream_, with);
+            if (bytes == 0) continue;
+            takes_one = true;
+            guarded<unsigned> scratch(bytes / std::int64_t{sizeof(unsigned)});
+            scratch.upload(std::vector<unsigned>(static_cast<std::size_t>(bytes) / sizeof(unsigned)));
+            with.workspace = {reinterpret_cast<std::byte*>(scratch.data()), static_cast<std::size_t>(bytes)};
+            EXPECT_TRUE(run_and_check(p, with));
+            EXPECT_TRUE(scratch.canaries_alive());
+            const std::vector<unsigned> after = scratch.download();
+            EXPECT_TRUE(are_zero(std::as_bytes(std::span(after))
+                                     .first(std::min(ticket_bytes, static_cast<std::size_t>(bytes)))));
+        }
+    EXPECT_TRUE(takes_one);
+}
+
+/// Products that are shared out along k have sums and tickets in it, and may overlap.
+TEST_P(matmul_rung_with_a_workspace, leaves_it_to_the_product_after_it) {
+    bool takes_one = false;
+    for (const shape& given : {shape{64, 64, 9000}, {64, 64, 9001}}) {
+        const shape s = fitted(given);
+        SCOPED_TRACE(text(s));
+        std::deque<operands<float>> all;  // they do not move
+        for (int i = 0; i < 4; ++i) all.emplace_back(s);
+        if (all[0].workspace_bytes(*stream_, options()) == 0) continue;
+        takes_one = true;
+        for (auto& p : all) p.enqueue(*stream_, options());
+        stream_->synchronize();
+        for (auto& p : all) {
+            const std::vector<float> overlapped = p.c.download();
+            p.multiply(*stream_, options());
+            test::expect_same(overlapped, p.c.download());
+        }
+    }
+    EXPECT_TRUE(takes_one);
+}
+
+TEST_P(matmul_16_bit, leaves_the_workspace_ready) {
+    const shape s{48, 1000, 4000};
+    run_and_check<half, half>(s, test::in_packets(s), options());
+    std::vector<std::byte> tickets(ticket_bytes, std::byte{1});
+    check(cudaMemcpy(tickets.data(), workspace_->data(), ticket_bytes, cudaMemcpyDefault));
+    EXPECT_TRUE(are_zero(tickets));
+}
+
+class matmul_16_bit_without_workspace : public matmul_16_bit {};
+constexpr shape of_no_workspace{40, 1000, 3000};
+INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit_without_workspace,
+                         test::rungs_that_run({.m = of_no_workspace.m,
+                                               .n = of_no_workspace.n,
+                                               .k = of_no_workspace.k,
+                                               .operands = element_type::f16}),
+                         test::name_of_rung);
+
+TEST_P(matmul_16_bit_without_workspace, is_right) {
+    EXPECT_TRUE((run_and_check<half, half>(of_no_workspace, {}, {.algorithm = GetParam()})));
+}
+
+}  // namespace
+}  // namespace heddle
