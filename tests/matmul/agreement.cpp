@@ -130,61 +130,19 @@ TEST(matmul_beside_cublas, agrees) {
 }
 #endif
 
-/// Calls of any shape and layout, of which about half are fit for tensor maps.
-class drawn_calls {
-  public:
-    explicit drawn_calls(std::int64_t packet) : packet_(packet) {}
-
-    shape next_shape() {
-        constexpr std::int64_t most = std::int64_t{1} << 24;  // products
-        shape s{extent(10), extent(10), 0};
-        s.k = std::min(extent(13), std::max<std::int64_t>(1, most / (s.m * s.n)));
-        return s;
-    }
-    layouts next_layouts(const shape& s) {
-        if (draw(0, 1) == 0) return test::in_packets(s, static_cast<int>(draw(0, 7)), packet_);
-        return {next_layout(), next_layout(), next_layout()};
-    }
-    matmul_options next_options(workspace& scratch) {
-        matmul_options options{.alpha = draw(0, 1) == 0 ? 1.0f : 0.5f,
-                               .beta = draw(0, 1) == 0 ? 0.0f : 0.75f};
-        if (draw(0, 2) > 0) options.workspace = scratch;
-        options.precision = static_cast<precision>(draw(0, 3));
-        return options;
-    }
-    std::int64_t draw(std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
-    }
-
-  private:
-    /// As often up to 2 as up to 4, up to 8, ...
-    std::int64_t extent(std::int64_t most_bits) { return draw(1, std::int64_t{1} << draw(1, most_bits)); }
-    layout next_layout() {
-        return {draw(0, 1) == 0, draw(0, 1) * draw(0, 9), draw(0, 1) * draw(0, 8),
-                draw(0, 4) == 0 ? draw(2, 3) : 1};
-    }
-
-    std::int64_t packet_;
-    std::mt19937_64 generator_{test::seed()};
-};
-
-class matmul_of_drawn_problems : public test::gpu_test {
+/// Every rung that can run a call that is drawn, in every tile of its.
+class matmul_of_drawn_problems : public test::matmul_device {
   protected:
     static constexpr int draws = 200;
 
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!is_set_up()) return;
-        stream_.emplace();
-        workspace_.emplace(std::int64_t{128} << 20, *stream_);
-    }
-
-    /// By every rung that can run the call, in every tile of its.
     template <class Out, class In = Out>
-    void check_next(drawn_calls& calls) {
-        const shape s = calls.next_shape();
-        operands<Out, In> p(s, calls.next_layouts(s));
-        matmul_options options = calls.next_options(*workspace_);
+    void check_next() {
+        const shape s = draw_shape();
+        operands<Out, In> p(s, draw_layouts(s, 16 / std::int64_t{sizeof(In)}));
+        matmul_options options{.alpha = draw(0, 1) == 0 ? 1.0f : 0.5f,
+                               .beta = draw(0, 1) == 0 ? 0.0f : 0.75f};
+        if (draw(0, 2) > 0) options.workspace = *workspace_;
+        options.precision = static_cast<precision>(draw(0, 3));
         const test::reference expected = p.expected(options.alpha, options.beta);
         for (const matmul_algorithm rung : test::every_rung(element_type_of<In>)) {
             options.algorithm = rung;
@@ -206,26 +164,44 @@ class matmul_of_drawn_problems : public test::gpu_test {
         p.expect_intact();
     }
 
-    std::optional<stream> stream_;
-    std::optional<workspace> workspace_;
+  private:
+    std::int64_t draw(std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
+    }
+    /// As often up to 2 as up to 4, up to 8, ...
+    std::int64_t draw_extent(std::int64_t bits) { return draw(1, std::int64_t{1} << draw(1, bits)); }
+    shape draw_shape() {
+        constexpr std::int64_t most = std::int64_t{1} << 24;  // terms of all sums
+        const std::int64_t m = draw_extent(10), n = draw_extent(10);
+        return {m, n, std::min(draw_extent(13), std::max<std::int64_t>(1, most / (m * n)))};
+    }
+    layout draw_layout() {
+        return {draw(0, 1) == 0, draw(0, 1) * draw(0, 9), draw(0, 1) * draw(0, 8),
+                draw(0, 4) == 0 ? draw(2, 3) : 1};
+    }
+    /// Every other time such that the tensor memory accelerator can fetch A and B.
+    layouts draw_layouts(const shape& s, std::int64_t packet) {
+        if (draw(0, 1) == 0) return test::in_packets(s, static_cast<int>(draw(0, 7)), packet);
+        return {draw_layout(), draw_layout(), draw_layout()};
+    }
+
+    std::mt19937_64 generator_{test::seed()};
 };
 
 TEST_F(matmul_of_drawn_problems, takes_every_plan_of_float) {
-    drawn_calls calls(4);
     for (int i = 0; i < draws && !HasFailure(); ++i) {
         SCOPED_TRACE("draw " + std::to_string(i));
-        check_next<float>(calls);
+        check_next<float>();
     }
 }
 
 TEST_F(matmul_of_drawn_problems, takes_every_plan_of_16_bit) {
-    drawn_calls calls(8);
     for (int i = 0; i < draws / 4 && !HasFailure(); ++i) {
         SCOPED_TRACE("draw " + std::to_string(i));
-        check_next<half>(calls);
-        check_next<float, half>(calls);
-        check_next<bfloat16>(calls);
-        check_next<float, bfloat16>(calls);
+        check_next<half>();
+        check_next<float, half>();
+        check_next<bfloat16>();
+        check_next<float, bfloat16>();
     }
 }
 

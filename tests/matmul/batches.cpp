@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -158,13 +157,8 @@ INSTANTIATE_TEST_SUITE_P(all, batched_matmul_rung,
                                          matmul_algorithm::cluster_multicast),
                          test::name_of_rung);
 
-class batched_matmul_list : public test::gpu_test {
+class batched_matmul_list : public test::matmul_device {
   protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up()) stream_.emplace();
-    }
-
     /// With the tile that `count` such products make the cheapest, and one that ends elsewhere.
     template <class Out, class In>
     void run_alike(int count, const shape& s, const matmul_options& options = {}) {
@@ -172,8 +166,6 @@ class batched_matmul_list : public test::gpu_test {
         list.push_back({{s.m - 1, s.n - 2, s.k - 3}});
         run_list_and_check<Out, In>(list, *stream_, options);
     }
-
-    std::optional<stream> stream_;
 };
 
 TEST_F(batched_matmul_list, takes_tiles_of_any_size) {

@@ -12,36 +12,31 @@
 namespace heddle {
 namespace {
 
+using test::ampere;
 using test::hopper;
 using test::place;
 using test::product;
+using enum matmul_algorithm;
 
 product strict(std::int64_t m, std::int64_t n, std::int64_t k) {
-    product problem{m, n, k};
-    problem.precision = precision::ieee;
-    problem.place = place::odd;
-    return problem;
+    return {m, n, k, element_type::f32, precision::ieee, place::odd};
 }
 
 TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
     for (const std::int64_t size : {1, 16, 512, 4096, 100000}) {
         product problem = strict(size, size, size);
-        EXPECT_EQ(select(problem, hopper()), matmul_algorithm::pipelined);
+        EXPECT_EQ(select(problem, hopper), pipelined);
         problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper()), matmul_algorithm::pipelined);
+        EXPECT_NE(select(problem, hopper), pipelined);
         if (size >= 512) {
-            EXPECT_EQ(select(problem, hopper()), matmul_algorithm::warp_tiled);
+            EXPECT_EQ(select(problem, hopper), warp_tiled);
         }
     }
-    device_traits turing = hopper();
-    turing.compute_capability_major = 7;
-    turing.compute_capability_minor = 5;
-    EXPECT_NE(select(product{512, 512, 512}, turing), matmul_algorithm::pipelined);
+    EXPECT_NE(select(product{512, 512, 512}, test::turing), pipelined);
 }
 
 TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
-    using enum matmul_algorithm;
-    device_traits large = hopper();
+    device_traits large = hopper;
     large.compute_capability_major = 8;
     large.sm_count = 128;
     device_traits small = large;  // 8.6, 8.9 and 12.0 have 99 KB a block
@@ -57,15 +52,12 @@ TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
 }
 
 TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
-    using enum matmul_algorithm;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    device_traits ampere = hopper();
-    ampere.compute_capability_major = 8;
     for (const std::int64_t size : {512, 2048, 4096, 8192}) {
         product problem = strict(size, size, size);
-        EXPECT_EQ(select(problem, hopper()), pipelined) << size;
+        EXPECT_EQ(select(problem, hopper), pipelined) << size;
         problem.place = place::along_k;
-        EXPECT_EQ(select(problem, hopper()), size > 512 ? tma_pipelined : pipelined) << size;
+        EXPECT_EQ(select(problem, hopper), size > 512 ? tma_pipelined : pipelined) << size;
         EXPECT_EQ(select(problem, ampere), pipelined) << size;
     }
     // Few tiles are shared out along k where there is a workspace.
@@ -73,91 +65,84 @@ TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
         SCOPED_TRACE(problem.m);
         problem.place = place::along_k;
         problem.has_workspace = true;
-        EXPECT_EQ(select(problem, hopper()), tma_pipelined);
+        EXPECT_EQ(select(problem, hopper), tma_pipelined);
         EXPECT_NE(select(problem, ampere), tma_pipelined);
-        EXPECT_GT(matmul_workspace_bytes(problem, hopper()), 0);
+        EXPECT_GT(matmul_workspace_bytes(problem, hopper), 0);
     }
     product whole = strict(4096, 4096, 4096);
     whole.place = place::along_k;
     whole.has_workspace = true;
-    EXPECT_EQ(select(whole, hopper()), tma_pipelined);
-    EXPECT_EQ(matmul_workspace_bytes(whole, hopper()), 0);
+    EXPECT_EQ(select(whole, hopper), tma_pipelined);
+    EXPECT_EQ(matmul_workspace_bytes(whole, hopper), 0);
     product few = strict(8192, 128, 8192);
     few.place = place::along_k;
-    EXPECT_EQ(select(few, hopper()), pipelined);
+    EXPECT_EQ(select(few, hopper), pipelined);
     // Rows at odd addresses are copied.
     product odd = strict(4097, 4099, 4101);
-    EXPECT_NE(select(odd, hopper()), tma_pipelined);
-    EXPECT_GT(matmul_workspace_bytes(odd, hopper()), std::int64_t{4} * 2 * 4097 * 4101);
+    EXPECT_NE(select(odd, hopper), tma_pipelined);
+    EXPECT_GT(matmul_workspace_bytes(odd, hopper), std::int64_t{4} * 2 * 4097 * 4101);
     odd.has_workspace = true;
-    EXPECT_EQ(select(odd, hopper()), tma_pipelined);
+    EXPECT_EQ(select(odd, hopper), tma_pipelined);
     odd.place = place::apart;
-    EXPECT_NE(select(odd, hopper()), tma_pipelined);
+    EXPECT_NE(select(odd, hopper), tma_pipelined);
 }
 
 TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) {
-    using enum matmul_algorithm;
     for (product problem : {strict(64, 64, 65536), strict(64, 4096, 11008), strict(384, 384, 4096)}) {
         SCOPED_TRACE(problem.m);
-        EXPECT_NE(select(problem, hopper()), split_k);
-        EXPECT_GT(matmul_workspace_bytes(problem, hopper()), 0);
-        EXPECT_LE(matmul_workspace_bytes(problem, hopper()), std::int64_t{32} << 20);
+        EXPECT_NE(select(problem, hopper), split_k);
+        EXPECT_GT(matmul_workspace_bytes(problem, hopper), 0);
+        EXPECT_LE(matmul_workspace_bytes(problem, hopper), std::int64_t{32} << 20);
         problem.has_workspace = true;
-        EXPECT_EQ(select(problem, hopper()), split_k);
+        EXPECT_EQ(select(problem, hopper), split_k);
         problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper()), split_k);
+        EXPECT_NE(select(problem, hopper), split_k);
     }
     for (product problem : {strict(128, 128, 128), strict(64, 64, 16)}) {
         problem.has_workspace = true;
-        EXPECT_EQ(select(problem, hopper()), pipelined) << problem.m;
-        EXPECT_EQ(matmul_workspace_bytes(problem, hopper()), 0);
+        EXPECT_EQ(select(problem, hopper), pipelined) << problem.m;
+        EXPECT_EQ(matmul_workspace_bytes(problem, hopper), 0);
     }
 }
 
 TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {
-    using enum matmul_algorithm;
     for (const std::int64_t side : {1, 16})
         for (const auto& problem : {strict(side, 4096, 4096), strict(4096, side, 4096)})
-            EXPECT_EQ(select(problem, hopper()), skinny) << side;
-    EXPECT_EQ(select(strict(64, 64, 65536), hopper()), skinny);
-    EXPECT_EQ(select(strict(64, 4096, 11008), hopper()), pipelined);
-    EXPECT_EQ(select(strict(16, 4096, 16), hopper()), pipelined);
-    device_traits small = hopper();
+            EXPECT_EQ(select(problem, hopper), skinny) << side;
+    EXPECT_EQ(select(strict(64, 64, 65536), hopper), skinny);
+    EXPECT_EQ(select(strict(64, 4096, 11008), hopper), pipelined);
+    EXPECT_EQ(select(strict(16, 4096, 16), hopper), pipelined);
+    device_traits small = hopper;
     small.shared_memory_per_block_optin = 163 * 1024;
     EXPECT_EQ(select(strict(16, 4096, 4096), small), pipelined);
-    EXPECT_EQ(select(strict(65, 65, 65536), hopper()), pipelined);  // no skinny side
+    EXPECT_EQ(select(strict(65, 65, 65536), hopper), pipelined);  // no skinny side
 }
 
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
-    using enum matmul_algorithm;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1000, 2048, 4096, 16384})
-        EXPECT_EQ(select(product{size, size, size}, hopper()), bf16x6) << size;
+        EXPECT_EQ(select(product{size, size, size}, hopper), bf16x6) << size;
     for (const std::int64_t size : {1, 64, 256, 512})
-        EXPECT_EQ(select(product{size, size, size}, hopper()), pipelined) << size;
-    EXPECT_EQ(select(product{4096, 4096, 511}, hopper()), tma_pipelined);  // not as exact
-    EXPECT_EQ(select(product{4096, 4096, 512}, hopper()), bf16x6);
+        EXPECT_EQ(select(product{size, size, size}, hopper), pipelined) << size;
+    EXPECT_EQ(select(product{4096, 4096, 511}, hopper), tma_pipelined);  // not as exact
+    EXPECT_EQ(select(product{4096, 4096, 512}, hopper), bf16x6);
     product few_tiles{64, 4096, 11008};  // 32 for 132 multiprocessors
-    EXPECT_EQ(select(few_tiles, hopper()), pipelined);
+    EXPECT_EQ(select(few_tiles, hopper), pipelined);
     few_tiles.has_workspace = true;  // then they are shared out along k
-    EXPECT_EQ(select(few_tiles, hopper()), bf16x6);
-    EXPECT_GT(matmul_workspace_bytes(few_tiles, hopper()), 132 * 128 * 128 * 4);
+    EXPECT_EQ(select(few_tiles, hopper), bf16x6);
+    EXPECT_GT(matmul_workspace_bytes(few_tiles, hopper), 132 * 128 * 128 * 4);
 }
 
 product normwise(std::int64_t m, std::int64_t n, std::int64_t k) {
-    product problem{m, n, k};
-    problem.precision = precision::fp32_normwise;
-    return problem;
+    return {m, n, k, element_type::f32, precision::fp32_normwise};
 }
 
 TEST(matmul_select, takes_problems_of_nothing_and_devices_of_next_to_nothing) {
     for (const auto precision : {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32})
         for (const bool has_workspace : {false, true}) {
-            product problem{0, 1024, 1024};
-            problem.precision = precision;
-            problem.has_workspace = has_workspace;
-            EXPECT_EQ(select(problem, hopper()), matmul_algorithm::naive);
-            EXPECT_EQ(matmul_workspace_bytes(problem, hopper()), 0);
+            product problem{0, 1024, 1024, element_type::f32, precision, place::along_k, has_workspace};
+            EXPECT_EQ(select(problem, hopper), naive);
+            EXPECT_EQ(matmul_workspace_bytes(problem, hopper), 0);
             problem.m = problem.n = 16;
             const device_traits smallest{.sm_count = 1};
             EXPECT_NE(select(problem, smallest), matmul_algorithm::automatic);
@@ -166,28 +151,22 @@ TEST(matmul_select, takes_problems_of_nothing_and_devices_of_next_to_nothing) {
 }
 
 TEST(matmul_select, takes_halves_where_errors_may_be_normwise) {
-    using enum matmul_algorithm;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     product problem = normwise(4096, 4096, 4096);
-    EXPECT_EQ(select(problem, hopper()), bf16x6);  // there is no workspace
-    EXPECT_GT(matmul_workspace_bytes(problem, hopper()), 2 * 4 * 4096 * 4096);
+    EXPECT_EQ(select(problem, hopper), bf16x6);  // there is no workspace
+    EXPECT_GT(matmul_workspace_bytes(problem, hopper), 2 * 4 * 4096 * 4096);
     problem.has_workspace = true;
-    EXPECT_EQ(select(problem, hopper()), fp16x3);
+    EXPECT_EQ(select(problem, hopper), fp16x3);
     problem.place = place::apart;  // it copies them anyway
-    EXPECT_EQ(select(problem, hopper()), fp16x3);
+    EXPECT_EQ(select(problem, hopper), fp16x3);
     problem.precision = precision::fp32;
-    EXPECT_NE(select(problem, hopper()), fp16x3);
+    EXPECT_NE(select(problem, hopper), fp16x3);
     problem.precision = precision::ieee;
-    EXPECT_NE(select(problem, hopper()), fp16x3);
-    EXPECT_EQ(select(normwise(4096, 4096, 500), hopper()), tf32x3);  // k is too short for bf16x6
+    EXPECT_NE(select(problem, hopper), fp16x3);
+    EXPECT_EQ(select(normwise(4096, 4096, 500), hopper), tf32x3);  // k is too short for bf16x6
 }
 
 TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
-    using enum matmul_algorithm;
-    device_traits ampere;
-    ampere.compute_capability_major = 8;
-    ampere.sm_count = 108;
-    ampere.shared_memory_per_block_optin = 163 * 1024;
     for (const std::int64_t size : {2048, 4096, 16384})
         EXPECT_EQ(select(normwise(size, size, size), ampere), tf32x3) << size;
     for (const std::int64_t size : {1, 64, 256, 512})
@@ -196,119 +175,111 @@ TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
     product apart = normwise(4096, 4096, 4096);
     apart.place = place::apart;
     EXPECT_EQ(select(apart, ampere), warp_tiled);
+    device_traits later = ampere;
     for (const int minor : {6, 9}) {
-        ampere.compute_capability_minor = minor;
-        EXPECT_EQ(select(normwise(4096, 4096, 4096), ampere), pipelined) << minor;
+        later.compute_capability_minor = minor;
+        EXPECT_EQ(select(normwise(4096, 4096, 4096), later), pipelined) << minor;
     }
 }
 
 TEST(matmul_select, copies_operands_at_odd_addresses_where_there_is_a_workspace) {
-    using enum matmul_algorithm;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    product odd{4097, 4099, 4101};
-    odd.place = place::odd;
-    EXPECT_EQ(select(odd, hopper()), bf16x6);
-    EXPECT_GE(matmul_workspace_bytes(odd, hopper()), 4 * (4097 * 4104 + 4101 * 4100));
+    product odd{4097, 4099, 4101, element_type::f32, precision::fp32, place::odd};
+    EXPECT_EQ(select(odd, hopper), bf16x6);
+    EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4 * (4097 * 4104 + 4101 * 4100));
     odd.has_workspace = true;
-    EXPECT_EQ(select(odd, hopper()), padded);
+    EXPECT_EQ(select(odd, hopper), padded);
     odd.place = place::apart;
-    EXPECT_NE(select(odd, hopper()), padded);
-    EXPECT_LT(matmul_workspace_bytes({4096, 4096, 4096}, hopper()), 4 * 4096 * 4096);  // no copy
+    EXPECT_NE(select(odd, hopper), padded);
+    EXPECT_LT(matmul_workspace_bytes(product{4096, 4096, 4096}, hopper), 4 * 4096 * 4096);  // no copy
 }
 
 TEST(matmul_select, takes_tf32_only_where_it_is_asked_for) {
-    using enum matmul_algorithm;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1024, 2048, 4096, 16384}) {
         product problem{size, size, size};
-        EXPECT_NE(select(problem, hopper()), tf32) << size;
+        EXPECT_NE(select(problem, hopper), tf32) << size;
         problem.precision = precision::tf32;
-        EXPECT_EQ(select(problem, hopper()), tf32) << size;
-        const std::int64_t of_sums = matmul_workspace_bytes(problem, hopper());
-        device_traits ampere = hopper();
-        ampere.compute_capability_major = 8;
+        EXPECT_EQ(select(problem, hopper), tf32) << size;
+        const std::int64_t of_sums = matmul_workspace_bytes(problem, hopper);
         EXPECT_NE(select(problem, ampere), tf32) << size;
         // Neither operand lies along k: it takes a copy.
         problem.place = place::across_k;
-        EXPECT_NE(select(problem, hopper()), tf32) << size;
-        EXPECT_GE(matmul_workspace_bytes(problem, hopper()), of_sums + 2 * 4 * size * size);
+        EXPECT_NE(select(problem, hopper), tf32) << size;
+        EXPECT_GE(matmul_workspace_bytes(problem, hopper), of_sums + 2 * 4 * size * size);
         problem.has_workspace = true;
-        EXPECT_EQ(select(problem, hopper()), tf32) << size;
+        EXPECT_EQ(select(problem, hopper), tf32) << size;
         problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper()), tf32) << size;
+        EXPECT_NE(select(problem, hopper), tf32) << size;
     }
 }
 
 TEST(matmul_select, takes_tf32_of_a_short_side_where_it_is_asked_for) {
-    using enum matmul_algorithm;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (product problem : {product{16, 4096, 4096}, {4096, 16, 4096}, {64, 4096, 11008}, {64, 64, 65536}}) {
         SCOPED_TRACE(std::to_string(problem.m) + " x " + std::to_string(problem.n));
         problem.has_workspace = true;
-        EXPECT_NE(select(problem, hopper()), tf32);
+        EXPECT_NE(select(problem, hopper), tf32);
         problem.precision = precision::tf32;
-        EXPECT_EQ(select(problem, hopper()), tf32);
+        EXPECT_EQ(select(problem, hopper), tf32);
         problem.place = place::apart;
-        EXPECT_NE(select(problem, hopper()), tf32);
+        EXPECT_NE(select(problem, hopper), tf32);
     }
 }
 
 TEST(matmul_16_bit_select, fills_the_device) {
     const auto choice = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-        return select({m, n, k, element_type::bf16}, hopper());
+        return select(product{m, n, k, element_type::bf16}, hopper);
     };
-    EXPECT_EQ(choice(512, 512, 512), matmul_algorithm::persistent);  // small tiles
-    EXPECT_EQ(choice(8192, 8192, 8192), matmul_algorithm::cluster_multicast);
-    EXPECT_EQ(choice(4096, 4096, 0), matmul_algorithm::naive);
-    for (const std::int64_t size : {1, 16, 1000, 100000})
-        EXPECT_NE(choice(size, size, size), matmul_algorithm::wmma);
+    EXPECT_EQ(choice(512, 512, 512), persistent);  // small tiles
+    EXPECT_EQ(choice(8192, 8192, 8192), cluster_multicast);
+    EXPECT_EQ(choice(4096, 4096, 0), naive);
+    for (const std::int64_t size : {1, 16, 1000, 100000}) EXPECT_NE(choice(size, size, size), wmma);
 }
 
 TEST(matmul_16_bit_select, shares_tiles_where_there_is_a_workspace) {
     product deep{640, 640, 16384, element_type::bf16};
-    EXPECT_NE(select(deep, hopper()), matmul_algorithm::stream_k);
-    EXPECT_GT(matmul_workspace_bytes(deep, hopper()), 0);
+    EXPECT_NE(select(deep, hopper), stream_k);
+    EXPECT_GT(matmul_workspace_bytes(deep, hopper), 0);
     deep.has_workspace = true;
-    EXPECT_EQ(select(deep, hopper()), matmul_algorithm::stream_k);
+    EXPECT_EQ(select(deep, hopper), stream_k);
     const product even{8448, 4096, 4096, element_type::bf16};  // whole rounds
-    EXPECT_EQ(matmul_workspace_bytes(even, hopper()), 0);
+    EXPECT_EQ(matmul_workspace_bytes(even, hopper), 0);
 }
 
 TEST(matmul_16_bit_select, takes_what_is_empty) {
     for (const product& problem :
          {product{0, 8, 8, element_type::f16}, {8, 0, 8, element_type::f16}, {8, 8, 0, element_type::f16}}) {
-        EXPECT_EQ(select(problem, hopper()), matmul_algorithm::naive);
+        EXPECT_EQ(select(problem, hopper), naive);
         for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
-            EXPECT_EQ(matmul_workspace_bytes(problem, hopper(), each), 0) << to_string(each);
+            EXPECT_EQ(matmul_workspace_bytes(problem, hopper, each), 0) << to_string(each);
     }
 }
 
 TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {
     for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
-        EXPECT_EQ(matmul_workspace_bytes({640, 256, 8192, element_type::f16}, hopper(), each),
-                  matmul_workspace_bytes({256, 640, 8192, element_type::f16}, hopper(), each))
+        EXPECT_EQ(matmul_workspace_bytes(product{640, 256, 8192, element_type::f16}, hopper, each),
+                  matmul_workspace_bytes(product{256, 640, 8192, element_type::f16}, hopper, each))
             << to_string(each);
 }
 
 TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
     for (const std::int64_t side : {1, 8, 16, 64}) {
-        EXPECT_EQ(select({side, 4096, 4096, element_type::bf16}, hopper()), matmul_algorithm::skinny);
-        EXPECT_EQ(select({4096, side, 4096, element_type::bf16}, hopper()), matmul_algorithm::skinny);
+        EXPECT_EQ(select(product{side, 4096, 4096, element_type::bf16}, hopper), skinny);
+        EXPECT_EQ(select(product{4096, side, 4096, element_type::bf16}, hopper), skinny);
     }
-    EXPECT_NE(select({65, 4096, 4096, element_type::bf16}, hopper()), matmul_algorithm::skinny);
+    EXPECT_NE(select(product{65, 4096, 4096, element_type::bf16}, hopper), skinny);
 }
 
 TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
     product problem{512, 512, 512, element_type::f16};
-    device_traits ampere = hopper();
-    ampere.compute_capability_major = 8;
-    EXPECT_EQ(select(problem, ampere), matmul_algorithm::mma_sync);
+    EXPECT_EQ(select(problem, ampere), mma_sync);
     problem.place = place::odd;
-    EXPECT_EQ(select(problem, ampere), matmul_algorithm::wmma);
-    EXPECT_EQ(select(problem, hopper()), matmul_algorithm::wmma);
+    EXPECT_EQ(select(problem, ampere), wmma);
+    EXPECT_EQ(select(problem, hopper), wmma);
     problem.has_workspace = true;
-    EXPECT_EQ(select(problem, hopper()), matmul_algorithm::padded);
-    EXPECT_GE(matmul_workspace_bytes(problem, hopper()), 2 * 512 * 512 * 2);
+    EXPECT_EQ(select(problem, hopper), padded);
+    EXPECT_GE(matmul_workspace_bytes(problem, hopper), 2 * 512 * 512 * 2);
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ using test::layout;
 using test::matmul_rung;
 using test::shape;
 
-INSTANTIATE_TEST_SUITE_P(all, matmul_rung, test::rungs_of(element_type::f32), test::name_of_rung);
+INSTANTIATE_TEST_SUITE_P(all, matmul_rung, testing::ValuesIn(test::every_rung(element_type::f32)),
+                         test::name_of_rung);
 
 TEST_P(matmul_rung, is_right_around_every_tile_edge) {
     for (const shape& s : {shape{1, 1, 1},

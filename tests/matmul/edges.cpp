@@ -108,8 +108,7 @@ TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
     for (std::size_t i = 0; i < as.size(); i += 67) as[i] = specials[i % specials.size()];
     for (std::size_t i = 0; i < bs.size(); i += 203) bs[i] = specials[i % specials.size()];
     operands<float> p(s, as, bs);
-    const stream stream;
-    p.multiply(stream, {.algorithm = matmul_algorithm::tf32x3});
+    p.multiply(*stream_, {.algorithm = matmul_algorithm::tf32x3});
     const std::vector<float> actual = p.c.download();
     EXPECT_TRUE(p.c.canaries_alive());
     for (std::int64_t i = 0; i < s.m; ++i)
@@ -130,7 +129,6 @@ TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {
 
 TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
     const shape s{69000, 8, 32000};  // A has 2.2e9 elements
-    stream stream;
     const std::int64_t size = s.m * s.k;
     std::size_t free_bytes = 0, total_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -138,15 +136,15 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
         GTEST_SKIP() << "needs 13 GB free";
     float* a = nullptr;
     check(cudaMalloc(reinterpret_cast<void**>(&a), static_cast<std::size_t>(size) * sizeof(float)));
-    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream.get()));
+    check(cudaMemsetAsync(a, 0, static_cast<std::size_t>(size) * sizeof(float), stream_->get()));
     const std::vector<float> last = test::random_elements<float>(s.k);
     check(cudaMemcpyAsync(a + (s.m - 1) * s.k, last.data(), last.size() * sizeof(float), cudaMemcpyDefault,
-                          stream.get()));
+                          stream_->get()));
     const std::vector<float> b_elements = test::random_elements<float>(s.k * s.n);
     guarded<float> b(s.k, s.n, s.n), c(s.m, s.n, s.n);
     b.upload(b_elements);
-    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), stream);
-    stream.synchronize();
+    matmul<float>(matrix_view<const float>{a, s.m, s.k}, b.matrix(), c.matrix(), *stream_);
+    stream_->synchronize();
     const std::vector<float> actual = c.download();
     check(cudaFree(a));
     const std::size_t before_last = actual.size() - static_cast<std::size_t>(s.n);
@@ -158,8 +156,7 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
 
 void expect_unsupported(const shape& s, const test::layouts& lie, matmul_algorithm algorithm) {
     operands<float> p(s, lie);
-    const stream stream;
-    EXPECT_THROW(p.multiply(stream, {.algorithm = algorithm}), unsupported);
+    EXPECT_THROW(p.multiply(stream(), {.algorithm = algorithm}), unsupported);
     EXPECT_TRUE(p.c.untouched());
 }
 

@@ -81,7 +81,8 @@ class matmul_epilogues : public matmul_16_bit {
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues, test::rungs_of(element_type::f16), test::name_of_rung);
+INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues, testing::ValuesIn(test::every_rung(element_type::f16)),
+                         test::name_of_rung);
 
 TEST_P(matmul_epilogues, are_applied_or_refused) {
     const bool is_skinny = GetParam() == matmul_algorithm::skinny;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "tests/matmul/bounds.hpp"
 #include "tests/matmul/operands.hpp"
 #include <heddle/matmul.hpp>
 

@@ -1,7 +1,7 @@
 // A user's .cu file: a function of one's own in the epilogue of matmul.
 
 #include "tests/matmul/epilogues.hpp"
-#include "tests/support/gpu.hpp"
+#include "tests/matmul/rungs.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul.cuh>
 #include <heddle/stream.hpp>
@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,13 +54,11 @@ bool is_compiled_for_90a() {
     return result;
 }
 
-class matmul_function : public test::gpu_test, public testing::WithParamInterface<matmul_algorithm> {
+class matmul_function : public test::matmul_device, public testing::WithParamInterface<matmul_algorithm> {
   protected:
     void SetUp() override {
-        gpu_test::SetUp();
-        if (!is_set_up()) return;
-        has_fused_ = test::has_warpgroups() && is_compiled_for_90a();
-        stream_.emplace();
+        matmul_device::SetUp();
+        if (is_set_up()) has_fused_ = test::has_warpgroups() && is_compiled_for_90a();
     }
 
     matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam()}; }
@@ -104,7 +101,6 @@ class matmul_function : public test::gpu_test, public testing::WithParamInterfac
     }
 
     bool has_fused_ = false;
-    std::optional<stream> stream_;
 };
 
 TEST_P(matmul_function, is_applied_around_tile_edges) {

@@ -1,4 +1,4 @@
-#include "tests/matmul/bounds.hpp"
+#include "tests/matmul/operands.hpp"
 #include <heddle/error.hpp>
 #include <heddle/host.hpp>
 

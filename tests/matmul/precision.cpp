@@ -1,5 +1,6 @@
 #include "tests/matmul/rungs.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iomanip>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #if HEDDLE_HAS_CUBLAS
@@ -205,14 +205,15 @@ comparison compare(const elements& in, std::int64_t side, std::int64_t k, const 
     return {exact.error_of(p.c.download()), exact.error_of(vendor.download())};
 }
 
-void record(const std::string& name, double of_ours, double of_theirs) {
-    const auto text = [](double error) {
-        std::ostringstream stream;
-        stream << std::scientific << std::setprecision(2) << error;
-        return stream.str();
-    };
-    testing::Test::RecordProperty(name, text(of_ours));
-    testing::Test::RecordProperty(name + "_of_cublas", text(of_theirs));
+void record(const comparison& of) {
+    using error = sampled_reference::error;
+    for (const auto& [name, which] :
+         {std::pair("frobenius", &error::frobenius), std::pair("mean", &error::mean),
+          std::pair("largest", &error::largest), std::pair("normwise", &error::normwise)}) {
+        testing::Test::RecordProperty(name, fmt::format("{:.2e}", of.ours.*which));
+        testing::Test::RecordProperty(name + std::string("_of_cublas"),
+                                      fmt::format("{:.2e}", of.theirs.*which));
+    }
 }
 
 using drawn_from = testing::WithParamInterface<std::tuple<distribution, std::int64_t>>;
@@ -225,16 +226,15 @@ constexpr double luck = 1.5;
 
 /// What `precision::fp32` chooses is, but for a tenth; `chance`: of the largest error.
 void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::int64_t k, double chance) {
-    const auto [ours, theirs] = compare(of.make(side, k), side, k, {});
+    const comparison errors = compare(of.make(side, k), side, k, {});
+    const auto& [ours, theirs] = errors;
     EXPECT_LE(ours.mean, 1.1 * theirs.mean);
     EXPECT_LE(ours.largest, chance * 1.1 * theirs.largest);
     // One element outweighs the others there: its error is luck.
     if (std::string(of.name) != "lognormal") {
         EXPECT_LE(ours.frobenius, 1.1 * theirs.frobenius);
     }
-    record("frobenius", ours.frobenius, theirs.frobenius);
-    record("mean", ours.mean, theirs.mean);
-    record("largest", ours.largest, theirs.largest);
+    record(errors);
 }
 
 TEST_P(matmul_precision, is_that_of_cublas) {
@@ -259,16 +259,16 @@ double normwise_bound(std::int64_t k) {
 
 TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
     const auto& [of, k] = GetParam();
-    const auto [ours, theirs] =
+    const comparison errors =
         compare(of.make(large_side, k), large_side, k,
                 {.algorithm = matmul_algorithm::fp16x3, .precision = precision::fp32_normwise});
+    const auto& [ours, theirs] = errors;
     EXPECT_LE(ours.normwise, normwise_bound(k));
     // An FMA after the other loses nothing of pairs that cancel.
     if (k >= 512 && std::string(of.name) != "cancelling_pairs") {
         EXPECT_LE(ours.normwise, luck * 1.1 * theirs.normwise);
     }
-    record("frobenius", ours.frobenius, theirs.frobenius);
-    record("normwise", ours.normwise, theirs.normwise);
+    record(errors);
 }
 
 class tf32x3_precision : public test::gpu_test, public drawn_from {};
@@ -276,12 +276,11 @@ class tf32x3_precision : public test::gpu_test, public drawn_from {};
 /// Of the sums of magnitudes (docs/accuracy.md).
 TEST_P(tf32x3_precision, keeps_to_its_bound) {
     const auto& [of, k] = GetParam();
-    const auto [ours, theirs] =
+    const comparison errors =
         compare(of.make(large_side, k), large_side, k, {.algorithm = matmul_algorithm::tf32x3});
+    const auto& [ours, theirs] = errors;
     EXPECT_LE(ours.largest, test::tf32x3_bound({large_side, large_side, k}, 1, 1));
-    record("frobenius", ours.frobenius, theirs.frobenius);
-    record("mean", ours.mean, theirs.mean);
-    record("largest", ours.largest, theirs.largest);
+    record(errors);
 }
 
 std::string parameter_name(const testing::TestParamInfo<matmul_precision::ParamType>& tested) {

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,22 +39,10 @@ inline device_traits described_device(const char* name, int major, int minor, in
             .shared_memory_per_block_optin = shared_kibibytes * 1024};
 }
 
-inline const device_traits& turing() {
-    static const device_traits device = described_device("7.5", 7, 5, 40, 64);
-    return device;
-}
-inline const device_traits& ampere() {
-    static const device_traits device = described_device("8.0", 8, 0, 108, 163);
-    return device;
-}
-inline const device_traits& hopper() {
-    static const device_traits device = described_device("9.0", 9, 0, 132, 227);
-    return device;
-}
-inline const device_traits& blackwell() {
-    static const device_traits device = described_device("10.0", 10, 0, 148, 227);
-    return device;
-}
+inline const device_traits turing = described_device("7.5", 7, 5, 40, 64);
+inline const device_traits ampere = described_device("8.0", 8, 0, 108, 163);
+inline const device_traits hopper = described_device("9.0", 9, 0, 132, 227);
+inline const device_traits blackwell = described_device("10.0", 10, 0, 148, 227);
 
 /// How the elements of A and B lie.
 enum class place {
@@ -108,7 +95,10 @@ matmul_problem problem_of(const matrix_view<In>& a, const matrix_view<In>& b, co
     const bool a_has_rows = has_tensor_rows(a), b_has_columns = has_tensor_rows(transposed(b));
     const bool are_aligned =
         (a_has_rows || has_tensor_rows(transposed(a))) && (b_has_columns || has_tensor_rows(b));
-    product p{c.rows, c.cols, a.cols, element_type_of<In>, options.precision};
+    // Where C lies in columns, its transpose is computed.
+    const bool is_turned = c.rows > 1 && c.cols > 1 && c.col_stride > c.row_stride;
+    product p{is_turned ? c.cols : c.rows, is_turned ? c.rows : c.cols, a.cols, element_type_of<In>,
+              options.precision};
     p.place = !(is_contiguous(a) && is_contiguous(b)) ? place::apart
               : !are_aligned                          ? place::odd
               : a_has_rows || b_has_columns           ? place::along_k
@@ -128,10 +118,6 @@ inline std::vector<matmul_algorithm> every_rung(element_type operands) {
 
 // Parameters of test suites.
 
-inline auto rungs_of(element_type operands) {
-    return testing::ValuesIn(every_rung(operands));
-}
-
 inline auto rungs_that(element_type operands, const std::function<bool(matmul_algorithm)>& condition) {
     std::vector<matmul_algorithm> fit = every_rung(operands);
     std::erase_if(fit, std::not_fn(condition));
@@ -140,7 +126,7 @@ inline auto rungs_that(element_type operands, const std::function<bool(matmul_al
 
 /// The rungs that can run such a product on a Hopper device.
 inline auto rungs_that_run(const product& p) {
-    return rungs_that(p.operands, [&](auto rung) { return why_not(rung, p, hopper()).empty(); });
+    return rungs_that(p.operands, [&](auto rung) { return why_not(rung, p, hopper).empty(); });
 }
 
 inline std::string name_of_rung(const testing::TestParamInfo<matmul_algorithm>& tested) {

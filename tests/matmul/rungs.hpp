@@ -1,6 +1,5 @@
 #pragma once
 
-#include "tests/matmul/bounds.hpp"
 #include "tests/matmul/operands.hpp"
 #include "tests/matmul/problems.hpp"
 #include "tests/support/gpu.hpp"
@@ -31,19 +30,39 @@ void expect_refused(const std::string& reason, const Call& call) {
     }
 }
 
+/// With a stream and a workspace.
+class matmul_device : public gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!is_set_up()) return;
+        stream_.emplace();
+        workspace_.emplace(std::int64_t{128} << 20, *stream_);
+    }
+
+    std::optional<stream> stream_;
+    std::optional<workspace> workspace_;
+};
+
+class matmul_on_hopper : public matmul_device {
+  protected:
+    void SetUp() override {
+        matmul_device::SetUp();
+        if (is_set_up() && !has_warpgroups()) GTEST_SKIP() << "is for Hopper";
+    }
+};
+
 /// Skipped where the device cannot run the rung.
-class rung_test : public gpu_test, public testing::WithParamInterface<matmul_algorithm> {
+class rung_test : public matmul_device, public testing::WithParamInterface<matmul_algorithm> {
   protected:
     explicit rung_test(element_type operands) : operands_(operands) {}
 
     void SetUp() override {
-        gpu_test::SetUp();
+        matmul_device::SetUp();
         if (!is_set_up()) return;
         const product small{.m = 16, .n = 16, .k = 16, .operands = operands_, .has_workspace = true};
         const std::string reason = why_not(GetParam(), small, traits_of(current_device()));
         if (!reason.empty()) GTEST_SKIP() << reason;
-        stream_.emplace();
-        workspace_.emplace(std::int64_t{64} << 20, *stream_);
     }
 
     /// With a workspace, for those that take one.
@@ -68,9 +87,6 @@ class rung_test : public gpu_test, public testing::WithParamInterface<matmul_alg
         operands<Out, In> p(s, lie);
         return run_and_check(p, with);
     }
-
-    std::optional<stream> stream_;
-    std::optional<workspace> workspace_;
 
   private:
     element_type operands_;
@@ -105,17 +121,6 @@ class matmul_16_bit : public rung_test {
     }
     void run_all_types(const shape& s, const layouts& lie) { run_all_types(s, lie, options()); }
     void run_all_types(const shape& s) { run_all_types(s, in_packets(s)); }
-};
-
-/// With any rungs of float.
-class matmul_device : public gpu_test {};
-
-class matmul_on_hopper : public gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (is_set_up() && !has_warpgroups()) GTEST_SKIP() << "is for Hopper";
-    }
 };
 
 }  // namespace heddle::test

@@ -28,12 +28,12 @@ using test::product;
 using test::turing;
 
 const std::array devices = {
-    turing(),
-    ampere(),
+    turing,
+    ampere,
     test::described_device("8.6", 8, 6, 84, 99),
-    hopper(),
+    hopper,
     test::described_device("9.0, a small part", 9, 0, 16, 227),
-    blackwell(),
+    blackwell,
     test::described_device("12.0", 12, 0, 170, 99),
 };
 
@@ -151,47 +151,47 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     using enum matmul_algorithm;
     const product floats{512, 512, 512};
     const product halves{512, 512, 512, element_type::f16};
-    EXPECT_EQ(why_not(automatic, floats, turing()), "");
-    EXPECT_EQ(why_not(naive, floats, turing()), "");
-    EXPECT_EQ(why_not(pipelined, floats, ampere()), "");
-    EXPECT_EQ(why_not(pipelined, floats, turing()),
+    EXPECT_EQ(why_not(automatic, floats, turing), "");
+    EXPECT_EQ(why_not(naive, floats, turing), "");
+    EXPECT_EQ(why_not(pipelined, floats, ampere), "");
+    EXPECT_EQ(why_not(pipelined, floats, turing),
               "matmul: pipelined needs compute capability 8.0 (cp.async)");
     product apart = floats;
     apart.place = place::apart;
-    EXPECT_EQ(why_not(split_k, apart, hopper()),
+    EXPECT_EQ(why_not(split_k, apart, hopper),
               "matmul: split_k needs the rows or the columns of a and of b side by side (a stride of 1)");
-    EXPECT_EQ(why_not(skinny, floats, hopper()), "matmul: skinny needs m or n of at most 64, of float");
-    EXPECT_EQ(why_not(skinny, product{16, 512, 512}, ampere()),
+    EXPECT_EQ(why_not(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64, of float");
+    EXPECT_EQ(why_not(skinny, product{16, 512, 512}, ampere),
               "matmul: skinny of float needs 204800 bytes of shared memory");
-    EXPECT_EQ(why_not(persistent, floats, hopper()),
+    EXPECT_EQ(why_not(persistent, floats, hopper),
               "matmul: persistent has no kernel for operands of type float");
-    EXPECT_EQ(why_not(tf32, product{1, 2, 3, element_type::bf16}, hopper()),
+    EXPECT_EQ(why_not(tf32, product{1, 2, 3, element_type::bf16}, hopper),
               "matmul: tf32 has no kernel for operands of type bfloat16");
-    for (const device_traits* other : {&turing(), &ampere(), &blackwell()}) {
+    for (const device_traits* other : {&turing, &ampere, &blackwell}) {
         EXPECT_EQ(why_not(bf16x6, floats, *other),
                   "matmul: bf16x6 needs a device of compute capability 9.0, and heddle built for it");
         EXPECT_EQ(why_not(persistent, halves, *other),
                   "matmul: persistent needs a device of compute capability 9.0, and heddle built for it");
     }
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
-    EXPECT_EQ(why_not(fp16x3, floats, hopper()), "matmul: fp16x3 needs a workspace, and extents below 2^31");
+    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs a workspace, and extents below 2^31");
     EXPECT_EQ(
-        why_not(padded, floats, hopper()),
+        why_not(padded, floats, hopper),
         "matmul: padded needs a workspace, contiguous rows or columns of a and of b, extents below 2^31, no "
         "batch and no epilogue");
-    EXPECT_EQ(why_not(skinny, halves, hopper()), "matmul: skinny needs m or n of at most 64");
+    EXPECT_EQ(why_not(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
     product several = halves;
     several.batches = 2;
-    EXPECT_EQ(why_not(persistent, several, hopper()), "");
-    EXPECT_EQ(why_not(fused, several, hopper()),
+    EXPECT_EQ(why_not(persistent, several, hopper), "");
+    EXPECT_EQ(why_not(fused, several, hopper),
               "matmul: fused takes no batch: naive, wmma, persistent and cluster_multicast do");
     product wider = halves;
     wider.stores_operand_type = false;
-    EXPECT_EQ(why_not(fused, wider, hopper()), "matmul: fused stores the type of its operands");
+    EXPECT_EQ(why_not(fused, wider, hopper), "matmul: fused stores the type of its operands");
     product with_epilogue = halves;
     with_epilogue.has_epilogue = true;
-    EXPECT_EQ(why_not(fused, with_epilogue, hopper()), "");
-    EXPECT_EQ(why_not(stream_k, with_epilogue, hopper()),
+    EXPECT_EQ(why_not(fused, with_epilogue, hopper), "");
+    EXPECT_EQ(why_not(stream_k, with_epilogue, hopper),
               "matmul: stream_k has no epilogue: naive, wmma, mma_sync, fused and skinny have");
 }
 
@@ -200,7 +200,7 @@ std::set<matmul_algorithm> refused(product p) {
     p.has_workspace = true;
     std::set<matmul_algorithm> rungs;
     for (const matmul_algorithm each : matmul_algorithms(p.operands))
-        if (!why_not(each, p, hopper()).empty()) rungs.insert(each);
+        if (!why_not(each, p, hopper).empty()) rungs.insert(each);
     return rungs;
 }
 
@@ -235,7 +235,7 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
 
 TEST(matmul_why_not, refuses_unknown_rungs) {
     EXPECT_EQ(test::invalid_argument_of([] {
-                  (void)why_not(static_cast<matmul_algorithm>(99), product{1, 2, 3}, turing());
+                  (void)why_not(static_cast<matmul_algorithm>(99), product{1, 2, 3}, turing);
               }),
               "why_not: algorithm is 99, expected an enumerator of matmul_algorithm");
 }

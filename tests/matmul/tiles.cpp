@@ -84,8 +84,6 @@ TEST_F(matmul_on_hopper, multiplies_in_tf32_in_every_tile) {
 
 /// Each tile by a cluster, and where there is a workspace by several.
 TEST_F(matmul_on_hopper, multiplies_in_tf32_where_a_side_is_short) {
-    const stream stream;
-    workspace scratch(std::int64_t{64} << 20, stream);
     for (const shape& s : {shape{1, 300, 1000},
                            {300, 2, 1001},
                            {16, 4100, 516},
@@ -110,8 +108,8 @@ TEST_F(matmul_on_hopper, multiplies_in_tf32_where_a_side_is_short) {
             operands<float> p(given, lie);
             matmul_options options{.algorithm = tf32};
             if (adds) options.alpha = -1.5f, options.beta = 0.5f;
-            if (has_workspace) options.workspace = scratch;
-            p.multiply(stream, options);
+            if (has_workspace) options.workspace = *workspace_;
+            p.multiply(*stream_, options);
             ASSERT_NO_FATAL_FAILURE(expect_close(s, p.c.download(), adds ? sum : product, test::tf32_bound));
             p.expect_intact();
             if (HasFailure()) return;
@@ -121,8 +119,6 @@ TEST_F(matmul_on_hopper, multiplies_in_tf32_where_a_side_is_short) {
 
 /// Many steps, of tiles that are shared out along k; some rows are checked.
 TEST_F(matmul_device, shares_long_tiles_along_k) {
-    const stream stream;
-    workspace scratch(std::int64_t{128} << 20, stream);
     for (const shape& s : {shape{300, 256, 16384}, {300, 700, 16384}, {700, 5000, 8192}}) {
         operands<float> p(s);
         const auto rows_of = [](const std::vector<float>& of, std::int64_t cols) {
@@ -139,7 +135,7 @@ TEST_F(matmul_device, shares_long_tiles_along_k) {
         for (const auto algorithm : {split_k, tma_pipelined, tf32}) {
             if (algorithm != split_k && !test::has_warpgroups()) continue;
             SCOPED_TRACE(text(s) + " " + std::string(to_string(algorithm)));
-            p.multiply(stream, {.algorithm = algorithm, .workspace = scratch});
+            p.multiply(*stream_, {.algorithm = algorithm, .workspace = *workspace_});
             expect_close(part, rows_of(p.c.download(), s.n), expected, test::bound_of<float>(algorithm));
             EXPECT_TRUE(p.c.canaries_alive());
         }

@@ -1,10 +1,8 @@
-#include "tests/matmul/bounds.hpp"
-#include "tests/support/gpu.hpp"
+#include "tests/matmul/rungs.hpp"
 #include "tests/support/provoked.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul_tuner.hpp>
 #include <heddle/stream.hpp>
-#include <heddle/workspace.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -182,22 +180,20 @@ TEST(matmul_tuner, leaves_nothing_beside_what_it_cannot_replace) {
     std::filesystem::remove_all(directory.path());
 }
 
-class matmul_tuner_on_device : public test::gpu_test {};
+class matmul_tuner_on_device : public test::matmul_device {};
 
 TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it) {
     const choices_file file;
-    const stream stream;
     test::operands<half> p({200, 264, 136});
     const auto choose = [&](matmul_tuner& tuner, const matmul_options& options) {
-        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), stream, options);
+        return tuner.choose<half>(p.a.matrix(), p.b.matrix(), p.c.matrix(), *stream_, options);
     };
-    workspace scratch(std::int64_t{64} << 20, stream);
     matmul_tuner tuner(file.path());
-    const matmul_options options{.workspace = scratch};
+    const matmul_options options{.workspace = *workspace_};
     const matmul_options chosen = choose(tuner, options);
     EXPECT_NE(chosen.algorithm, matmul_algorithm::automatic);
     EXPECT_EQ(tuner.size(), 1u);
-    p.multiply(stream, chosen);
+    p.multiply(*stream_, chosen);
     test::expect_close(p, chosen);
     p.expect_intact();
 
@@ -208,7 +204,7 @@ TEST_F(matmul_tuner_on_device, chooses_something_that_is_right_and_remembers_it)
     const matmul_options remembered = choose(again, options);
     EXPECT_EQ(remembered.algorithm, chosen.algorithm);
     EXPECT_EQ(remembered.tile, chosen.tile);
-    stream.synchronize();
+    stream_->synchronize();
     EXPECT_TRUE(p.c.untouched());
 }
 

@@ -24,7 +24,7 @@ bool are_zero(std::span<const std::byte> bytes) {
 }
 
 bool takes_a_workspace(matmul_algorithm rung) {
-    return matmul_workspace_bytes(test::product{64, 64, 9000}, test::hopper(), rung) > 0;
+    return matmul_workspace_bytes(test::product{64, 64, 9000}, test::hopper, rung) > 0;
 }
 
 class matmul_rung_with_a_workspace : public matmul_rung {};
