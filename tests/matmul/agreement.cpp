@@ -130,7 +130,7 @@ TEST(matmul_beside_cublas, agrees) {
 }
 #endif
 
-/// Every rung that can run a call that is drawn, in every tile of its.
+/// Every plan of calls that are drawn: each rung that can run one, in each of its variants and tiles.
 class matmul_of_drawn_problems : public test::matmul_device {
   protected:
     static constexpr int draws = 200;
@@ -145,26 +145,38 @@ class matmul_of_drawn_problems : public test::matmul_device {
         options.precision = static_cast<precision>(draw(0, 3));
         const test::reference expected = p.expected(options.alpha, options.beta);
         for (const matmul_algorithm rung : test::every_rung(element_type_of<In>)) {
-            options.algorithm = rung;
-            if (!p.why_not(options).empty()) continue;
-            const matmul_algorithm runs = rung == matmul_algorithm::automatic
-                                              ? select(p.problem(options), traits_of(current_device()))
-                                              : rung;
+            std::vector<std::string_view> variants(matmul_variants(rung).begin(),
+                                                   matmul_variants(rung).end());
+            variants.emplace_back();
             const auto tiles = static_cast<int>(matmul_tiles(rung).size());
-            for (options.tile = -1; options.tile < tiles; ++options.tile) {
-                SCOPED_TRACE(text(s) + " " + std::string(to_string(rung)) + ", tile " +
-                             std::to_string(options.tile));
-                p.multiply(*stream_, options);
-                ASSERT_NO_FATAL_FAILURE(
-                    expect_close(s, p.c.download(), expected, test::bound_of<Out, In>(runs)));
-                ASSERT_TRUE(p.c.canaries_alive());
-            }
-            options.tile = -1;
+            for (const std::string_view variant : variants)
+                for (int tile = -1; tile < tiles; ++tile) {
+                    options.algorithm = rung;
+                    options.variant = variant;
+                    options.tile = tile;
+                    ASSERT_NO_FATAL_FAILURE(check(p, options, expected));
+                }
         }
         p.expect_intact();
     }
 
+    int plans = 0;
+
   private:
+    template <class Out, class In>
+    void check(operands<Out, In>& p, const matmul_options& options, const test::reference& expected) {
+        if (!p.why_not(options).empty()) return;
+        const matmul_algorithm runs = options.algorithm == matmul_algorithm::automatic
+                                          ? select(p.problem(options), traits_of(current_device()))
+                                          : options.algorithm;
+        SCOPED_TRACE(text(p.s) + " " + std::string(to_string(options.algorithm)) + ", variant '" +
+                     std::string(options.variant) + "', tile " + std::to_string(options.tile));
+        p.multiply(*stream_, options);
+        ASSERT_NO_FATAL_FAILURE(expect_close(p.s, p.c.download(), expected, test::bound_of<Out, In>(runs)));
+        ASSERT_TRUE(p.c.canaries_alive());
+        ++plans;
+    }
+
     std::int64_t draw(std::int64_t low, std::int64_t high) {
         return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
     }
@@ -193,6 +205,7 @@ TEST_F(matmul_of_drawn_problems, takes_every_plan_of_float) {
         SCOPED_TRACE("draw " + std::to_string(i));
         check_next<float>();
     }
+    EXPECT_GT(plans, 10 * draws);
 }
 
 TEST_F(matmul_of_drawn_problems, takes_every_plan_of_16_bit) {
@@ -203,6 +216,7 @@ TEST_F(matmul_of_drawn_problems, takes_every_plan_of_16_bit) {
         check_next<bfloat16>();
         check_next<float, bfloat16>();
     }
+    EXPECT_GT(plans, 5 * draws);
 }
 
 }  // namespace

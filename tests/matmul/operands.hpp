@@ -146,8 +146,8 @@ struct operands {
     }
     /// Why the algorithm of the options cannot multiply these here; empty where it can.
     std::string why_not(const matmul_options& options, bool has_epilogue = false) {
-        return heddle::why_not(options.algorithm, problem(options, has_epilogue),
-                               traits_of(current_device()));
+        return heddle::why_not(options.algorithm, problem(options, has_epilogue), traits_of(current_device()),
+                               options.variant);
     }
     std::int64_t workspace_bytes(const stream& on, const matmul_options& options) {
         return matmul_workspace_bytes<Out, In>(a.matrix(), b.matrix(), c.matrix(), on, options);
@@ -218,7 +218,7 @@ template <class Out, class In = Out>
 error_bound bound_of(matmul_algorithm algorithm) {
     using enum matmul_algorithm;
     if (!std::is_same_v<In, float>) return bound_of_16_bit<Out>;
-    if (algorithm == bf16x6 || algorithm == padded) return bf16x6_bound;
+    if (algorithm == bf16x6) return bf16x6_bound;
     if (algorithm == fp16x3) return fp16x3_bound;
     if (algorithm == tf32x3) return tf32x3_bound;
     return algorithm == tf32 ? tf32_bound : fma_bound;

@@ -64,49 +64,35 @@ struct product {
     std::int64_t batches = 1;
 
     operator matmul_problem() const {
-        constexpr std::int64_t most_of_tensor_maps = std::numeric_limits<std::int32_t>::max() - 1024;
-        matmul_problem problem{m, n, k, operands};
-        problem.precision = precision;
-        problem.countable_by_int = std::max({m, n, k}) <= most_of_tensor_maps;
-        problem.unit_stride = place != place::apart;
-        problem.tensor_maps = place <= place::across_k && problem.countable_by_int;
-        problem.along_k = place == place::along_k && problem.countable_by_int;
-        problem.has_workspace = has_workspace;
-        problem.has_epilogue = has_epilogue;
-        problem.stores_operand_type = stores_operand_type;
-        problem.batches = batches;
+        const std::int64_t bytes = operands == element_type::f32 ? 4 : 2;
+        const auto lies = [=, this](std::int64_t rows, std::int64_t cols, bool is_transposed) {
+            const std::int64_t packet = 16 / bytes, line = is_transposed ? rows : cols;
+            const std::int64_t step = place == place::apart ? 2 : 1;
+            const std::int64_t stride = (line + packet - 1) / packet * packet * step;
+            return is_transposed ? matrix_layout{rows, cols, step, stride, bytes}
+                                 : matrix_layout{rows, cols, stride, step, bytes};
+        };
+        matmul_problem problem{.a = lies(m, k, place == place::across_k),
+                               .b = lies(k, n, false),
+                               .c = lies(m, n, false),
+                               .operands = operands,
+                               .result = stores_operand_type ? operands : element_type::f32,
+                               .batches = batches,
+                               .has_epilogue = has_epilogue,
+                               .has_workspace = has_workspace,
+                               .precision = precision};
+        if (place == place::odd) problem.a.alignment = problem.b.alignment = bytes;
         return problem;
     }
 };
 
-/// The problem of a call with these arguments, of which none is empty.
+/// The problem of a call with these arguments.
 template <class Out, class In>
 matmul_problem problem_of(const matrix_view<In>& a, const matrix_view<In>& b, const matrix_view<Out>& c,
                           const matmul_options& options, bool has_epilogue = false) {
-    const auto is_contiguous = [](const auto& m) {
-        return m.col_stride == 1 || m.row_stride == 1 || m.cols <= 1 || m.rows <= 1;
-    };
-    const auto has_tensor_rows = [](const auto& m) {
-        constexpr std::int64_t alignment = 16;
-        return (m.cols <= 1 || m.col_stride == 1) &&
-               reinterpret_cast<std::uintptr_t>(m.data) % alignment == 0 &&
-               (m.rows <= 1 || m.row_stride * std::int64_t{sizeof(In)} % alignment == 0);
-    };
-    const bool a_has_rows = has_tensor_rows(a), b_has_columns = has_tensor_rows(transposed(b));
-    const bool are_aligned =
-        (a_has_rows || has_tensor_rows(transposed(a))) && (b_has_columns || has_tensor_rows(b));
-    // Where C lies in columns, its transpose is computed.
-    const bool is_turned = c.rows > 1 && c.cols > 1 && c.col_stride > c.row_stride;
-    product p{is_turned ? c.cols : c.rows, is_turned ? c.rows : c.cols, a.cols, element_type_of<In>,
-              options.precision};
-    p.place = !(is_contiguous(a) && is_contiguous(b)) ? place::apart
-              : !are_aligned                          ? place::odd
-              : a_has_rows || b_has_columns           ? place::along_k
-                                                      : place::across_k;
-    p.has_workspace = !options.workspace.empty();
-    p.has_epilogue = has_epilogue;
-    p.stores_operand_type = std::is_same_v<In, Out>;
-    return p;
+    matmul_problem problem = matmul_problem_of<Out, std::remove_const_t<In>>(a, b, c, options);
+    problem.has_epilogue = has_epilogue;
+    return problem;
 }
 
 /// The rungs for operands of a type, and `automatic`.

@@ -112,7 +112,7 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     for (const matmul_algorithm each :
-         {tma_pipelined, bf16x6, fp16x3, tf32, padded, persistent, stream_k, skinny, fused})
+         {tma_pipelined, bf16x6, fp16x3, tf32, persistent, stream_k, skinny, fused})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
 }
 
@@ -175,10 +175,15 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     }
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs a workspace, and extents below 2^31");
-    EXPECT_EQ(
-        why_not(padded, floats, hopper),
-        "matmul: padded needs a workspace, contiguous rows or columns of a and of b, extents below 2^31, no "
-        "batch and no epilogue");
+    product odd = floats;
+    odd.place = place::odd;
+    EXPECT_EQ(why_not(tma_pipelined, odd, hopper),
+              "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
+              "multiples of 16 bytes, or a workspace for copies that do; and extents below 2^31");
+    EXPECT_EQ(why_not(bf16x6, odd, hopper), "");
+    EXPECT_NE(why_not(bf16x6, odd, hopper, "boxes"), "");
+    odd.has_workspace = true;
+    EXPECT_EQ(why_not(bf16x6, odd, hopper, "boxes"), "");
     EXPECT_EQ(why_not(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
     product several = halves;
     several.batches = 2;
@@ -211,26 +216,23 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     EXPECT_EQ(refused({16, 16, 16}), rungs{});
     EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}), rungs{skinny});
     EXPECT_EQ(refused({16, 16, 16, element_type::f32, precision::fp32, place::apart}),
-              (rungs{pipelined, tma_pipelined, split_k, tf32x3, tf32, padded}));
+              (rungs{pipelined, tma_pipelined, split_k, tf32x3, tf32}));
 
     const product halves{16, 16, 16, element_type::f16};
     EXPECT_EQ(refused(halves), rungs{});
     EXPECT_EQ(refused({65, 65, 65, element_type::f16}), rungs{skinny});
     product other = halves;
     other.place = place::odd;
-    rungs of_packets{mma_sync,          wgmma_tma, warp_specialized, persistent,
-                     cluster_multicast, stream_k,  skinny,           fused};
-    EXPECT_EQ(refused(other), of_packets);
+    EXPECT_EQ(refused(other), rungs{mma_sync});  // the others copy operands
     other.place = place::apart;
-    of_packets.insert(padded);
-    EXPECT_EQ(refused(other), of_packets);
+    EXPECT_EQ(refused(other), (rungs{mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
+                                     stream_k, skinny, fused}));
     other = halves;
     other.stores_operand_type = false;
     EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized, fused}));
     other = halves;
     other.has_epilogue = true;
-    EXPECT_EQ(refused(other),
-              (rungs{wgmma_tma, warp_specialized, persistent, cluster_multicast, stream_k, padded}));
+    EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized, persistent, cluster_multicast, stream_k}));
 }
 
 TEST(matmul_why_not, refuses_unknown_rungs) {
