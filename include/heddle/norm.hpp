@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -33,11 +34,17 @@ struct norm_problem {
     /// The elements of each row lie side by side, in x and in y, and those of gamma and beta.
     bool unit_stride = true;
     std::size_t element_bytes = 4;
+    /// Each row begins at a multiple of 16 bytes and is as long as one, in x and in y; gamma and beta begin at one.
+    bool in_packets = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, device.sm_count below 1
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
 norm_algorithm select(const norm_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(norm_algorithm algorithm, const norm_problem& problem, const device_traits& device);
 
 /// y[i][j] = (x[i][j] - mean) / sqrt(variance + epsilon) * gamma[j] + beta[j], of row i's mean and variance
 /// (the mean of squared deviations).

@@ -67,18 +67,21 @@ __global__ void __launch_bounds__(tile::threads) block_per_row(arguments<T> a) {
 
 }  // namespace
 
-template <bool centred, class T>
-void launch_block_per_row(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    const std::int64_t blocks = std::min(arguments.x.rows, max_grid);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, block_per_row<centred, T>,
-           arguments);
+plan plan_block_per_row(const norm_problem& problem, const device_traits&) {
+    return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid)}};
 }
 
-template void launch_block_per_row<false>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_block_per_row<false>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_block_per_row<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_block_per_row<true>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_block_per_row<true>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_block_per_row<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template <bool centred, class T>
+void launch_block_per_row(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
+           block_per_row<centred, T>, arguments);
+}
+
+template void launch_block_per_row<false>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_block_per_row<false>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_block_per_row<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+template void launch_block_per_row<true>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_block_per_row<true>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_block_per_row<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::norm

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row_plan.hpp"
 #include <heddle/device.hpp>
-#include <heddle/types.hpp>
+#include <heddle/norm.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda_runtime_api.h>
@@ -19,13 +21,25 @@ struct arguments {
     float epsilon;
 };
 
-/// layer_norm, which subtracts the mean, where `centred`; else rms_norm.
+/// How a rung does a problem.
+struct plan {
+    row_plan rows;  ///< of naive and block_per_row, the blocks and threads alone
+    int width = 1;  ///< elements that are loaded at once
+};
+
+/// Pure. These take any problem.
+plan plan_naive(const norm_problem& problem, const device_traits& device);
+plan plan_block_per_row(const norm_problem& problem, const device_traits& device);
+/// Needs unit_stride.
+plan plan_vectorized(const norm_problem& problem, const device_traits& device);
+
+/// These compute layer_norm, which subtracts the mean, where `centred`, and else rms_norm, by the rung's plan for these
+/// arguments.
 template <bool centred, class T>
-void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool centred, class T>
-void launch_block_per_row(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs col_stride 1 in x and y, and stride 1 in gamma and beta (or a single column).
+void launch_block_per_row(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool centred, class T>
-void launch_vectorized(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::norm

@@ -48,17 +48,21 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<T> a) {
 
 }  // namespace
 
-template <bool centred, class T>
-void launch_naive(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    const std::int64_t blocks = (arguments.x.rows + tile::threads - 1) / tile::threads;
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, naive<centred, T>, arguments);
+plan plan_naive(const norm_problem& problem, const device_traits&) {
+    return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
 }
 
-template void launch_naive<false>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_naive<false>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_naive<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_naive<true>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_naive<true>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_naive<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template <bool centred, class T>
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, naive<centred, T>,
+           arguments);
+}
+
+template void launch_naive<false>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_naive<false>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_naive<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+template void launch_naive<true>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_naive<true>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_naive<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::norm

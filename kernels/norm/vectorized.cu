@@ -212,34 +212,32 @@ auto kernel_of(const row_plan& plan) -> void (*)(arguments<T>) {
     return streamed<centred, T, width, tile::medium_elements>;
 }
 
-template <class T>
-bool takes_packets(const arguments<T>& a) {
-    const auto address = [](const T* p) { return reinterpret_cast<std::uintptr_t>(p); };
-    const auto bytes = [](std::int64_t n) { return n * std::int64_t{sizeof(T)}; };
-    const auto step = [&](const auto& m) { return m.rows > 1 ? bytes(m.row_stride) : 0; };
-    return common_alignment(address(a.x.data), address(a.y.data), address(a.gamma.data), address(a.beta.data),
-                            step(a.x), step(a.y), bytes(a.x.cols)) == max_vector_bytes;
-}
-
 }  // namespace
 
+plan plan_vectorized(const norm_problem& problem, const device_traits& device) {
+    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
+    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
+                      has_clusters(device.compute_capability_major, device.compute_capability_minor)),
+            width};
+}
+
 template <bool centred, class T>
-void launch_vectorized(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream) {
+void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
     constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
-    const int width = takes_packets(arguments) ? packet : 1;
-    const row_plan plan =
-        plan_rows(arguments.x.rows, arguments.x.cols, width, device.sm_count,
-                  has_clusters(device.compute_capability_major, device.compute_capability_minor));
-    const auto kernel = width == 1 ? kernel_of<centred, T, 1>(plan) : kernel_of<centred, T, packet>(plan);
-    launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream, .cluster = plan.cluster},
+    const auto kernel =
+        plan.width == 1 ? kernel_of<centred, T, 1>(plan.rows) : kernel_of<centred, T, packet>(plan.rows);
+    launch({.blocks = {plan.rows.blocks},
+            .threads = plan.rows.threads,
+            .stream = stream,
+            .cluster = plan.rows.cluster},
            kernel, arguments);
 }
 
-template void launch_vectorized<false>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized<false>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized<false>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized<true>(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized<true>(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized<true>(const arguments<bfloat16>&, const device_traits&, cudaStream_t);
+template void launch_vectorized<false>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_vectorized<false>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_vectorized<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+template void launch_vectorized<true>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_vectorized<true>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_vectorized<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::norm

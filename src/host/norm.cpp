@@ -1,5 +1,4 @@
-#include "src/norm.hpp"
-
+#include "src/norm/validate.hpp"
 #include <heddle/host.hpp>
 
 #include <cmath>

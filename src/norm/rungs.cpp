@@ -1,0 +1,86 @@
+#include "src/norm/rungs.hpp"
+
+#include "src/validate.hpp"
+#include <heddle/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::norm;
+using detail::always, detail::any_problem;
+using enum norm_algorithm;
+
+std::string_view needs_unit_stride(const norm_problem& problem, const device_traits&) {
+    return problem.unit_stride ? "" : "needs the elements of each row, of gamma and of beta side by side";
+}
+
+/// Neighbours of a column-major matrix are in different rows: where these are enough to fill the device, a thread a row reads
+/// what its neighbours' lines have.
+bool has_many_rows(const norm_problem& problem, const device_traits& device) {
+    return problem.rows >= std::int64_t{device.sm_count} * device.max_threads_per_sm / 16;
+}
+bool has_few_rows(const norm_problem& problem, const device_traits& device) {
+    return !has_many_rows(problem, device);
+}
+
+template <bool centred, class T>
+constexpr std::array<detail::norm_rung<T>, 3> table = {{
+    {naive, "naive", any_problem, has_many_rows, plan_naive, launch_naive<centred, T>},
+    {block_per_row, "block_per_row", any_problem, has_few_rows, plan_block_per_row,
+     launch_block_per_row<centred, T>},
+    {vectorized, "vectorized", needs_unit_stride, always, plan_vectorized, launch_vectorized<centred, T>},
+}};
+
+constexpr const char* enumeration = "norm_algorithm";
+/// What does not depend on the type.
+constexpr detail::rung_table rungs(table<true, float>, enumeration);
+
+void require_valid(const char* operation, const norm_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    detail::require(problem.element_bytes == 2 || problem.element_bytes == 4, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "2 or 4");
+}
+
+}  // namespace
+
+std::span<const norm_algorithm> norm_algorithms() {
+    return detail::ids_of<table<true, float>>;
+}
+
+std::string_view to_string(norm_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+norm_algorithm select(const norm_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(norm_algorithm algorithm, const norm_problem& problem, const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("norm", algorithm, problem, device);
+}
+
+namespace detail {
+
+template <bool centred, class T>
+rung_table<norm_rung<T>> norm_rungs() {
+    return {table<centred, T>, enumeration};
+}
+
+template rung_table<norm_rung<float>> norm_rungs<false>();
+template rung_table<norm_rung<float>> norm_rungs<true>();
+template rung_table<norm_rung<half>> norm_rungs<false>();
+template rung_table<norm_rung<half>> norm_rungs<true>();
+template rung_table<norm_rung<bfloat16>> norm_rungs<false>();
+template rung_table<norm_rung<bfloat16>> norm_rungs<true>();
+
+}  // namespace detail
+}  // namespace heddle

@@ -1,0 +1,50 @@
+#include "tests/support/provoked.hpp"
+#include <heddle/device.hpp>
+#include <heddle/norm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+TEST(norm_select, vectorises_rows_that_lie_side_by_side) {
+    const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+    EXPECT_EQ(select(norm_problem{.rows = 1, .cols = 9}, device), norm_algorithm::vectorized);
+    EXPECT_EQ(select(norm_problem{.rows = 100, .cols = 9, .unit_stride = false}, device),
+              norm_algorithm::block_per_row);
+    EXPECT_EQ(select(norm_problem{.rows = 1 << 20, .cols = 9, .unit_stride = false}, device),
+              norm_algorithm::naive);
+}
+
+TEST(norm_why_not, says_what_a_rung_needs) {
+    const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+    const norm_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
+    EXPECT_EQ(why_not(norm_algorithm::vectorized, apart, device),
+              "norm: vectorized needs the elements of each row, of gamma and of beta side by side");
+    EXPECT_EQ(why_not(norm_algorithm::block_per_row, apart, device), "");
+    EXPECT_EQ(why_not(norm_algorithm::automatic, apart, device), "");
+    EXPECT_EQ(why_not(norm_algorithm::vectorized, {.rows = 100, .cols = 9}, device), "");
+    EXPECT_EQ(
+        test::invalid_argument_of([&] { (void)why_not(static_cast<norm_algorithm>(99), apart, device); }),
+        "why_not: algorithm is 99, expected an enumerator of norm_algorithm");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)why_not(norm_algorithm::naive, {.rows = 1, .cols = 1, .element_bytes = 8}, device);
+              }),
+              "why_not: problem.element_bytes is 8, expected 2 or 4");
+}
+
+TEST(norm_algorithms, have_names_of_their_own) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const norm_algorithm algorithm : norm_algorithms()) {
+        EXPECT_NE(algorithm, norm_algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
+    }
+    EXPECT_EQ(to_string(norm_algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<norm_algorithm>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace heddle
