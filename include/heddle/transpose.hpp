@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -34,12 +35,19 @@ struct transpose_problem {
     /// That dimension is the same elements' in both, so that the call is a copy of rows: of a row-major source
     /// to a column-major destination, say, or of a vector.
     bool is_copy = false;
+    /// The largest power of two, up to 16, of which the address of each such line of elements is a multiple, in both.
+    int alignment = 16;
 };
 
 /// The rung that `automatic` stands for. Pure.
 /// @throws invalid_argument  a negative extent, more than 2^58 elements, an element size that is not 1 to 8 bytes,
-///                           device.sm_count below 1
+///                           an alignment that is not 1 to 16, device.sm_count below 1
 transpose_algorithm select(const transpose_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(transpose_algorithm algorithm, const transpose_problem& problem,
+                    const device_traits& device);
 
 namespace detail {
 

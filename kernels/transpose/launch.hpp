@@ -1,9 +1,13 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include <heddle/device.hpp>
+#include <heddle/transpose.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda_runtime_api.h>
+
+#include <cstdint>
 
 namespace heddle::kernels::transpose {
 
@@ -16,15 +20,42 @@ template <class Word>
 struct arguments {
     matrix_view<const Word> source;
     matrix_view<Word> destination;
-    bool is_copy = false;
 };
 
+/// A tile is square, or as flat or as tall as a matrix of few rows or few columns.
+enum class aspect { square, flat, tall };
+
+/// Rows of tiles come in bands: a band's tiles are numbered down its columns, one column after the other.
+/// Blocks (x, y, z) take the tile row x + z * tiles_down_a_z and the tile column y + z * tiles_across_a_z, of
+/// which one is 0.
+struct block_order {
+    std::int64_t tiles_down_a_z = 0;
+    std::int64_t tiles_across_a_z = 0;
+};
+
+/// How a rung does a problem.
+struct plan {
+    launch_extents blocks{1};
+    launch_extents threads{1};
+    // For vectorized alone.
+    int packet_bytes = 0;  ///< that are moved at once
+    bool is_copy = false;  ///< of rows; else of tiles, which have
+    aspect shape = aspect::square;
+    block_order order = {};
+};
+
+/// Pure. These take any problem.
+plan plan_naive(const transpose_problem& problem, const device_traits& device);
+plan plan_shared_memory(const transpose_problem& problem, const device_traits& device);
+/// Needs a copy, or unit_stride.
+plan plan_vectorized(const transpose_problem& problem, const device_traits& device);
+
+/// These transpose by the rung's plan for these arguments.
 template <class Word>
-void launch_naive(const arguments<Word>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
 template <class Word>
-void launch_shared_memory(const arguments<Word>& arguments, const device_traits& device, cudaStream_t stream);
-/// Needs a copy, or col_stride 1 in both.
+void launch_shared_memory(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
 template <class Word>
-void launch_vectorized(const arguments<Word>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_vectorized(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::transpose

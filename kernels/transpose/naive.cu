@@ -36,26 +36,28 @@ __global__ void __launch_bounds__(tile::threads) naive(arguments<Word> a) {
 
 }  // namespace
 
-template <class Word>
-void launch_naive(const arguments<Word>& arguments, const device_traits&, cudaStream_t stream) {
-    const std::int64_t rows = arguments.source.rows, cols = arguments.source.cols;
+plan plan_naive(const transpose_problem& problem, const device_traits&) {
+    const std::int64_t rows = problem.rows, cols = problem.cols;
     // Few columns give their spare threads to further rows, and few rows to further columns.
-    unsigned width = 1;
+    std::int64_t width = 1;
     while (width < tile::cols && width < cols) width *= 2;
-    unsigned height = tile::threads / width;
+    std::int64_t height = tile::threads / width;
     while (height / 2 >= rows && height > 1) {
         height /= 2;
         width *= 2;
     }
-    launch({.blocks = {(cols + width - 1) / width, std::min((rows + height - 1) / height, max_grid_y)},
-            .threads = {width, height},
-            .stream = stream},
-           naive<Word>, arguments);
+    return {.blocks = {(cols + width - 1) / width, std::min((rows + height - 1) / height, max_grid_y)},
+            .threads = {width, height}};
 }
 
-template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::uint32_t>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::uint64_t>&, const device_traits&, cudaStream_t);
+template <class Word>
+void launch_naive(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream) {
+    launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, naive<Word>, arguments);
+}
+
+template void launch_naive(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<std::uint32_t>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<std::uint64_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::transpose

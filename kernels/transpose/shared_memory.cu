@@ -66,18 +66,21 @@ __global__ void __launch_bounds__(tile::side* tile::threads_down) shared_memory(
 
 }  // namespace
 
-template <class Word>
-void launch_shared_memory(const arguments<Word>& arguments, const device_traits&, cudaStream_t stream) {
+plan plan_shared_memory(const transpose_problem& problem, const device_traits&) {
     const auto tiles = [](std::int64_t extent) { return (extent + tile::side - 1) / tile::side; };
-    launch({.blocks = {tiles(arguments.source.cols), std::min(tiles(arguments.source.rows), max_grid_y)},
-            .threads = {tile::side, tile::threads_down},
-            .stream = stream},
-           shared_memory<Word>, arguments);
+    return {.blocks = {tiles(problem.cols), std::min(tiles(problem.rows), max_grid_y)},
+            .threads = {tile::side, tile::threads_down}};
 }
 
-template void launch_shared_memory(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
-template void launch_shared_memory(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_shared_memory(const arguments<std::uint32_t>&, const device_traits&, cudaStream_t);
-template void launch_shared_memory(const arguments<std::uint64_t>&, const device_traits&, cudaStream_t);
+template <class Word>
+void launch_shared_memory(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream) {
+    launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, shared_memory<Word>,
+           arguments);
+}
+
+template void launch_shared_memory(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_shared_memory(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_shared_memory(const plan&, const arguments<std::uint32_t>&, cudaStream_t);
+template void launch_shared_memory(const plan&, const arguments<std::uint64_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::transpose

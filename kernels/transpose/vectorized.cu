@@ -16,6 +16,7 @@
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/vector.cuh"
+#include "kernels/transpose/copy_rows.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/patch.cuh"
 
@@ -26,26 +27,35 @@
 namespace heddle::kernels::transpose {
 namespace {
 
-/// A tile is square, or as flat or as tall as a matrix of few rows or few columns.
-enum class aspect { square, flat, tall };
-
 /// The part of the source that a block turns over. Where it is square its rows, and its columns, are 128 to 512
 /// bytes long. Of small packets columns are the longer ones: lines written by parts cost more than lines read by
 /// parts.
+struct tile_extents {
+    int rows;
+    int cols;
+    int threads;  ///< one for each patch, where they are that few
+};
+
+constexpr int short_side = 16;  // of a tile that is flat or tall
+
+constexpr tile_extents tile_of(int element_bytes, int packet_bytes, aspect shape) {
+    const bool is_wide = packet_bytes == max_vector_bytes;
+    const int long_side = is_wide && element_bytes >= 4 ? 64 : 128;
+    const int area = long_side * (is_wide ? 256 : 128) / element_bytes;
+    const int rows = shape == aspect::square ? long_side
+                     : shape == aspect::flat ? short_side
+                                             : area / short_side;
+    const int patches = area * element_bytes * element_bytes / (packet_bytes * packet_bytes);
+    return {rows, area / rows, std::min(256, patches)};
+}
+
 template <class Word, int packet_bytes, aspect shape>
 struct tile {
     using word = Word;
     static constexpr int bytes = sizeof(Word);
-    static constexpr bool is_wide = packet_bytes == max_vector_bytes;
-    static constexpr int long_side = is_wide && bytes >= 4 ? 64 : 128;
-    static constexpr int area = long_side * (is_wide ? 256 : 128) / bytes;
-    static constexpr int short_side = 16;  ///< of one that is flat or tall
-    static constexpr int rows = shape == aspect::square ? long_side
-                                : shape == aspect::flat ? short_side
-                                                        : area / short_side;
-    static constexpr int cols = area / rows;
-    /// One for each patch, where they are that few.
-    static constexpr unsigned threads = std::min(256, area* bytes* bytes / (packet_bytes * packet_bytes));
+    static constexpr int rows = tile_of(bytes, packet_bytes, shape).rows;
+    static constexpr int cols = tile_of(bytes, packet_bytes, shape).cols;
+    static constexpr unsigned threads = tile_of(bytes, packet_bytes, shape).threads;
 };
 
 /// A tile in patches of `width` packets of `packet_bytes` each, shared out to its threads.
@@ -148,14 +158,6 @@ __device__ void move(const Word* source, std::int64_t source_stride, Word* desti
     }
 }
 
-/// Rows of tiles come in bands: a band's tiles are numbered down its columns, one column after the other.
-/// Blocks (x, y, z) take the tile row x + z * tiles_down_a_z and the tile column y + z * tiles_across_a_z, of
-/// which one is 0.
-struct block_order {
-    std::int64_t tiles_down_a_z = 0;
-    std::int64_t tiles_across_a_z = 0;
-};
-
 template <class Word, int packet_bytes, aspect shape>
 __global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
     vectorized(matrix_view<const Word> source, matrix_view<Word> destination, block_order order) {
@@ -176,131 +178,62 @@ __global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
                                        shared);
 }
 
-template <class Word, int packet_bytes, aspect shape = aspect::square>
-void launch_tiles(const arguments<Word>& arguments, cudaStream_t stream) {
-    using tile = transpose::tile<Word, packet_bytes, shape>;
+plan plan_tiles(const transpose_problem& problem, int packet_bytes, aspect shape) {
     constexpr std::int64_t max_band = 128;
-    const auto ceil_div = [](std::int64_t n, std::int64_t d) { return (n + d - 1) / d; };
-    const std::int64_t down = ceil_div(arguments.source.rows, tile::rows);
-    const std::int64_t across = ceil_div(arguments.source.cols, tile::cols);
+    const tile_extents tile = tile_of(static_cast<int>(problem.element_bytes), packet_bytes, shape);
+    // At least 1: an empty problem has a plan too.
+    const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
+    const std::int64_t down = divide_up(problem.rows, tile.rows);
+    const std::int64_t across = divide_up(problem.cols, tile.cols);
     // Equal bands; as many as a grid has room for. More columns than that go to z, and all rows to x.
-    std::int64_t bands = std::min(ceil_div(down, max_band), max_grid_y);
-    const std::int64_t band = across > max_grid_y ? down : ceil_div(down, bands);
-    bands = ceil_div(down, band);
-    const std::int64_t column_groups = ceil_div(across, max_grid_y);
+    std::int64_t bands = std::min(divide_up(down, max_band), max_grid_y);
+    const std::int64_t band = across > max_grid_y ? down : divide_up(down, bands);
+    bands = divide_up(down, band);
+    const std::int64_t column_groups = divide_up(across, max_grid_y);
     const block_order order = across > max_grid_y ? block_order{0, max_grid_y} : block_order{band, 0};
-    launch({.blocks = {band, std::min(across, max_grid_y), std::max(bands, column_groups)},
-            .threads = {tile::threads},
-            .stream = stream},
-           vectorized<Word, packet_bytes, shape>, arguments.source, arguments.destination, order);
-}
-
-struct copy_tile {
-    static constexpr int threads = 256;
-};
-
-/// Copies `row_bytes` of each row, 16 bytes a thread. The bytes after the last whole packet go one by one.
-template <int packet_bytes>
-__global__ void __launch_bounds__(copy_tile::threads)
-    copy_rows(const std::byte* source, std::int64_t source_pitch, std::byte* destination,
-              std::int64_t destination_pitch, std::int64_t rows, std::int64_t row_bytes) {
-    using unit = std::conditional_t<packet_bytes == 1, std::uint8_t,
-                                    std::conditional_t<packet_bytes == 2, std::uint16_t, std::uint32_t>>;
-    using packet = vector<unit, packet_bytes / static_cast<int>(sizeof(unit))>;
-    constexpr int packets = max_vector_bytes / packet_bytes;
-    const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x * packets + threadIdx.x) * packet_bytes;
-    const int step = static_cast<int>(blockDim.x) * packet_bytes;
-    // No thread reaches further than a block's bytes.
-    const int left = static_cast<int>(
-        min(max(row_bytes - first, std::int64_t{0}), std::int64_t{copy_tile::threads * max_vector_bytes}));
-    const std::int64_t whole_bytes = row_bytes - row_bytes % packet_bytes;
-    const bool takes_rest = blockIdx.x == gridDim.x - 1 && threadIdx.x == 0;
-    for (std::int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < rows;
-         row += gridDim.y * blockDim.y) {
-        const std::byte* from = source + row * source_pitch;
-        std::byte* to = destination + row * destination_pitch;
-        packet copied[packets];
-#pragma unroll
-        for (int i = 0; i < packets; ++i)
-            if (i * step + packet_bytes <= left)
-                copied[i] = *reinterpret_cast<const packet*>(from + first + i * step);
-#pragma unroll
-        for (int i = 0; i < packets; ++i)
-            if (i * step + packet_bytes <= left)
-                *reinterpret_cast<packet*>(to + first + i * step) = copied[i];
-        if (takes_rest) {
-#pragma unroll 1
-            for (std::int64_t byte = whole_bytes; byte < row_bytes; ++byte) to[byte] = from[byte];
-        }
-    }
-}
-
-template <int packet_bytes>
-void launch_copy(const std::byte* source, std::int64_t source_pitch, std::byte* destination,
-                 std::int64_t destination_pitch, std::int64_t rows, std::int64_t row_bytes,
-                 cudaStream_t stream) {
-    const std::int64_t pieces = (row_bytes + max_vector_bytes - 1) / max_vector_bytes;
-    // Narrow matrices give their spare threads to further rows.
-    std::int64_t across = 1;
-    while (across < copy_tile::threads && across < pieces) across *= 2;
-    const std::int64_t down = copy_tile::threads / across;
-    launch({.blocks = {(pieces + across - 1) / across, std::min((rows + down - 1) / down, max_grid_y)},
-            .threads = {across, down},
-            .stream = stream},
-           copy_rows<packet_bytes>, source, source_pitch, destination, destination_pitch, rows, row_bytes);
-}
-
-/// The common alignment of both views' lines, in bytes; a single line has no stride.
-template <class Word>
-int line_alignment(const arguments<Word>& a, std::int64_t source_lines, std::int64_t source_stride,
-                   std::int64_t destination_lines, std::int64_t destination_stride) {
-    const auto step = [](std::int64_t lines, std::int64_t stride) {
-        return lines > 1 ? stride * std::int64_t{sizeof(Word)} : 0;
-    };
-    return common_alignment(reinterpret_cast<std::uintptr_t>(a.source.data),
-                            reinterpret_cast<std::uintptr_t>(a.destination.data),
-                            step(source_lines, source_stride), step(destination_lines, destination_stride));
+    return {.blocks = {band, std::min(across, max_grid_y), std::max(bands, column_groups)},
+            .threads = {tile.threads},
+            .packet_bytes = packet_bytes,
+            .shape = shape,
+            .order = order};
 }
 
 template <class Word>
-void copy(const arguments<Word>& a, cudaStream_t stream) {
-    constexpr std::int64_t bytes = sizeof(Word);
-    constexpr std::int64_t short_row_bytes = 64;  // too few packets to leave a rest
-    const std::int64_t rows = a.source.rows, row_bytes = a.source.cols * bytes;
-    const int alignment =
-        common_alignment(line_alignment(a, rows, a.source.row_stride, rows, a.destination.col_stride),
-                         row_bytes < short_row_bytes ? row_bytes : 0);
-    const auto launch = alignment >= 16  ? launch_copy<16>
-                        : alignment >= 8 ? launch_copy<8>
-                        : alignment >= 4 ? launch_copy<4>
-                        : alignment >= 2 ? launch_copy<2>
-                                         : launch_copy<1>;
-    launch(reinterpret_cast<const std::byte*>(a.source.data), a.source.row_stride * bytes,
-           reinterpret_cast<std::byte*>(a.destination.data), a.destination.col_stride * bytes, rows,
-           row_bytes, stream);
+auto kernel_of(const plan& plan) -> void (*)(matrix_view<const Word>, matrix_view<Word>, block_order) {
+    constexpr int element = sizeof(Word);
+    if (plan.shape == aspect::flat) return vectorized<Word, element, aspect::flat>;
+    if (plan.shape == aspect::tall) return vectorized<Word, element, aspect::tall>;
+    if (plan.packet_bytes == 16) return vectorized<Word, 16, aspect::square>;
+    if constexpr (element < 4)
+        if (plan.packet_bytes == 4) return vectorized<Word, 4, aspect::square>;
+    return vectorized<Word, element, aspect::square>;
 }
 
 }  // namespace
 
-template <class Word>
-void launch_vectorized(const arguments<Word>& arguments, const device_traits&, cudaStream_t stream) {
-    if (arguments.is_copy) return copy(arguments, stream);
-    constexpr int few = tile<Word, sizeof(Word), aspect::flat>::short_side;
-    if (arguments.source.rows <= few)
-        return launch_tiles<Word, sizeof(Word), aspect::flat>(arguments, stream);
-    if (arguments.source.cols <= few)
-        return launch_tiles<Word, sizeof(Word), aspect::tall>(arguments, stream);
-    const int alignment = line_alignment(arguments, arguments.source.rows, arguments.source.row_stride,
-                                         arguments.destination.rows, arguments.destination.row_stride);
-    if (alignment >= 16) return launch_tiles<Word, 16>(arguments, stream);
-    if constexpr (sizeof(Word) < 4)
-        if (alignment >= 4) return launch_tiles<Word, 4>(arguments, stream);
-    launch_tiles<Word, sizeof(Word)>(arguments, stream);
+plan plan_vectorized(const transpose_problem& problem, const device_traits&) {
+    if (problem.is_copy) return plan_copy(problem);
+    const int element_bytes = static_cast<int>(problem.element_bytes);
+    if (problem.rows <= short_side) return plan_tiles(problem, element_bytes, aspect::flat);
+    if (problem.cols <= short_side) return plan_tiles(problem, element_bytes, aspect::tall);
+    const int narrow = problem.alignment >= 4 ? std::max(element_bytes, 4) : element_bytes;
+    return plan_tiles(problem, problem.alignment >= 16 ? 16 : narrow, aspect::square);
 }
 
-template void launch_vectorized(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<std::uint32_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<std::uint64_t>&, const device_traits&, cudaStream_t);
+template <class Word>
+void launch_vectorized(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream) {
+    const launch_config config{.blocks = plan.blocks, .threads = plan.threads, .stream = stream};
+    const auto& [source, destination] = arguments;
+    if (!plan.is_copy) return launch(config, kernel_of<Word>(plan), source, destination, plan.order);
+    constexpr std::int64_t bytes = sizeof(Word);
+    launch(config, copy_kernel_of(plan.packet_bytes), reinterpret_cast<const std::byte*>(source.data),
+           source.row_stride * bytes, reinterpret_cast<std::byte*>(destination.data),
+           destination.col_stride * bytes, source.rows, source.cols * bytes);
+}
+
+template void launch_vectorized(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_vectorized(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_vectorized(const plan&, const arguments<std::uint32_t>&, cudaStream_t);
+template void launch_vectorized(const plan&, const arguments<std::uint64_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::transpose

@@ -1,5 +1,4 @@
-#include "src/transpose.hpp"
-
+#include "src/transpose/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/transpose.hpp>
 

@@ -1,0 +1,89 @@
+#include "src/transpose/rungs.hpp"
+
+#include "src/validate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::transpose;
+using detail::always, detail::any_problem;
+using enum transpose_algorithm;
+
+std::string_view needs_unit_stride(const transpose_problem& problem, const device_traits&) {
+    return problem.is_copy || problem.unit_stride
+               ? ""
+               : "needs the elements of source and of destination side by side along one dimension";
+}
+
+/// A tile of so few rows or columns would be mostly empty.
+bool is_narrow(const transpose_problem& problem, const device_traits&) {
+    constexpr std::int64_t narrow_bytes = 64;
+    return std::min(problem.rows, problem.cols) * problem.element_bytes < narrow_bytes;
+}
+bool fills_tiles(const transpose_problem& problem, const device_traits& device) {
+    return !is_narrow(problem, device);
+}
+
+template <class Word>
+constexpr std::array<detail::transpose_rung<Word>, 3> table = {{
+    {naive, "naive", any_problem, is_narrow, plan_naive, launch_naive<Word>},
+    {shared_memory, "shared_memory", any_problem, fills_tiles, plan_shared_memory,
+     launch_shared_memory<Word>},
+    {vectorized, "vectorized", needs_unit_stride, always, plan_vectorized, launch_vectorized<Word>},
+}};
+
+constexpr const char* enumeration = "transpose_algorithm";
+/// What does not depend on the type.
+constexpr detail::rung_table rungs(table<std::uint32_t>, enumeration);
+
+void require_valid(const char* operation, const transpose_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    detail::require(problem.element_bytes >= 1 && problem.element_bytes <= 8, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "1 to 8");
+    detail::require(problem.alignment >= 1 && problem.alignment <= 16, operation, {"problem", "alignment"},
+                    problem.alignment, "1 to 16");
+}
+
+}  // namespace
+
+std::span<const transpose_algorithm> transpose_algorithms() {
+    return detail::ids_of<table<std::uint32_t>>;
+}
+
+std::string_view to_string(transpose_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+transpose_algorithm select(const transpose_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(transpose_algorithm algorithm, const transpose_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("transpose", algorithm, problem, device);
+}
+
+namespace detail {
+
+template <class Word>
+rung_table<transpose_rung<Word>> transpose_rungs() {
+    return {table<Word>, enumeration};
+}
+
+template rung_table<transpose_rung<std::uint8_t>> transpose_rungs();
+template rung_table<transpose_rung<std::uint16_t>> transpose_rungs();
+template rung_table<transpose_rung<std::uint32_t>> transpose_rungs();
+template rung_table<transpose_rung<std::uint64_t>> transpose_rungs();
+
+}  // namespace detail
+}  // namespace heddle
