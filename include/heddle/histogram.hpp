@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace heddle {
@@ -28,14 +29,23 @@ struct histogram_problem {
     std::int64_t size = 0;
     std::int64_t stride = 1;
     std::int64_t bins = 256;
+    std::size_t element_bytes = 1;
+    /// Elements before the first multiple of 16 bytes.
+    std::int64_t head = 0;
 };
 
 /// The most bins that shared_memory and vectorized can keep in an SM.
 inline constexpr std::int64_t histogram_max_shared_bins = 12288;
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a size that is negative or above 2^58, no bins, device.sm_count below 1
+/// @throws invalid_argument  a size that is negative or above 2^58, no bins, elements not of 1 or 4 bytes, a head that is
+///                           negative or as long as 16 bytes, device.sm_count below 1
 histogram_algorithm select(const histogram_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(histogram_algorithm algorithm, const histogram_problem& problem,
+                    const device_traits& device);
 
 /// counts[b] = how many elements of x are b; `counts` has 256 elements, whatever they held before.
 ///

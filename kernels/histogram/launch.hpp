@@ -1,11 +1,13 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include <heddle/device.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::histogram {
@@ -26,13 +28,30 @@ struct arguments {
     histogram::range range;
 };
 
-template <class T>
-void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+/// How a rung does a problem.
+struct plan {
+    launch_extents blocks{1};
+    launch_extents threads{1};
+    std::size_t shared_bytes = 0;
+    // For vectorized alone.
+    int columns = 1;           ///< counts of each bin
+    int head = 0;              ///< elements before the first packet
+    std::int64_t packets = 0;  ///< of 16 bytes
+};
+
+/// Pure. This takes any problem.
+plan plan_naive(const histogram_problem& problem, const device_traits& device);
 /// Needs bins of at most histogram_max_shared_bins.
-template <class T>
-void launch_shared_memory(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+plan plan_shared_memory(const histogram_problem& problem, const device_traits& device);
 /// Needs bins of at most histogram_max_shared_bins, and stride 1.
+plan plan_vectorized(const histogram_problem& problem, const device_traits& device);
+
+/// These count by the rung's plan for these arguments.
 template <class T>
-void launch_vectorized(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_shared_memory(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::histogram

@@ -5,6 +5,8 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/histogram/bin.cuh"
+#include "kernels/histogram/launch.hpp"
+#include "kernels/histogram/plan/blocks.hpp"
 
 namespace heddle::kernels::histogram {
 namespace {
@@ -25,15 +27,18 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 
 }  // namespace
 
-template <class T>
-void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream) {
-    const std::int64_t size = arguments.x.size;
-    const std::int64_t blocks =
-        blocks_for(size, size, tile::threads, std::int64_t{device.sm_count} * tile::blocks_per_sm);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, naive<T>, arguments);
+plan plan_naive(const histogram_problem& problem, const device_traits& device) {
+    return {.blocks = {blocks_for(problem.size, problem.size, tile::threads,
+                                  std::int64_t{device.sm_count} * tile::blocks_per_sm)},
+            .threads = {tile::threads}};
 }
 
-template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<float>&, const device_traits&, cudaStream_t);
+template <class T>
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, naive<T>, arguments);
+}
+
+template void launch_naive(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::histogram

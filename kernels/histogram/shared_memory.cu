@@ -7,6 +7,8 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/histogram/bin.cuh"
+#include "kernels/histogram/launch.hpp"
+#include "kernels/histogram/plan/blocks.hpp"
 
 namespace heddle::kernels::histogram {
 namespace {
@@ -35,17 +37,21 @@ __global__ void __launch_bounds__(tile::threads) shared_memory(const __grid_cons
 
 }  // namespace
 
-template <class T>
-void launch_shared_memory(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream) {
-    const std::int64_t size = arguments.x.size;
-    const std::int64_t blocks =
-        blocks_for(size, size, tile::threads, std::int64_t{device.sm_count} * tile::blocks_per_sm);
-    const std::size_t bytes = static_cast<std::size_t>(arguments.bins) * sizeof(unsigned);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .shared_bytes = bytes, .stream = stream},
-           shared_memory<T>, arguments);
+plan plan_shared_memory(const histogram_problem& problem, const device_traits& device) {
+    return {.blocks = {blocks_for(problem.size, problem.size, tile::threads,
+                                  std::int64_t{device.sm_count} * tile::blocks_per_sm)},
+            .threads = {tile::threads},
+            .shared_bytes = static_cast<std::size_t>(problem.bins) * sizeof(unsigned)};
 }
 
-template void launch_shared_memory(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
-template void launch_shared_memory(const arguments<float>&, const device_traits&, cudaStream_t);
+template <class T>
+void launch_shared_memory(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    launch(
+        {.blocks = plan.blocks, .threads = plan.threads, .shared_bytes = plan.shared_bytes, .stream = stream},
+        shared_memory<T>, arguments);
+}
+
+template void launch_shared_memory(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_shared_memory(const plan&, const arguments<float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::histogram

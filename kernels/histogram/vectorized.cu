@@ -16,7 +16,10 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/histogram/bin.cuh"
+#include "kernels/histogram/launch.hpp"
+#include "kernels/histogram/plan/blocks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -106,24 +109,29 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
 
 }  // namespace
 
-template <class T>
-void launch_vectorized(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream) {
-    constexpr std::int64_t width = max_vector_bytes / sizeof(T);
-    const std::int64_t size = arguments.x.size;
-    const auto misalignment = reinterpret_cast<std::uintptr_t>(arguments.x.data) % max_vector_bytes;
-    const auto to_boundary =
-        static_cast<std::int64_t>((max_vector_bytes - misalignment) % max_vector_bytes / sizeof(T));
-    const std::int64_t head = std::min(size, to_boundary);
-    const std::int64_t packets = (size - head) / width;
-    const std::int64_t blocks =
-        blocks_for(size, packets, tile::threads, std::int64_t{device.sm_count} * tile::blocks_per_sm);
-    const int columns = columns_for(arguments.bins);
-    const std::size_t bytes = static_cast<std::size_t>(arguments.bins * columns) * sizeof(unsigned);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .shared_bytes = bytes, .stream = stream},
-           vectorized<T>, arguments, static_cast<int>(head), packets, columns);
+plan plan_vectorized(const histogram_problem& problem, const device_traits& device) {
+    const std::int64_t width = max_vector_bytes / static_cast<int>(problem.element_bytes);
+    const std::int64_t head = std::min(problem.size, problem.head);
+    const std::int64_t packets = (problem.size - head) / width;
+    const int bins = static_cast<int>(problem.bins);
+    const int columns = columns_for(bins);
+    return {.blocks = {blocks_for(problem.size, packets, tile::threads,
+                                  std::int64_t{device.sm_count} * tile::blocks_per_sm)},
+            .threads = {tile::threads},
+            .shared_bytes = static_cast<std::size_t>(bins * columns) * sizeof(unsigned),
+            .columns = columns,
+            .head = static_cast<int>(head),
+            .packets = packets};
 }
 
-template void launch_vectorized(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<float>&, const device_traits&, cudaStream_t);
+template <class T>
+void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    launch(
+        {.blocks = plan.blocks, .threads = plan.threads, .shared_bytes = plan.shared_bytes, .stream = stream},
+        vectorized<T>, arguments, plan.head, plan.packets, plan.columns);
+}
+
+template void launch_vectorized(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
+template void launch_vectorized(const plan&, const arguments<float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::histogram

@@ -1,5 +1,4 @@
-#include "src/histogram.hpp"
-
+#include "src/histogram/validate.hpp"
 #include <heddle/host.hpp>
 
 #include <algorithm>

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::histogram {
+
+/// How many blocks share `items`, each thread of which takes at least one: those that fill the device, and
+/// more where one block would count beyond 32 bits.
+inline std::int64_t blocks_for(std::int64_t size, std::int64_t items, std::int64_t threads,
+                               std::int64_t most) {
+    constexpr std::int64_t countable = std::int64_t{1} << 31;
+    return std::max(std::min((items + threads - 1) / threads, most), size / countable + 1);
+}
+
+}  // namespace heddle::kernels::histogram

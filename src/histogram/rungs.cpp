@@ -1,0 +1,83 @@
+#include "src/histogram/rungs.hpp"
+
+#include "src/packets.hpp"
+#include "src/validate.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::histogram;
+using detail::always, detail::any_problem;
+using enum histogram_algorithm;
+
+std::string_view needs_few_bins(const histogram_problem& problem, const device_traits&) {
+    static_assert(histogram_max_shared_bins == 12288);
+    return problem.bins <= histogram_max_shared_bins ? "" : "takes at most 12288 bins";
+}
+
+std::string_view needs_packets(const histogram_problem& problem, const device_traits& device) {
+    if (const auto reason = needs_few_bins(problem, device); !reason.empty()) return reason;
+    return problem.stride == 1 ? "" : "needs x.stride 1";
+}
+
+template <class T>
+constexpr std::array<detail::histogram_rung<T>, 3> table = {{
+    {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
+    {shared_memory, "shared_memory", needs_few_bins, always, plan_shared_memory, launch_shared_memory<T>},
+    {vectorized, "vectorized", needs_packets, always, plan_vectorized, launch_vectorized<T>},
+}};
+
+constexpr const char* enumeration = "histogram_algorithm";
+/// What does not depend on the type.
+constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
+
+void require_valid(const char* operation, const histogram_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"size", problem.size}});
+    detail::require(problem.bins >= 1, operation, {"problem", "bins"}, problem.bins, "one or more");
+    detail::require(problem.element_bytes == 1 || problem.element_bytes == 4, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "1 or 4");
+    const std::int64_t most = detail::packet_bytes / static_cast<std::int64_t>(problem.element_bytes) - 1;
+    detail::require(problem.head >= 0 && problem.head <= most, operation, {"problem", "head"}, problem.head,
+                    "0 to {}", most);
+}
+
+}  // namespace
+
+std::span<const histogram_algorithm> histogram_algorithms() {
+    return detail::ids_of<table<std::uint8_t>>;
+}
+
+std::string_view to_string(histogram_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+histogram_algorithm select(const histogram_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(histogram_algorithm algorithm, const histogram_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("histogram", algorithm, problem, device);
+}
+
+namespace detail {
+
+template <class T>
+rung_table<histogram_rung<T>> histogram_rungs() {
+    return {table<T>, enumeration};
+}
+
+template rung_table<histogram_rung<std::uint8_t>> histogram_rungs();
+template rung_table<histogram_rung<float>> histogram_rungs();
+
+}  // namespace detail
+}  // namespace heddle

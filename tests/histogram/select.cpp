@@ -1,0 +1,53 @@
+#include "tests/support/provoked.hpp"
+#include <heddle/device.hpp>
+#include <heddle/histogram.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+const device_traits h200_like{.sm_count = 132};
+
+TEST(histogram_select, is_the_best_that_can_run) {
+    EXPECT_EQ(select(histogram_problem{.size = 100}, h200_like), histogram_algorithm::vectorized);
+    EXPECT_EQ(select(histogram_problem{.size = 100, .stride = 2}, h200_like),
+              histogram_algorithm::shared_memory);
+    EXPECT_EQ(select(histogram_problem{.size = 100, .bins = 12289}, h200_like), histogram_algorithm::naive);
+}
+
+TEST(histogram_why_not, says_what_a_rung_needs) {
+    const histogram_problem apart{.size = 100, .stride = 2}, wide{.size = 100, .stride = 2, .bins = 12289};
+    const auto text = [](histogram_algorithm algorithm, const histogram_problem& problem) {
+        return why_not(algorithm, problem, h200_like);
+    };
+    EXPECT_EQ(text(histogram_algorithm::vectorized, apart), "histogram: vectorized needs x.stride 1");
+    EXPECT_EQ(text(histogram_algorithm::vectorized, wide), "histogram: vectorized takes at most 12288 bins");
+    EXPECT_EQ(text(histogram_algorithm::shared_memory, wide),
+              "histogram: shared_memory takes at most 12288 bins");
+    EXPECT_EQ(text(histogram_algorithm::shared_memory, apart), "");
+    EXPECT_EQ(text(histogram_algorithm::naive, wide), "");
+    EXPECT_EQ(text(histogram_algorithm::automatic, wide), "");
+    EXPECT_EQ(test::invalid_argument_of([&] { (void)text(static_cast<histogram_algorithm>(99), apart); }),
+              "why_not: algorithm is 99, expected an enumerator of histogram_algorithm");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)text(histogram_algorithm::naive, {.size = 1, .element_bytes = 4, .head = 4});
+              }),
+              "why_not: problem.head is 4, expected 0 to 3");
+}
+
+TEST(histogram_algorithms, have_names_of_their_own) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const histogram_algorithm algorithm : histogram_algorithms()) {
+        EXPECT_NE(algorithm, histogram_algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
+    }
+    EXPECT_EQ(to_string(histogram_algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<histogram_algorithm>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace heddle
