@@ -15,8 +15,9 @@ namespace heddle {
 namespace detail {
 
 /// Checks the operands of a call, and puts them in the order of their addresses: row-major, and as one row
-/// where no row has a gap.
-void prepare_elementwise(const char* operation, std::span<operand> operands, std::size_t element_bytes);
+/// where no row has a gap. Describes the call that they then make.
+elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
+                                        std::size_t element_bytes);
 
 struct elementwise_tile {
     static constexpr int threads = 256;
@@ -132,63 +133,77 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         if (first + e * step < a.out.cols) *at(a.out, e) = apply(function, x[e]);
 }
 
-/// Whether every row of an operand is packets side by side.
-template <class T>
-bool has_packets(const matrix_view<T>& m) {
-    constexpr int bytes = elementwise_tile::packet_bytes;
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(m.data) % bytes == 0 &&
-                            (m.rows == 1 || m.row_stride * std::int64_t{sizeof(T)} % bytes == 0);
-    return is_aligned && m.col_stride == 1;
+/// How a call is shared out: by packets, or by elements of rows at any address.
+struct elementwise_plan {
+    kernels::launch_extents blocks;
+    kernels::launch_extents threads;
+    bool in_packets;
+};
+
+inline std::int64_t packets_of_a_row(const elementwise_problem& problem) {
+    const std::int64_t size =
+        elementwise_tile::packet_bytes / static_cast<std::int64_t>(problem.element_bytes);
+    return (problem.cols + size - 1) / size;
 }
 
-/// Operands as prepare_elementwise() leaves them, none of them empty.
-template <class T, int inputs, class Function>
-void launch_transform(Function function, std::span<const operand> operands, cudaStream_t stream) {
-    using tile = elementwise_tile;
-    const elementwise_operands<T, inputs> a(operands);
-    const auto& [data, rows, cols, row_stride, col_stride] = a.out;
-    const bool aligned =
-        has_packets(a.out) && std::all_of(a.in, a.in + inputs, [](const auto& m) { return has_packets(m); });
+/// Whether blocks of wide_threads are the faster ones, of a function that they fit.
+inline bool gains_by_wide_blocks(const elementwise_problem& problem) {
+    return problem.inputs > 1 && problem.in_packets &&
+           problem.rows * packets_of_a_row(problem) >= elementwise_tile::wide_packets;
+}
 
-    constexpr std::int64_t size = elementwise_packet<T>::size;
-    const std::int64_t packets = (cols + size - 1) / size;
-    const std::int64_t wanted = aligned ? packets : std::max(packets, std::min<std::int64_t>(cols, 32));
-
-    auto* kernel = aligned ? transform_packets<tile::threads, T, inputs, Function>
-                           : transform_elements<T, inputs, Function>;
-    std::int64_t threads = tile::threads;
-    if constexpr (inputs > 1)
-        if (aligned && rows * packets >= tile::wide_packets) {
-            auto* const wide = transform_packets<tile::wide_threads, T, inputs, Function>;
-            cudaFuncAttributes attributes{};
-            check(cudaFuncGetAttributes(&attributes, wide));
-            if (attributes.numRegs <= tile::wide_registers) {
-                kernel = wide;
-                threads = tile::wide_threads;
-            }
-        }
-
+/// In blocks of so many threads: elementwise_tile::threads, or ::wide_threads of packets. Pure.
+inline elementwise_plan plan_transform(const elementwise_problem& problem, std::int64_t threads) {
+    const std::int64_t packets = packets_of_a_row(problem);
+    const std::int64_t wanted =
+        problem.in_packets ? packets : std::max(packets, std::min<std::int64_t>(problem.cols, 32));
     // Narrow matrices give their spare threads to further rows.
     std::int64_t across = 1;
     while (across < threads && across < wanted) across *= 2;
     const std::int64_t height = threads / across;
-    const std::int64_t down = (rows + height - 1) / height;
-    const std::int64_t deep = (down + tile::max_grid_y - 1) / tile::max_grid_y;
-    kernels::launch({.blocks = {(packets + across - 1) / across, (down + deep - 1) / deep, deep},
-                     .threads = {across, height},
-                     .stream = stream},
-                    kernel, function, a);
+    const std::int64_t down = (problem.rows - 1) / height + 1;
+    const std::int64_t deep = (down - 1) / elementwise_tile::max_grid_y + 1;
+    return {{(packets + across - 1) / across, (down + deep - 1) / deep, deep},
+            {across, height},
+            problem.in_packets};
+}
+
+/// Operands as prepare_elementwise() leaves them, none of them empty, and a plan of them.
+template <class T, int inputs, class Function>
+void launch_transform(const elementwise_plan& plan, Function function, std::span<const operand> operands,
+                      cudaStream_t stream) {
+    using tile = elementwise_tile;
+    auto* kernel = plan.in_packets ? transform_packets<tile::threads, T, inputs, Function>
+                                   : transform_elements<T, inputs, Function>;
+    if constexpr (inputs > 1)
+        if (plan.threads.x * plan.threads.y == tile::wide_threads)
+            kernel = transform_packets<tile::wide_threads, T, inputs, Function>;
+    kernels::launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, kernel, function,
+                    elementwise_operands<T, inputs>(operands));
+}
+
+/// Whether two wide blocks of the function fill an SM.
+template <class T, int inputs, class Function>
+bool fits_wide_blocks() {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes,
+                                transform_packets<elementwise_tile::wide_threads, T, inputs, Function>));
+    return attributes.numRegs <= elementwise_tile::wide_registers;
 }
 
 template <class T, class Function, class... Operands>
 void transform(Function function, cuda::stream_ref stream, Operands... given) {
     static_assert(alignof(T) == sizeof(T), "elements are aligned to their size");
+    constexpr int inputs = sizeof...(given) - 1;
     operand operands[] = {given...};
-    prepare_elementwise("transform", operands, sizeof(T));
-    const auto& output = operands[sizeof...(given) - 1].view;
-    if (output.rows == 0 || output.cols == 0) return;
+    const elementwise_problem problem = prepare_elementwise("transform", operands, sizeof(T));
+    if (problem.rows == 0 || problem.cols == 0) return;
     const stream_device call_device(stream);
-    launch_transform<T, sizeof...(given) - 1>(function, operands, stream.get());
+    std::int64_t threads = elementwise_tile::threads;
+    if constexpr (inputs > 1)
+        if (gains_by_wide_blocks(problem) && fits_wide_blocks<T, inputs, Function>())
+            threads = elementwise_tile::wide_threads;
+    launch_transform<T, inputs>(plan_transform(problem, threads), function, operands, stream.get());
 }
 
 template <class T, template <class> class View>

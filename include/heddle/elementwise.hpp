@@ -6,8 +6,10 @@
 
 #include <cuda/stream_ref>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -60,11 +62,21 @@ struct elementwise_options {
 struct elementwise_problem {
     std::int64_t rows = 0;
     std::int64_t cols = 0;
+    int inputs = 1;
+    std::size_t element_bytes = 4;
+    /// Each row begins at a multiple of 16 bytes and has its elements side by side, in all operands.
+    bool in_packets = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, device.sm_count below 1
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, inputs other than 1 to 3, elements not of 2, 4 or
+///                           8 bytes, device.sm_count below 1
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(elementwise_algorithm algorithm, const elementwise_problem& problem,
+                    const device_traits& device);
 
 namespace detail {
 

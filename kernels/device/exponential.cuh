@@ -12,7 +12,7 @@ constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;  // k * ln2_
 constexpr float rounding = 0x1.8p23f;  // a sum with it has no fraction; k stands in its low bits
 constexpr int exponent_bias = 127;
 
-/// e^x for x <= 0, within 0.9 ulp, denormal results included (tests/every_float.cu; docs/accuracy.md). expf is
+/// e^x for x <= 0, within 0.9 ulp, denormal results included (tests/elementwise/every_float.cu; docs/accuracy.md). expf is
 /// within one ulp of the correctly rounded result, which is too much for a sigmoid within two.
 ///
 /// x = k ln(2) + r, and e^r is a polynomial: 1 + r + r^2 / 2 and on, its coefficients fitted to a relative error

@@ -40,19 +40,22 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-void launch_grid_stride(const arguments& arguments, const device_traits& device, cudaStream_t stream) {
-    const auto& output = arguments.operands.back().view;
+plan plan_grid_stride(const elementwise_problem& problem, const device_traits& device) {
     // Narrow matrices give their spare threads to further rows.
     std::int64_t width = 1;
-    while (width < tile::threads && width < output.cols) width *= 2;
+    while (width < tile::threads && width < problem.cols) width *= 2;
     const std::int64_t height = tile::threads / width;
     const std::int64_t resident = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    const std::int64_t across = std::min((output.cols + width - 1) / width, resident);
+    const std::int64_t across = std::min((problem.cols - 1) / width + 1, resident);
     const std::int64_t down =
-        std::min((output.rows + height - 1) / height, std::max<std::int64_t>(1, resident / across));
+        std::min((problem.rows - 1) / height + 1, std::max<std::int64_t>(1, resident / across));
+    return {.blocks = {across, down}, .threads = {width, height}};
+}
+
+void launch_grid_stride(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     visit(arguments, [&]<class T, class Functor>(Functor functor) {
         const detail::elementwise_operands<T, Functor::inputs> operands(arguments.operands);
-        launch({.blocks = {across, down}, .threads = {width, height}, .stream = stream},
+        launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream},
                grid_stride<T, Functor::inputs, Functor>, functor, operands);
     });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include <heddle/device.hpp>
 #include <heddle/elementwise.hpp>
 
@@ -10,8 +11,21 @@ namespace heddle::kernels::elementwise {
 /// Operands as heddle::detail::prepare_elementwise() leaves them, none of them empty.
 using arguments = detail::elementwise_call;
 
-void launch_naive(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-void launch_grid_stride(const arguments& arguments, const device_traits& device, cudaStream_t stream);
-void launch_vectorized(const arguments& arguments, const device_traits& device, cudaStream_t stream);
+/// How a rung does a problem.
+struct plan {
+    launch_extents blocks{1};
+    launch_extents threads{1};
+    bool in_packets = false;  ///< of vectorized, which else takes rows at any address
+};
+
+/// Pure. These take any problem.
+plan plan_naive(const elementwise_problem& problem, const device_traits& device);
+plan plan_grid_stride(const elementwise_problem& problem, const device_traits& device);
+plan plan_vectorized(const elementwise_problem& problem, const device_traits& device);
+
+/// These compute the operation of the arguments, by the rung's plan for them.
+void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_grid_stride(const plan& plan, const arguments& arguments, cudaStream_t stream);
+void launch_vectorized(const plan& plan, const arguments& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::elementwise

@@ -30,12 +30,15 @@ __global__ void __launch_bounds__(tile::threads)
 
 }  // namespace
 
-void launch_naive(const arguments& arguments, const device_traits&, cudaStream_t stream) {
-    const auto& output = arguments.operands.back().view;
-    const std::int64_t blocks = (output.rows * output.cols + tile::threads - 1) / tile::threads;
+plan plan_naive(const elementwise_problem& problem, const device_traits&) {
+    return {.blocks = {(problem.rows * problem.cols + tile::threads - 1) / tile::threads},
+            .threads = {tile::threads}};
+}
+
+void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     visit(arguments, [&]<class T, class Functor>(Functor functor) {
         const detail::elementwise_operands<T, Functor::inputs> operands(arguments.operands);
-        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+        launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream},
                naive<T, Functor::inputs, Functor>, functor, operands);
     });
 }

@@ -15,9 +15,18 @@
 
 namespace heddle::kernels::elementwise {
 
-void launch_vectorized(const arguments& arguments, const device_traits&, cudaStream_t stream) {
+plan plan_vectorized(const elementwise_problem& problem, const device_traits&) {
+    using tile = detail::elementwise_tile;
+    // Wide blocks fit each function here that has several inputs.
+    const auto [blocks, threads, in_packets] = detail::plan_transform(
+        problem, detail::gains_by_wide_blocks(problem) ? tile::wide_threads : tile::threads);
+    return {blocks, threads, in_packets};
+}
+
+void launch_vectorized(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    const detail::elementwise_plan shared{plan.blocks, plan.threads, plan.in_packets};
     visit(arguments, [&]<class T, class Functor>(Functor functor) {
-        detail::launch_transform<T, Functor::inputs>(functor, arguments.operands, stream);
+        detail::launch_transform<T, Functor::inputs>(shared, functor, arguments.operands, stream);
     });
 }
 

@@ -1,4 +1,4 @@
-#include "src/elementwise.hpp"
+#include "src/elementwise/validate.hpp"
 #include <heddle/host.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/elementwise.hpp"
+#include "src/elementwise/validate.hpp"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "src/elementwise.hpp"
+#include "src/elementwise/validate.hpp"
 #include "src/packets.hpp"
 #include "src/softmax/rungs.hpp"
 #include <heddle/softmax.hpp>

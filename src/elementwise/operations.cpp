@@ -1,5 +1,6 @@
 // What the elementwise operations are called, and what they ask of their arguments on the GPU and on the CPU alike.
-#include "src/elementwise.hpp"
+#include "src/elementwise/validate.hpp"
+#include "src/packets.hpp"
 #include <heddle/error.hpp>
 
 #include <algorithm>
@@ -111,6 +112,14 @@ void validate_operands(const char* operation, std::span<const detail::operand> o
     }
 }
 
+/// Whether every row begins at a packet's boundary, and its elements lie side by side.
+bool has_packets(const detail::operand& o, std::size_t element_bytes) {
+    const auto& [data, rows, cols, row_stride, col_stride] = o.view;
+    const std::int64_t step = rows > 1 ? row_stride * static_cast<std::int64_t>(element_bytes) : 0;
+    return col_stride == 1 && detail::is_aligned(data, detail::packet_bytes) &&
+           step % detail::packet_bytes == 0;
+}
+
 }  // namespace
 
 namespace detail {
@@ -160,16 +169,24 @@ void validate_scalars(const char* operation, const elementwise_call& call) {
     require(call.q >= call.p, operation, "high", call.q, "at least {} (low)", call.p);
 }
 
-void prepare_elementwise(const char* operation, std::span<operand> operands, std::size_t element_bytes) {
+elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
+                                        std::size_t element_bytes) {
     validate_elementwise(operation, operands, element_bytes);
-    if (!is_row_major(operands.back().view))
+    const operand& output = operands.back();
+    if (!is_row_major(output.view))
         for (operand& o : operands) o.view = transposed(o.view);
     const bool has_gaps = std::ranges::any_of(operands, [](const operand& o) {
         const auto& [data, rows, cols, row_stride, col_stride] = o.view;
         return row_stride != cols || (col_stride != 1 && cols != 1);
     });
-    if (has_gaps) return;
-    for (operand& o : operands) o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, 1};
+    if (!has_gaps)
+        for (operand& o : operands) o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, 1};
+    return {.rows = output.view.rows,
+            .cols = output.view.cols,
+            .inputs = static_cast<int>(operands.size()) - 1,
+            .element_bytes = element_bytes,
+            .in_packets = std::ranges::all_of(
+                operands, [=](const operand& o) { return has_packets(o, element_bytes); })};
 }
 
 }  // namespace detail

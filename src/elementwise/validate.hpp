@@ -22,7 +22,9 @@ void validate_unary(const char* operation, const Input& x, const Output& y) {
 void validate_scalars(const char* operation, const elementwise_call& call);
 
 /// validate_elementwise(), and turns the operands so that what lies side by side are rows; without gaps, one long row.
-void prepare_elementwise(const char* operation, std::span<operand> operands, std::size_t element_bytes);
+/// Describes the call that they then make.
+elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
+                                        std::size_t element_bytes);
 
 std::size_t size_of(element_type type);
 /// @throws invalid_argument  not an enumerator
