@@ -4,11 +4,6 @@
 
 namespace heddle::detail {
 
-template <class T>
-footprint footprint_of(const vector_view<T>& v) {
-    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
-}
-
 /// What the reductions of a matrix and their CPU siblings ask of their arguments. `x` is the matrix whose rows
 /// are reduced: `given`, or its transpose.
 template <class Result, class T>

@@ -4,11 +4,6 @@
 
 namespace heddle::detail {
 
-template <class T>
-footprint footprint_of(const vector_view<T>& v) {
-    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
-}
-
 /// The operands of a dot product.
 template <class T>
 void validate_pair(const char* operation, const vector_view<const T>& x, const vector_view<const T>& y) {

@@ -72,6 +72,11 @@ footprint footprint_of(const matrix_view<T>& m) {
 }
 
 template <class T>
+footprint footprint_of(const vector_view<T>& v) {
+    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
+}
+
+template <class T>
 footprint footprint_of(const image_view<T>& image) {
     return footprint_of(
         matrix_view<T>{image.data, image.height, image.width * image.channels, image.row_stride});

@@ -1,11 +1,15 @@
 #pragma once
 
 #include "src/validate.hpp"
+#include <heddle/workspace.hpp>
+
+#include <cuda/stream_ref>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <span>
 
 /// What all operations hold to, so that one workspace serves them one after another.
@@ -47,5 +51,32 @@ inline void validate_workspace_size(const char* operation, std::span<std::byte> 
     require(given.empty() || std::ssize(given) >= bytes, operation, {"options", "workspace"}, given.size(),
             "at least {} bytes", bytes);
 }
+
+/// A workspace of tickets and so much scratch memory after them; 0 where there is none.
+inline std::int64_t workspace_bytes_for(std::int64_t scratch_bytes) {
+    constexpr std::int64_t unit = workspace_alignment;
+    return scratch_bytes == 0 ? 0 : workspace_ticket_bytes + (scratch_bytes + unit - 1) / unit * unit;
+}
+
+/// A call's workspace: the one that was given or else, for as long as this lives, one from the pool of the stream's device.
+class call_workspace {
+  public:
+    /// @throws invalid_argument  the one that was given is too small
+    call_workspace(const char* operation, std::span<std::byte> given, std::int64_t scratch_bytes,
+                   cuda::stream_ref stream) {
+        const std::int64_t bytes = workspace_bytes_for(scratch_bytes);
+        validate_workspace_size(operation, given, bytes);
+        if (bytes == 0) return;
+        data_ = given.empty() ? own_.emplace(bytes, stream).data() : given.data();
+    }
+
+    /// These are null where no scratch memory is needed.
+    unsigned* tickets() const { return reinterpret_cast<unsigned*>(data_); }
+    std::byte* scratch() const { return data_ == nullptr ? nullptr : data_ + workspace_ticket_bytes; }
+
+  private:
+    std::optional<workspace> own_;
+    std::byte* data_ = nullptr;
+};
 
 }  // namespace heddle::detail

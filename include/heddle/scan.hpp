@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -29,19 +30,29 @@ struct scan_options {
     std::span<std::byte> workspace{};
 };
 
-/// What the choice of a rung depends on.
+/// What the choice of a rung and its plan depend on.
 struct scan_problem {
     std::int64_t size = 0;
     std::size_t element_bytes = 4;
+    /// The elements of y lie side by side.
+    bool unit_stride = true;
+    /// Elements by which y begins after a multiple of 16 bytes.
+    int misalignment = 0;
+    /// x lies like y: its elements are side by side, and it begins as far after a multiple of 16 bytes.
+    bool x_is_alike = true;
 };
 
 /// The rung that `automatic` stands for. Pure; throws as scan_workspace_bytes().
 scan_algorithm select(const scan_problem& problem, const device_traits& device);
 
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, as all rungs can, and of
+/// `automatic`. Pure; throws as scan_workspace_bytes().
+std::string why_not(scan_algorithm algorithm, const scan_problem& problem, const device_traits& device);
+
 /// The workspace, in bytes, that a scan of this problem needs, whatever its strides and alignment; 0 where one
 /// block does it all. Pure.
-/// @throws invalid_argument  a size that is negative or above 2^58, an element size other than 4 or 8 bytes,
-///                           device.sm_count below 1, an unknown algorithm
+/// @throws invalid_argument  a size that is negative or above 2^58, an element size other than 4 or 8 bytes, a misalignment
+///                           that is negative or 16 bytes or more, device.sm_count below 1, an unknown algorithm
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm = scan_algorithm::automatic);
 

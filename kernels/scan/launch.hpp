@@ -24,21 +24,30 @@ struct arguments {
     std::byte* scratch = nullptr;  ///< as many bytes as the plan says, of any content; none: both are null
 };
 
-/// What a rung will do with a problem; pure.
+/// How a rung does a problem.
 struct plan {
+    std::int64_t blocks = 1;
+    std::int64_t segment = 0;     ///< of reduce_then_scan: elements of a block
+    int width = 1;                ///< of look_back: elements of a packet
+    int shift = 0;                ///< of look_back: places of the first packet that lie before y
+    bool copies_packets = false;  ///< of look_back: x is read in packets too
+
+    // At most, and the same at any strides and alignment:
     std::int64_t scratch_bytes = 0;
-    std::int64_t depth = 0;  ///< additions on the way of any one element to any sum, at most
+    std::int64_t depth = 0;  ///< additions on the way of any one element to any sum
 };
 
+/// Pure. These take any problem.
 plan plan_naive(const scan_problem& problem, const device_traits& device);
 plan plan_reduce_then_scan(const scan_problem& problem, const device_traits& device);
 plan plan_look_back(const scan_problem& problem, const device_traits& device);
 
+/// These scan by the rung's plan for these arguments.
 template <class T>
-void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>
-void launch_reduce_then_scan(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_reduce_then_scan(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>
-void launch_look_back(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_look_back(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::scan

@@ -193,20 +193,33 @@ constexpr std::int64_t depth_of() {
 }
 
 template <class T>
-plan plan_of(std::int64_t size) {
+std::int64_t entry_bytes(std::int64_t tiles) {
+    return ledger<T>::entry_count(tiles) * std::int64_t{sizeof(entry<T>)};
+}
+
+template <class T>
+plan plan_of(const scan_problem& problem) {
     using packets = tile<T, widest<T>>;
     using elements = tile<T, 1>;
-    const std::int64_t tiles = std::max(packets::count(size + packets::width - 1), elements::count(size));
-    const std::int64_t depth =
-        std::max(depth_of<packets, T>(), depth_of<elements, T>()) + ledger<T>::start_count(tiles);
-    if (tiles <= 1) return {.scratch_bytes = 0, .depth = depth};
-    return {.scratch_bytes = ledger<T>::entry_count(tiles) * std::int64_t{sizeof(entry<T>)}, .depth = depth};
+    plan result{.blocks = elements::count(problem.size)};
+    if (problem.unit_stride) {
+        result.blocks = packets::count(problem.size + problem.misalignment);
+        result.width = packets::width;
+        result.shift = problem.misalignment;
+        result.copies_packets = problem.x_is_alike;
+    }
+    const std::int64_t most_tiles =
+        std::max(packets::count(problem.size + packets::width - 1), elements::count(problem.size));
+    if (most_tiles > 1) result.scratch_bytes = entry_bytes<T>(most_tiles);
+    result.depth =
+        std::max(depth_of<packets, T>(), depth_of<elements, T>()) + ledger<T>::start_count(most_tiles);
+    return result;
 }
 
 template <class Tile, bool copies_packets, class T>
-void launch(const arguments<T>& arguments, int shift, cudaStream_t stream) {
-    const std::int64_t tiles = Tile::count(arguments.x.size + shift);
-    const std::int64_t bytes = ledger<T>::entry_count(tiles) * std::int64_t{sizeof(entry<T>)};
+void launch(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    const std::int64_t tiles = plan.blocks;
+    const std::int64_t bytes = entry_bytes<T>(tiles);
     constexpr std::int64_t bytes_each = Tile::threads * std::int64_t{16};
     auto* entries = reinterpret_cast<entry<T>*>(arguments.scratch);
     const ledger<T> ledger{.ticket = arguments.counters,
@@ -217,33 +230,29 @@ void launch(const arguments<T>& arguments, int shift, cudaStream_t stream) {
                            .tile_count = static_cast<unsigned>(tiles),
                            .clearers = static_cast<unsigned>((bytes + bytes_each - 1) / bytes_each)};
     kernels::launch({.blocks = {tiles}, .threads = {Tile::threads}, .stream = stream},
-                    look_back<Tile, copies_packets, T>, arguments.x, arguments.y, arguments.kind, shift,
+                    look_back<Tile, copies_packets, T>, arguments.x, arguments.y, arguments.kind, plan.shift,
                     ledger);
 }
 
 }  // namespace
 
 plan plan_look_back(const scan_problem& problem, const device_traits&) {
-    return problem.element_bytes == 4 ? plan_of<float>(problem.size) : plan_of<double>(problem.size);
+    return problem.element_bytes == 4 ? plan_of<float>(problem) : plan_of<double>(problem);
 }
 
 template <class T>
-void launch_look_back(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    const auto misalignment = [](const T* data) {
-        return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % max_vector_bytes / sizeof(T));
-    };
-    const int shift = misalignment(arguments.y.data);
-    if (arguments.y.stride != 1)
-        launch<tile<T, 1>, false>(arguments, 0, stream);
-    else if (arguments.x.stride == 1 && misalignment(arguments.x.data) == shift)
-        launch<tile<T, widest<T>>, true>(arguments, shift, stream);
+void launch_look_back(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    if (plan.width == 1)
+        launch<tile<T, 1>, false>(plan, arguments, stream);
+    else if (plan.copies_packets)
+        launch<tile<T, widest<T>>, true>(plan, arguments, stream);
     else
-        launch<tile<T, widest<T>>, false>(arguments, shift, stream);
+        launch<tile<T, widest<T>>, false>(plan, arguments, stream);
 }
 
-template void launch_look_back(const arguments<double>&, const device_traits&, cudaStream_t);
-template void launch_look_back(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_look_back(const arguments<std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_look_back(const arguments<std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_look_back(const plan&, const arguments<double>&, cudaStream_t);
+template void launch_look_back(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_look_back(const plan&, const arguments<std::int32_t>&, cudaStream_t);
+template void launch_look_back(const plan&, const arguments<std::int64_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::scan

@@ -53,18 +53,18 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_naive(const scan_problem& problem, const device_traits&) {
-    return {.scratch_bytes = 0, .depth = tile::steps + problem.size / tile::threads + 1};
+    return {.depth = tile::steps + problem.size / tile::threads + 1};
 }
 
 template <class T>
-void launch_naive(const arguments<T>& arguments, const device_traits&, cudaStream_t stream) {
-    launch({.blocks = {1}, .threads = {tile::threads}, .stream = stream}, naive<T>, arguments.x, arguments.y,
-           arguments.kind);
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    launch({.blocks = {plan.blocks}, .threads = {tile::threads}, .stream = stream}, naive<T>, arguments.x,
+           arguments.y, arguments.kind);
 }
 
-template void launch_naive(const arguments<double>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<double>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<std::int32_t>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<std::int64_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::scan

@@ -30,18 +30,6 @@ struct tile {
     static constexpr int depth = block_depth(1, rows, warps);
 };
 
-struct grid {
-    std::int64_t blocks;
-    std::int64_t segment;  ///< elements of a block, a multiple of a tile
-};
-
-grid grid_of(std::int64_t size, const device_traits& device) {
-    const std::int64_t tiles = (size + tile::elements - 1) / tile::elements;
-    const std::int64_t most = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    const std::int64_t tiles_each = std::max<std::int64_t>(1, (tiles + most - 1) / most);
-    return {std::max<std::int64_t>(1, (tiles + tiles_each - 1) / tiles_each), tiles_each * tile::elements};
-}
-
 template <class T>
 __global__ void __launch_bounds__(tile::threads)
     reduce_segments(vector_view<const T> x, std::int64_t segment, T* sums) {
@@ -96,18 +84,25 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_reduce_then_scan(const scan_problem& problem, const device_traits& device) {
-    const auto [blocks, segment] = grid_of(problem.size, device);
+    const std::int64_t tiles = (problem.size + tile::elements - 1) / tile::elements;
+    const std::int64_t most = std::int64_t{device.sm_count} * tile::blocks_per_sm;
+    const std::int64_t tiles_each = std::max<std::int64_t>(1, (tiles + most - 1) / most);
+    const std::int64_t blocks = std::max<std::int64_t>(1, (tiles + tiles_each - 1) / tiles_each);
+    const std::int64_t segment = tiles_each * tile::elements;
+
     constexpr std::int64_t ends = 3;  // the carry, the warps before, the element itself
     const auto scan_depth = [](std::int64_t size) { return tile::depth + size / tile::elements + 1 + ends; };
-    if (blocks == 1) return {.scratch_bytes = 0, .depth = scan_depth(segment)};
-    return {.scratch_bytes = blocks * static_cast<std::int64_t>(problem.element_bytes),
-            .depth = segment / tile::threads + block_reduce_depth + scan_depth(blocks) + scan_depth(segment)};
+    plan result{.blocks = blocks, .segment = segment, .depth = scan_depth(segment)};
+    if (blocks > 1) {
+        result.scratch_bytes = blocks * static_cast<std::int64_t>(problem.element_bytes);
+        result.depth += segment / tile::threads + block_reduce_depth + scan_depth(blocks);
+    }
+    return result;
 }
 
 template <class T>
-void launch_reduce_then_scan(const arguments<T>& arguments, const device_traits& device,
-                             cudaStream_t stream) {
-    const auto [blocks, segment] = grid_of(arguments.x.size, device);
+void launch_reduce_then_scan(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    const std::int64_t blocks = plan.blocks, segment = plan.segment;
     T* sums = reinterpret_cast<T*>(arguments.scratch);
     if (blocks > 1) {
         launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, reduce_segments<T>,
@@ -120,9 +115,9 @@ void launch_reduce_then_scan(const arguments<T>& arguments, const device_traits&
            arguments.y, arguments.kind, segment, blocks > 1 ? sums : nullptr);
 }
 
-template void launch_reduce_then_scan(const arguments<double>&, const device_traits&, cudaStream_t);
-template void launch_reduce_then_scan(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_reduce_then_scan(const arguments<std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_reduce_then_scan(const arguments<std::int64_t>&, const device_traits&, cudaStream_t);
+template void launch_reduce_then_scan(const plan&, const arguments<double>&, cudaStream_t);
+template void launch_reduce_then_scan(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_reduce_then_scan(const plan&, const arguments<std::int32_t>&, cudaStream_t);
+template void launch_reduce_then_scan(const plan&, const arguments<std::int64_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::scan

@@ -1,5 +1,4 @@
-#include "src/scan.hpp"
-
+#include "src/scan/validate.hpp"
 #include <heddle/host.hpp>
 
 #include <algorithm>

@@ -1,0 +1,93 @@
+#include "src/scan/rungs.hpp"
+
+#include "src/packets.hpp"
+#include "src/workspace.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::scan;
+using detail::always, detail::any_problem, detail::never;
+using enum scan_algorithm;
+
+/// look_back is one launch that moves each element once, at any stride; a small scan is one block of it.
+template <class T>
+constexpr std::array<detail::scan_rung<T>, 3> table = {{
+    {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
+    {reduce_then_scan, "reduce_then_scan", any_problem, never, plan_reduce_then_scan,
+     launch_reduce_then_scan<T>},
+    {look_back, "look_back", any_problem, always, plan_look_back, launch_look_back<T>},
+}};
+
+constexpr const char* enumeration = "scan_algorithm";
+/// What does not depend on the type.
+constexpr detail::rung_table rungs(table<float>, enumeration);
+
+void require_valid(const char* operation, const scan_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"size", problem.size}});
+    detail::require(problem.element_bytes == 4 || problem.element_bytes == 8, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "4 or 8");
+    const int elements =
+        static_cast<int>(detail::packet_bytes / static_cast<std::int64_t>(problem.element_bytes));
+    detail::require(problem.misalignment >= 0 && problem.misalignment < elements, operation,
+                    {"problem", "misalignment"}, problem.misalignment, "0 to {}", elements - 1);
+}
+
+plan plan_of(const char* operation, scan_algorithm algorithm, const scan_problem& problem,
+             const device_traits& device) {
+    rungs.require_known(operation, {"options", "algorithm"}, algorithm);
+    require_valid(operation, problem, device);
+    return rungs.choose(operation, algorithm, problem, device).plan;
+}
+
+}  // namespace
+
+std::span<const scan_algorithm> scan_algorithms() {
+    return detail::ids_of<table<float>>;
+}
+
+std::string_view to_string(scan_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+scan_algorithm select(const scan_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(scan_algorithm algorithm, const scan_problem& problem, const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("scan", algorithm, problem, device);
+}
+
+std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
+                                  scan_algorithm algorithm) {
+    return detail::workspace_bytes_for(
+        plan_of("scan_workspace_bytes", algorithm, problem, device).scratch_bytes);
+}
+
+std::int64_t scan_depth(const scan_problem& problem, const device_traits& device, scan_algorithm algorithm) {
+    return plan_of("scan_depth", algorithm, problem, device).depth;
+}
+
+namespace detail {
+
+template <class T>
+rung_table<scan_rung<T>> scan_rungs() {
+    return {table<T>, enumeration};
+}
+
+template rung_table<scan_rung<double>> scan_rungs();
+template rung_table<scan_rung<float>> scan_rungs();
+template rung_table<scan_rung<std::int32_t>> scan_rungs();
+template rung_table<scan_rung<std::int64_t>> scan_rungs();
+
+}  // namespace detail
+}  // namespace heddle

@@ -1,0 +1,69 @@
+#include "src/packets.hpp"
+#include "src/scan/rungs.hpp"
+#include "src/scan/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/scan.hpp>
+#include <heddle/stream.hpp>
+
+#include <cstdint>
+
+namespace heddle {
+namespace {
+
+template <class T>
+scan_problem describe(const vector_view<const T>& x, const vector_view<T>& y) {
+    const auto misalignment = [](const T* data) {
+        return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % detail::packet_bytes / sizeof(T));
+    };
+    return {.size = y.size,
+            .element_bytes = sizeof(T),
+            .unit_stride = y.stride == 1,
+            .misalignment = misalignment(y.data),
+            .x_is_alike = x.stride == 1 && misalignment(x.data) == misalignment(y.data)};
+}
+
+template <class T>
+void run(const char* operation, kernels::scan::kind kind, vector_view<const T> x, vector_view<T> y,
+         cuda::stream_ref stream, const scan_options& options) {
+    const auto rungs = detail::scan_rungs<T>();
+    rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
+    detail::validate_scan(operation, x, y);
+    detail::validate_workspace(operation, options.workspace,
+                               {{"x", detail::footprint_of(x)}, {"y", detail::footprint_of(y)}});
+    if (x.size == 0) return;
+    if (x.size == 1) x.stride = y.stride = 1;
+
+    const detail::stream_device device(stream);
+    const auto [rung, plan] = rungs.choose(operation, options.algorithm, describe(x, y), device.traits());
+    const detail::call_workspace workspace(operation, options.workspace, plan.scratch_bytes, stream);
+    rung->launch(plan, {x, y, kind, workspace.tickets(), workspace.scratch()}, stream.get());
+}
+
+}  // namespace
+
+template <class T>
+void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, cuda::stream_ref stream,
+                    const scan_options& options) {
+    run<T>("inclusive_scan", kernels::scan::kind::inclusive, x, y, stream, options);
+}
+
+template <class T>
+void exclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, cuda::stream_ref stream,
+                    const scan_options& options) {
+    run<T>("exclusive_scan", kernels::scan::kind::exclusive, x, y, stream, options);
+}
+
+#define INSTANTIATE(T)                                                                      \
+    template void inclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref, \
+                                    const scan_options&);                                   \
+    template void exclusive_scan<T>(vector_view<const T>, vector_view<T>, cuda::stream_ref, \
+                                    const scan_options&)
+
+INSTANTIATE(double);
+INSTANTIATE(float);
+INSTANTIATE(std::int32_t);
+INSTANTIATE(std::int64_t);
+
+#undef INSTANTIATE
+
+}  // namespace heddle

@@ -1,0 +1,222 @@
+#include "tests/scan/scan_test.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/graph.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/workspace.hpp>
+
+#include <algorithm>
+#include <random>
+
+namespace heddle {
+namespace {
+
+using test::are_sums;
+using test::elements;
+using test::every_algorithm;
+using test::guarded;
+using test::guarded_workspace;
+using test::random_elements;
+using test::same_bits;
+using test::scan_kind;
+using test::scan_test;
+
+/// Off by one around warps, rows, tiles (2048 elements, 4096 or 8192 of packets) and groups of 32 of them.
+std::vector<std::int64_t> sizes() {
+    std::vector<std::int64_t> all = {0, 1, 2, 3, 5};
+    for (const std::int64_t edge : {32, 256, 1024, 2048, 4096, 8192, 16384, 65536, 131072, 262144})
+        all.insert(all.end(), {edge - 1, edge, edge + 1});
+    all.insert(all.end(), {509, 10007, 300007, 1000003});
+    return all;
+}
+
+template <class T>
+using scan = test::scanned_vectors<T>;
+TYPED_TEST_SUITE(scan, test::scan_types, test::type_names);
+
+TYPED_TEST(scan, takes_every_size) {
+    for (const std::int64_t size : sizes()) {
+        SCOPED_TRACE(size);
+        ASSERT_NO_FATAL_FAILURE(this->check(size));
+    }
+}
+
+TYPED_TEST(scan, of_drawn_problems_take_every_plan) {
+    constexpr int draws = 50;  // of each type
+    std::mt19937_64 generator(test::seed());
+    const auto draw = [&](std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
+    };
+    const auto draw_offset = [&] { return draw(0, 1) * draw(0, 5); };
+    const auto draw_stride = [&] { return draw(0, 3) == 0 ? draw(2, 4) : 1; };
+    for (int i = 0; i < draws; ++i) {
+        // A block or a few as often as many: up to 2^5 elements, up to 2^6, ...
+        const std::int64_t size = draw(1, std::int64_t{1} << draw(5, 20));
+        const std::int64_t x_offset = draw_offset(), y_offset = draw_offset();
+        const std::int64_t x_stride = draw_stride(), y_stride = draw_stride();
+        SCOPED_TRACE(testing::Message() << "draw " << i << ": " << size << " elements, offsets " << x_offset
+                                        << ", " << y_offset << ", strides " << x_stride << ", " << y_stride);
+        ASSERT_NO_FATAL_FAILURE(this->check(size, x_offset, y_offset, x_stride, y_stride));
+    }
+}
+
+TYPED_TEST(scan, works_in_place) {
+    for (const std::int64_t size : {1, 1000, 8193, 300007})
+        for (const std::int64_t offset : {0, 1})
+            for (const std::int64_t stride : {1, 2}) {
+                const auto xs = elements<TypeParam>(size);
+                for (const scan_algorithm algorithm : every_algorithm())
+                    for (const scan_kind kind : test::scan_kinds) {
+                        SCOPED_TRACE(testing::Message()
+                                     << size << " elements, offset " << offset << ", stride " << stride
+                                     << ", " << to_string(algorithm));
+                        guarded<TypeParam> y(1, size, 0, offset, stride);
+                        y.upload(xs);
+                        this->template run<TypeParam>(kind, y.vector(), y.vector(), {.algorithm = algorithm});
+                        this->stream->synchronize();
+                        ASSERT_TRUE(are_sums(y.download(), xs, kind,
+                                             this->template depth<TypeParam>(size, algorithm)));
+                        ASSERT_TRUE(y.canaries_alive());
+                    }
+            }
+}
+
+TYPED_TEST(scan, gives_the_same_bits_every_time) {
+    const std::int64_t size = 3000017;
+    guarded<TypeParam> x(size);
+    x.upload(elements<TypeParam>(size));
+    for (const scan_algorithm algorithm : every_algorithm()) {
+        SCOPED_TRACE(to_string(algorithm));
+        workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm), *this->stream);
+        const scan_options options{.algorithm = algorithm, .workspace = scratch};
+        const vector_view<const TypeParam> view = x.vector();
+        const auto first = this->scan_of(scan_kind::inclusive, view, options);
+        for (int i = 0; i < 10; ++i)
+            ASSERT_TRUE(same_bits(this->scan_of(scan_kind::inclusive, view, options), first));
+    }
+}
+
+TYPED_TEST(scan, gives_the_same_bits_in_a_graph) {
+    const std::int64_t size = 700001;
+    guarded<TypeParam> x(size), y(size), z(size);
+    x.upload(elements<TypeParam>(size));
+    const vector_view<const TypeParam> view = x.vector();
+    for (const scan_algorithm algorithm : every_algorithm()) {
+        SCOPED_TRACE(to_string(algorithm));
+        const auto expected = this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm});
+        guarded_workspace scratch(this->template workspace_bytes<TypeParam>(size, algorithm));
+        const graph captured = graph::capture(*this->stream, [&] {
+            inclusive_scan<TypeParam>(view, y.vector(), *this->stream, {.algorithm = algorithm});
+            inclusive_scan<TypeParam>(view, z.vector(), *this->stream,
+                                      {.algorithm = algorithm, .workspace = scratch});
+        });
+        for (int i = 0; i < 3; ++i) {
+            y.upload(std::vector<TypeParam>(static_cast<std::size_t>(size)));
+            z.upload(std::vector<TypeParam>(static_cast<std::size_t>(size)));
+            captured.launch(*this->stream);
+            this->stream->synchronize();
+            ASSERT_TRUE(same_bits(y.download(), expected));
+            ASSERT_TRUE(same_bits(z.download(), expected));
+            ASSERT_TRUE(scratch.is_intact());
+        }
+    }
+}
+
+TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
+    const std::vector<std::int64_t> some_sizes = {5, 300007, 8193, 70001, 1000003};
+    const auto xs = elements<TypeParam>(some_sizes.back());
+    guarded<TypeParam> x(some_sizes.back()), total(1);
+    guarded<sum_type<TypeParam>> sum_of_x(1);
+    x.upload(xs);
+    const device_traits& device = traits_of(current_device());
+    std::int64_t bytes =
+        reduce_workspace_bytes({.size = some_sizes.back(), .element_bytes = sizeof(TypeParam)}, device);
+    for (const scan_algorithm algorithm : every_algorithm())
+        bytes = std::max(bytes, this->template workspace_bytes<TypeParam>(some_sizes.back(), algorithm));
+    guarded_workspace scratch(bytes);
+    for (int round = 0; round < 2; ++round)
+        for (const std::int64_t size : some_sizes)
+            for (const scan_algorithm algorithm : every_algorithm()) {
+                SCOPED_TRACE(testing::Message() << size << ' ' << to_string(algorithm));
+                const vector_view<const TypeParam> view{x.data(), size};
+                sum<TypeParam>(x.vector(), sum_of_x.data(), *this->stream, {.workspace = scratch});
+                const auto ys =
+                    this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm, .workspace = scratch});
+                ASSERT_TRUE(are_sums(ys, {xs.begin(), xs.begin() + size}, scan_kind::inclusive,
+                                     this->template depth<TypeParam>(size, algorithm)));
+            }
+    EXPECT_TRUE(scratch.is_intact());
+}
+
+TYPED_TEST(scan, runs_on_several_streams_at_once) {
+    constexpr std::size_t count = 4;
+    const std::int64_t size = 2000003;
+    guarded<TypeParam> x(size);
+    x.upload(elements<TypeParam>(size));
+    const vector_view<const TypeParam> view = x.vector();
+    const auto expected = this->scan_of(scan_kind::exclusive, view);
+    const std::vector<heddle::stream> streams(count);
+    std::vector<workspace> scratch;
+    std::vector<device_buffer<TypeParam>> results;
+    for (const heddle::stream& each : streams) {
+        scratch.emplace_back(this->template workspace_bytes<TypeParam>(size, scan_algorithm::automatic),
+                             each);
+        results.emplace_back(size, each);
+    }
+    for (int round = 0; round < 10; ++round)
+        for (std::size_t i = 0; i < count; ++i)
+            exclusive_scan<TypeParam>(view, vector_view<TypeParam>(results[i]), streams[i],
+                                      {.workspace = scratch[i]});
+    for (std::size_t i = 0; i < count; ++i) {
+        std::vector<TypeParam> ys(static_cast<std::size_t>(size));
+        copy_and_wait(results[i], ys, streams[i]);
+        EXPECT_TRUE(same_bits(ys, expected));
+    }
+}
+
+class large_scan : public scan_test {};
+
+/// Around 1024 tiles of packets, where the look-back reaches beyond one supergroup, and several of them.
+TEST_F(large_scan, keeps_its_bound_on_positive_data) {
+    for (const std::int64_t size : {8192 * 1024 - 1, 8192 * 1024, 8192 * 1024 + 1, 8192 * 3300 + 5}) {
+        SCOPED_TRACE(size);
+        auto xs = random_elements<float>(1000003, 0, 1);
+        const std::size_t period = xs.size();
+        xs.resize(static_cast<std::size_t>(size));
+        for (std::size_t i = period; i < xs.size(); ++i) xs[i] = xs[i - period];
+        for (const std::int64_t offset : {0, 1}) {
+            guarded<float> x(size, offset);
+            x.upload(xs);
+            for (const scan_algorithm algorithm :
+                 {scan_algorithm::reduce_then_scan, scan_algorithm::look_back}) {
+                SCOPED_TRACE(to_string(algorithm));
+                const auto ys = scan_of(scan_kind::inclusive, vector_view<const float>(x.vector()),
+                                        {.algorithm = algorithm});
+                ASSERT_TRUE(are_sums(ys, xs, scan_kind::inclusive, depth<float>(size, algorithm)));
+            }
+        }
+    }
+}
+
+TEST_F(large_scan, takes_more_than_2_to_31_elements) {
+    constexpr std::int64_t size = (std::int64_t{1} << 31) + 9;
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    if (free < 10 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 10 GiB of device memory";
+
+    device_buffer<std::int32_t> x(size, *stream);
+    for (const scan_algorithm algorithm : {scan_algorithm::reduce_then_scan, scan_algorithm::look_back}) {
+        SCOPED_TRACE(to_string(algorithm));
+        fill_bytes(x, std::byte{1}, *stream);
+        inclusive_scan<std::int32_t>(x, vector_view<std::int32_t>(x), *stream, {.algorithm = algorithm});
+        for (const std::int64_t at : {std::int64_t{0}, size / 3, std::int64_t{1} << 31, size - 1}) {
+            std::int32_t y = 0;
+            stream->synchronize();
+            check(cudaMemcpy(&y, x.data() + at, sizeof(y), cudaMemcpyDefault));
+            EXPECT_EQ(static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(at + 1) * 0x01010101u) << at;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "tests/support/guarded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heddle::test {
+
+/// Scratch memory of exactly the bytes that are asked for, 16-byte aligned and no better, between canaries:
+/// zeros for the tickets, then what another operation may have left.
+class guarded_workspace {
+  public:
+    explicit guarded_workspace(std::int64_t bytes) : words_(bytes / word_bytes, 2) {
+        std::vector<std::int64_t> words(static_cast<std::size_t>(bytes / word_bytes), 0x100000001);
+        std::fill_n(words.begin(), std::min(words.size(), ticket_words), 0);
+        words_.upload(words);
+    }
+
+    operator std::span<std::byte>() {
+        return {reinterpret_cast<std::byte*>(words_.data()),
+                static_cast<std::size_t>(words_.vector().size * word_bytes)};
+    }
+
+    /// Whether nothing around it was written and it is ready for the next call.
+    testing::AssertionResult is_intact() {
+        if (!words_.canaries_alive()) return testing::AssertionFailure() << "written outside the workspace";
+        const auto words = words_.download();
+        for (std::size_t i = 0; i < std::min(words.size(), ticket_words); ++i)
+            if (words[i] != 0)
+                return testing::AssertionFailure() << "the workspace's first bytes were not left zero";
+        return testing::AssertionSuccess();
+    }
+
+  private:
+    static constexpr std::int64_t word_bytes = 8;
+    static constexpr std::size_t ticket_words = 4096 / word_bytes;
+    guarded<std::int64_t> words_;
+};
+
+}  // namespace heddle::test
