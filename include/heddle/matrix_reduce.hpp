@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -34,7 +35,7 @@ struct matrix_reduce_options {
     std::int64_t correction = 0;
 };
 
-/// What the choice of a rung depends on: the matrix of which the rows are reduced. Columns are the rows of
+/// What the choice of a rung and its plan depend on: the matrix of which the rows are reduced. Columns are the rows of
 /// transposed(matrix), and so is their problem.
 struct matrix_reduce_problem {
     std::int64_t rows = 0;
@@ -42,9 +43,11 @@ struct matrix_reduce_problem {
     std::int64_t row_stride = cols;
     std::int64_t col_stride = 1;
     std::size_t element_bytes = 4;
+    /// Each row, or where row_stride is 1 each column, begins at a multiple of 16 bytes.
+    bool is_aligned = true;
 };
 
-/// The problem of the rows of x.
+/// The problem of the rows of x, if it is aligned. What the functions below answer is the same if it is not.
 template <class T>
 constexpr matrix_reduce_problem row_problem(const matrix_view<T>& x) {
     return {x.rows, x.cols, x.row_stride, x.col_stride, sizeof(T)};
@@ -58,8 +61,13 @@ constexpr matrix_reduce_problem column_problem(const matrix_view<T>& x) {
 /// The rung that `automatic` stands for. Pure; throws as matrix_reduce_workspace_bytes().
 matrix_reduce_algorithm select(const matrix_reduce_problem& problem, const device_traits& device);
 
-/// The workspace, in bytes, that any of the reductions of this problem needs; 0 where no row is shared by
-/// blocks. Pure.
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure; throws
+/// as matrix_reduce_workspace_bytes().
+std::string why_not(matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
+                    const device_traits& device);
+
+/// The workspace, in bytes, that any of the reductions of this problem needs, whatever its alignment; 0 where no row is
+/// shared by blocks. Pure.
 /// @throws invalid_argument  a negative extent, more than 2^58 elements, an element size other than 2 or 4,
 ///                           device.sm_count below 1, an unknown algorithm
 std::int64_t matrix_reduce_workspace_bytes(

@@ -67,47 +67,39 @@ __global__ void __launch_bounds__(tile::threads)
     y.data[row * y.stride] = Operation::template finish<Result>(total, divisor);
 }
 
-template <class Shape>
-bool has_neighbours_across_rows(const Shape& x) {
-    return is_across_rows(x) || x.row_stride < x.col_stride;
-}
-
 }  // namespace
 
 plan plan_coalesced(const matrix_reduce_problem& problem, const device_traits&) {
-    if (has_neighbours_across_rows(problem))
-        return {.partials = 0,
-                .depth = runs_depth((problem.cols + tile::warps - 1) / tile::warps) + tile::warps};
-    return {.partials = 0,
-            .depth = runs_depth((problem.cols + warp_size - 1) / warp_size) + warp_reduce_depth};
+    const bool is_across = is_across_rows(problem) || problem.row_stride < problem.col_stride;
+    const int rows = is_across ? warp_size : tile::warps;     // of a block
+    const int sharers = is_across ? tile::warps : warp_size;  // of a row
+    return {.blocks = (problem.rows + rows - 1) / rows,
+            .threads = tile::threads,
+            .is_across = is_across,
+            .depth = runs_depth((problem.cols + sharers - 1) / sharers) +
+                     (is_across ? tile::warps : warp_reduce_depth)};
 }
 
 template <class Operation, class T>
-void launch_coalesced(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
-    const bool across = has_neighbours_across_rows(arguments.x);
-    const int rows = across ? warp_size : tile::warps;
-    const std::int64_t blocks = (arguments.x.rows + rows - 1) / rows;
+void launch_coalesced(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using result = result_type<Operation, T>;
     const auto kernel =
-        across ? coalesced_columns<Operation, T, result> : coalesced_rows<Operation, T, result>;
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, kernel, arguments.x,
+        plan.is_across ? coalesced_columns<Operation, T, result> : coalesced_rows<Operation, T, result>;
+    launch({.blocks = {plan.blocks}, .threads = {plan.threads}, .stream = stream}, kernel, arguments.x,
            arguments.y, arguments.divisor);
 }
 
-template void launch_coalesced(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<argmax, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<variance, float>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<variance, half>&, const device_traits&, cudaStream_t);
-template void launch_coalesced(const arguments<variance, bfloat16>&, const device_traits&, cudaStream_t);
+#define INSTANTIATE(Operation)                                                                     \
+    template void launch_coalesced(const plan&, const arguments<Operation, float>&, cudaStream_t); \
+    template void launch_coalesced(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
+    template void launch_coalesced(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+INSTANTIATE(argmax);
+INSTANTIATE(variance);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::matrix_reduce

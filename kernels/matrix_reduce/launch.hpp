@@ -48,29 +48,40 @@ constexpr bool is_across_rows(const Shape& x) {
     return x.row_stride == 1 && (x.col_stride != 1 || x.cols <= 1);
 }
 
-/// What a rung will do with a problem, at any alignment; pure, and the same for all operations.
+/// How a rung does a problem.
 struct plan {
-    std::int64_t partials = 0;  ///< states that it keeps in the workspace, at most
-    std::int64_t depth = 0;     ///< combinations on the way of any one element to the result, at most
+    std::int64_t blocks = 1;   ///< each has a row or some of them
+    std::int64_t sharers = 1;  ///< of vectorized: so many blocks share the same rows
+    std::int64_t threads = 0;  ///< of a block
+    bool is_across = false;    ///< of coalesced: a warp reads across rows
+    int lanes = 0;             ///< of vectorized rows: for a row, or 0: a block; of columns: side by side
+    int width = 1;             ///< of vectorized columns: elements of a load
+    std::int64_t range = 0;    ///< of vectorized columns: elements of each row that a block takes
+
+    // At most, and the same at any alignment and of all operations:
+    std::int64_t partials = 0;  ///< states in the workspace
+    std::int64_t depth = 0;     ///< combinations on the way of any one element to the result
 };
 
+/// Pure. The strides of a problem are as those of arguments.
 plan plan_naive(const matrix_reduce_problem& problem, const device_traits& device);
 plan plan_coalesced(const matrix_reduce_problem& problem, const device_traits& device);
+/// Needs col_stride 1.
+template <class Operation>
 plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_traits& device);
+/// Needs row_stride 1.
+template <class Operation>
 plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device);
 
+/// These reduce by the rung's plan for these arguments.
 template <class Operation, class T>
-void launch_naive(const arguments<Operation, T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>
-void launch_coalesced(const arguments<Operation, T>& arguments, const device_traits& device,
-                      cudaStream_t stream);
-/// Needs col_stride 1.
+void launch_coalesced(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>
-void launch_vectorized_rows(const arguments<Operation, T>& arguments, const device_traits& device,
-                            cudaStream_t stream);
-/// Takes any strides; needs row_stride 1 to be fast.
+void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>
-void launch_vectorized_columns(const arguments<Operation, T>& arguments, const device_traits& device,
+void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& arguments,
                                cudaStream_t stream);
 
 }  // namespace heddle::kernels::matrix_reduce

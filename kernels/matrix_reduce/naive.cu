@@ -36,30 +36,28 @@ __global__ void __launch_bounds__(tile::threads)
 }  // namespace
 
 plan plan_naive(const matrix_reduce_problem& problem, const device_traits&) {
-    return {.partials = 0, .depth = runs_depth(problem.cols)};
+    return {.blocks = (problem.rows + tile::threads - 1) / tile::threads,
+            .threads = tile::threads,
+            .depth = runs_depth(problem.cols)};
 }
 
 template <class Operation, class T>
-void launch_naive(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
-    const std::int64_t blocks = (arguments.x.rows + tile::threads - 1) / tile::threads;
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+void launch_naive(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
+    launch({.blocks = {plan.blocks}, .threads = {plan.threads}, .stream = stream},
            naive<Operation, T, result_type<Operation, T>>, arguments.x, arguments.y, arguments.divisor);
 }
 
-template void launch_naive(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<argmax, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<variance, float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<variance, half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<variance, bfloat16>&, const device_traits&, cudaStream_t);
+#define INSTANTIATE(Operation)                                                                 \
+    template void launch_naive(const plan&, const arguments<Operation, float>&, cudaStream_t); \
+    template void launch_naive(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
+    template void launch_naive(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+INSTANTIATE(argmax);
+INSTANTIATE(variance);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::matrix_reduce

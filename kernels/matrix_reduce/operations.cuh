@@ -13,13 +13,17 @@
 /// its blocks have at most, and `blocks_per_sm` how many of them an SM shall hold: large states need registers.
 namespace heddle::kernels::matrix_reduce {
 
+/// The `threads` of large states, and of others.
+inline constexpr int few_threads = 256;
+inline constexpr int many_threads = 512;
+
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Operations whose state is one float.
 template <class Operation>
 struct of_float {
     using state = float;
-    static constexpr int threads = 512;
+    static constexpr int threads = many_threads;
     static constexpr int blocks_per_sm = 4;
 
     /// Of elements at first, first + step, ... of the row.
@@ -67,7 +71,7 @@ struct alignas(16) candidate {
 /// NaN counts as larger than all else, and of equals the first wins, in whatever order they come.
 struct argmax {
     using state = candidate;
-    static constexpr int threads = 256;
+    static constexpr int threads = few_threads;
     static constexpr int blocks_per_sm = 4;
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
@@ -109,7 +113,7 @@ struct alignas(16) moments {
 /// Two passes over the elements at hand, which are in registers; then runs are merged pair by pair.
 struct variance {
     using state = moments;
-    static constexpr int threads = 256;
+    static constexpr int threads = few_threads;
     static constexpr int blocks_per_sm = 4;
 
     static __device__ moments identity() { return {0, 0, 0}; }

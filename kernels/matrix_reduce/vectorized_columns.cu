@@ -41,34 +41,44 @@ int power_of_two(std::int64_t at_least, int low, int high) {
     return static_cast<int>(std::bit_ceil(clamped));
 }
 
-/// How `cols` columns of `rows` elements are cut.
-struct cut {
-    int lanes;              ///< side by side, a packet each
-    int threads;            ///< of a block
-    std::int64_t strips;    ///< of lanes * width columns
-    std::int64_t ranges;    ///< of rows
-    std::int64_t range;     ///< rows in each but the last
-    std::int64_t partials;  ///< states
-};
-
-cut cut_of(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device) {
-    cut result{};
+/// How `cols` columns of `rows` elements are cut into strips, each for so many blocks as there are ranges of rows.
+plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device) {
     const std::int64_t across = ceiling(cols, width);
-    result.lanes = power_of_two(across, 1, warp_size);
-    result.strips = ceiling(across, result.lanes);
+    const int lanes = power_of_two(across, 1, warp_size);
+    const std::int64_t strips = ceiling(across, lanes);
     const std::int64_t high = std::min<std::int64_t>(ceiling(rows, tile::unroll(width)), max_threads);
-    result.threads = power_of_two(high * result.lanes, tile::min_threads, max_threads);
+    const int threads = power_of_two(high * lanes, tile::min_threads, max_threads);
 
-    const std::int64_t rows_at_once = result.threads / result.lanes;
+    const std::int64_t rows_at_once = threads / lanes;
     const std::int64_t tiles = ceiling(rows, rows_at_once * tile::unroll(width));
     const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    result.ranges = std::clamp<std::int64_t>(places / std::max<std::int64_t>(result.strips, 1), 1,
-                                             std::max<std::int64_t>(tiles, 1));
-    result.range =
-        std::max<std::int64_t>(1, ceiling(ceiling(rows, result.ranges), rows_at_once)) * rows_at_once;
-    result.ranges = std::max<std::int64_t>(1, ceiling(rows, result.range));
-    result.partials = result.ranges == 1 ? 0 : result.ranges * result.strips * result.lanes * width;
-    return result;
+    const std::int64_t wanted = std::clamp<std::int64_t>(places / std::max<std::int64_t>(strips, 1), 1,
+                                                         std::max<std::int64_t>(tiles, 1));
+    const std::int64_t range =
+        std::max<std::int64_t>(1, ceiling(ceiling(rows, wanted), rows_at_once)) * rows_at_once;
+    const std::int64_t ranges = std::max<std::int64_t>(1, ceiling(rows, range));
+    return {.blocks = strips,
+            .sharers = ranges,
+            .threads = threads,
+            .lanes = lanes,
+            .width = width,
+            .range = range,
+            .partials = ranges == 1 ? 0 : ranges * strips * lanes * width};
+}
+
+/// Combinations on the way of one of `rows` elements to the result.
+std::int64_t depth_of(const plan& cut, std::int64_t rows) {
+    const auto log2 = [](std::int64_t power) {
+        return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
+    };
+    const int unroll = tile::unroll(cut.width);
+    const std::int64_t of_thread = ceiling(std::min(cut.range, rows), cut.threads / cut.lanes);
+    const std::int64_t parts = std::max<std::int64_t>(1, cut.threads / (cut.lanes * cut.width));
+    const std::int64_t warps = cut.threads / warp_size;
+    std::int64_t depth = log2(unroll) + of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
+    depth += ceiling(warps, parts) + log2(parts);
+    if (cut.sharers > 1) depth += ceiling(cut.sharers, parts) + log2(parts);
+    return depth;
 }
 
 /// `count` rows join the totals of one packet's columns: the first is number `row` and `data` away, the others
@@ -221,72 +231,47 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
             [&](int column, const state& total) { store_result(strip, column, total); });
 }
 
-/// Whether every packet of columns begins at a 16-byte boundary in every row.
-template <class T>
-bool has_packets(const matrix_view<const T>& x) {
-    const std::uint64_t step = x.cols > 1 ? static_cast<std::uint64_t>(x.col_stride) * sizeof(T) : 0;
-    return x.row_stride == 1 &&
-           common_alignment(reinterpret_cast<std::uintptr_t>(x.data), step) == max_vector_bytes;
-}
-
 }  // namespace
 
+template <class Operation>
 plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device) {
-    const auto log2 = [](std::int64_t power) {
-        return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(power))) - 1;
-    };
-    plan result;
-    for (const int max_threads : {256, 512})  // by operation
-        for (const int width : {1, static_cast<int>(max_vector_bytes / problem.element_bytes)}) {
-            const cut cut = cut_of(problem.cols, problem.rows, width, max_threads, device);
-            const int unroll = tile::unroll(width);
-            const std::int64_t of_thread =
-                ceiling(std::min(cut.range, problem.cols), cut.threads / cut.lanes);
-            const std::int64_t parts = std::max(1, cut.threads / (cut.lanes * width));
-            const std::int64_t warps = cut.threads / warp_size;
-            std::int64_t depth = log2(unroll) + of_thread / unroll + unroll - 1 + log2(warp_size / cut.lanes);
-            depth += ceiling(warps, parts) + log2(parts);
-            if (cut.ranges > 1) depth += ceiling(cut.ranges, parts) + log2(parts);
-            result.depth = std::max(result.depth, depth);
-            result.partials = std::max(result.partials, cut.partials);
+    const int packet = max_vector_bytes / static_cast<int>(problem.element_bytes);
+    plan result =
+        cut(problem.cols, problem.rows, problem.is_aligned ? packet : 1, Operation::threads, device);
+    for (const int max_threads : {few_threads, many_threads})
+        for (const int width : {1, packet}) {
+            const plan other = cut(problem.cols, problem.rows, width, max_threads, device);
+            result.partials = std::max(result.partials, other.partials);
+            result.depth = std::max(result.depth, depth_of(other, problem.cols));
         }
     return result;
 }
 
 template <class Operation, class T>
-void launch_vectorized_columns(const arguments<Operation, T>& arguments, const device_traits& device,
+void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& arguments,
                                cudaStream_t stream) {
-    const auto launch_width = [&]<int width>(std::integral_constant<int, width>) {
-        const auto& [x, y, divisor, tickets, partials] = arguments;
-        const cut cut = cut_of(x.cols, x.rows, width, Operation::threads, device);
-        launch({.blocks = {cut.strips, cut.ranges}, .threads = {cut.threads}, .stream = stream},
-               columns<Operation, width, T, result_type<Operation, T>>, x, y, divisor,
-               std::countr_zero(static_cast<unsigned>(cut.lanes)), cut.range,
-               reinterpret_cast<typename Operation::state*>(partials), tickets);
-    };
-    if (has_packets(arguments.x))
-        launch_width(std::integral_constant<int, max_vector_bytes / sizeof(T)>{});
-    else
-        launch_width(std::integral_constant<int, 1>{});
+    using result = result_type<Operation, T>;
+    constexpr int packet = max_vector_bytes / sizeof(T);
+    const auto& [x, y, divisor, tickets, partials] = arguments;
+    const auto kernel =
+        plan.width == 1 ? columns<Operation, 1, T, result> : columns<Operation, packet, T, result>;
+    launch({.blocks = {plan.blocks, plan.sharers}, .threads = {plan.threads}, .stream = stream}, kernel, x, y,
+           divisor, std::countr_zero(static_cast<unsigned>(plan.lanes)), plan.range,
+           reinterpret_cast<typename Operation::state*>(partials), tickets);
 }
 
-template void launch_vectorized_columns(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<argmax, bfloat16>&, const device_traits&,
-                                        cudaStream_t);
-template void launch_vectorized_columns(const arguments<variance, float>&, const device_traits&,
-                                        cudaStream_t);
-template void launch_vectorized_columns(const arguments<variance, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_columns(const arguments<variance, bfloat16>&, const device_traits&,
-                                        cudaStream_t);
+#define INSTANTIATE(Operation)                                                                              \
+    template plan plan_vectorized_columns<Operation>(const matrix_reduce_problem&, const device_traits&);   \
+    template void launch_vectorized_columns(const plan&, const arguments<Operation, float>&, cudaStream_t); \
+    template void launch_vectorized_columns(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
+    template void launch_vectorized_columns(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+INSTANTIATE(argmax);
+INSTANTIATE(variance);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::matrix_reduce

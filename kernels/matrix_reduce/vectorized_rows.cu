@@ -17,6 +17,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/row.cuh"
+#include "kernels/matrix_reduce/tuning/generic.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -26,18 +27,11 @@ namespace {
 
 struct tile {
     static constexpr int unroll = 4;
-    static constexpr int max_threads = 512;  ///< of a block that takes a row
+    static constexpr int max_threads = many_threads;  ///< of a block that takes a row
     static constexpr int min_threads = 64;
     static constexpr int short_threads = 128;
-    static constexpr int short_packets = 2 * warp_size;   ///< of a row that a warp takes
-    static constexpr int middle_packets = 8 * warp_size;  ///< and where rows fill half the device's warps
     static constexpr int blocks_per_sm = 4;
     static constexpr int packets = max_threads * unroll;
-    /// Of rows that blocks share: more packets than a block takes in two rounds; blocks for each place on the
-    /// device, and the tiles that each must have for more than one to pay.
-    static constexpr int lone_packets = 2 * packets;
-    static constexpr int waves = 4;
-    static constexpr int tiles_to_share = 8;
 };
 
 std::int64_t ceiling(std::int64_t a, std::int64_t b) {
@@ -50,15 +44,15 @@ int power_of_two(std::int64_t at_least, int low, int high) {
 }
 
 bool are_short(std::int64_t rows, std::int64_t packets, const device_traits& device) {
-    if (packets <= tile::short_packets) return true;
-    return packets <= tile::middle_packets && rows >= std::int64_t{device.sm_count} * warp_size;
+    if (packets <= row_sharing::short_packets) return true;
+    return packets <= row_sharing::middle_packets &&
+           rows >= std::int64_t{device.sm_count} * row_sharing::many_rows_per_sm;
 }
 
 /// Lanes a row, so that each has a packet; rows off the boundaries have as many edges as packets, or more.
-int lanes_of(std::int64_t size, std::int64_t packets, bool is_aligned) {
-    return power_of_two(
-        is_aligned ? packets : std::max<std::int64_t>(packets, std::min<std::int64_t>(size, 8)), 1,
-        warp_size);
+int lanes_of(std::int64_t size, std::int64_t packets, bool has_edges) {
+    const std::int64_t edges = has_edges ? std::min<std::int64_t>(size, 8) : 0;
+    return power_of_two(std::max(packets, edges), 1, warp_size);
 }
 
 /// Threads a block and blocks a row.
@@ -70,11 +64,11 @@ struct grid {
 grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const device_traits& device) {
     const int threads = power_of_two(ceiling(packets, tile::unroll), tile::min_threads, max_threads);
     const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    if (packets <= tile::lone_packets || rows >= places) return {threads, 1};
+    if (packets <= row_sharing::lone_packets || rows >= places || rows == 0) return {threads, 1};
     const std::int64_t tiles = rows * ceiling(packets, tile::packets);
-    const std::int64_t blocks = tiles <= places
-                                    ? std::max<std::int64_t>(tiles, device.sm_count)
-                                    : std::clamp(tiles / tile::tiles_to_share, places, places * tile::waves);
+    const std::int64_t blocks = tiles <= places ? std::max<std::int64_t>(tiles, device.sm_count)
+                                                : std::clamp(tiles / row_sharing::tiles_to_share, places,
+                                                             places * row_sharing::waves);
     return {threads, static_cast<int>(std::min(ceiling(blocks, rows), ceiling(packets, tile::max_threads)))};
 }
 
@@ -155,6 +149,7 @@ __global__ void __launch_bounds__(Operation::threads, Operation::blocks_per_sm)
 
 }  // namespace
 
+template <class Operation>
 plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_traits& device) {
     const auto width = static_cast<std::int64_t>(max_vector_bytes / problem.element_bytes);
     const auto log2 = [](std::int64_t power) {
@@ -166,61 +161,54 @@ plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_tra
         return log2(width) + log2(tile::unroll) + packets / (threads * tile::unroll) + tile::unroll - 1 +
                edges;
     };
-    if (are_short(problem.rows, packets, device))
-        return {.partials = 0,
-                .depth = accumulate_depth(lanes_of(problem.cols, packets, true)) + warp_reduce_depth};
+    if (are_short(problem.rows, packets, device)) {
+        const bool has_edges = !problem.is_aligned || problem.cols % width != 0;
+        const int lanes = lanes_of(problem.cols, packets, has_edges);
+        const int fewest_lanes = lanes_of(problem.cols, packets, false);
+        return {.blocks = ceiling(problem.rows, tile::short_threads / lanes),
+                .threads = tile::short_threads,
+                .lanes = lanes,
+                .depth = accumulate_depth(fewest_lanes) + warp_reduce_depth};
+    }
 
-    plan result;
-    for (const int max_threads : {256, 512}) {  // by operation
-        const auto [threads, sharers] = grid_of(problem.rows, packets, max_threads, device);
-        std::int64_t depth = accumulate_depth(std::int64_t{threads} * sharers) + 2 * warp_reduce_depth;
-        if (sharers > 1) {
-            depth += ceiling(sharers, warp_size) + warp_reduce_depth;
-            result.partials = problem.rows * sharers;
-        }
-        result.depth = std::max(result.depth, depth);
+    const auto [threads, sharers] = grid_of(problem.rows, packets, Operation::threads, device);
+    const std::int64_t fewest_threads = grid_of(problem.rows, packets, few_threads, device).threads;
+    plan result{.blocks = problem.rows,
+                .sharers = sharers,
+                .threads = threads,
+                .depth = accumulate_depth(fewest_threads * sharers) + 2 * warp_reduce_depth};
+    if (sharers > 1) {
+        result.partials = problem.rows * sharers;
+        result.depth += ceiling(sharers, warp_size) + warp_reduce_depth;
     }
     return result;
 }
 
 template <class Operation, class T>
-void launch_vectorized_rows(const arguments<Operation, T>& arguments, const device_traits& device,
-                            cudaStream_t stream) {
-    constexpr int width = max_vector_bytes / sizeof(T);
+void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     const auto& [x, y, divisor, tickets, partials] = arguments;
-    const std::int64_t packets = x.cols / width;
-    if (are_short(x.rows, packets, device)) {
-        const bool is_aligned = common_alignment(reinterpret_cast<std::uintptr_t>(x.data),
-                                                 x.row_stride * sizeof(T)) == max_vector_bytes &&
-                                x.cols % width == 0;
-        const int lanes = lanes_of(x.cols, packets, is_aligned);
-        const std::int64_t blocks = ceiling(x.rows, tile::short_threads / lanes);
-        launch({.blocks = {blocks}, .threads = {tile::short_threads}, .stream = stream},
-               short_rows<Operation, T, result_type<Operation, T>>, x, y, divisor,
-               std::countr_zero(static_cast<unsigned>(lanes)));
-    } else {
-        const auto [threads, sharers] = grid_of(x.rows, packets, Operation::threads, device);
-        launch({.blocks = {x.rows, sharers}, .threads = {threads}, .stream = stream},
-               long_rows<Operation, T, result_type<Operation, T>>, x, y, divisor,
+    const launch_config config{
+        .blocks = {plan.blocks, plan.sharers}, .threads = {plan.threads}, .stream = stream};
+    if (plan.lanes > 0)
+        launch(config, short_rows<Operation, T, result_type<Operation, T>>, x, y, divisor,
+               std::countr_zero(static_cast<unsigned>(plan.lanes)));
+    else
+        launch(config, long_rows<Operation, T, result_type<Operation, T>>, x, y, divisor,
                reinterpret_cast<typename Operation::state*>(partials), tickets);
-    }
 }
 
-template void launch_vectorized_rows(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<argmax, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<variance, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<variance, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized_rows(const arguments<variance, bfloat16>&, const device_traits&,
-                                     cudaStream_t);
+#define INSTANTIATE(Operation)                                                                           \
+    template plan plan_vectorized_rows<Operation>(const matrix_reduce_problem&, const device_traits&);   \
+    template void launch_vectorized_rows(const plan&, const arguments<Operation, float>&, cudaStream_t); \
+    template void launch_vectorized_rows(const plan&, const arguments<Operation, half>&, cudaStream_t);  \
+    template void launch_vectorized_rows(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+INSTANTIATE(argmax);
+INSTANTIATE(variance);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::matrix_reduce

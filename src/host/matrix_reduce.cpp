@@ -1,5 +1,4 @@
-#include "src/matrix_reduce.hpp"
-
+#include "src/matrix_reduce/validate.hpp"
 #include "src/require.hpp"
 #include <heddle/host.hpp>
 

@@ -1,0 +1,155 @@
+#include "src/matrix_reduce/rungs.hpp"
+#include "src/matrix_reduce/validate.hpp"
+#include "src/packets.hpp"
+#include "src/workspace.hpp"
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/stream.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::matrix_reduce;
+
+static_assert(max_tickets * sizeof(unsigned) == detail::workspace_ticket_bytes);
+
+template <class T>
+matrix_reduce_problem describe(const matrix_view<const T>& x) {
+    matrix_reduce_problem problem = row_problem(x);
+    const bool of_columns = is_across_rows(x);
+    const std::int64_t lines = of_columns ? x.cols : x.rows;
+    const std::int64_t stride = of_columns ? x.col_stride : x.row_stride;
+    const auto begins_packet = [](std::uintptr_t byte) { return byte % detail::packet_bytes == 0; };
+    problem.is_aligned = begins_packet(reinterpret_cast<std::uintptr_t>(x.data)) &&
+                         (lines <= 1 || begins_packet(static_cast<std::uintptr_t>(stride) * sizeof(T)));
+    return problem;
+}
+
+/// Reduces the rows of x; `given` names it in errors as the caller gave it.
+template <class Operation, class T>
+void run(const char* operation, const matrix_view<const T>& given, const matrix_view<const T>& x,
+         const vector_view<result_type<Operation, T>>& y, std::int64_t divisor, cuda::stream_ref stream,
+         const matrix_reduce_options& options) {
+    const auto rungs = detail::matrix_reduce_rungs<Operation, T>();
+    rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
+    detail::validate_matrix_reduction(operation, given, x, y);
+    detail::validate_workspace(operation, options.workspace,
+                               {{"x", detail::footprint_of(x)}, {"y", detail::footprint_of(y)}});
+    if (x.rows == 0) return;
+
+    const matrix_view<const T> rows = detail::normalised(x);
+    const detail::stream_device device(stream);
+    const auto [rung, plan] = rungs.choose(operation, options.algorithm, describe(rows), device.traits());
+    const detail::call_workspace workspace(operation, options.workspace, plan.partials * max_state_bytes,
+                                           stream);
+    rung->launch(plan, {rows, y, static_cast<float>(divisor), workspace.tickets(), workspace.scratch()},
+                 stream.get());
+}
+
+std::int64_t variance_divisor(const char* operation, std::int64_t length, std::int64_t correction) {
+    detail::require(correction >= 0, operation, {"options", "correction"}, correction, "zero or more");
+    return std::max<std::int64_t>(length - correction, 0);
+}
+
+}  // namespace
+
+template <class T>
+void row_sum(matrix_view<const T> x, vector_view<float> y, cuda::stream_ref stream,
+             const matrix_reduce_options& options) {
+    run<sum>("row_sum", x, x, y, 1, stream, options);
+}
+
+template <class T>
+void row_mean(matrix_view<const T> x, vector_view<float> y, cuda::stream_ref stream,
+              const matrix_reduce_options& options) {
+    run<sum>("row_mean", x, x, y, x.cols, stream, options);
+}
+
+template <class T>
+void row_min(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y, cuda::stream_ref stream,
+             const matrix_reduce_options& options) {
+    run<min>("row_min", x, x, y, 1, stream, options);
+}
+
+template <class T>
+void row_max(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y, cuda::stream_ref stream,
+             const matrix_reduce_options& options) {
+    run<max>("row_max", x, x, y, 1, stream, options);
+}
+
+template <class T>
+void row_argmax(matrix_view<const T> x, vector_view<std::int64_t> y, cuda::stream_ref stream,
+                const matrix_reduce_options& options) {
+    run<argmax>("row_argmax", x, x, y, 1, stream, options);
+}
+
+template <class T>
+void row_variance(matrix_view<const T> x, vector_view<float> y, cuda::stream_ref stream,
+                  const matrix_reduce_options& options) {
+    run<variance>("row_variance", x, x, y, variance_divisor("row_variance", x.cols, options.correction),
+                  stream, options);
+}
+
+template <class T>
+void column_sum(matrix_view<const T> x, vector_view<float> y, cuda::stream_ref stream,
+                const matrix_reduce_options& options) {
+    run<sum>("column_sum", x, transposed(x), y, 1, stream, options);
+}
+
+template <class T>
+void column_mean(matrix_view<const T> x, vector_view<float> y, cuda::stream_ref stream,
+                 const matrix_reduce_options& options) {
+    run<sum>("column_mean", x, transposed(x), y, x.rows, stream, options);
+}
+
+template <class T>
+void column_min(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y, cuda::stream_ref stream,
+                const matrix_reduce_options& options) {
+    run<min>("column_min", x, transposed(x), y, 1, stream, options);
+}
+
+template <class T>
+void column_max(matrix_view<const T> x, vector_view<std::type_identity_t<T>> y, cuda::stream_ref stream,
+                const matrix_reduce_options& options) {
+    run<max>("column_max", x, transposed(x), y, 1, stream, options);
+}
+
+template <class T>
+void column_argmax(matrix_view<const T> x, vector_view<std::int64_t> y, cuda::stream_ref stream,
+                   const matrix_reduce_options& options) {
+    run<argmax>("column_argmax", x, transposed(x), y, 1, stream, options);
+}
+
+template <class T>
+void column_variance(matrix_view<const T> x, vector_view<float> y, cuda::stream_ref stream,
+                     const matrix_reduce_options& options) {
+    run<variance>("column_variance", x, transposed(x), y,
+                  variance_divisor("column_variance", x.rows, options.correction), stream, options);
+}
+
+#define INSTANTIATE_ALONG(direction, T)                                                                    \
+    template void direction##_sum<T>(matrix_view<const T>, vector_view<float>, cuda::stream_ref,           \
+                                     const matrix_reduce_options&);                                        \
+    template void direction##_mean<T>(matrix_view<const T>, vector_view<float>, cuda::stream_ref,          \
+                                      const matrix_reduce_options&);                                       \
+    template void direction##_min<T>(matrix_view<const T>, vector_view<T>, cuda::stream_ref,               \
+                                     const matrix_reduce_options&);                                        \
+    template void direction##_max<T>(matrix_view<const T>, vector_view<T>, cuda::stream_ref,               \
+                                     const matrix_reduce_options&);                                        \
+    template void direction##_argmax<T>(matrix_view<const T>, vector_view<std::int64_t>, cuda::stream_ref, \
+                                        const matrix_reduce_options&);                                     \
+    template void direction##_variance<T>(matrix_view<const T>, vector_view<float>, cuda::stream_ref,      \
+                                          const matrix_reduce_options&)
+
+INSTANTIATE_ALONG(row, float);
+INSTANTIATE_ALONG(row, half);
+INSTANTIATE_ALONG(row, bfloat16);
+INSTANTIATE_ALONG(column, float);
+INSTANTIATE_ALONG(column, half);
+INSTANTIATE_ALONG(column, bfloat16);
+
+#undef INSTANTIATE_ALONG
+
+}  // namespace heddle

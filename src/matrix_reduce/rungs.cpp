@@ -1,0 +1,117 @@
+#include "src/matrix_reduce/rungs.hpp"
+
+#include "src/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::matrix_reduce;
+using detail::always, detail::any_problem, detail::never;
+using enum matrix_reduce_algorithm;
+
+constexpr std::string_view needs_neighbours = "needs a stride of 1";
+
+std::string_view needs_neighbours_in_rows(const matrix_reduce_problem& problem, const device_traits&) {
+    return problem.col_stride == 1 ? "" : needs_neighbours;
+}
+std::string_view needs_neighbours_across_rows(const matrix_reduce_problem& problem, const device_traits&) {
+    return problem.row_stride == 1 ? "" : needs_neighbours;
+}
+bool has_none_in_rows(const matrix_reduce_problem& problem, const device_traits&) {
+    return is_across_rows(problem);
+}
+
+template <class Operation, class T>
+constexpr std::array<detail::matrix_reduce_rung<Operation, T>, 4> table = {{
+    {naive, "naive", any_problem, never, plan_naive, launch_naive<Operation, T>},
+    {coalesced, "coalesced", any_problem, always, plan_coalesced, launch_coalesced<Operation, T>},
+    {vectorized, "vectorized", needs_neighbours_in_rows, always, plan_vectorized_rows<Operation>,
+     launch_vectorized_rows<Operation, T>, "rows"},
+    {vectorized, "vectorized", needs_neighbours_across_rows, has_none_in_rows,
+     plan_vectorized_columns<Operation>, launch_vectorized_columns<Operation, T>, "columns"},
+}};
+
+constexpr const char* enumeration = "matrix_reduce_algorithm";
+/// What depends neither on the operation nor on the type.
+constexpr detail::rung_table rungs(table<sum, float>, enumeration);
+
+void require_valid(const char* operation, const matrix_reduce_problem& problem, const device_traits& device) {
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    detail::require(problem.element_bytes == 2 || problem.element_bytes == 4, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "2 or 4");
+}
+
+/// What a rung would do with a problem that it cannot run is what it does with a dense matrix.
+plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const matrix_reduce_problem& given,
+             const device_traits& device) {
+    rungs.require_known(operation, {"options", "algorithm"}, algorithm);
+    require_valid(operation, given, device);
+    if (given.rows == 0) return {};
+    matrix_reduce_problem problem = detail::normalised(given);
+    if (!rungs.why_not(operation, algorithm, problem, device).empty()) problem.col_stride = 1;
+    return rungs.choose(operation, algorithm, problem, device).plan;
+}
+
+}  // namespace
+
+std::span<const matrix_reduce_algorithm> matrix_reduce_algorithms() {
+    return detail::ids_of<table<sum, float>>;
+}
+
+std::string_view to_string(matrix_reduce_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+matrix_reduce_algorithm select(const matrix_reduce_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, detail::normalised(problem), device).rung->id;
+}
+
+std::string why_not(matrix_reduce_algorithm algorithm, const matrix_reduce_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("matrix_reduce", algorithm, detail::normalised(problem), device);
+}
+
+std::int64_t matrix_reduce_workspace_bytes(const matrix_reduce_problem& problem, const device_traits& device,
+                                           matrix_reduce_algorithm algorithm) {
+    const plan plan = plan_of("matrix_reduce_workspace_bytes", algorithm, problem, device);
+    return detail::workspace_bytes_for(plan.partials * max_state_bytes);
+}
+
+std::int64_t matrix_reduce_depth(const matrix_reduce_problem& problem, const device_traits& device,
+                                 matrix_reduce_algorithm algorithm) {
+    return plan_of("matrix_reduce_depth", algorithm, problem, device).depth;
+}
+
+namespace detail {
+
+template <class Operation, class T>
+rung_table<matrix_reduce_rung<Operation, T>> matrix_reduce_rungs() {
+    return {table<Operation, T>, enumeration};
+}
+
+#define INSTANTIATE(Operation)                                                       \
+    template rung_table<matrix_reduce_rung<Operation, float>> matrix_reduce_rungs(); \
+    template rung_table<matrix_reduce_rung<Operation, half>> matrix_reduce_rungs();  \
+    template rung_table<matrix_reduce_rung<Operation, bfloat16>> matrix_reduce_rungs()
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+INSTANTIATE(argmax);
+INSTANTIATE(variance);
+
+#undef INSTANTIATE
+
+}  // namespace detail
+}  // namespace heddle

@@ -1,0 +1,133 @@
+#include "tests/support/provoked.hpp"
+#include <heddle/device.hpp>
+#include <heddle/matrix_reduce.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::invalid_argument_of;
+
+std::vector<matrix_reduce_algorithm> every_algorithm() {
+    std::vector<matrix_reduce_algorithm> all(matrix_reduce_algorithms().begin(),
+                                             matrix_reduce_algorithms().end());
+    all.push_back(matrix_reduce_algorithm::automatic);
+    return all;
+}
+
+const device_traits h200_like{.sm_count = 132};
+
+TEST(matrix_reduce_select, wants_neighbours) {
+    using enum matrix_reduce_algorithm;
+    EXPECT_EQ(select(matrix_reduce_problem{.rows = 10, .cols = 20}, h200_like), vectorized);
+    EXPECT_EQ(
+        select(matrix_reduce_problem{.rows = 10, .cols = 20, .row_stride = 1, .col_stride = 10}, h200_like),
+        vectorized);
+    EXPECT_EQ(
+        select(matrix_reduce_problem{.rows = 10, .cols = 20, .row_stride = 60, .col_stride = 3}, h200_like),
+        coalesced);
+    EXPECT_EQ(
+        select(matrix_reduce_problem{.rows = 1, .cols = 20, .row_stride = 60, .col_stride = 3}, h200_like),
+        vectorized);
+}
+
+TEST(matrix_reduce_why_not, says_what_a_rung_needs) {
+    using enum matrix_reduce_algorithm;
+    const matrix_reduce_problem dense{.rows = 10, .cols = 20},
+        across{.rows = 10, .cols = 20, .row_stride = 1, .col_stride = 10},
+        apart{.rows = 10, .cols = 20, .row_stride = 60, .col_stride = 3},
+        row{.rows = 1, .cols = 20, .row_stride = 60, .col_stride = 3};
+    EXPECT_EQ(why_not(vectorized, apart, h200_like), "matrix_reduce: vectorized needs a stride of 1");
+    for (const matrix_reduce_problem& problem : {dense, across, row})
+        EXPECT_EQ(why_not(vectorized, problem, h200_like), "");
+    for (const auto algorithm : {automatic, naive, coalesced})
+        EXPECT_EQ(why_not(algorithm, apart, h200_like), "");
+    EXPECT_EQ(invalid_argument_of(
+                  [&] { (void)why_not(static_cast<matrix_reduce_algorithm>(99), dense, h200_like); }),
+              "why_not: algorithm is 99, expected an enumerator of matrix_reduce_algorithm");
+}
+
+TEST(matrix_reduce_workspace, is_needed_by_rows_that_blocks_share_only) {
+    const auto bytes = [](std::int64_t rows, std::int64_t cols) {
+        return matrix_reduce_workspace_bytes({.rows = rows, .cols = cols}, h200_like);
+    };
+    EXPECT_EQ(bytes(0, 0), 0);
+    EXPECT_EQ(bytes(4096, 4096), 0);
+    EXPECT_EQ(bytes(1 << 20, 8), 0);
+    EXPECT_EQ(bytes(64, 1 << 20), 4096 + 64 * 16 * 16);  // 16 blocks a row, 16 bytes each
+    const matrix_view<const float> tall{nullptr, 65536, 1024};
+    EXPECT_GT(matrix_reduce_workspace_bytes(column_problem(tall), h200_like), 4096);
+    for (const auto algorithm : {matrix_reduce_algorithm::naive, matrix_reduce_algorithm::coalesced})
+        EXPECT_EQ(matrix_reduce_workspace_bytes({.rows = 1, .cols = 1 << 20}, h200_like, algorithm), 0);
+}
+
+TEST(matrix_reduce_workspace, is_bounded) {
+    for (int down = 0; down <= 40; ++down)
+        for (int across = 0; across <= 40 && down + across <= 58; ++across) {
+            const matrix_view<const float> x{nullptr, std::int64_t{1} << down, std::int64_t{1} << across};
+            EXPECT_LT(matrix_reduce_workspace_bytes(row_problem(x), h200_like), 64 << 10);
+            EXPECT_LT(matrix_reduce_workspace_bytes(column_problem(x), h200_like), 8 << 20);
+        }
+}
+
+/// A workspace and a bound of the error hold for a matrix wherever it begins.
+TEST(matrix_reduce_workspace, and_depth_are_the_same_at_any_alignment) {
+    for (const matrix_reduce_algorithm algorithm : every_algorithm())
+        for (const std::int64_t rows : {1, 70, 3000, 70000})
+            for (const std::int64_t cols : {1, 8, 100, 1000, 100000}) {
+                const matrix_view<const half> x{nullptr, rows, cols};
+                for (const matrix_reduce_problem& aligned : {row_problem(x), column_problem(x)}) {
+                    matrix_reduce_problem other = aligned;
+                    other.is_aligned = false;
+                    EXPECT_EQ(matrix_reduce_workspace_bytes(other, h200_like, algorithm),
+                              matrix_reduce_workspace_bytes(aligned, h200_like, algorithm));
+                    EXPECT_EQ(matrix_reduce_depth(other, h200_like, algorithm),
+                              matrix_reduce_depth(aligned, h200_like, algorithm));
+                }
+            }
+}
+
+/// No tree of additions of n elements is flatter than log2(n).
+TEST(matrix_reduce_depth, is_no_less_than_a_perfect_tree_has) {
+    for (const matrix_reduce_algorithm algorithm : every_algorithm())
+        for (const std::size_t element_bytes : {2, 4})
+            for (int rows = 0; rows <= 20; rows += 5)
+                for (int cols = 0; cols <= 30; ++cols) {
+                    const std::int64_t m = std::int64_t{1} << rows, n = std::int64_t{1} << cols;
+                    const matrix_reduce_problem dense{m, n, n, 1, element_bytes},
+                        across{m, n, 1, m, element_bytes};
+                    ASSERT_GE(matrix_reduce_depth(dense, h200_like, algorithm), cols);
+                    ASSERT_GE(matrix_reduce_depth(across, h200_like, algorithm), cols);
+                    if (algorithm == matrix_reduce_algorithm::vectorized && cols >= 14) {
+                        ASSERT_LT(matrix_reduce_depth(dense, h200_like, algorithm), n / 32 + 64);
+                        ASSERT_LT(matrix_reduce_depth(across, h200_like, algorithm), n / 32 + 64);
+                    }
+                }
+}
+
+TEST(matrix_reduce_problem, is_checked) {
+    EXPECT_EQ(invalid_argument_of([&] { (void)matrix_reduce_workspace_bytes({.rows = -1}, h200_like); }),
+              "matrix_reduce_workspace_bytes: problem.rows is -1, expected zero or more");
+    EXPECT_EQ(invalid_argument_of([&] { (void)matrix_reduce_depth({.element_bytes = 8}, h200_like); }),
+              "matrix_reduce_depth: problem.element_bytes is 8, expected 2 or 4");
+}
+
+TEST(matrix_reduce_algorithms, have_names_of_their_own) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const matrix_reduce_algorithm algorithm : matrix_reduce_algorithms()) {
+        EXPECT_NE(algorithm, matrix_reduce_algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
+    }
+    EXPECT_EQ(to_string(matrix_reduce_algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<matrix_reduce_algorithm>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace heddle
