@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -51,15 +52,23 @@ struct reduce_options {
     std::span<std::byte> workspace{};
 };
 
-/// What the choice of a rung depends on. Of dot, `stride` is 1 where both vectors' are, else the larger of them.
+/// What the choice of a rung and its plan depend on. Of dot, `stride` is 1 where both vectors' are, else the larger of them.
 struct reduce_problem {
     std::int64_t size = 0;
     std::int64_t stride = 1;
     std::size_t element_bytes = 4;
+    /// Of dot, y begins as far after a multiple of 16 bytes as x.
+    bool y_is_alike = true;
 };
 
 /// The rung that `automatic` stands for. Pure; throws as reduce_workspace_bytes().
 reduce_algorithm select(const reduce_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Of an
+/// operation that does not have the rung it says so. Pure; throws as reduce_workspace_bytes().
+std::string why_not(reduce_algorithm algorithm, const reduce_problem& problem, const device_traits& device);
+std::string why_not(reduce_operation operation, reduce_algorithm algorithm, const reduce_problem& problem,
+                    const device_traits& device);
 
 /// The workspace, in bytes, that any of the reductions of this problem needs; 0 where one block or one cluster of
 /// blocks does it all. Pure.

@@ -7,7 +7,6 @@
 // partials are needed for the same data. What limits it is the tree: eight steps with a barrier each for
 // only two loads a thread. Any stride.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
 
@@ -45,49 +44,32 @@ __global__ void __launch_bounds__(tile::threads) first_add_on_load(vector_view<c
 }  // namespace
 
 plan plan_first_add_on_load(const reduce_problem& problem, const device_traits&) {
-    return plan_levels(problem.size, tile::elements, tile::depth);
+    return plan_levels(problem.size, tile::elements, tile::threads, tile::depth);
 }
 
 template <class Operation, class T>
-void launch_first_add_on_load(const arguments<Operation, T>& arguments, const device_traits&,
+void launch_first_add_on_load(const plan& plan, const arguments<Operation, T>& arguments,
                               cudaStream_t stream) {
     using result = result_type<Operation, T>;
-    std::int64_t blocks = blocks_for(arguments.x.size, tile::elements);
-    result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
-           first_add_on_load<Operation, T, result>, arguments.x, output);
-    while (blocks > 1) {
-        const vector_view<const result> input{output, blocks};
-        blocks = blocks_for(input.size, tile::elements);
-        output = blocks == 1 ? arguments.result : output + input.size;
-        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
-               first_add_on_load<Operation, result, result>, input, output);
-    }
+    launch_levels(plan, first_add_on_load<Operation, T, result>, first_add_on_load<Operation, result, result>,
+                  arguments.x, static_cast<result*>(arguments.partials), arguments.result, stream);
 }
 
-template void launch_first_add_on_load(const arguments<sum, double>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<sum, std::int32_t>&, const device_traits&,
-                                       cudaStream_t);
-template void launch_first_add_on_load(const arguments<sum, std::int64_t>&, const device_traits&,
-                                       cudaStream_t);
-template void launch_first_add_on_load(const arguments<min, double>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<min, std::int32_t>&, const device_traits&,
-                                       cudaStream_t);
-template void launch_first_add_on_load(const arguments<min, std::int64_t>&, const device_traits&,
-                                       cudaStream_t);
-template void launch_first_add_on_load(const arguments<max, double>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_first_add_on_load(const arguments<max, std::int32_t>&, const device_traits&,
-                                       cudaStream_t);
-template void launch_first_add_on_load(const arguments<max, std::int64_t>&, const device_traits&,
-                                       cudaStream_t);
+#define INSTANTIATE(Operation)                                                                              \
+    template void launch_first_add_on_load(const plan&, const arguments<Operation, double>&, cudaStream_t); \
+    template void launch_first_add_on_load(const plan&, const arguments<Operation, float>&, cudaStream_t);  \
+    template void launch_first_add_on_load(const plan&, const arguments<Operation, half>&, cudaStream_t);   \
+    template void launch_first_add_on_load(const plan&, const arguments<Operation, bfloat16>&,              \
+                                           cudaStream_t);                                                   \
+    template void launch_first_add_on_load(const plan&, const arguments<Operation, std::int32_t>&,          \
+                                           cudaStream_t);                                                   \
+    template void launch_first_add_on_load(const plan&, const arguments<Operation, std::int64_t>&,          \
+                                           cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::reduce

@@ -8,7 +8,6 @@
 // again until one is left. The tree's shape costs most: after one step half the threads of every warp idle,
 // after five whole warps run for one thread each, and the modulo that finds them is slow itself. Any stride.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
 
@@ -42,42 +41,28 @@ __global__ void __launch_bounds__(tile::threads) interleaved(vector_view<const T
 }  // namespace
 
 plan plan_interleaved(const reduce_problem& problem, const device_traits&) {
-    return plan_levels(problem.size, tile::threads, tile::depth);
+    return plan_levels(problem.size, tile::threads, tile::threads, tile::depth);
 }
 
 template <class Operation, class T>
-void launch_interleaved(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
+void launch_interleaved(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using result = result_type<Operation, T>;
-    std::int64_t blocks = blocks_for(arguments.x.size, tile::threads);
-    result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
-           interleaved<Operation, T, result>, arguments.x, output);
-    while (blocks > 1) {
-        const vector_view<const result> input{output, blocks};
-        blocks = blocks_for(input.size, tile::threads);
-        output = blocks == 1 ? arguments.result : output + input.size;
-        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
-               interleaved<Operation, result, result>, input, output);
-    }
+    launch_levels(plan, interleaved<Operation, T, result>, interleaved<Operation, result, result>,
+                  arguments.x, static_cast<result*>(arguments.partials), arguments.result, stream);
 }
 
-template void launch_interleaved(const arguments<sum, double>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<min, double>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<min, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<min, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<max, double>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<max, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_interleaved(const arguments<max, std::int64_t>&, const device_traits&, cudaStream_t);
+#define INSTANTIATE(Operation)                                                                              \
+    template void launch_interleaved(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
+    template void launch_interleaved(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
+    template void launch_interleaved(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
+    template void launch_interleaved(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
+    template void launch_interleaved(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
+    template void launch_interleaved(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::reduce

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 
@@ -79,40 +80,48 @@ struct arguments {
     void* partials = nullptr;    ///< as many states as the plan says; none: both are null
 };
 
-/// What a rung will do with a problem; pure, and the same for all operations.
+/// Each makes one of at least 256 values, so that these are enough for any size.
+inline constexpr int max_launches = 8;
+
+/// How a rung does a problem.
 struct plan {
-    std::int64_t partials = 0;  ///< values that it keeps in the workspace
-    std::int64_t depth = 0;     ///< combinations on the way of any one element to the result, at most
+    /// Blocks of each launch, and 0 after the last. The first reads x, others what the one before left.
+    std::array<std::int64_t, max_launches> blocks{};
+    std::int64_t threads = 0;  ///< of a block
+    std::int64_t cluster = 1;  ///< of single_pass: blocks of a cluster, a divisor of all
+    bool has_rings = false;    ///< of single_pass: x comes through rings in shared memory
+    int width = 1;             ///< of single_pass: elements of a load
+    bool y_is_alike = false;   ///< of single_pass: loads of y are as wide as those of x
+
+    // At most, and the same of all operations:
+    std::int64_t partials = 0;  ///< values that are kept in the workspace
+    std::int64_t depth = 0;     ///< combinations on the way of any one element to the result
 };
 
+/// Pure. These take any problem, but for vectorized, which needs stride 1.
 plan plan_interleaved(const reduce_problem& problem, const device_traits& device);
 plan plan_sequential(const reduce_problem& problem, const device_traits& device);
 plan plan_first_add_on_load(const reduce_problem& problem, const device_traits& device);
 plan plan_warp_shuffle(const reduce_problem& problem, const device_traits& device);
 plan plan_vectorized(const reduce_problem& problem, const device_traits& device);
+template <class Operation>
 plan plan_single_pass(const reduce_problem& problem, const device_traits& device);
 
-/// The operations on all rungs.
+/// These reduce by the rung's plan for these arguments. Of the operations that all rungs have:
 template <class Operation, class T>
-void launch_interleaved(const arguments<Operation, T>& arguments, const device_traits& device,
-                        cudaStream_t stream);
+void launch_interleaved(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>
-void launch_sequential(const arguments<Operation, T>& arguments, const device_traits& device,
-                       cudaStream_t stream);
+void launch_sequential(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>
-void launch_first_add_on_load(const arguments<Operation, T>& arguments, const device_traits& device,
+void launch_first_add_on_load(const plan& plan, const arguments<Operation, T>& arguments,
                               cudaStream_t stream);
-/// Needs stride 1.
 template <class Operation, class T>
-void launch_vectorized(const arguments<Operation, T>& arguments, const device_traits& device,
-                       cudaStream_t stream);
+void launch_vectorized(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 
-/// Every operation.
+/// Of every operation:
 template <class Operation, class T>
-void launch_warp_shuffle(const arguments<Operation, T>& arguments, const device_traits& device,
-                         cudaStream_t stream);
+void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>
-void launch_single_pass(const arguments<Operation, T>& arguments, const device_traits& device,
-                        cudaStream_t stream);
+void launch_single_pass(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::reduce

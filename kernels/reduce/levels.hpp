@@ -1,8 +1,12 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include "kernels/reduce/launch.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
 
 namespace heddle::kernels::reduce {
 
@@ -13,14 +17,35 @@ inline std::int64_t blocks_for(std::int64_t size, std::int64_t elements) {
 
 /// Of a rung that is launched until one value is left, each block turning `elements` values into one through
 /// `depth` combinations.
-inline plan plan_levels(std::int64_t size, std::int64_t elements, std::int64_t depth) {
-    plan result{.partials = 0, .depth = depth};
-    for (std::int64_t blocks = blocks_for(size, elements); blocks > 1;
-         blocks = blocks_for(blocks, elements)) {
-        result.partials += blocks;
+inline plan plan_levels(std::int64_t size, std::int64_t elements, std::int64_t threads, std::int64_t depth) {
+    plan result;
+    result.threads = threads;
+    std::int64_t left = size;
+    for (std::int64_t& blocks : result.blocks) {
+        blocks = left = blocks_for(left, elements);
         result.depth += depth;
+        if (left == 1) break;
+        result.partials += left;
     }
     return result;
+}
+
+/// Launches by plan_levels(): `first` on x, `next` on the values that the launch before left.
+template <class T, class Result>
+void launch_levels(const plan& plan, void (*first)(vector_view<const T>, Result*),
+                   void (*next)(vector_view<const Result>, Result*), vector_view<const T> x, Result* partials,
+                   Result* result, cudaStream_t stream,
+                   std::source_location where = std::source_location::current()) {
+    const auto launch_level = [&](std::int64_t blocks, auto kernel, const auto& input) {
+        launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream, .where = where}, kernel,
+               input, blocks == 1 ? result : partials);
+    };
+    launch_level(plan.blocks[0], first, x);
+    for (std::size_t i = 1; plan.blocks[i - 1] > 1; ++i) {
+        const vector_view<const Result> left{partials, plan.blocks[i - 1]};
+        partials += left.size;
+        launch_level(plan.blocks[i], next, left);
+    }
 }
 
 }  // namespace heddle::kernels::reduce

@@ -8,7 +8,6 @@
 // and a comparison takes the modulo's place. Still half the threads do nothing but load one element, and the
 // partials of every 256 elements go through memory to one more launch. Any stride.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
 
@@ -42,42 +41,28 @@ __global__ void __launch_bounds__(tile::threads) sequential(vector_view<const T>
 }  // namespace
 
 plan plan_sequential(const reduce_problem& problem, const device_traits&) {
-    return plan_levels(problem.size, tile::threads, tile::depth);
+    return plan_levels(problem.size, tile::threads, tile::threads, tile::depth);
 }
 
 template <class Operation, class T>
-void launch_sequential(const arguments<Operation, T>& arguments, const device_traits&, cudaStream_t stream) {
+void launch_sequential(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using result = result_type<Operation, T>;
-    std::int64_t blocks = blocks_for(arguments.x.size, tile::threads);
-    result* output = blocks == 1 ? arguments.result : static_cast<result*>(arguments.partials);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
-           sequential<Operation, T, result>, arguments.x, output);
-    while (blocks > 1) {
-        const vector_view<const result> input{output, blocks};
-        blocks = blocks_for(input.size, tile::threads);
-        output = blocks == 1 ? arguments.result : output + input.size;
-        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
-               sequential<Operation, result, result>, input, output);
-    }
+    launch_levels(plan, sequential<Operation, T, result>, sequential<Operation, result, result>, arguments.x,
+                  static_cast<result*>(arguments.partials), arguments.result, stream);
 }
 
-template void launch_sequential(const arguments<sum, double>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<min, double>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<min, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<min, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<max, double>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<max, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_sequential(const arguments<max, std::int64_t>&, const device_traits&, cudaStream_t);
+#define INSTANTIATE(Operation)                                                                             \
+    template void launch_sequential(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
+    template void launch_sequential(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
+    template void launch_sequential(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
+    template void launch_sequential(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
+    template void launch_sequential(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
+    template void launch_sequential(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::reduce

@@ -15,22 +15,64 @@
 // up to about 1 MB, then L2 or DRAM.
 
 #include "kernels/device/block_reduce.cuh"
+#include "kernels/device/clusters.hpp"
 #include "kernels/reduce/single_pass.cuh"
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 namespace heddle::kernels::reduce {
 namespace {
 
-plan plan_of(std::int64_t packets, std::int64_t width, const device_traits& device, bool may_ring) {
-    const auto [blocks, threads, cluster, is_ring] = plan_single_pass_grid(packets, device, may_ring);
+struct grid {
+    std::int64_t blocks;
+    std::int64_t threads;  ///< of a block
+    std::int64_t cluster;  ///< blocks of a cluster, a divisor of all
+    bool has_rings = false;
+};
+
+/// From the packets (elements, where they are strided) that there are, and whether bulk copies can fetch them.
+grid grid_of(std::int64_t packets, const device_traits& device, bool may_ring) {
+    // A round of packets a thread as far as there are threads.
+    const auto threads_for = [](std::int64_t shared) {
+        const std::int64_t warps = blocks_for(shared, tile::unroll * warp_size);
+        return std::min<std::int64_t>(warps * warp_size, tile::lone_threads);
+    };
+    if (packets <= tile::lone_packets) return {1, threads_for(packets), 1};
+    const bool clusters_run = has_clusters(device.compute_capability_major, device.compute_capability_minor);
+    if (packets <= tile::cluster_packets && clusters_run)
+        return {tile::cluster, threads_for(blocks_for(packets, tile::cluster)), tile::cluster};
+
+    const std::int64_t clusters = std::min(device.sm_count / tile::cluster, single_pass_sharing::clusters);
+    if (packets <= clusters * tile::cluster_packets && clusters_run) {
+        const std::int64_t blocks = clusters * tile::cluster;
+        return {blocks, threads_for(blocks_for(packets, blocks)), tile::cluster};
+    }
+
+    const std::int64_t tiles = blocks_for(packets, tile::packets);
+    const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
+    if (tiles > places && may_ring && clusters_run)
+        return {std::int64_t{device.sm_count} * ring_tile::blocks_per_sm, tile::threads, 1, true};
+    if (tiles > places)
+        return {std::clamp(tiles / single_pass_sharing::tiles_to_share, places,
+                           places * single_pass_sharing::waves),
+                tile::threads, 1};
+    const std::int64_t one_per_sm =
+        std::min<std::int64_t>(blocks_for(packets, tile::threads), device.sm_count);
+    return {std::max(tiles, one_per_sm), tile::threads, 1};
+}
+
+/// Partials and depth of a grid.
+plan cost_of(const grid& grid, std::int64_t packets, std::int64_t width) {
+    const auto [blocks, threads, cluster, has_rings] = grid;
     // Of the grid's partials: they are taken four at a time.
     const std::int64_t last = 2 + blocks_for(blocks, tile::unroll * threads) + block_reduce_depth;
-    if (is_ring) {
+    if (has_rings) {
         const std::int64_t rounds = blocks_for(packets, ring_tile::packets * blocks);
         const std::int64_t share = round_depth(width, ring_tile::unroll) +
-                                   std::min<std::int64_t>(rounds, ring_tile::rounds_to_cut) +
-                                   blocks_for(rounds, ring_tile::rounds_to_cut) + 2;
+                                   std::min<std::int64_t>(rounds, single_pass_sharing::rounds_to_cut) +
+                                   blocks_for(rounds, single_pass_sharing::rounds_to_cut) + 2;
         return {.partials = blocks, .depth = share + block_reduce_depth + last};
     }
     const std::int64_t share = accumulate_depth(packets, width, tile::unroll, blocks * threads);
@@ -47,15 +89,37 @@ plan plan_of(std::int64_t packets, std::int64_t width, const device_traits& devi
 
 }  // namespace
 
+template <class Operation>
 plan plan_single_pass(const reduce_problem& problem, const device_traits& device) {
-    const std::int64_t width =
-        problem.stride == 1 ? static_cast<std::int64_t>(max_vector_bytes / problem.element_bytes) : 1;
+    const bool in_packets = problem.stride == 1;
+    const int width = in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     const std::int64_t packets = problem.size / width;
-    const plan without = plan_of(packets, width, device, false);
-    if (problem.stride != 1) return without;
-    const plan ring = plan_of(packets, width, device, true);  // not of dot
-    return {.partials = std::max(without.partials, ring.partials),
-            .depth = std::max(without.depth, ring.depth)};
+    const grid without_rings = grid_of(packets, device, false);
+    const grid with_rings = grid_of(packets, device, in_packets);
+    const grid& grid = std::is_same_v<Operation, dot> ? without_rings : with_rings;
+    const plan a = cost_of(without_rings, packets, width), b = cost_of(with_rings, packets, width);
+
+    plan result;
+    result.blocks[0] = grid.blocks;
+    result.threads = grid.threads;
+    result.cluster = grid.cluster;
+    result.has_rings = grid.has_rings;
+    result.width = width;
+    result.y_is_alike = problem.y_is_alike;
+    result.partials = std::max(a.partials, b.partials);
+    result.depth = std::max(a.depth, b.depth);
+    return result;
 }
+
+template plan plan_single_pass<sum>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<mean>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<min>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<max>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<argmin>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<argmax>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<dot>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<norm1>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<norm2>(const reduce_problem&, const device_traits&);
+template plan plan_single_pass<count_nonzero>(const reduce_problem&, const device_traits&);
 
 }  // namespace heddle::kernels::reduce

@@ -6,12 +6,36 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/reduce/levels.hpp"
-#include "kernels/reduce/single_pass.hpp"
 #include "kernels/reduce/source.cuh"
+#include "kernels/reduce/tuning/generic.hpp"
+
+#include <cstdint>
+#include <type_traits>
 
 namespace heddle::kernels::reduce {
 
-using tile = single_pass_tile;
+struct tile {
+    static constexpr int unroll = 4;
+    static constexpr int threads = 512;  ///< of one block among many
+    static constexpr int blocks_per_sm = 4;
+    static constexpr int lone_threads = 1024;  ///< at most, of a lone block or one of a lone cluster
+    static constexpr int lone_packets = lone_threads * unroll;
+    static constexpr int cluster = 8;  ///< blocks, on any device that has clusters
+    static constexpr int cluster_packets = cluster * lone_packets;
+    static constexpr int packets = threads * unroll;
+    static constexpr int most_warps = cluster * lone_threads / warp_size;
+    static constexpr int registers_per_sm = 65536;
+};
+
+/// A ring in shared memory feeds a block. More is under way than the loads of a full SM are, at no cost in
+/// registers, threads or instructions.
+struct ring_tile {
+    static constexpr int unroll = 4;
+    static constexpr int packets = tile::threads * unroll;
+    static constexpr int stages = 3;
+    static constexpr int bytes = stages * packets * max_vector_bytes;
+    static constexpr int blocks_per_sm = 2;
+};
 
 /// The states first, first + step, ... of `count` that load() knows. `batch` loads are issued before the first is used.
 template <class Operation, class State, int batch, class Load>
@@ -69,7 +93,7 @@ __device__ State combine_in_cluster(State value, ptx::wide_word* of_warp, std::u
 
 /// Where clusters leave their states for the last of them to begin, zero before and after.
 struct mail {
-    ptx::wide_word boxes[tile::clusters];
+    ptx::wide_word boxes[single_pass_sharing::clusters];
     unsigned ticket;
 };
 static_assert(sizeof(mail) <= ticket_bytes);
@@ -201,7 +225,7 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
         __syncthreads();
         if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
         seen.join(loaded, t * ring_tile::packets + threadIdx.x);
-        if (round % ring_tile::rounds_to_cut == ring_tile::rounds_to_cut - 1) seen.cut();
+        if (round % single_pass_sharing::rounds_to_cut == single_pass_sharing::rounds_to_cut - 1) seen.cut();
     }
     if (has_rest) seen.join(of_rest, rest, valid);
     const State value = edge.template joined_to<Operation>(seen.total());
@@ -209,39 +233,26 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
 }
 
 template <class Operation, class T>
-void launch_ring(const arguments<Operation, T>& arguments, std::int64_t blocks, cudaStream_t stream) {
-    using state = state_type<Operation, T>;
-    constexpr int bytes = ring_tile::stages * ring_tile::packets * max_vector_bytes;
-    auto* const kernel = single_pass_ring<Operation, T, state, result_type<Operation, T>>;
-    launch({.blocks = {blocks},
-            .threads = {tile::threads},
-            .shared_bytes = bytes,
-            .shared_limit = bytes,
-            .stream = stream},
-           kernel, contiguous(arguments.x), arguments.result, static_cast<state*>(arguments.partials),
-           arguments.ticket);
-}
-
-template <class Operation, class T>
-void launch_single_pass(const arguments<Operation, T>& arguments, const device_traits& device,
-                        cudaStream_t stream) {
+void launch_single_pass(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using state = state_type<Operation, T>;
     using result = result_type<Operation, T>;
     static_assert(sizeof(state) <= max_state_bytes);
-    with_packets(arguments, [&]<class Source>(const Source& x) {
-        constexpr bool may_ring = std::is_same_v<Source, contiguous<T>>;
-        const auto [blocks, threads, cluster, is_ring] =
-            plan_single_pass_grid(arguments.x.size / Source::width, device, may_ring);
-        if constexpr (may_ring)
-            if (is_ring) return launch_ring(arguments, blocks, stream);
-        const launch_config config{
-            .blocks = {blocks}, .threads = {threads}, .stream = stream, .cluster = cluster};
-        if (cluster > 1)
+    auto* const partials = static_cast<state*>(arguments.partials);
+    launch_config config{
+        .blocks = {plan.blocks[0]}, .threads = {plan.threads}, .stream = stream, .cluster = plan.cluster};
+    with_loads(plan, arguments, [&]<class Source>(const Source& x) {
+        if constexpr (std::is_same_v<Source, contiguous<T>>)
+            if (plan.has_rings) {
+                config.shared_bytes = config.shared_limit = ring_tile::bytes;
+                return launch(config, single_pass_ring<Operation, T, state, result>, x, arguments.result,
+                              partials, arguments.ticket);
+            }
+        if (plan.cluster > 1)
             launch(config, single_pass_clusters<Operation, T, Source, result>, x, arguments.result,
                    reinterpret_cast<mail*>(arguments.ticket));
         else
-            launch(config, single_pass<Operation, T, Source, state, result>, x, arguments.result,
-                   static_cast<state*>(arguments.partials), arguments.ticket);
+            launch(config, single_pass<Operation, T, Source, state, result>, x, arguments.result, partials,
+                   arguments.ticket);
     });
 }
 

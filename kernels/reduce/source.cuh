@@ -144,22 +144,17 @@ void with_elements(const arguments<Operation, T>& arguments, Launch launch) {
         launch(strided<T>(arguments.x));
 }
 
-/// launch(source): in packets where the strides are 1.
+/// launch(source): as wide as the plan has it.
 template <class Operation, class T, class Launch>
-void with_packets(const arguments<Operation, T>& arguments, Launch launch) {
-    const vector_view<const T>& x = arguments.x;
+void with_loads(const plan& plan, const arguments<Operation, T>& arguments, Launch launch) {
+    if (plan.width == 1) return with_elements(arguments, launch);
     if constexpr (std::is_same_v<Operation, dot>) {
-        const vector_view<const T>& y = arguments.y;
-        if (x.stride != 1 || y.stride != 1) return with_elements(arguments, launch);
-        const auto apart =
-            reinterpret_cast<std::uintptr_t>(x.data) - reinterpret_cast<std::uintptr_t>(y.data);
-        if (apart % max_vector_bytes == 0)
-            launch(contiguous_pair<T, true>(x, y.data));
+        if (plan.y_is_alike)
+            launch(contiguous_pair<T, true>(arguments.x, arguments.y.data));
         else
-            launch(contiguous_pair<T, false>(x, y.data));
+            launch(contiguous_pair<T, false>(arguments.x, arguments.y.data));
     } else {
-        if (x.stride != 1) return with_elements(arguments, launch);
-        launch(contiguous<T>(x));
+        launch(contiguous<T>(arguments.x));
     }
 }
 

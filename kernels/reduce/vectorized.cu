@@ -33,58 +33,54 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     if (threadIdx.x == 0) partials[blockIdx.x] = value;
 }
 
-std::int64_t grid_of(std::int64_t size, std::int64_t width, const device_traits& device) {
-    return std::min<std::int64_t>(blocks_for(size, width * tile::threads * tile::unroll),
-                                  std::int64_t{device.sm_count} * tile::blocks_per_sm);
-}
-
 }  // namespace
 
 plan plan_vectorized(const reduce_problem& problem, const device_traits& device) {
     const auto width = static_cast<std::int64_t>(max_vector_bytes / problem.element_bytes);
-    const std::int64_t blocks = grid_of(problem.size, width, device);
+    const std::int64_t blocks =
+        std::min<std::int64_t>(blocks_for(problem.size, width * tile::threads * tile::unroll),
+                               std::int64_t{device.sm_count} * tile::blocks_per_sm);
     const auto depth = [](std::int64_t packets, std::int64_t packet_width, std::int64_t threads) {
         return accumulate_depth(packets, packet_width, tile::unroll, threads) + block_reduce_depth;
     };
-    const std::int64_t first = depth(problem.size / width, width, blocks * tile::threads);
-    if (blocks == 1) return {.partials = 0, .depth = first};
-    // How many partials make a packet, 2 to 8, depends on the operation.
-    return {.partials = blocks, .depth = first + depth(blocks / 2, 8, tile::threads)};
+    plan result;
+    result.blocks[0] = blocks;
+    result.threads = tile::threads;
+    result.depth = depth(problem.size / width, width, blocks * tile::threads);
+    if (blocks > 1) {
+        result.blocks[1] = 1;
+        result.partials = blocks;
+        result.depth += depth(blocks / 2, 8, tile::threads);  // 2 to 8 make a packet, by operation and type
+    }
+    return result;
 }
 
 template <class Operation, class T>
-void launch_vectorized(const arguments<Operation, T>& arguments, const device_traits& device,
-                       cudaStream_t stream) {
+void launch_vectorized(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using result = result_type<Operation, T>;
-    const std::int64_t blocks = grid_of(arguments.x.size, contiguous<T>::width, device);
-    auto* output = static_cast<result*>(arguments.partials);
-    launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+    const std::int64_t blocks = plan.blocks[0];
+    auto* partials = static_cast<result*>(arguments.partials);
+    launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream},
            vectorized<Operation, T, result>, contiguous(arguments.x),
-           blocks == 1 ? arguments.result : output);
-    if (blocks > 1) {
-        const contiguous partials(vector_view<const result>{output, blocks});
-        launch({.blocks = {1}, .threads = {tile::threads}, .stream = stream},
-               vectorized<Operation, result, result>, partials, arguments.result);
-    }
+           blocks == 1 ? arguments.result : partials);
+    if (blocks > 1)
+        launch({.blocks = {plan.blocks[1]}, .threads = {plan.threads}, .stream = stream},
+               vectorized<Operation, result, result>, contiguous(vector_view<const result>{partials, blocks}),
+               arguments.result);
 }
 
-template void launch_vectorized(const arguments<sum, double>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<min, double>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<min, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<min, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<max, double>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<max, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_vectorized(const arguments<max, std::int64_t>&, const device_traits&, cudaStream_t);
+#define INSTANTIATE(Operation)                                                                             \
+    template void launch_vectorized(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
+    template void launch_vectorized(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
+    template void launch_vectorized(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
+    template void launch_vectorized(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
+    template void launch_vectorized(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
+    template void launch_vectorized(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(min);
+INSTANTIATE(max);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::reduce

@@ -55,102 +55,64 @@ __global__ void __launch_bounds__(tile::threads)
     if (threadIdx.x == 0) *result = Operation::template finish<T>(value, size);
 }
 
-std::int64_t grid_of(std::int64_t size, const device_traits& device) {
-    return std::min<std::int64_t>(blocks_for(size, tile::threads),
-                                  std::int64_t{device.sm_count} * tile::blocks_per_sm);
-}
-
 }  // namespace
 
 plan plan_warp_shuffle(const reduce_problem& problem, const device_traits& device) {
-    const std::int64_t blocks = grid_of(problem.size, device);
+    const std::int64_t blocks = std::min<std::int64_t>(blocks_for(problem.size, tile::threads),
+                                                       std::int64_t{device.sm_count} * tile::blocks_per_sm);
     const auto depth = [](std::int64_t size, std::int64_t threads) {
         return (size + threads - 1) / threads + block_reduce_depth;
     };
-    const std::int64_t first = depth(problem.size, blocks * tile::threads);
-    if (blocks == 1) return {.partials = 0, .depth = first};
-    return {.partials = blocks, .depth = first + depth(blocks, tile::threads)};
+    plan result;
+    result.blocks[0] = blocks;
+    result.threads = tile::threads;
+    result.depth = depth(problem.size, blocks * tile::threads);
+    if (blocks > 1) {
+        result.blocks[1] = 1;
+        result.partials = blocks;
+        result.depth += depth(blocks, tile::threads);
+    }
+    return result;
 }
 
 template <class Operation, class T>
-void launch_warp_shuffle(const arguments<Operation, T>& arguments, const device_traits& device,
-                         cudaStream_t stream) {
+void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream) {
     using state = state_type<Operation, T>;
     using result = result_type<Operation, T>;
-    const std::int64_t size = arguments.x.size;
-    const std::int64_t blocks = grid_of(size, device);
+    const std::int64_t blocks = plan.blocks[0];
     auto* partials = static_cast<state*>(arguments.partials);
     with_elements(arguments, [&]<class Source>(const Source& x) {
-        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream},
+        launch({.blocks = {blocks}, .threads = {plan.threads}, .stream = stream},
                warp_shuffle<Operation, T, Source, state, result>, x, partials, arguments.result);
     });
     if (blocks > 1)
-        launch({.blocks = {1}, .threads = {tile::threads}, .stream = stream},
-               combine_partials<Operation, T, state, result>, partials, static_cast<int>(blocks), size,
-               arguments.result);
+        launch({.blocks = {plan.blocks[1]}, .threads = {plan.threads}, .stream = stream},
+               combine_partials<Operation, T, state, result>, partials, static_cast<int>(blocks),
+               arguments.x.size, arguments.result);
 }
 
-template void launch_warp_shuffle(const arguments<sum, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<sum, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<sum, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<sum, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<sum, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<sum, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<mean, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<mean, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<mean, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<mean, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<mean, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<mean, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<min, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<min, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<min, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<min, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<min, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<min, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<max, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<max, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<max, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<max, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<max, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<max, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmin, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmin, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmin, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmin, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmin, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmin, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmax, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmax, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmax, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmax, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmax, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<argmax, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<dot, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<dot, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<dot, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<dot, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<dot, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<dot, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm1, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm1, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm1, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm1, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm1, std::int32_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm1, std::int64_t>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm2, double>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm2, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm2, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<norm2, bfloat16>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<count_nonzero, double>&, const device_traits&,
-                                  cudaStream_t);
-template void launch_warp_shuffle(const arguments<count_nonzero, float>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<count_nonzero, half>&, const device_traits&, cudaStream_t);
-template void launch_warp_shuffle(const arguments<count_nonzero, bfloat16>&, const device_traits&,
-                                  cudaStream_t);
-template void launch_warp_shuffle(const arguments<count_nonzero, std::int32_t>&, const device_traits&,
-                                  cudaStream_t);
-template void launch_warp_shuffle(const arguments<count_nonzero, std::int64_t>&, const device_traits&,
-                                  cudaStream_t);
+#define INSTANTIATE(Operation)                                                                               \
+    template void launch_warp_shuffle(const plan&, const arguments<Operation, double>&, cudaStream_t);       \
+    template void launch_warp_shuffle(const plan&, const arguments<Operation, float>&, cudaStream_t);        \
+    template void launch_warp_shuffle(const plan&, const arguments<Operation, half>&, cudaStream_t);         \
+    template void launch_warp_shuffle(const plan&, const arguments<Operation, bfloat16>&, cudaStream_t);     \
+    template void launch_warp_shuffle(const plan&, const arguments<Operation, std::int32_t>&, cudaStream_t); \
+    template void launch_warp_shuffle(const plan&, const arguments<Operation, std::int64_t>&, cudaStream_t)
+
+INSTANTIATE(sum);
+INSTANTIATE(mean);
+INSTANTIATE(min);
+INSTANTIATE(max);
+INSTANTIATE(argmin);
+INSTANTIATE(argmax);
+INSTANTIATE(dot);
+INSTANTIATE(norm1);
+INSTANTIATE(count_nonzero);
+template void launch_warp_shuffle(const plan&, const arguments<norm2, double>&, cudaStream_t);
+template void launch_warp_shuffle(const plan&, const arguments<norm2, float>&, cudaStream_t);
+template void launch_warp_shuffle(const plan&, const arguments<norm2, half>&, cudaStream_t);
+template void launch_warp_shuffle(const plan&, const arguments<norm2, bfloat16>&, cudaStream_t);
+
+#undef INSTANTIATE
 
 }  // namespace heddle::kernels::reduce

@@ -1,5 +1,4 @@
-#include "src/reduce.hpp"
-
+#include "src/reduce/validate.hpp"
 #include <heddle/host.hpp>
 
 #include <algorithm>

@@ -1,0 +1,142 @@
+#include "src/packets.hpp"
+#include "src/reduce/rungs.hpp"
+#include "src/reduce/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/reduce.hpp>
+#include <heddle/stream.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+namespace heddle {
+namespace {
+
+namespace kernel = kernels::reduce;
+
+static_assert(kernel::ticket_bytes == detail::workspace_ticket_bytes);
+
+template <class T>
+reduce_problem describe(const vector_view<const T>& x, const vector_view<const T>& y) {
+    const auto apart = reinterpret_cast<std::uintptr_t>(x.data) - reinterpret_cast<std::uintptr_t>(y.data);
+    return {.size = x.size,
+            .stride = std::max(x.stride, y.stride),
+            .element_bytes = sizeof(T),
+            .y_is_alike = apart % detail::packet_bytes == 0};
+}
+
+/// y is dot's alone.
+template <class Operation, class T>
+void run(reduce_operation which, vector_view<const T> x, vector_view<const T> y,
+         kernel::result_type<Operation, T>* result, cuda::stream_ref stream, const reduce_options& options) {
+    const char* operation = to_string(which).data();
+    detail::require_rung(which, options.algorithm);
+    if constexpr (std::is_same_v<Operation, kernel::dot>)
+        detail::validate_pair(operation, x, y);
+    else
+        detail::validate(operation, "x", x);
+    detail::validate_result(operation, result, "x", x);
+    if (y.size > 0) detail::validate_result(operation, result, "y", y);
+    detail::validate_workspace(operation, options.workspace,
+                               {{"x", detail::footprint_of(x)},
+                                {"y", detail::footprint_of(y)},
+                                {"result", detail::footprint_of(result, sizeof(*result))}});
+    if (x.size <= 1) x.stride = y.stride = 1;
+
+    const detail::stream_device device(stream);
+    const auto [rung, plan] = detail::reduce_rungs<Operation, T>().choose(operation, options.algorithm,
+                                                                          describe(x, y), device.traits());
+    const detail::call_workspace workspace(operation, options.workspace,
+                                           plan.partials * kernel::max_state_bytes, stream);
+    rung->launch(plan, {x, y, result, workspace.tickets(), workspace.scratch()}, stream.get());
+}
+
+}  // namespace
+
+template <class T>
+void sum(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
+         const reduce_options& options) {
+    run<kernel::sum, T>(reduce_operation::sum, x, {}, result, stream, options);
+}
+
+template <class T>
+void mean(vector_view<const T> x, std::type_identity_t<mean_type<T>>* result, cuda::stream_ref stream,
+          const reduce_options& options) {
+    run<kernel::mean, T>(reduce_operation::mean, x, {}, result, stream, options);
+}
+
+template <class T>
+void min(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_ref stream,
+         const reduce_options& options) {
+    run<kernel::min, T>(reduce_operation::min, x, {}, result, stream, options);
+}
+
+template <class T>
+void max(vector_view<const T> x, std::type_identity_t<T>* result, cuda::stream_ref stream,
+         const reduce_options& options) {
+    run<kernel::max, T>(reduce_operation::max, x, {}, result, stream, options);
+}
+
+template <class T>
+void argmin(vector_view<const T> x, std::int64_t* result, cuda::stream_ref stream,
+            const reduce_options& options) {
+    run<kernel::argmin, T>(reduce_operation::argmin, x, {}, result, stream, options);
+}
+
+template <class T>
+void argmax(vector_view<const T> x, std::int64_t* result, cuda::stream_ref stream,
+            const reduce_options& options) {
+    run<kernel::argmax, T>(reduce_operation::argmax, x, {}, result, stream, options);
+}
+
+template <class T>
+void norm1(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
+           const reduce_options& options) {
+    run<kernel::norm1, T>(reduce_operation::norm1, x, {}, result, stream, options);
+}
+
+template <class T>
+void norm2(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,
+           const reduce_options& options) {
+    run<kernel::norm2, T>(reduce_operation::norm2, x, {}, result, stream, options);
+}
+
+template <class T>
+void count_nonzero(vector_view<const T> x, std::int64_t* result, cuda::stream_ref stream,
+                   const reduce_options& options) {
+    run<kernel::count_nonzero, T>(reduce_operation::count_nonzero, x, {}, result, stream, options);
+}
+
+template <class T>
+void dot(vector_view<const T> x, vector_view<const std::type_identity_t<T>> y,
+         std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream, const reduce_options& options) {
+    run<kernel::dot, T>(reduce_operation::dot, x, y, result, stream, options);
+}
+
+#define INSTANTIATE(T)                                                                                     \
+    template void sum<T>(vector_view<const T>, sum_type<T>*, cuda::stream_ref, const reduce_options&);     \
+    template void mean<T>(vector_view<const T>, mean_type<T>*, cuda::stream_ref, const reduce_options&);   \
+    template void min<T>(vector_view<const T>, T*, cuda::stream_ref, const reduce_options&);               \
+    template void max<T>(vector_view<const T>, T*, cuda::stream_ref, const reduce_options&);               \
+    template void argmin<T>(vector_view<const T>, std::int64_t*, cuda::stream_ref, const reduce_options&); \
+    template void argmax<T>(vector_view<const T>, std::int64_t*, cuda::stream_ref, const reduce_options&); \
+    template void dot<T>(vector_view<const T>, vector_view<const T>, sum_type<T>*, cuda::stream_ref,       \
+                         const reduce_options&);                                                           \
+    template void norm1<T>(vector_view<const T>, sum_type<T>*, cuda::stream_ref, const reduce_options&);   \
+    template void count_nonzero<T>(vector_view<const T>, std::int64_t*, cuda::stream_ref,                  \
+                                   const reduce_options&)
+
+INSTANTIATE(double);
+INSTANTIATE(float);
+INSTANTIATE(half);
+INSTANTIATE(bfloat16);
+INSTANTIATE(std::int32_t);
+INSTANTIATE(std::int64_t);
+template void norm2<double>(vector_view<const double>, double*, cuda::stream_ref, const reduce_options&);
+template void norm2<float>(vector_view<const float>, float*, cuda::stream_ref, const reduce_options&);
+template void norm2<half>(vector_view<const half>, float*, cuda::stream_ref, const reduce_options&);
+template void norm2<bfloat16>(vector_view<const bfloat16>, float*, cuda::stream_ref, const reduce_options&);
+
+#undef INSTANTIATE
+
+}  // namespace heddle

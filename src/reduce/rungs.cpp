@@ -1,0 +1,211 @@
+#include "src/reduce/rungs.hpp"
+
+#include "src/format.hpp"
+#include "src/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/error.hpp>
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+namespace kernel = kernels::reduce;
+using detail::always, detail::any_problem, detail::never;
+using enum reduce_algorithm;
+
+std::string_view needs_unit_stride(const reduce_problem& problem, const device_traits&) {
+    return problem.stride == 1 ? "" : "needs x.stride 1";
+}
+
+/// single_pass is one launch, which beats two at every size, and takes any stride.
+template <class Operation, class T>
+constexpr auto table = [] {
+    using row = detail::reduce_rung<Operation, T>;
+    constexpr row shuffles = {warp_shuffle,
+                              "warp_shuffle",
+                              any_problem,
+                              never,
+                              kernel::plan_warp_shuffle,
+                              kernel::launch_warp_shuffle<Operation, T>};
+    constexpr row last = {single_pass,
+                          "single_pass",
+                          any_problem,
+                          always,
+                          kernel::plan_single_pass<Operation>,
+                          kernel::launch_single_pass<Operation, T>};
+    if constexpr (kernel::is_on_all_rungs<Operation>)
+        return std::array<row, 6>{{
+            {interleaved, "interleaved", any_problem, never, kernel::plan_interleaved,
+             kernel::launch_interleaved<Operation, T>},
+            {sequential, "sequential", any_problem, never, kernel::plan_sequential,
+             kernel::launch_sequential<Operation, T>},
+            {first_add_on_load, "first_add_on_load", any_problem, never, kernel::plan_first_add_on_load,
+             kernel::launch_first_add_on_load<Operation, T>},
+            shuffles,
+            {vectorized, "vectorized", needs_unit_stride, never, kernel::plan_vectorized,
+             kernel::launch_vectorized<Operation, T>},
+            last,
+        }};
+    else
+        return std::array<row, 2>{{shuffles, last}};
+}();
+
+constexpr const char* enumeration = "reduce_algorithm";
+/// What depends neither on the operation, if it has all rungs, nor on the type.
+constexpr detail::rung_table rungs(table<kernel::sum, float>, enumeration);
+
+struct description {
+    reduce_operation value;
+    const char* name;
+    std::span<const reduce_algorithm> rungs;
+};
+
+template <class Operation>
+constexpr description describe(reduce_operation value, const char* name) {
+    return {value, name, detail::ids_of<table<Operation, float>>};
+}
+
+constexpr std::array descriptions = {
+    describe<kernel::sum>(reduce_operation::sum, "sum"),
+    describe<kernel::mean>(reduce_operation::mean, "mean"),
+    describe<kernel::min>(reduce_operation::min, "min"),
+    describe<kernel::max>(reduce_operation::max, "max"),
+    describe<kernel::argmin>(reduce_operation::argmin, "argmin"),
+    describe<kernel::argmax>(reduce_operation::argmax, "argmax"),
+    describe<kernel::dot>(reduce_operation::dot, "dot"),
+    describe<kernel::norm1>(reduce_operation::norm1, "norm1"),
+    describe<kernel::norm2>(reduce_operation::norm2, "norm2"),
+    describe<kernel::count_nonzero>(reduce_operation::count_nonzero, "count_nonzero"),
+};
+
+constexpr auto operations = [] {
+    std::array<reduce_operation, descriptions.size()> values{};
+    std::ranges::transform(descriptions, values.begin(), &description::value);
+    return values;
+}();
+
+void require_valid(const char* operation, const reduce_problem& problem, const device_traits& device) {
+    constexpr std::size_t max_element_bytes = 8;
+    detail::validate_device(operation, device);
+    detail::validate_extents(operation, {{"size", problem.size}});
+    detail::require(problem.element_bytes >= 1 && problem.element_bytes <= max_element_bytes, operation,
+                    {"problem", "element_bytes"}, problem.element_bytes, "1 to {}", max_element_bytes);
+}
+
+/// Empty where the operation has the rung.
+std::string why_it_lacks(reduce_operation operation, reduce_algorithm algorithm) {
+    const auto has = reduce_algorithms(operation);
+    if (algorithm == automatic || std::ranges::find(has, algorithm) != has.end()) return {};
+    return detail::format("{}: {} is a rung of sum, min and max alone", to_string(operation),
+                          to_string(algorithm));
+}
+
+/// What a rung would do with a problem that it cannot run is what it does without gaps.
+kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, reduce_problem problem,
+                     const device_traits& device) {
+    rungs.require_known(operation, {"options", "algorithm"}, algorithm);
+    require_valid(operation, problem, device);
+    if (!rungs.why_not(operation, algorithm, problem, device).empty()) problem.stride = 1;
+    return rungs.choose(operation, algorithm, problem, device).plan;
+}
+
+}  // namespace
+
+std::span<const reduce_algorithm> reduce_algorithms() {
+    return detail::ids_of<table<kernel::sum, float>>;
+}
+
+std::span<const reduce_algorithm> reduce_algorithms(reduce_operation operation) {
+    const auto found = std::ranges::find(descriptions, operation, &description::value);
+    return found == descriptions.end() ? std::span<const reduce_algorithm>() : found->rungs;
+}
+
+std::span<const reduce_operation> reduce_operations() {
+    return operations;
+}
+
+std::string_view to_string(reduce_operation operation) {
+    const auto found = std::ranges::find(descriptions, operation, &description::value);
+    return found == descriptions.end() ? "unknown" : found->name;
+}
+
+std::string_view to_string(reduce_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+reduce_algorithm select(const reduce_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(reduce_algorithm algorithm, const reduce_problem& problem, const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("reduce", algorithm, problem, device);
+}
+
+std::string why_not(reduce_operation operation, reduce_algorithm algorithm, const reduce_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    const std::string lack = why_it_lacks(operation, algorithm);
+    return lack.empty() ? rungs.why_not(to_string(operation).data(), algorithm, problem, device) : lack;
+}
+
+std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
+                                    reduce_algorithm algorithm) {
+    const kernel::plan plan = plan_of("reduce_workspace_bytes", algorithm, problem, device);
+    return detail::workspace_bytes_for(plan.partials * kernel::max_state_bytes);
+}
+
+std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,
+                          reduce_algorithm algorithm) {
+    return plan_of("reduce_depth", algorithm, problem, device).depth;
+}
+
+namespace detail {
+
+void require_rung(reduce_operation operation, reduce_algorithm algorithm) {
+    rungs.require_known(to_string(operation).data(), {"options", "algorithm"}, algorithm);
+    const std::string lack = why_it_lacks(operation, algorithm);
+    if (!lack.empty()) throw unsupported(lack);
+}
+
+template <class Operation, class T>
+rung_table<reduce_rung<Operation, T>> reduce_rungs() {
+    return {table<Operation, T>, enumeration};
+}
+
+#define INSTANTIATE(T)                                                  \
+    template rung_table<reduce_rung<kernel::sum, T>> reduce_rungs();    \
+    template rung_table<reduce_rung<kernel::mean, T>> reduce_rungs();   \
+    template rung_table<reduce_rung<kernel::min, T>> reduce_rungs();    \
+    template rung_table<reduce_rung<kernel::max, T>> reduce_rungs();    \
+    template rung_table<reduce_rung<kernel::argmin, T>> reduce_rungs(); \
+    template rung_table<reduce_rung<kernel::argmax, T>> reduce_rungs(); \
+    template rung_table<reduce_rung<kernel::dot, T>> reduce_rungs();    \
+    template rung_table<reduce_rung<kernel::norm1, T>> reduce_rungs();  \
+    template rung_table<reduce_rung<kernel::count_nonzero, T>> reduce_rungs()
+
+INSTANTIATE(double);
+INSTANTIATE(float);
+INSTANTIATE(half);
+INSTANTIATE(bfloat16);
+INSTANTIATE(std::int32_t);
+INSTANTIATE(std::int64_t);
+template rung_table<reduce_rung<kernel::norm2, double>> reduce_rungs();
+template rung_table<reduce_rung<kernel::norm2, float>> reduce_rungs();
+template rung_table<reduce_rung<kernel::norm2, half>> reduce_rungs();
+template rung_table<reduce_rung<kernel::norm2, bfloat16>> reduce_rungs();
+
+#undef INSTANTIATE
+
+}  // namespace detail
+}  // namespace heddle

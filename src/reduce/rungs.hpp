@@ -1,0 +1,21 @@
+#pragma once
+
+#include "kernels/reduce/launch.hpp"
+#include "src/rungs.hpp"
+#include <heddle/reduce.hpp>
+
+namespace heddle::detail {
+
+template <class Operation, class T>
+using reduce_rung =
+    rung<reduce_algorithm, reduce_problem, kernels::reduce::plan, kernels::reduce::arguments<Operation, T>>;
+
+/// The rungs that an operation has.
+template <class Operation, class T>
+rung_table<reduce_rung<Operation, T>> reduce_rungs();
+
+/// @throws invalid_argument  not an enumerator
+/// @throws unsupported       the operation does not have the rung
+void require_rung(reduce_operation operation, reduce_algorithm algorithm);
+
+}  // namespace heddle::detail

@@ -1,0 +1,242 @@
+#pragma once
+
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/guarded_workspace.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/device.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::test {
+
+using reduced_types = testing::Types<double, float, half, bfloat16, std::int32_t, std::int64_t>;
+using floating_types = testing::Types<double, float, half, bfloat16>;
+
+inline std::vector<reduce_algorithm> every_algorithm() {
+    std::vector<reduce_algorithm> all(reduce_algorithms().begin(), reduce_algorithms().end());
+    all.push_back(reduce_algorithm::automatic);
+    return all;
+}
+
+template <class T>
+inline constexpr bool is_integer = std::is_integral_v<T>;
+
+/// Of integers the whole range, so that an int64 sum wraps.
+template <class T>
+std::vector<T> elements(std::int64_t size) {
+    constexpr double limit = is_integer<T> ? (sizeof(T) == 8 ? 0x1p62 : 0x1p30) : 1;
+    return random_elements<T>(size, -limit, limit);
+}
+
+/// What elements are compared and shown as.
+template <class T>
+auto comparable(T value) {
+    if constexpr (is_integer<T>)
+        return value;
+    else
+        return to_double(value);
+}
+
+template <class T>
+T infinity() {
+    return static_cast<T>(std::numeric_limits<float>::infinity());
+}
+template <class T>
+T nan() {
+    return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+}
+
+template <class T>
+struct reduce_reference {
+    long double sum = 0;        ///< of floating-point elements
+    long double magnitude = 0;  ///< the sum of |x|
+    std::uint64_t wrapped = 0;  ///< the sum of integers, modulo 2^64
+    long double sum_error = 0;  ///< of `sum` itself
+    T smallest{};
+    T largest{};
+
+    explicit reduce_reference(const std::vector<T>& x) {
+        if constexpr (is_integer<T>) {
+            smallest = std::numeric_limits<T>::max();
+            largest = std::numeric_limits<T>::min();
+            for (const T e : x) wrapped += static_cast<std::uint64_t>(std::int64_t{e});
+        } else {
+            smallest = infinity<T>();
+            largest = -infinity<T>();
+            for (const T e : x) {
+                sum += to_double(e);
+                magnitude += std::abs(to_double(e));
+            }
+            sum_error = static_cast<long double>(x.size()) * std::numeric_limits<long double>::epsilon() / 2 *
+                        magnitude;
+        }
+        for (const T e : x) {
+            if (comparable(e) < comparable(smallest)) smallest = e;
+            if (comparable(e) > comparable(largest)) largest = e;
+        }
+    }
+
+    /// Of `depth` additions, each within (1 + u), the errors come to at most depth * u / (1 - depth * u) of
+    /// the sum of |x| (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2).
+    testing::AssertionResult is_sum(sum_type<T> actual, std::int64_t depth) const {
+        if constexpr (is_integer<T>) {
+            if (static_cast<std::uint64_t>(actual) == wrapped) return testing::AssertionSuccess();
+            return testing::AssertionFailure()
+                   << "sum " << actual << ", expected " << static_cast<std::int64_t>(wrapped);
+        } else {
+            const long double du = static_cast<long double>(depth) * unit_roundoff<sum_type<T>>();
+            const long double bound = du / (1 - du) * magnitude + sum_error;
+            const long double difference = std::abs(static_cast<long double>(actual) - sum);
+            if (difference <= bound) return testing::AssertionSuccess();
+            return testing::AssertionFailure()
+                   << "sum " << actual << ", expected " << sum << " within " << bound;
+        }
+    }
+};
+
+template <class T>
+testing::AssertionResult is_value(T actual, T expected) {
+    const auto a = comparable(actual), e = comparable(expected);
+    if constexpr (!is_integer<T>)
+        if (std::isnan(a) && std::isnan(e)) return testing::AssertionSuccess();
+    if (a == e) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << a << ", expected " << e;
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+    return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+/// Off by one around warps, blocks, tiles and every rung's change to more launches or blocks.
+template <class T>
+std::vector<std::int64_t> sizes() {
+    constexpr std::int64_t one_block = std::int64_t{1024} * 4 * (16 / sizeof(T));
+    return {0,
+            1,
+            2,
+            31,
+            32,
+            33,
+            255,
+            256,
+            257,
+            509,
+            511,
+            512,
+            513,
+            1023,
+            1024,
+            1025,
+            4097,
+            10007,
+            one_block - 1,
+            one_block,
+            one_block + 7,
+            65535,
+            65536,
+            65537,
+            262145,
+            300007,
+            8 * one_block - 1,  // a cluster, then 16 of them
+
+            8 * one_block,
+            8 * one_block + 7,
+            (1 << 20) - 1,
+            1 << 20,
+            (1 << 20) + 1,
+            128 * one_block,
+            128 * one_block + 7};
+}
+
+class reduce_test : public gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up()) stream.emplace();
+    }
+
+    template <class T>
+    static reduce_problem problem_of(const vector_view<T>& x) {
+        return {x.size, x.size <= 1 ? 1 : x.stride, sizeof(T)};
+    }
+    template <class T>
+    static std::int64_t workspace_bytes(const vector_view<T>& x, reduce_algorithm algorithm) {
+        return reduce_workspace_bytes(problem_of(x), traits_of(current_device()), algorithm);
+    }
+    template <class T>
+    static std::int64_t depth(const vector_view<T>& x, reduce_algorithm algorithm) {
+        return reduce_depth(problem_of(x), traits_of(current_device()), algorithm);
+    }
+
+    /// The sum, brought to the host; the device is idle after it.
+    template <class T>
+    sum_type<T> sum_of(vector_view<const T> x, const reduce_options& options = {}) {
+        guarded<sum_type<T>> result(1);
+        sum<T>(x, result.data(), *stream, options);
+        stream->synchronize();
+        EXPECT_TRUE(result.canaries_alive());
+        return result.download()[0];
+    }
+    template <class T>
+    T min_of(vector_view<const T> x, const reduce_options& options = {}) {
+        guarded<T> result(1);
+        min<T>(x, result.data(), *stream, options);
+        stream->synchronize();
+        EXPECT_TRUE(result.canaries_alive());
+        return result.download()[0];
+    }
+    template <class T>
+    T max_of(vector_view<const T> x, const reduce_options& options = {}) {
+        guarded<T> result(1);
+        max<T>(x, result.data(), *stream, options);
+        stream->synchronize();
+        EXPECT_TRUE(result.canaries_alive());
+        return result.download()[0];
+    }
+
+    std::optional<heddle::stream> stream;
+};
+
+/// sum, min and max.
+template <class T>
+class reduced_vectors : public reduce_test {
+  protected:
+    /// Every operation with every algorithm that takes the stride, with and without a workspace.
+    void check(std::int64_t size, std::int64_t offset = 0, std::int64_t stride = 1) {
+        const auto xs = elements<T>(size);
+        const reduce_reference<T> expected(xs);
+        guarded<T> x(1, size, 0, offset, stride);
+        x.upload(xs);
+        const vector_view<const T> view = x.vector();
+        for (const reduce_algorithm algorithm : every_algorithm()) {
+            if (!why_not(algorithm, problem_of(view), traits_of(current_device())).empty()) continue;
+            SCOPED_TRACE(to_string(algorithm));
+            guarded_workspace scratch(workspace_bytes(view, algorithm));
+            const reduce_options pool{.algorithm = algorithm};
+            const reduce_options given{.algorithm = algorithm, .workspace = scratch};
+
+            const sum_type<T> total = this->sum_of(view, given);
+            ASSERT_TRUE(expected.is_sum(total, depth(view, algorithm)));
+            ASSERT_TRUE(same_bits(total, this->sum_of(view, pool)));
+            ASSERT_TRUE(is_value(this->min_of(view, given), expected.smallest));
+            ASSERT_TRUE(is_value(this->max_of(view, pool), expected.largest));
+            ASSERT_TRUE(scratch.is_intact());
+        }
+        ASSERT_TRUE(x.untouched());
+    }
+};
+
+}  // namespace heddle::test

@@ -1,0 +1,173 @@
+#include "tests/support/provoked.hpp"
+#include <heddle/device.hpp>
+#include <heddle/reduce.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using test::invalid_argument_of;
+
+std::vector<reduce_algorithm> every_algorithm() {
+    std::vector<reduce_algorithm> all(reduce_algorithms().begin(), reduce_algorithms().end());
+    all.push_back(reduce_algorithm::automatic);
+    return all;
+}
+
+const device_traits h200_like{.sm_count = 132};
+const device_traits with_clusters{.compute_capability_major = 9, .sm_count = 132};
+
+TEST(reduce_select, is_one_launch) {
+    EXPECT_EQ(select(reduce_problem{.size = 10}, h200_like), reduce_algorithm::single_pass);
+    EXPECT_EQ(select(reduce_problem{.size = std::int64_t{1} << 32}, h200_like),
+              reduce_algorithm::single_pass);
+    EXPECT_EQ(select(reduce_problem{.size = 1000, .stride = 3}, h200_like), reduce_algorithm::single_pass);
+}
+
+TEST(reduce_why_not, says_what_a_rung_needs) {
+    const reduce_problem dense{.size = 1000}, strided{.size = 1000, .stride = 3};
+    EXPECT_EQ(why_not(reduce_algorithm::vectorized, strided, h200_like),
+              "reduce: vectorized needs x.stride 1");
+    for (const reduce_algorithm algorithm : every_algorithm()) {
+        EXPECT_EQ(why_not(algorithm, dense, h200_like), "") << to_string(algorithm);
+        if (algorithm == reduce_algorithm::vectorized) continue;
+        EXPECT_EQ(why_not(algorithm, strided, h200_like), "") << to_string(algorithm);
+    }
+    EXPECT_EQ(
+        invalid_argument_of([&] { (void)why_not(static_cast<reduce_algorithm>(99), dense, h200_like); }),
+        "why_not: algorithm is 99, expected an enumerator of reduce_algorithm");
+}
+
+TEST(reduce_why_not, knows_which_rungs_an_operation_has) {
+    const reduce_problem strided{.size = 1000, .stride = 3};
+    EXPECT_EQ(why_not(reduce_operation::min, reduce_algorithm::vectorized, strided, h200_like),
+              "min: vectorized needs x.stride 1");
+    EXPECT_EQ(why_not(reduce_operation::argmax, reduce_algorithm::vectorized, strided, h200_like),
+              "argmax: vectorized is a rung of sum, min and max alone");
+    for (const reduce_operation operation : reduce_operations())
+        for (const auto algorithm : {reduce_algorithm::automatic, reduce_algorithm::single_pass})
+            EXPECT_EQ(why_not(operation, algorithm, strided, h200_like), "") << to_string(operation);
+}
+
+TEST(reduce_workspace, is_needed_by_several_blocks_only) {
+    for (const reduce_algorithm algorithm : every_algorithm()) {
+        SCOPED_TRACE(to_string(algorithm));
+        for (const std::int64_t size : {0, 1, 256})
+            EXPECT_EQ(reduce_workspace_bytes({.size = size}, h200_like, algorithm), 0);
+        EXPECT_GT(reduce_workspace_bytes({.size = 1 << 20}, h200_like, algorithm), 0);
+    }
+    // Partials of 16 bytes after 4096 for the ticket; the second launch turns 257 of them into 2.
+    EXPECT_EQ(reduce_workspace_bytes({.size = 257}, h200_like, reduce_algorithm::interleaved), 4096 + 2 * 16);
+    EXPECT_EQ(reduce_workspace_bytes({.size = 65537}, h200_like, reduce_algorithm::sequential),
+              4096 + (257 + 2) * 16);
+    EXPECT_EQ(reduce_workspace_bytes({.size = 65537}, h200_like, reduce_algorithm::first_add_on_load),
+              4096 + 129 * 16);
+}
+
+TEST(reduce_workspace, is_not_needed_by_a_lone_cluster) {
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle was not compiled for clusters";
+    const auto bytes = [](std::int64_t size) {
+        return reduce_workspace_bytes({.size = size}, with_clusters);
+    };
+    EXPECT_EQ(bytes(1 << 14), 0);
+    EXPECT_EQ(bytes(1 << 17), 0);
+    EXPECT_GT(bytes(1 << 20), 0);
+}
+
+TEST(reduce_workspace, of_a_bounded_grid_is_bounded) {
+    for (const auto algorithm : {reduce_algorithm::warp_shuffle, reduce_algorithm::vectorized,
+                                 reduce_algorithm::single_pass, reduce_algorithm::automatic}) {
+        const auto bytes = [&](int exponent) {
+            return reduce_workspace_bytes({.size = std::int64_t{1} << exponent}, h200_like, algorithm);
+        };
+        EXPECT_EQ(bytes(30), bytes(40)) << to_string(algorithm);
+        EXPECT_LT(bytes(40), 64 << 10) << to_string(algorithm);
+    }
+}
+
+/// A workspace and a bound of the error hold for a dot product wherever its vectors begin.
+TEST(reduce_workspace, and_depth_are_the_same_at_any_alignment) {
+    for (const reduce_algorithm algorithm : every_algorithm())
+        for (const std::int64_t stride : {1, 3})
+            for (int exponent = 0; exponent <= 40; ++exponent) {
+                const reduce_problem alike{.size = std::int64_t{1} << exponent, .stride = stride};
+                reduce_problem other = alike;
+                other.y_is_alike = false;
+                EXPECT_EQ(reduce_workspace_bytes(other, with_clusters, algorithm),
+                          reduce_workspace_bytes(alike, with_clusters, algorithm));
+                EXPECT_EQ(reduce_depth(other, with_clusters, algorithm),
+                          reduce_depth(alike, with_clusters, algorithm));
+            }
+}
+
+TEST(reduce_problem, is_checked) {
+    const auto expect_rejected = [](const std::string& rest, const reduce_problem& problem,
+                                    reduce_algorithm algorithm = reduce_algorithm::automatic) {
+        EXPECT_EQ(invalid_argument_of([&] { (void)reduce_workspace_bytes(problem, h200_like, algorithm); }),
+                  "reduce_workspace_bytes: " + rest);
+        EXPECT_EQ(invalid_argument_of([&] { (void)reduce_depth(problem, h200_like, algorithm); }),
+                  "reduce_depth: " + rest);
+    };
+    expect_rejected("problem.size is -1, expected zero or more", {.size = -1});
+    expect_rejected("problem.element_bytes is 0, expected 1 to 8", {.size = 1, .element_bytes = 0});
+    expect_rejected("problem.element_bytes is 16, expected 1 to 8", {.size = 1, .element_bytes = 16});
+    expect_rejected("options.algorithm is 99, expected an enumerator of reduce_algorithm", {.size = 1},
+                    static_cast<reduce_algorithm>(99));
+}
+
+/// No tree of additions of n elements is flatter than log2(n); n - 1 is one addition after another.
+TEST(reduce_depth, lies_between_a_perfect_tree_and_a_chain) {
+    for (const reduce_algorithm algorithm : every_algorithm())
+        for (const std::size_t element_bytes : {2, 4, 8})
+            for (const std::int64_t stride : {1, 3})
+                for (int exponent = 0; exponent <= 40; ++exponent) {
+                    const std::int64_t size = std::int64_t{1} << exponent;
+                    for (const device_traits& device : {h200_like, with_clusters}) {
+                        const std::int64_t depth =
+                            reduce_depth({size, stride, element_bytes}, device, algorithm);
+                        ASSERT_GE(depth, exponent) << to_string(algorithm) << ' ' << size;
+                        if (exponent >= 10) {
+                            ASSERT_LT(depth, size / 8) << to_string(algorithm) << ' ' << size;
+                        }
+                    }
+                }
+}
+
+TEST(reduce_operations, have_names_of_their_own) {
+    std::set<std::string_view> names = {"unknown"};
+    for (const reduce_operation operation : reduce_operations())
+        EXPECT_TRUE(names.insert(to_string(operation)).second) << to_string(operation);
+    EXPECT_EQ(names.size(), 11u);
+    EXPECT_EQ(to_string(static_cast<reduce_operation>(99)), "unknown");
+}
+
+TEST(reduce_operations, have_all_rungs_or_two) {
+    for (const reduce_operation operation : reduce_operations()) {
+        SCOPED_TRACE(to_string(operation));
+        const bool has_all = operation == reduce_operation::sum || operation == reduce_operation::min ||
+                             operation == reduce_operation::max;
+        EXPECT_EQ(reduce_algorithms(operation).size(), has_all ? reduce_algorithms().size() : 2);
+        EXPECT_EQ(reduce_algorithms(operation).back(), reduce_algorithm::single_pass);
+    }
+}
+
+TEST(reduce_algorithms, have_names_of_their_own) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const reduce_algorithm algorithm : reduce_algorithms()) {
+        EXPECT_NE(algorithm, reduce_algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
+    }
+    EXPECT_EQ(to_string(reduce_algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<reduce_algorithm>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace heddle
