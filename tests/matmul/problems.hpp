@@ -41,7 +41,7 @@ inline device_traits described_device(const char* name, int major, int minor, in
 
 inline const device_traits turing = described_device("7.5", 7, 5, 40, 64);
 inline const device_traits ampere = described_device("8.0", 8, 0, 108, 163);
-inline const device_traits hopper = described_device("9.0", 9, 0, 132, 227);
+inline const device_traits hopper = described_device("NVIDIA H200", 9, 0, 132, 227);
 inline const device_traits blackwell = described_device("10.0", 10, 0, 148, 227);
 
 /// How the elements of A and B lie.

@@ -196,15 +196,26 @@ TEST_F(matmul_options_text, says_which_tiles_there_are) {
     };
     using enum matmul_algorithm;
     for (const int tile : {-2, 0, 1})
-        EXPECT_EQ(text_of(floats_, pipelined, tile),
+        EXPECT_EQ(text_of(floats_, tiled, tile),
                   "matmul: options.tile is " + std::to_string(tile) +
-                      ", expected -1: pipelined has no tiles to choose from");
+                      ", expected -1: tiled has no tiles to choose from");
     for (const int tile : {-2, 4})
         EXPECT_EQ(text_of(halves_, persistent, tile),
                   "matmul: options.tile is " + std::to_string(tile) +
                       ", expected -1 to 3: a place in matmul_tiles(persistent)");
     EXPECT_EQ(text_of(halves_, automatic, 0),
               "matmul: options.tile is 0, expected -1: automatic has no tiles to choose from");
+}
+
+TEST_F(matmul_options_text, says_that_a_rung_has_no_such_variant) {
+    using enum matmul_algorithm;
+    const auto text_of = [&](matmul_algorithm algorithm) {
+        return invalid_argument_of([&] { multiply(floats_, {.algorithm = algorithm, .variant = "square"}); });
+    };
+    EXPECT_EQ(text_of(bf16x6),
+              "matmul: options.variant is square, expected nothing, or one of matmul_variants(bf16x6)");
+    EXPECT_EQ(text_of(tiled),
+              "matmul: options.variant is square, expected nothing, or one of matmul_variants(tiled)");
 }
 
 TEST_F(matmul_options_text, names_the_type_that_a_rung_is_not_for) {
