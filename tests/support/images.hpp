@@ -1,18 +1,22 @@
 #pragma once
 
+#include "tests/support/guarded.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
 #include <heddle/error.hpp>
 #include <heddle/image.hpp>
+#include <heddle/view.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <string>
-
-#if HEDDLE_HAS_OPENCV
-#include <opencv2/imgproc.hpp>
-#endif
+#include <type_traits>
+#include <vector>
 
 /// What tests of operations on images share.
 namespace heddle::test {
@@ -35,13 +39,13 @@ std::string rejected_argument_of(Body body) {
 inline constexpr std::array borders = {border::replicate, border::reflect, border::reflect_101, border::wrap,
                                        border::constant};
 
-/// Elements from the beginning of a row of `row` to the next: more than the row has, a multiple of 16 or an odd number.
-constexpr std::int64_t aligned_stride(std::int64_t row) {
-    return (row / 16 + 1) * 16;
+inline std::string name_of(border kind) {
+    constexpr std::array names = {"replicate", "reflect", "reflect_101", "wrap", "constant"};
+    return names[static_cast<std::size_t>(kind)];
 }
-constexpr std::int64_t odd_stride(std::int64_t row) {
-    return (row + 3) / 2 * 2 + 1;
-}
+
+/// A whole number, so that integers can hold it.
+inline constexpr float border_value = 77;
 
 /// What border's comments draw, step by step; -1 stands for the constant.
 inline std::int64_t source_index(std::int64_t i, std::int64_t size, border kind) {
@@ -60,12 +64,133 @@ inline std::int64_t source_index(std::int64_t i, std::int64_t size, border kind)
     return i;
 }
 
-#if HEDDLE_HAS_OPENCV
-inline int opencv_border(border kind) {
-    constexpr std::array kinds = {cv::BORDER_REPLICATE, cv::BORDER_REFLECT, cv::BORDER_REFLECT_101,
-                                  cv::BORDER_WRAP, cv::BORDER_CONSTANT};
-    return kinds[static_cast<std::size_t>(kind)];
+struct image_size {
+    std::int64_t width, height, channels;
+
+    [[nodiscard]] std::int64_t row() const { return width * channels; }
+    [[nodiscard]] std::int64_t elements() const { return height * row(); }
+    /// The place of a pixel's first value.
+    [[nodiscard]] std::size_t at(std::int64_t x, std::int64_t y) const {
+        return static_cast<std::size_t>((y * width + x) * channels);
+    }
+};
+
+/// The values of a part of an image.
+template <class T>
+std::vector<T> part_of(const image_size& size, const std::vector<T>& image, const image_region& region) {
+    std::vector<T> part;
+    for (std::int64_t y = region.y; y < region.y + region.height; ++y)
+        part.insert(part.end(), &image[size.at(region.x, y)],
+                    &image[size.at(region.x, y)] + region.width * size.channels);
+    return part;
 }
-#endif
+
+template <class T>
+std::vector<T> random_pixels(std::int64_t elements) {
+    if constexpr (std::is_integral_v<T>)
+        return random_elements<T>(elements, 0, std::numeric_limits<T>::max());
+    return random_elements<T>(elements, -100, 100);
+}
+
+/// An image in float64, convolved along x and then along y: in exact arithmetic the sum over the window. `outside` is the value
+/// of border::constant.
+inline std::vector<double> convolved_in_double(const image_size& size, border kind,
+                                               const std::vector<double>& taps_x,
+                                               const std::vector<double>& taps_y,
+                                               const std::vector<double>& source, double outside) {
+    const auto row_values = static_cast<std::size_t>(size.row());
+    const auto channels = static_cast<std::size_t>(size.channels);
+    const std::int64_t reach_x = std::ssize(taps_x) / 2, reach_y = std::ssize(taps_y) / 2;
+    const std::vector<double> border_row(row_values,
+                                         outside * std::accumulate(taps_x.begin(), taps_x.end(), 0.0));
+    std::vector<double> filtered(source.size()), convolved(source.size()), padded;
+
+    for (std::size_t first = 0; first < source.size(); first += row_values) {
+        padded.clear();
+        for (std::int64_t x = -reach_x; x < size.width + reach_x; ++x) {
+            const std::int64_t from = source_index(x, size.width, kind);
+            for (std::size_t c = 0; c < channels; ++c)
+                padded.push_back(from < 0 ? outside
+                                          : source[first + static_cast<std::size_t>(from) * channels + c]);
+        }
+        for (std::size_t k = 0; k < taps_x.size(); ++k)
+            for (std::size_t i = 0; i < row_values; ++i)
+                filtered[first + i] += taps_x[k] * padded[k * channels + i];
+    }
+    for (std::int64_t y = 0; y < size.height; ++y)
+        for (std::size_t k = 0; k < taps_y.size(); ++k) {
+            const std::int64_t from =
+                source_index(y - reach_y + static_cast<std::int64_t>(k), size.height, kind);
+            const double* row = from < 0 ? border_row.data() : &filtered[size.at(0, from)];
+            double* out = &convolved[size.at(0, y)];
+            for (std::size_t i = 0; i < row_values; ++i) out[i] += taps_y[k] * row[i];
+        }
+    return convolved;
+}
+
+enum class memory { device, host };
+
+/// How rows lie in memory: back to back, at multiples of 16 elements, at odd places.
+enum class layout { tight, aligned, odd };
+inline constexpr std::array layouts = {layout::tight, layout::aligned, layout::odd};
+
+inline std::string name_of(layout how) {
+    constexpr std::array names = {"tight", "aligned", "odd"};
+    return names[static_cast<std::size_t>(how)];
+}
+
+/// Elements from the beginning of a row of `row` to the next; more than the row has, but where it is tight.
+constexpr std::int64_t stride_of(layout how, std::int64_t row) {
+    if (how == layout::aligned) return (row / 16 + 1) * 16;
+    return how == layout::odd ? (row + 3) / 2 * 2 + 1 : row;
+}
+
+/// Images of one size among canaries: one after another, or the rows of all side by side.
+template <class T>
+class guarded_images {
+  public:
+    explicit guarded_images(const image_size& size, layout how, memory where = memory::device,
+                            std::int64_t images = 1, bool is_side_by_side = false)
+        : size_(size),
+          images_(images),
+          is_side_by_side_(is_side_by_side),
+          stride_(stride_of(how, size.row() * (is_side_by_side ? images : 1))),
+          elements_(size.height * (is_side_by_side ? 1 : images), size.row() * (is_side_by_side ? images : 1),
+                    stride_, how == layout::odd ? 1 : 0, 1,
+                    where == memory::host ? guarded<T>::memory::host : guarded<T>::memory::device) {}
+
+    /// The first image.
+    image_view<T> view() { return {elements_.data(), size_.width, size_.height, size_.channels, stride_}; }
+    image_batch_view<T> batch() {
+        return {view(), images_, is_side_by_side_ ? size_.row() : size_.height * stride_};
+    }
+
+    /// Images one after another.
+    void upload(const std::vector<T>& images) { elements_.upload(permuted(images, false)); }
+    std::vector<T> download() { return permuted(elements_.download(), true); }
+    bool canaries_alive() { return elements_.canaries_alive(); }
+    bool untouched() { return elements_.untouched(); }
+
+  private:
+    std::vector<T> permuted(const std::vector<T>& from, bool back) const {
+        if (!is_side_by_side_) return from;
+        std::vector<T> to(from.size());
+        const std::int64_t row = size_.row();
+        for (std::int64_t image = 0; image < images_; ++image)
+            for (std::int64_t y = 0; y < size_.height; ++y)
+                for (std::int64_t i = 0; i < row; ++i) {
+                    const auto apart = static_cast<std::size_t>((image * size_.height + y) * row + i);
+                    const auto beside = static_cast<std::size_t>((y * images_ + image) * row + i);
+                    to[back ? apart : beside] = from[back ? beside : apart];
+                }
+        return to;
+    }
+
+    image_size size_;
+    std::int64_t images_;
+    bool is_side_by_side_;
+    std::int64_t stride_;
+    guarded<T> elements_;
+};
 
 }  // namespace heddle::test

@@ -1,0 +1,172 @@
+#include "tests/gaussian_blur/rungs.hpp"
+#include <heddle/graph.hpp>
+
+namespace heddle::test {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_rung, testing::ValuesIn(every_rung()), parameter_names());
+INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_rung_and_type, testing::ValuesIn(every_rung_and_type()),
+                         parameter_names());
+
+TEST_P(gaussian_blur_rung_and_type, is_right_around_every_tile_edge) {
+    std::size_t turn = 0;
+    for (const problem& p : problems_of_one_channel())
+        for (int repetition = 0; repetition < 3; ++repetition)
+            ASSERT_NO_FATAL_FAILURE(takes_image(skewed(p, repetition), turn++));
+    expect_runs();
+}
+
+TEST_P(gaussian_blur_rung_and_type, is_right_at_every_radius) {
+    for (const std::int64_t channels : {1, 2, 3, 4})
+        for (const std::int64_t radius :
+             {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 25, 40})
+            ASSERT_NO_FATAL_FAILURE(
+                takes_image(skewed({44, 21, channels, radius}, static_cast<int>(channels + radius / 2)),
+                            static_cast<std::size_t>(channels + radius)));
+    expect_runs();
+}
+
+TEST_P(gaussian_blur_rung_and_type, is_right_for_several_channels) {
+    std::size_t turn = 0;
+    for (const std::int64_t channels : {2, 3, 4})
+        for (const problem& p :
+             {problem{1, 1, channels, 2}, problem{2, 3, channels, 8}, problem{3, 2, channels, 16},
+              problem{31, 9, channels, 12}, problem{33, 20, channels, 9}, problem{257, 9, channels, 2},
+              problem{513, 9, channels, 1}})
+            for (int repetition = 0; repetition < 3; ++repetition)
+                ASSERT_NO_FATAL_FAILURE(takes_image(p, turn++));
+    expect_runs();
+}
+
+TEST_P(gaussian_blur_rung_and_type, is_right_for_wide_windows) {
+    std::size_t turn = 0;
+    for (const problem& p : problems_of_wide_windows())
+        ASSERT_NO_FATAL_FAILURE(takes_image(p, layouts[turn++ % layouts.size()]));
+    expect_runs(true);
+}
+
+TEST_P(gaussian_blur_rung_and_type, of_drawn_problems_take_every_plan) {
+    with_type(type(), [&]<class T>() { check_drawn_problems(on_device<T>(which())); });
+}
+
+TEST_P(gaussian_blur_rung_and_type, blurs_regions_as_the_whole) {
+    std::vector<problem> problems = {{133, 111, 1, {40, 48}, {10, 12}, border::reflect_101},
+                                     {201, 141, 1, {16, 12}, {5, 4}, border::reflect}};
+    const std::array<window_radius, 3> radii = {2, {9, 4}, {20, 40}};
+    for (std::size_t i = 0; i < 2 * borders.size(); ++i)
+        problems.push_back({67, 53, 1 + static_cast<std::int64_t>(i) % 4, radii[i % radii.size()],
+                            sigma_of(radii[i % radii.size()]), borders[i % borders.size()]});
+    for (const problem& p : problems)
+        for (const layout how : {layout::odd, layout::aligned})
+            ASSERT_NO_FATAL_FAILURE(takes_regions(p, how));
+    expect_runs();
+}
+
+TEST_P(gaussian_blur_rung_and_type, blurs_batches) {
+    struct batch {
+        problem p;
+        std::int64_t images;
+    };
+    const std::vector<batch> batches = {{{33, 21, 3, 2}, 1},   {{65, 40, 1, {5, 3}}, 3},
+                                        {{64, 70, 1, 5}, 3},   {{130, 70, 2, 17}, 5},
+                                        {{3, 2, 1, 1}, 70000}, {{133, 97, 1, 40, 10}, 3}};
+    for (const auto& [p, images] : batches)
+        for (const layout how : {layout::odd, layout::aligned})
+            ASSERT_NO_FATAL_FAILURE(takes_batch(p, images, how));
+    expect_runs();
+}
+
+TEST_P(gaussian_blur_rung, is_right_for_small_windows_of_aligned_bytes) {
+    constexpr std::array kinds = {border::replicate, border::reflect, border::reflect_101};
+    std::size_t turn = 0;
+    for (const std::int64_t channels : {1, 2, 3, 4})
+        for (std::int64_t radius = 0; radius <= 8; ++radius)
+            for (const std::int64_t radius_x : {std::int64_t{0}, radius, 24 / channels}) {
+                const problem p{3 + 41 * (radius % 3), 50 + radius, channels, {radius_x, radius}};
+                ASSERT_NO_FATAL_FAILURE(
+                    run_and_check<std::uint8_t>(p.with(kinds[turn++ % kinds.size()]), layout::aligned));
+            }
+    expect_runs_of_bytes();
+}
+
+TEST_P(gaussian_blur_rung, rounds_uint8_as_float64_nearly_everywhere) {
+    check_rounding_of_uint8(on_device<std::uint8_t>());
+    expect_runs_of_bytes();
+}
+
+TEST_P(gaussian_blur_rung, can_be_captured_and_replayed) {
+    const auto check = [this](const problem& p, layout how) {
+        SCOPED_TRACE(text(p, how));
+        guarded_images<std::uint8_t> source(p, how), destination(p, how);
+        gaussian_blur_options options = options_of(p);
+        GetParam().choose_in(options);
+        bool runs = true;
+        const graph captured = graph::capture(*stream_, [&] {
+            try {
+                gaussian_blur<std::uint8_t>(source.view(), destination.view(), p.sigma, *stream_, options);
+            } catch (const unsupported&) {
+                runs = false;
+            }
+        });
+        for (int replay = 0; runs && replay < 2; ++replay, ++runs_) {
+            const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(p.elements());
+            source.upload(elements);
+            captured.launch(*stream_);
+            stream_->synchronize();
+            ASSERT_NO_FATAL_FAILURE(
+                expect_close(p, destination.download(), elements, on_device<std::uint8_t>().bound_of(p)));
+        }
+    };
+    for (const problem& p : {problem{200, 50, 1, 5}, problem{200, 150, 1, 40, 10}})
+        for (const layout how : {layout::tight, layout::aligned}) ASSERT_NO_FATAL_FAILURE(check(p, how));
+    expect_runs_of_bytes();
+}
+
+TEST_P(gaussian_blur_rung, stays_inside_the_given_workspace) {
+    const auto check = [this](const problem& p, bool is_region, layout how) {
+        SCOPED_TRACE(text(p, how) + (is_region ? " region" : ""));
+        image_region region{0, 0, p.width, p.height};
+        if (is_region) region = {7, p.border == border::wrap ? 0 : p.height / 2, 40, 11};
+        const problem asked = p.of(region);
+        const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(p.elements());
+        const std::int64_t bytes = gaussian_blur_workspace_bytes(asked.described<std::uint8_t>(),
+                                                                 traits_of(current_device()), GetParam());
+        guarded<std::uint8_t> scratch(bytes);
+        scratch.upload(std::vector<std::uint8_t>(static_cast<std::size_t>(bytes), 0));
+        guarded_images<std::uint8_t> source(p, how), destination(asked, how);
+        source.upload(elements);
+        gaussian_blur_options options = options_of(p);
+        options.region = region;
+        const auto blurs_to = [&](guarded_images<std::uint8_t>& to) {
+            return blur<std::uint8_t>(asked, source.batch(), to.batch(), options, GetParam());
+        };
+        options.workspace = {reinterpret_cast<std::byte*>(scratch.data()), static_cast<std::size_t>(bytes)};
+        if (!blurs_to(destination)) return;
+        EXPECT_TRUE(scratch.canaries_alive());
+        // What reductions expect to find zero has stayed so.
+        const std::vector<std::uint8_t> left = scratch.download();
+        for (std::size_t i = 0; i < std::min<std::size_t>(left.size(), 4096); ++i) ASSERT_EQ(left[i], 0);
+
+        // An empty one stands for the pool, wherever it points to.
+        guarded_images<std::uint8_t> from_pool(asked, how);
+        options.workspace = {reinterpret_cast<std::byte*>(scratch.data()) + 1, 0};
+        ASSERT_TRUE(blurs_to(from_pool));
+        EXPECT_EQ(from_pool.download(), destination.download());
+        EXPECT_TRUE(scratch.canaries_alive());
+
+        if (bytes == 0) return;
+        guarded_images<std::uint8_t> untouched(asked, how);
+        options.workspace = {reinterpret_cast<std::byte*>(scratch.data()), 4096};
+        EXPECT_EQ(rejected_argument_of([&] { (void)blurs_to(untouched); }), "options.workspace");
+        EXPECT_TRUE(untouched.untouched());
+    };
+    for (const problem& p : {problem{131, 37, 3, {4, 6}}, problem{131, 90, 3, {40, 48}, {10, 12}}})
+        for (const border kind : borders)
+            for (const bool is_region : {false, true})
+                for (const layout how : {layout::tight, layout::aligned})
+                    ASSERT_NO_FATAL_FAILURE(check(p.with(kind), is_region, how));
+    expect_runs_of_bytes();
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,249 @@
+#include "tests/gaussian_blur/problem.hpp"
+#include "tests/support/hopper.hpp"
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace heddle::test {
+namespace {
+
+TEST(gaussian_radius, is_four_sigma_rounded_up) {
+    EXPECT_EQ(gaussian_radius(1.0), 4);
+    EXPECT_EQ(gaussian_radius(1.1), 5);
+    EXPECT_EQ(gaussian_radius(1e-300), 1);
+    for (const double sigma : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity(), 1e9})
+        EXPECT_EQ(rejected_argument_of([&] { (void)gaussian_radius(sigma); }), "sigma");
+}
+
+/// Of the rungs that any device has and that have every type.
+gaussian_blur_problem exact_problem(std::int64_t width, std::int64_t height, std::int64_t channels,
+                                    const window_radius& radius) {
+    return {width, height, channels, radius, sigma_of(radius), pixel_type::f32, 1, true};
+}
+
+TEST(gaussian_blur_select, goes_down_the_ladder_as_windows_grow) {
+    for (const std::int64_t channels : {1, 2, 3, 4}) {
+        const auto at = [&](const window_radius& radius) {
+            return select(exact_problem(4096, 4096, channels, radius), hopper());
+        };
+        EXPECT_EQ(at(0), algorithm::fused);
+        EXPECT_EQ(at(2), algorithm::fused);
+        EXPECT_EQ(at({15, 3}), algorithm::fused);
+        EXPECT_EQ(at(30), algorithm::fused);
+        EXPECT_EQ(at(300), algorithm::shared_memory);
+        EXPECT_EQ(at(1001), algorithm::separable);
+        EXPECT_EQ(at(1000000), algorithm::separable);
+    }
+}
+
+class gaussian_blur_select_of_bytes : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    }
+    static gaussian_blur_problem square(std::int64_t side, const window_radius& radius) {
+        gaussian_blur_problem p = exact_problem(side, side, 1, radius);
+        p.type = pixel_type::u8;
+        return p;
+    }
+};
+
+TEST_F(gaussian_blur_select_of_bytes, takes_them_to_the_tensor_cores_where_their_words_are_aligned) {
+    gaussian_blur_problem p = square(4096, 5);
+    p.in_vectors = false;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.radius = 4;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    p.radius = {2, 3};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.radius = 5;
+    p.in_words = false;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    p.radius = 20;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.images = 0;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.type = pixel_type::u16;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+}
+
+TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_where_rows_are_aligned) {
+    gaussian_blur_problem p = square(4096, 2);
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.radius = {0, 1};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.radius = 1;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    p.radius = 2;
+    for (const border kind : {border::wrap, border::constant}) {
+        p.border = kind;
+        EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    }
+    p.border = border::reflect_101;
+    p.in_words = false;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+}
+
+TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_tiles_of_fused) {
+    // A block of tiles has 240 columns and 32 rows here, and an SM holds four.
+    gaussian_blur_problem p = square(4096, 2);
+    p.width = 240 * 132;
+    p.height = 4 * 32;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    p.height = 4 * 32 + 1;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.height = 32;
+    p.images = 4;
+    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    p.images = 5;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.images = 1;
+    p.radius = 3;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.radius = {2, 1};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+}
+
+TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {
+    gaussian_blur_problem p = square(4096, 15);
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    p.radius = 16;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    p.border = border::wrap;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    p.radius = {16, 17};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.radius = {33, 16};
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    p.radius = 16;
+    p.sigma = 0.5;  // one weight of 0.79
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(square(512, 15), hopper()), algorithm::tensor_core) << "few tiles";
+    EXPECT_EQ(select(square(4096, {9, 6}), hopper()), algorithm::tensor_core_warpgroups);
+    EXPECT_EQ(select(square(4096, {9, 5}), hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(square(1024, {9, 6}), hopper()), algorithm::tensor_core_registers) << "few tiles";
+    p = square(4096, {12, 5});
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    p.channels = 2;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "more products, and tiles";
+}
+
+TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_to_warpgroups) {
+    for (const std::int64_t side : {1, 512, 4096}) {
+        EXPECT_EQ(select(square(side, 5), hopper()), algorithm::tensor_core_warpgroups);
+        EXPECT_EQ(select(square(side, {8, 5}), hopper()), algorithm::tensor_core_warpgroups);
+        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::tensor_core_registers);
+        gaussian_blur_problem p = square(side, 4);
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+        p.channels = 4;
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+        p.radius = {7, 3};
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "too wide for registers";
+        p = square(side, 5);
+        p.sigma = 0.5;
+        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers) << "one weight of 0.79";
+    }
+    gaussian_blur_problem p = square(512, 8);
+    p.border = border::wrap;
+    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+}
+
+TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_windows_grow_too_wide) {
+    const auto of_few_tiles = [](const window_radius& radius) {
+        return select(square(512, radius), hopper());
+    };
+    EXPECT_EQ(of_few_tiles({24, 8}), algorithm::tensor_core_registers);
+    EXPECT_EQ(of_few_tiles({24, 9}), algorithm::tensor_core);
+    EXPECT_EQ(of_few_tiles({25, 8}), algorithm::tensor_core);
+    const auto of_many_tiles = [](const window_radius& radius) {
+        gaussian_blur_problem p = square(4096, radius);
+        p.channels = 4;
+        return select(p, hopper());
+    };
+    EXPECT_EQ(of_many_tiles({30, 16}), algorithm::tensor_core_warpgroups);
+    EXPECT_EQ(of_many_tiles({31, 16}), algorithm::tensor_core);
+}
+
+TEST(gaussian_blur_select, takes_decimated_where_sigma_is_large) {
+    gaussian_blur_problem p = exact_problem(4096, 4096, 1, 48);
+    p.sigma = 12;
+    p.exact = false;
+    EXPECT_EQ(select(p, hopper()), algorithm::decimated);
+    p.sigma = {12, 11.9};
+    EXPECT_NE(select(p, hopper()), algorithm::decimated);
+    p.sigma = 12;
+    p.radius = {48, 47};  // a window that is cut short
+    EXPECT_NE(select(p, hopper()), algorithm::decimated);
+}
+
+TEST(gaussian_blur_select, keeps_decimated_from_those_who_want_a_gaussian) {
+    gaussian_blur_problem p = exact_problem(4096, 4096, 1, 160);
+    p.sigma = 40;
+    for (const pixel_type type : pixel_types) {
+        p.type = type;
+        EXPECT_NE(select(p, hopper()), algorithm::decimated);
+    }
+}
+
+TEST(gaussian_blur_select, leaves_the_longest_rows_to_separable) {
+    EXPECT_EQ(select(exact_problem(std::int64_t{1} << 31, 1, 1, 2), hopper()), algorithm::separable);
+    EXPECT_EQ(select(exact_problem(std::int64_t{1} << 29, 1, 4, 40), hopper()), algorithm::separable);
+}
+
+TEST(gaussian_blur_select, stays_within_a_smaller_device) {
+    device_traits small = hopper();
+    small.shared_memory_per_sm = 64 * 1024;
+    small.shared_memory_per_block_optin = 48 * 1024;
+    EXPECT_EQ(select(exact_problem(4096, 4096, 1, 2), small), algorithm::fused);
+    EXPECT_EQ(select(exact_problem(4096, 4096, 1, 40), small), algorithm::shared_memory);
+    EXPECT_EQ(select(exact_problem(4096, 4096, 4, 1000), small), algorithm::separable);
+}
+
+TEST(gaussian_blur_algorithms, are_named) {
+    for (const algorithm which : gaussian_blur_algorithms()) {
+        EXPECT_NE(which, algorithm::automatic);
+        EXPECT_NE(to_string(which), "unknown");
+    }
+    EXPECT_EQ(to_string(algorithm::fused), "fused");
+    EXPECT_EQ(to_string(static_cast<algorithm>(99)), "unknown");
+}
+
+TEST(gaussian_blur_workspace, is_of_the_radius_that_is_left_without_weights_of_zero) {
+    for (const auto& [width, sigma, radius] :
+         {std::tuple(4096, 12, 1000), std::tuple(4096, 20, 2000), std::tuple(100000, 50, 20000)}) {
+        gaussian_blur_problem p{width, 1, 1, radius, sigma};
+        gaussian_blur_problem left = p;
+        left.radius = 15 * sigma;  // past which no weight is above 0 in float
+        EXPECT_EQ(select(p, hopper()), select(left, hopper())) << width << ' ' << sigma;
+        EXPECT_EQ(gaussian_blur_workspace_bytes(p, hopper()), gaussian_blur_workspace_bytes(left, hopper()))
+            << width << ' ' << sigma;
+        EXPECT_NE(select(p, hopper()), algorithm::decimated) << "the picture is small against the window";
+    }
+}
+
+TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
+    gaussian_blur_problem p = exact_problem(1001, 50, 3, {5, 7});
+    const auto bytes = [&](algorithm which) { return gaussian_blur_workspace_bytes(p, hopper(), which); };
+    for (const std::int64_t images : {1, 9}) {
+        p.images = images;
+        for (const algorithm which :
+             {algorithm::separable, algorithm::shared_memory, algorithm::register_window})
+            EXPECT_GE(bytes(which), 1001 * (50 + 2 * 7) * 3 * 4 * images);
+        for (const algorithm which : {algorithm::naive, algorithm::fused, algorithm::automatic})
+            EXPECT_EQ(bytes(which), 0);
+    }
+    p.radius = 5000;
+    p.sigma = 1000;
+    EXPECT_GT(bytes(algorithm::automatic), 0);
+    for (std::int64_t gaussian_blur_problem::*extent :
+         {&gaussian_blur_problem::width, &gaussian_blur_problem::height, &gaussian_blur_problem::images}) {
+        gaussian_blur_problem empty = p;
+        empty.*extent = 0;
+        for (const algorithm which : gaussian_blur_algorithms())
+            EXPECT_EQ(gaussian_blur_workspace_bytes(empty, hopper(), which), 0);
+    }
+}
+
+}  // namespace
+}  // namespace heddle::test

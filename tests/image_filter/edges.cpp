@@ -1,0 +1,45 @@
+#include "tests/image_filter/filters.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/error.hpp>
+
+namespace heddle::test {
+namespace {
+
+TEST_P(image_filter_rung, marches_down_tall_images_and_many) {
+    for (const problem& p : {problem{.size = {3, 20000, 1}, .border = border::reflect_101},
+                             {.size = {500, 700, 4}, .border = border::reflect_101},
+                             {.size = {7, 5, 3}, .border = border::reflect_101, .images = 9000}})
+        check_stencils(p, device(GetParam()), random_pixels<std::uint8_t>(p.elements()));
+}
+
+TEST_F(image_filter, takes_the_most_taps) {
+    check_the_most_taps(device());
+}
+TEST_F(image_filter, keeps_nan_and_infinity_in_their_windows) {
+    check_nan_and_infinity(device());
+    check_nan_and_infinity(device(algorithm::naive));
+}
+
+TEST_F(image_filter, large_rows_of_more_than_2_to_29_values) {
+    constexpr std::int64_t width = (std::int64_t{1} << 29) + 5;
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    if (free < std::size_t{6} << 29) GTEST_SKIP() << "needs 3 GB of free device memory";
+    device_buffer<std::uint8_t> source(width, *stream_);
+    device_buffer<float> destination(width, *stream_);
+    fill_bytes(source, std::byte{7}, *stream_);
+    const image_view<const std::uint8_t> from{source.data(), width, 1};
+    const image_view<float> to{destination.data(), width, 1};
+    EXPECT_THROW(laplacian<std::uint8_t>(from, to, *stream_, {.algorithm = algorithm::register_window}),
+                 unsupported);
+    laplacian<std::uint8_t>(from, to, *stream_, {.border = border::constant, .border_value = 9});
+    std::array<float, 2> ends{};
+    copy_and_wait(vector_view<const float>{destination.data(), 2, width - 1},
+                  vector_view<float>{ends.data(), 2}, *stream_);
+    EXPECT_EQ(ends[0], 9 + 7 + 9 + 9 - 4 * 7);
+    EXPECT_EQ(ends[1], ends[0]);
+}
+
+}  // namespace
+}  // namespace heddle::test
