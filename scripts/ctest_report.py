@@ -18,12 +18,16 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 
+SLOWEST = 10  # tests that are named with their times
+
+
 @dataclasses.dataclass
 class Report:
     passed: list[str] = dataclasses.field(default_factory=list)
     failed: list[str] = dataclasses.field(default_factory=list)
     skipped: list[str] = dataclasses.field(default_factory=list)
     exit_code: int = 0
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)  # of GoogleTest's tests
 
     @property
     def succeeded(self) -> bool:
@@ -85,6 +89,7 @@ def run_part(program: pathlib.Path, part: int, parts: int) -> Report:
                     outcome = report.failed if "failures" in case else \
                         report.skipped if case["result"] == "SKIPPED" else report.passed
                     outcome.append(f"{suite['name']}.{case['name']}")
+                    report.seconds[f"{program.name} {outcome[-1]}"] = float(case["time"].removesuffix("s"))
     if done.returncode != 0 and not report.failed:  # it crashed
         report.failed.append(f"{program.name}, part {part} of {parts}: exit code {done.returncode}")
     if report.failed:
@@ -104,6 +109,9 @@ def run_by_program(build: pathlib.Path, jobs: int) -> Report:
             report.passed += each.result().passed
             report.failed += each.result().failed
             report.skipped += each.result().skipped
+            report.seconds.update(each.result().seconds)
+    slowest = sorted(report.seconds.items(), key=lambda test: -test[1])[:SLOWEST]
+    print("\nthe tests that took longest:", *(f"{seconds:7.1f} s  {test}" for test, seconds in slowest), sep="\n")
     return report
 
 

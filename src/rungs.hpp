@@ -128,7 +128,7 @@ class rung_table {
             reason = row.why_not(of, device);
             if (reason.empty()) return {};
         }
-        return format("{}: {} {}", operation, name_of(id), reason);
+        return detail::format("{}: {} {}", operation, name_of(id), reason);
     }
 
     /// Whether `automatic` may take the rung where it can run.

@@ -121,7 +121,7 @@ TEST(stream_device_traits, are_what_workspaces_are_for) {
               std::max(matrix_reduce_workspace_bytes(row_problem(wide), device),
                        matrix_reduce_workspace_bytes(column_problem(wide), device)));
     EXPECT_EQ(matmul_workspace_bytes<float>(a, a, m.matrix<float>(2), stream),
-              matmul_workspace_bytes({128, 128, 128}, device));
+              matmul_workspace_bytes(matmul_problem_of<float>(a, a, m.matrix<float>(2)), device));
     EXPECT_EQ(gaussian_blur_workspace_bytes<float>(m.image<float>(0), m.image<float>(2), 2.0, stream),
               gaussian_blur_workspace_bytes({.width = 128, .height = 128, .radius = 8, .sigma = 2}, device));
 }

@@ -165,15 +165,13 @@ product<In, Out> launch_copies(const plan& plan, const product<In, Out>& argumen
     for (const auto& [operand, kind] :
          {std::pair(&result.a, plan.copies.a), std::pair(&result.b, plan.copies.b)}) {
         if (kind == copy_kind::none) continue;
-        const bool by_rows = has_contiguous_rows(*operand);
-        const matrix_view<const In> rows = by_rows ? *operand : transposed(*operand);
-        if (kind == copy_kind::aligned) {
-            const matrix_view<const In> copied = aligned.add(rows, free);
-            *operand = by_rows ? copied : transposed(copied);
-        } else if constexpr (std::is_same_v<In, float>) {
-            const matrix_view<const In> turned = launch_turn(transposed(rows), free, stream);
-            *operand = by_rows ? transposed(turned) : turned;
-        }
+        const bool by_rows = kind == copy_kind::rows;
+        matrix_view<const In> lines = by_rows ? *operand : transposed(*operand);
+        if (has_contiguous_rows(lines))
+            lines = aligned.add(lines, free);
+        else if constexpr (std::is_same_v<In, float>)
+            lines = launch_turn(lines, free, stream);
+        *operand = by_rows ? lines : transposed(lines);
     }
     aligned.launch(stream);
     return result;

@@ -98,7 +98,7 @@ void validate_batch(const batch_view<const In>& a, const batch_view<const In>& b
     const footprint of_c = footprint_of_batch(c.first, c.stride, c.count);
     for (const auto& [name, operand] : {std::pair("a", &a), std::pair("b", &b)})
         if (overlap(footprint_of_batch(operand->first, operand->stride, operand->count), of_c))
-            throw invalid_argument("batched_matmul", "c", format("a batch that overlaps {}", name),
+            throw invalid_argument("batched_matmul", "c", detail::format("a batch that overlaps {}", name),
                                    "one apart from it");
 }
 

@@ -65,12 +65,9 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 /// the first row does not begin at one, two in every row.
 inline constexpr std::int64_t copy_alignment = 128;
 
-/// How a matrix is copied before the product, so that the tensor memory accelerator can address its rows.
-enum class copy_kind {
-    none,
-    aligned,  ///< contiguous along the same dimension, from addresses that it takes
-    turned    ///< contiguous along the other dimension
-};
+/// How a copy lies that is made of a matrix before the product, so that the tensor memory accelerator can address it. It is
+/// contiguous along the dimension that the matrix is, or turned.
+enum class copy_kind { none, rows, columns };
 
 struct operand_copies {
     copy_kind a = copy_kind::none;
@@ -82,9 +79,9 @@ struct operand_copies {
 /// What a copy takes.
 constexpr std::int64_t copied_bytes(const matrix_layout& m, copy_kind kind) {
     if (kind == copy_kind::none) return 0;
-    const bool by_rows = has_contiguous_rows(m) == (kind == copy_kind::aligned);
-    const auto [rows, cols] = by_rows ? std::pair(m.rows, m.cols) : std::pair(m.cols, m.rows);
-    return rows * divide_up(cols * m.element_bytes, copy_alignment) * copy_alignment;
+    const auto [lines, length] =
+        kind == copy_kind::rows ? std::pair(m.rows, m.cols) : std::pair(m.cols, m.rows);
+    return lines * divide_up(length * m.element_bytes, copy_alignment) * copy_alignment;
 }
 
 }  // namespace heddle::kernels::matmul

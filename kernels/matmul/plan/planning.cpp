@@ -31,16 +31,22 @@ bool is_skinny(const matmul_problem& p) {
 
 operand_copies copies_of(const matmul_problem& p, bool along_k) {
     operand_copies copies;
-    const matrix_layout b = transposed(p.b);
     if (along_k && !lies_along_k(p)) {
-        const bool a_by_rows = has_contiguous_rows(p.a), b_by_rows = has_contiguous_rows(b);
-        if (a_by_rows || (!b_by_rows && p.a.rows <= b.rows))
-            copies.a = a_by_rows ? copy_kind::aligned : copy_kind::turned;
+        const bool a_is_turned = !has_contiguous_rows(p.a),
+                   b_is_turned = !has_contiguous_rows(transposed(p.b));
+        if (!a_is_turned || (b_is_turned && p.a.rows <= p.b.cols))
+            copies.a = copy_kind::rows;
         else
-            copies.b = b_by_rows ? copy_kind::aligned : copy_kind::turned;
+            copies.b = copy_kind::columns;
     }
-    if (copies.a == copy_kind::none && !has_tensor_rows_or_columns(p.a)) copies.a = copy_kind::aligned;
-    if (copies.b == copy_kind::none && !has_tensor_rows_or_columns(p.b)) copies.b = copy_kind::aligned;
+    const auto align = [](const matrix_layout& m, copy_kind& copy) {
+        if (copy != copy_kind::none || has_tensor_rows_or_columns(m)) return;
+        const bool by_rows = has_contiguous_rows(m), by_columns = has_contiguous_rows(transposed(m));
+        // A vector is both: one line of it is the smaller copy.
+        copy = by_rows && (!by_columns || m.rows <= m.cols) ? copy_kind::rows : copy_kind::columns;
+    };
+    align(p.a, copies.a);
+    align(p.b, copies.b);
     return copies;
 }
 

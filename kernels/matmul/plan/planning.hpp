@@ -20,11 +20,10 @@ operand_copies copies_of(const matmul_problem& problem, bool along_k = false);
 
 /// Whether a matrix, or its copy, has rows, or columns, that the tensor memory accelerator can read.
 constexpr bool has_tensor_rows(const matrix_layout& m, copy_kind copy) {
-    return copy == copy_kind::none ? has_tensor_rows(m)
-                                   : has_contiguous_rows(m) == (copy == copy_kind::aligned);
+    return copy == copy_kind::none ? has_tensor_rows(m) : copy == copy_kind::rows;
 }
 constexpr bool has_tensor_columns(const matrix_layout& m, copy_kind copy) {
-    return copy == copy_kind::none ? has_tensor_rows(transposed(m)) : !has_tensor_rows(m, copy);
+    return copy == copy_kind::none ? has_tensor_rows(transposed(m)) : copy == copy_kind::columns;
 }
 
 /// A problem on a device, and how its kinds of layout come out there.
