@@ -1,8 +1,7 @@
-#include "src/gaussian_blur.hpp"
-
 #include "kernels/gaussian_blur/launch.hpp"
 #include "src/blur_on_tensor_cores.hpp"
 #include "src/format.hpp"
+#include "src/gaussian_blur/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
@@ -291,9 +290,8 @@ gaussian_blur_problem checked(const image_batch_view<const T>& source, const ima
         .type = pixel_type_of<T>,
         .images = destination.count,
         .exact = options.exact,
-        .in_words = detail::steps_by(4, source) && detail::steps_by(4, destination) &&
-                    detail::begins_at(4, destination),
-        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
+        .in_words = detail::alignment_of_steps(source) >= 4 && detail::alignment_of_rows(destination) >= 4,
+        .in_vectors = detail::alignment_of_rows(source) == 16,
         .border = options.border};
     detail::validate_intermediate("gaussian_blur", problem);
     return problem;

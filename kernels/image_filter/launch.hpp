@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include <heddle/device.hpp>
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
@@ -25,13 +26,39 @@ struct arguments {
     T border_value;
 };
 
+/// What the choice of a rung depends on. Width and height are the destination's.
+struct problem {
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    std::int64_t channels = 1;
+    std::int64_t images = 1;
+    std::int64_t source_width = width;
+    /// Rows start at multiples of quads of values: the source's from the region's place on, and the destination's.
+    bool has_source_quads = true;
+    bool has_destination_quads = true;
+};
+
+/// How a rung does a problem.
+struct plan {
+    launch_extents blocks;  ///< along z of register_window: images of a launch
+    launch_extents threads;
+    int rows_per_warp = 0;
+    bool aligned_loads = false;
+    bool aligned_stores = false;
+};
+
 /// register_window counts the values of a row, the source's too, in 32 bits.
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 
-template <class T>
-void launch_naive(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+/// Pure. Takes any problem.
+plan plan_naive(const problem& problem, const device_traits& device);
 /// Needs rows of at most max_row_values.
+plan plan_register_window(const problem& problem, const device_traits& device);
+
+/// By the rung's plan for these arguments.
 template <class T>
-void launch_register_window(const arguments<T>& arguments, const device_traits& device, cudaStream_t stream);
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_register_window(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::image_filter

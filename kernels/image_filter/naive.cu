@@ -51,19 +51,21 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 
 }  // namespace
 
+plan plan_naive(const problem& problem, const device_traits&) {
+    const std::int64_t values = problem.width * problem.channels * problem.height * problem.images;
+    return {.blocks = {(values + tile::threads - 1) / tile::threads}, .threads = {tile::threads}};
+}
+
 template <class T>
-void launch_naive(const arguments<T>& a, const device_traits&, cudaStream_t stream) {
-    const image_view<float>& image = a.destination.first;
-    const std::int64_t values = image.width * image.channels * image.height * a.destination.count;
-    const std::int64_t blocks = (values + tile::threads - 1) / tile::threads;
+void launch_naive(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
     with_filter(a.stencil, [&]<class Filter>(Filter) {
-        launch({.blocks = {blocks}, .threads = {tile::threads}, .stream = stream}, naive<T, Filter>, a);
+        launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, naive<T, Filter>, a);
     });
 }
 
-template void launch_naive(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_naive(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::image_filter

@@ -224,38 +224,37 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     if (inside < outputs) store_row(load_any(top + outputs));
 }
 
-/// Whether all rows of all images start at multiples of what one instruction moves, `first` being the first of them.
-template <class T>
-bool is_aligned(const image_batch_view<T>& images, const void* first) {
-    const auto bytes = [](std::int64_t elements) { return elements * std::int64_t{sizeof(T)}; };
-    const std::int64_t row = images.first.height > 1 ? bytes(images.first.row_stride) : 0;
-    const std::int64_t image = images.count > 1 ? bytes(images.stride) : 0;
-    return common_alignment(reinterpret_cast<std::uintptr_t>(first), row, image) >=
-           static_cast<int>(tile::values * sizeof(T));
+constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) {
+    return (n + by - 1) / by;
 }
 
 }  // namespace
 
-template <class T>
-void launch_register_window(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    const image_view<const T>& source = a.source.first;
-    const image_view<float>& destination = a.destination.first;
-    const T* const first = source.data + a.y * source.row_stride + a.x * source.channels;
-    const auto row_values = static_cast<int>(destination.width * destination.channels);
-    const auto divide_up = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
-    const std::int64_t strips = divide_up(row_values, tile::strip);
+plan plan_register_window(const problem& problem, const device_traits& device) {
+    const std::int64_t strips = divide_up(problem.width * problem.channels, tile::strip);
     // Warps of a block lie side by side, where the image is wide enough for that.
     int across = tile::warps;
     while (across / 2 >= strips) across /= 2;
     const int down = tile::warps / across;
     // Fewer rows a warp where the image is small, so that there are warps for all of the device.
-    const std::int64_t images = std::min<std::int64_t>(a.source.count, max_grid_y);
+    const std::int64_t images = std::min<std::int64_t>(problem.images, max_grid_y);
     const std::int64_t resident = std::int64_t{device.sm_count} * tile::blocks_per_sm * tile::warps;
-    const std::int64_t wanted = destination.height * strips * images / resident;
-    const std::int64_t least_for_grid = divide_up(destination.height, max_grid_y * down);
+    const std::int64_t wanted = problem.height * strips * images / resident;
+    const std::int64_t least_for_grid = divide_up(problem.height, max_grid_y * down);
     const std::int64_t rows_per_warp =
         std::max(std::clamp<std::int64_t>(wanted, tile::least_rows, tile::most_rows), least_for_grid);
-    parameters<T> p{.source = first,
+    return {.blocks = {divide_up(strips, across), divide_up(problem.height, rows_per_warp * down), images},
+            .threads = {tile::lanes, across, down},
+            .rows_per_warp = static_cast<int>(rows_per_warp),
+            .aligned_loads = problem.has_source_quads,
+            .aligned_stores = problem.has_destination_quads};
+}
+
+template <class T>
+void launch_register_window(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    const image_view<const T>& source = a.source.first;
+    const image_view<float>& destination = a.destination.first;
+    parameters<T> p{.source = source.data + a.y * source.row_stride + a.x * source.channels,
                     .destination = destination.data,
                     .source_stride = source.row_stride,
                     .destination_stride = destination.row_stride,
@@ -263,17 +262,17 @@ void launch_register_window(const arguments<T>& a, const device_traits& device, 
                     .destination_image_stride = a.destination.stride,
                     .columns = {source.width, a.x, source.channels, a.border},
                     .source_rows = {source.height, a.y, 1, a.border},
-                    .row_values = row_values,
+                    .row_values = static_cast<int>(destination.width * destination.channels),
                     .rows = destination.height,
-                    .rows_per_warp = static_cast<int>(rows_per_warp),
+                    .rows_per_warp = plan.rows_per_warp,
                     .border_value = a.border_value,
-                    .aligned_loads = is_aligned(a.source, first),
-                    .aligned_stores = is_aligned(a.destination, destination.data)};
+                    .aligned_loads = plan.aligned_loads,
+                    .aligned_stores = plan.aligned_stores};
+    const std::int64_t images = plan.blocks.z;
     for (std::int64_t done = 0; done < a.source.count; done += images) {
         const launch_config config{
-            .blocks = {divide_up(strips, across), divide_up(destination.height, rows_per_warp * down),
-                       std::min(images, a.source.count - done)},
-            .threads = {tile::lanes, across, down},
+            .blocks = {plan.blocks.x, plan.blocks.y, std::min(images, a.source.count - done)},
+            .threads = plan.threads,
             .stream = stream};
         with_filter(a.stencil, [&]<class Filter>(Filter) {
             switch (source.channels) {
@@ -292,9 +291,9 @@ void launch_register_window(const arguments<T>& a, const device_traits& device, 
     }
 }
 
-template void launch_register_window(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_register_window(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_register_window(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_register_window(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_register_window(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_register_window(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_register_window(const plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_register_window(const plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::image_filter

@@ -1,4 +1,4 @@
-#include "src/gaussian_blur.hpp"
+#include "src/gaussian_blur/validate.hpp"
 
 #include "src/host/separable.hpp"
 #include <heddle/host.hpp>

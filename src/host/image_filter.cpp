@@ -1,4 +1,4 @@
-#include "src/image_filter.hpp"
+#include "src/image_filter/validate.hpp"
 
 #include "src/host/border.hpp"
 #include "src/host/separable.hpp"

@@ -1,4 +1,4 @@
-#include "src/gaussian_blur.hpp"
+#include "src/gaussian_blur/validate.hpp"
 #include <heddle/gaussian_blur.hpp>
 
 #include <cmath>

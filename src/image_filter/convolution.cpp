@@ -1,9 +1,7 @@
-#include "src/image_filter.hpp"
-
 #include "kernels/gaussian_blur/launch.hpp"
-#include "kernels/image_filter/launch.hpp"
 #include "src/blur_on_tensor_cores.hpp"
-#include "src/format.hpp"
+#include "src/image_filter/rungs.hpp"
+#include "src/images.hpp"
 #include "src/workspace.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
@@ -21,16 +19,6 @@ namespace heddle {
 namespace {
 
 namespace blur = kernels::gaussian_blur;
-namespace stencils = kernels::image_filter;
-
-constexpr std::array algorithms = {image_filter_algorithm::naive, image_filter_algorithm::register_window};
-
-void require_known(const char* operation, image_filter_algorithm algorithm) {
-    const bool is_known = algorithm == image_filter_algorithm::automatic ||
-                          std::ranges::find(algorithms, algorithm) != algorithms.end();
-    detail::require(is_known, operation, {"options", "algorithm"}, static_cast<int>(algorithm),
-                    "an enumerator of image_filter_algorithm");
-}
 
 gaussian_blur_problem blur_problem(const image_filter_problem& problem) {
     return {.width = problem.width,
@@ -65,26 +53,6 @@ void launch(const blur::arguments<T>& arguments, const device_traits& device, cu
     if (rung == gaussian_blur_algorithm::shared_memory)
         return blur::launch_shared_memory(arguments, device, stream);
     blur::launch_separable(arguments, device, stream);
-}
-
-template <class From, class To>
-void validate(const char* operation, const image_batch_view<const From>& source,
-              const image_batch_view<To>& destination, const image_filter_options& options) {
-    detail::validate_filter(operation, source, destination, options);
-    require_known(operation, options.algorithm);
-    detail::validate_workspace(
-        operation, options.workspace,
-        {{"source", detail::footprint_of(source)}, {"destination", detail::footprint_of(destination)}});
-}
-
-template <class T>
-bool is_empty(const image_batch_view<T>& images) {
-    return images.first.width == 0 || images.first.height == 0 || images.count == 0;
-}
-
-template <class T>
-T border_value_of(const image_filter_options& options) {
-    return options.border == border::constant ? static_cast<T>(options.border_value) : T{};
 }
 
 /// The larger radius from which on tensor_core_warpgroups is faster than `fused`, measured on an H200; of images of few
@@ -128,7 +96,7 @@ convolution_plan plan_convolution(const char* operation, const image_batch_view<
         .sigma = std::numeric_limits<double>::infinity(),
         .type = pixel_type_of<T>,
         .images = destination.count,
-        .in_vectors = detail::steps_by(16, source) && detail::begins_at(16, source),
+        .in_vectors = detail::alignment_of_rows(source) == 16,
         .border = options.border};
     detail::validate_intermediate(operation, problem);
     if constexpr (std::is_same_v<T, std::uint8_t>)
@@ -144,7 +112,7 @@ template <class T>
 void convolve(const char* operation, const image_batch_view<const T>& source,
               const image_batch_view<T>& destination, const blur::taps& taps_x, const blur::taps& taps_y,
               cuda::stream_ref stream, const image_filter_options& options) {
-    if (is_empty(destination)) return;
+    if (detail::is_empty(destination)) return;
     const detail::stream_device call_device(stream);
     const device_traits& device = call_device.traits();
     const convolution_plan plan =
@@ -159,7 +127,7 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
                                  .taps_x = taps_x,
                                  .taps_y = taps_y,
                                  .border = options.border,
-                                 .border_value = border_value_of<T>(options)};
+                                 .border_value = detail::border_value_of<T>(options)};
     if constexpr (std::is_same_v<T, std::uint8_t>)
         if (plan.is_on_tensor_cores)
             return detail::launch_on_tensor_cores(arguments, device, stream.get(), plan.rung);
@@ -189,48 +157,7 @@ blur::taps box_taps(std::int64_t radius) {
     return taps;
 }
 
-template <class T>
-void filter(const char* operation, stencils::stencil stencil, const image_batch_view<const T>& source,
-            const image_batch_view<float>& destination, cuda::stream_ref stream,
-            const image_filter_options& options) {
-    validate(operation, source, destination, options);
-    if (is_empty(destination)) return;
-    const bool has_long_rows = source.first.width > stencils::max_row_values / source.first.channels;
-    if (has_long_rows && options.algorithm == image_filter_algorithm::register_window)
-        throw unsupported(detail::format("{}: register_window takes rows of at most {} values", operation,
-                                         stencils::max_row_values));
-    const image_region region = options.region.value_or(image_region{});
-    const stencils::arguments<T> arguments{.stencil = stencil,
-                                           .source = source,
-                                           .destination = destination,
-                                           .x = region.x,
-                                           .y = region.y,
-                                           .border = options.border,
-                                           .border_value = border_value_of<T>(options)};
-    const detail::stream_device call_device(stream);
-    const device_traits& device = call_device.traits();
-    if (has_long_rows || options.algorithm == image_filter_algorithm::naive)
-        return stencils::launch_naive(arguments, device, stream.get());
-    stencils::launch_register_window(arguments, device, stream.get());
-}
-
 }  // namespace
-
-std::span<const image_filter_algorithm> image_filter_algorithms() {
-    return algorithms;
-}
-
-std::string_view to_string(image_filter_algorithm algorithm) {
-    switch (algorithm) {
-        case image_filter_algorithm::automatic:
-            return "automatic";
-        case image_filter_algorithm::naive:
-            return "naive";
-        case image_filter_algorithm::register_window:
-            return "register_window";
-    }
-    return "unknown";
-}
 
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
     const gaussian_blur_problem described = blur_problem(problem);
@@ -244,7 +171,7 @@ void separable_convolution(image_batch_view<const float> source, image_batch_vie
                            std::span<const float> taps_x, std::span<const float> taps_y,
                            cuda::stream_ref stream, const image_filter_options& options) {
     constexpr const char* operation = "separable_convolution";
-    validate(operation, source, destination, options);
+    detail::validate_call(operation, source, destination, options);
     detail::validate_taps(operation, "taps_x", taps_x);
     detail::validate_taps(operation, "taps_y", taps_y);
     convolve(operation, source, destination, taps_of(taps_x), taps_of(taps_y), stream, options);
@@ -257,10 +184,10 @@ std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float>
                                                    image_filter_options options) {
     constexpr const char* operation = "separable_convolution";
     options.workspace = {};
-    validate(operation, source, destination, options);
+    detail::validate_call(operation, source, destination, options);
     detail::validate_taps(operation, "taps_x", taps_x);
     detail::validate_taps(operation, "taps_y", taps_y);
-    if (is_empty(destination)) return 0;
+    if (detail::is_empty(destination)) return 0;
     const window_radius radius(std::ssize(taps_x) / 2, std::ssize(taps_y) / 2);
     return plan_convolution<float>(operation, source, destination, radius, options,
                                    traits_of(device_of(stream)))
@@ -273,9 +200,9 @@ std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_
                                       cuda::stream_ref stream, image_filter_options options) {
     constexpr const char* operation = "box_blur";
     options.workspace = {};
-    validate(operation, source, destination, options);
+    detail::validate_call(operation, source, destination, options);
     detail::validate_radius(operation, "radius", radius);
-    if (is_empty(destination)) return 0;
+    if (detail::is_empty(destination)) return 0;
     return plan_convolution<T>(operation, source, destination, radius, options, traits_of(device_of(stream)))
         .workspace_bytes;
 }
@@ -284,21 +211,9 @@ template <class T>
 void box_blur(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<T> destination,
               window_radius radius, cuda::stream_ref stream, const image_filter_options& options) {
     constexpr const char* operation = "box_blur";
-    validate(operation, source, destination, options);
+    detail::validate_call(operation, source, destination, options);
     detail::validate_radius(operation, "radius", radius);
     convolve<T>(operation, source, destination, box_taps(radius.x), box_taps(radius.y), stream, options);
-}
-
-template <class T>
-void sobel(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<float> destination,
-           heddle::gradient gradient, cuda::stream_ref stream, const image_filter_options& options) {
-    filter<T>("sobel", detail::stencil_of("sobel", gradient), source, destination, stream, options);
-}
-
-template <class T>
-void laplacian(image_batch_view<const std::type_identity_t<T>> source, image_batch_view<float> destination,
-               cuda::stream_ref stream, const image_filter_options& options) {
-    filter<T>("laplacian", stencils::stencil::laplacian, source, destination, stream, options);
 }
 
 template std::int64_t box_blur_workspace_bytes(image_batch_view<const float>, image_batch_view<float>,
@@ -320,23 +235,5 @@ template void box_blur(image_batch_view<const std::uint16_t>, image_batch_view<s
                        cuda::stream_ref, const image_filter_options&);
 template void box_blur(image_batch_view<const std::uint8_t>, image_batch_view<std::uint8_t>, window_radius,
                        cuda::stream_ref, const image_filter_options&);
-
-template void sobel<float>(image_batch_view<const float>, image_batch_view<float>, gradient, cuda::stream_ref,
-                           const image_filter_options&);
-template void sobel<half>(image_batch_view<const half>, image_batch_view<float>, gradient, cuda::stream_ref,
-                          const image_filter_options&);
-template void sobel<std::uint16_t>(image_batch_view<const std::uint16_t>, image_batch_view<float>, gradient,
-                                   cuda::stream_ref, const image_filter_options&);
-template void sobel<std::uint8_t>(image_batch_view<const std::uint8_t>, image_batch_view<float>, gradient,
-                                  cuda::stream_ref, const image_filter_options&);
-
-template void laplacian<float>(image_batch_view<const float>, image_batch_view<float>, cuda::stream_ref,
-                               const image_filter_options&);
-template void laplacian<half>(image_batch_view<const half>, image_batch_view<float>, cuda::stream_ref,
-                              const image_filter_options&);
-template void laplacian<std::uint16_t>(image_batch_view<const std::uint16_t>, image_batch_view<float>,
-                                       cuda::stream_ref, const image_filter_options&);
-template void laplacian<std::uint8_t>(image_batch_view<const std::uint8_t>, image_batch_view<float>,
-                                      cuda::stream_ref, const image_filter_options&);
 
 }  // namespace heddle

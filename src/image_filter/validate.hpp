@@ -2,7 +2,8 @@
 
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/image_filter/launch.hpp"
-#include "src/gaussian_blur.hpp"
+#include "src/gaussian_blur/validate.hpp"
+#include "src/images.hpp"
 #include <heddle/image_filter.hpp>
 
 #include <cstddef>

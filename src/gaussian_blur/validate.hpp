@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/images.hpp"
 #include "src/validate.hpp"
 #include <heddle/gaussian_blur.hpp>
 
@@ -22,77 +23,6 @@ inline void validate_sigma(const char* operation, const argument_name& name, dou
     require(std::isfinite(sigma) && sigma > 0, operation, name, sigma, "a positive, finite number");
     constexpr double most = static_cast<double>(max_blur_radius) / 4;
     require(!makes_radius || sigma <= most, operation, name, sigma, "at most {}", most);
-}
-
-/// Whether rows and images lie multiples of so many bytes apart.
-template <class T>
-bool steps_by(std::int64_t bytes, const image_batch_view<T>& images) {
-    const auto is_multiple = [=](std::int64_t step) { return step * std::int64_t{sizeof(T)} % bytes == 0; };
-    return (images.first.height <= 1 || is_multiple(images.first.row_stride)) &&
-           (images.count <= 1 || is_multiple(images.stride));
-}
-
-template <class T>
-bool begins_at(std::uintptr_t bytes, const image_batch_view<T>& images) {
-    return reinterpret_cast<std::uintptr_t>(images.first.data) % bytes == 0;
-}
-
-/// What a filter of images asks of them and of the region of the source that is wanted.
-template <class From, class To>
-void validate_images(const char* operation, const image_batch_view<const From>& source,
-                     const image_batch_view<To>& destination, const std::optional<image_region>& region) {
-    validate(operation, "source", source);
-    validate(operation, "destination", destination);
-    require(source.count == destination.count, operation, {"source", "count"}, source.count,
-            "{} (destination.count)", destination.count);
-    require(source.first.channels == destination.first.channels, operation, {"source", "channels"},
-            source.first.channels, "{} (destination.channels)", destination.first.channels);
-    if (region) {
-        constexpr const char* name = "options.region";
-        const auto require_inside = [&](const char* begin_name, const char* size_name, std::int64_t begin,
-                                        std::int64_t size, std::int64_t all) {
-            require(size >= 0 && size <= all, operation, {name, size_name}, size, "0 to {} (the source)",
-                    all);
-            require(begin >= 0 && begin <= all - size, operation, {name, begin_name}, begin,
-                    "0 to {} (inside of the source)", all - size);
-        };
-        require_inside("x", "width", region->x, region->width, source.first.width);
-        require_inside("y", "height", region->y, region->height, source.first.height);
-    }
-    const char* name = region ? "options.region" : "source";
-    const image_region wanted = region.value_or(image_region{0, 0, source.first.width, source.first.height});
-    require(wanted.width == destination.first.width, operation, {name, "width"}, wanted.width,
-            "{} (destination.width)", destination.first.width);
-    require(wanted.height == destination.first.height, operation, {name, "height"}, wanted.height,
-            "{} (destination.height)", destination.first.height);
-    validate_apart(operation, "destination", destination);
-    require(!overlap(footprint_of(source), footprint_of(destination)), operation, "destination",
-            "a view that overlaps source", "memory apart from it");
-}
-
-template <class T>
-void validate_border(const char* operation, border kind, float value) {
-    switch (kind) {
-        case border::replicate:
-        case border::reflect:
-        case border::reflect_101:
-        case border::wrap:
-            return;
-        case border::constant: {
-            const argument_name name{"options", "border_value"};
-            if constexpr (std::is_integral_v<T>) {
-                constexpr int largest = std::numeric_limits<T>::max();
-                require(value >= 0 && value <= largest && value == std::floor(value), operation, name, value,
-                        "a whole number from 0 to {}", largest);
-            } else if constexpr (std::is_same_v<T, half>) {
-                constexpr float largest = 65504;
-                require(!std::isfinite(value) || std::abs(value) <= largest, operation, name, value,
-                        "at most {} in magnitude", largest);
-            }
-            return;
-        }
-    }
-    require(false, operation, {"options", "border"}, static_cast<int>(kind), "an enumerator of border");
 }
 
 inline void validate_radius(const char* operation, const char* name, const window_radius& radius) {

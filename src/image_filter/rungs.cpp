@@ -1,0 +1,54 @@
+#include "src/image_filter/rungs.hpp"
+
+#include <heddle/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::image_filter;
+using detail::always, detail::any_problem;
+using enum image_filter_algorithm;
+
+std::string_view needs_short_rows(const problem& problem, const device_traits&) {
+    static_assert(max_row_values == 1 << 29);
+    return problem.source_width <= max_row_values / problem.channels ? ""
+                                                                     : "takes rows of at most 2^29 values";
+}
+
+template <class T>
+constexpr std::array<detail::stencil_rung<T>, 2> table = {{
+    {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
+    {register_window, "register_window", needs_short_rows, always, plan_register_window,
+     launch_register_window<T>},
+}};
+
+constexpr const char* enumeration = "image_filter_algorithm";
+
+}  // namespace
+
+std::span<const image_filter_algorithm> image_filter_algorithms() {
+    return detail::ids_of<table<float>>;
+}
+
+std::string_view to_string(image_filter_algorithm algorithm) {
+    return detail::rung_table(table<float>, enumeration).name_of(algorithm);
+}
+
+namespace detail {
+
+template <class T>
+rung_table<stencil_rung<T>> stencil_rungs() {
+    return {table<T>, enumeration};
+}
+
+template rung_table<stencil_rung<float>> stencil_rungs();
+template rung_table<stencil_rung<half>> stencil_rungs();
+template rung_table<stencil_rung<std::uint16_t>> stencil_rungs();
+template rung_table<stencil_rung<std::uint8_t>> stencil_rungs();
+
+}  // namespace detail
+}  // namespace heddle
