@@ -73,18 +73,22 @@ inline constexpr auto ids_of = [] {
     return ids;
 }();
 
-/// The names of a rung's variants, whose rows stand together; none where it has one kernel.
-template <const auto& table, class Algorithm>
-std::span<const std::string_view> variants_of(Algorithm id) {
-    static constexpr auto names = [] {
-        std::array<std::string_view, std::tuple_size_v<std::remove_cvref_t<decltype(table)>>> result;
-        std::ranges::transform(table, result.begin(), [](const auto& row) { return row.variant; });
-        return result;
-    }();
-    const auto is_variant = [id](const auto& row) { return row.id == id && !row.variant.empty(); };
-    const auto first = std::ranges::find_if(table, is_variant) - table.begin();
-    return std::span(names).subspan(static_cast<std::size_t>(first),
-                                    static_cast<std::size_t>(std::ranges::count_if(table, is_variant)));
+/// The variants of all rows of a table, in its order.
+template <const auto& table>
+inline constexpr auto all_variants = [] {
+    std::array<std::string_view, table.size()> all;
+    std::ranges::transform(table, all.begin(), [](const auto& row) { return row.variant; });
+    return all;
+}();
+
+/// Those of a rung, whose rows stand together; none where it has one kernel.
+template <const auto& table>
+constexpr std::span<const std::string_view> variants_of(decltype(table[0].id) id) {
+    const auto is_one = [id](const auto& row) { return row.id == id; };
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(table, is_one));
+    const auto first = static_cast<std::size_t>(std::ranges::find_if(table, is_one) - table.begin());
+    return count < 2 ? std::span<const std::string_view>()
+                     : std::span(all_variants<table>).subspan(first, count);
 }
 
 /// A rung, and its plan for a problem.
@@ -118,6 +122,24 @@ class rung_table {
                 enumeration_);
     }
 
+    /// @throws invalid_argument  not empty, and not a variant of the rung
+    void require_variant(const char* operation, const argument_name& name, algorithm id,
+                         std::string_view variant) const {
+        const auto has_it = [&](const Rung& row) { return is(row, id, variant); };
+        if (variant.empty() || std::ranges::any_of(rows_, has_it)) [[likely]]
+            return;
+        const bool is_automatic = id == algorithm::automatic;
+        std::string names;
+        for (const Rung& row : rows_) {
+            if (row.variant.empty() || !(is_automatic || row.id == id)) continue;
+            names += detail::format("{}{}", names.empty() ? "" : ", ", row.variant);
+            if (is_automatic) names += detail::format(" of {}", row.name);
+        }
+        require(!is_automatic, operation, name, variant, "none without an algorithm; there are {}", names);
+        require(!names.empty(), operation, name, variant, "none, as {} has one kernel", name_of(id));
+        require(false, operation, name, variant, "one of {}", names);
+    }
+
     /// Why a rung cannot run a problem, as `unsupported` says it; empty where it can, and of `automatic`.
     std::string why_not(const char* operation, algorithm id, const problem& of, const device_traits& device,
                         std::string_view variant = {}) const {
@@ -128,7 +150,9 @@ class rung_table {
             reason = row.why_not(of, device);
             if (reason.empty()) return {};
         }
-        return detail::format("{}: {} {}", operation, name_of(id), reason);
+        const std::string name =
+            variant.empty() ? std::string(name_of(id)) : detail::format("{} ({})", name_of(id), variant);
+        return detail::format("{}: {} {}", operation, name, reason);
     }
 
     /// Whether `automatic` may take the rung where it can run.
@@ -150,9 +174,9 @@ class rung_table {
         bool best_pays = false;
         for (const Rung& row : rows_ | std::views::reverse) {
             if (!is_automatic && !is(row, id, variant)) continue;
+            if (!row.why_not(of, device).empty()) continue;
             const bool pays = row.pays(of, device);
             if ((is_automatic || best_pays) && !pays) continue;
-            if (!row.why_not(of, device).empty()) continue;
             if constexpr (has_costs) {
                 planned<Rung> candidate{&row, row.plan(of, device)};
                 if (best && pays == best_pays && candidate.plan.us > best->plan.us) continue;
