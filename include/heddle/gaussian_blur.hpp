@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -33,6 +34,8 @@ enum class gaussian_blur_algorithm {
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
 std::span<const gaussian_blur_algorithm> gaussian_blur_algorithms();
 std::string_view to_string(gaussian_blur_algorithm algorithm);
+/// The names of a rung's kernels, the most general first; empty where it has one.
+std::span<const std::string_view> gaussian_blur_variants(gaussian_blur_algorithm algorithm);
 
 /// Standard deviations along x and along y, in pixels. One number stands for both.
 struct blur_sigma {
@@ -68,6 +71,8 @@ struct gaussian_blur_options {
     /// window is within 5e-4 of the Gaussian's peak, not exactly a Gaussian.
     bool exact = false;
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;
+    /// Which kernel of that rung to take, one of gaussian_blur_variants(). Empty: the fastest that runs.
+    std::string_view variant{};
     /// Device scratch memory of at least gaussian_blur_workspace_bytes(), aligned to 16 bytes. Empty: taken
     /// from the device's pool, stream-ordered, for the call's duration, where the rung needs any.
     std::span<std::byte> workspace{};
@@ -98,7 +103,13 @@ struct gaussian_blur_problem {
 ///                           below 1
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
-/// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none. It is enough for
+/// Why a rung cannot run a problem on a device, as `unsupported` says it of images that lie as is best for it; empty where it
+/// can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
+                    const device_traits& device);
+
+/// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none or cannot run it. It is enough for
 /// a region at any place of any source whose rows have at most 2^29
 /// values; a blur of whole images may need up to 2 * radius.y rows less. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
@@ -142,10 +153,10 @@ std::int64_t gaussian_radius(double sigma);
 ///                           misaligned pointer, a stride smaller than what it steps over, an overlap, a
 ///                           region that is not inside of the source, sigma not positive and finite, a radius
 ///                           that is negative or above 2^28, a border value that T cannot hold, an unknown
-///                           border or algorithm, a workspace that is null, misaligned, too small or overlaps an
+///                           border, algorithm or variant, a workspace that is null, misaligned, too small or overlaps an
 ///                           image (nothing is enqueued)
-/// @throws unsupported       the algorithm that was asked for cannot run this problem on this device; says
-///                           why
+/// @throws unsupported       the algorithm, or the variant of it, that was asked for cannot run this problem on this device;
+///                           says what it needs
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void gaussian_blur(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<T> destinations,

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include <heddle/view.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <source_location>
 
 namespace heddle::kernels::gaussian_blur {
 
@@ -38,28 +38,18 @@ struct batch_rows {
     }
 };
 
-/// Launches all blocks of a batch, as many images at a time as a grid has room for: launch(the parameters of
-/// those images, blocks).
-template <class Parameters, class Launch>
-void for_each_launch(std::int64_t images, std::int64_t blocks_per_image, const Parameters& all,
-                     Launch launch) {
-    const std::int64_t most = std::max<std::int64_t>(1, std::numeric_limits<int>::max() / blocks_per_image);
+/// Launches all blocks of a batch, as many images at a time as a grid has room for: kernel(the parameters of those images).
+template <class Parameters>
+void launch_batch(const kernel_grid& grid, std::int64_t images, void (*kernel)(Parameters), Parameters p,
+                  cudaStream_t stream, std::source_location where = std::source_location::current()) {
+    launch_config config = config_of(grid, stream, where);
+    const std::int64_t most = std::max<std::int64_t>(1, std::numeric_limits<int>::max() / grid.blocks.x);
     for (std::int64_t first = 0; first < images; first += most) {
-        Parameters part = all;
-        part.source += first * all.source_image;
-        part.destination += first * all.destination_image;
-        launch(part, std::min(most, images - first) * blocks_per_image);
+        config.blocks.x = std::min(most, images - first) * grid.blocks.x;
+        kernels::launch(config, kernel, p);
+        p.source += most * p.source_image;
+        p.destination += most * p.destination_image;
     }
-}
-
-/// Whether every row of every image, from element `offset` on, starts at a multiple of `bytes`.
-template <class T>
-bool is_aligned(const image_batch_view<T>& images, std::int64_t offset, int bytes) {
-    constexpr std::int64_t size = sizeof(T);
-    const auto address = reinterpret_cast<std::uintptr_t>(images.first.data + offset);
-    const std::int64_t row = images.first.height > 1 ? images.first.row_stride * size : 0;
-    const std::int64_t image = images.count > 1 ? images.stride * size : 0;
-    return common_alignment(address, row, image) >= bytes;
 }
 
 }  // namespace heddle::kernels::gaussian_blur

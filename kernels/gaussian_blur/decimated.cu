@@ -39,15 +39,15 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/convolve.cuh"
-#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
-#include "kernels/gaussian_blur/strip.cuh"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string_view>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
@@ -57,21 +57,18 @@ constexpr double min_sigma = 8;     // d = 2
 constexpr double max_sigma = 8192;  // 4 d weights are 32 KiB
 /// Where the Gaussian of the samples is cut, in its own sigmas: at 4e-5 of its peak.
 constexpr double cut = 4.5;
-/// sigma / d is largest, and below 6, where d = 2: cut * sqrt(36 - 2 / 3).
-constexpr int most_radius = 27;
-/// The samples that a pixel adds to, and that a result is made of, along an axis.
-constexpr int support = 4;
+constexpr int support = samples_of_pixel;
 constexpr float sixth = 1.0f / 6;
 
 struct tile {
     static constexpr int threads = 128;
-    static constexpr int values = 4 * threads;  ///< of a row, that a block takes
-    static constexpr int out_rows = 64;         ///< that a block of `interpolate` writes
-    static constexpr int rows = 40;             ///< that a block of `decimate` reads, at most
-    static constexpr int least_rows = 16;       ///< and where the image is so small that blocks would be few
-    static constexpr int wanted_blocks = 512;
-    static constexpr int cells = 9;   ///< along y, that they make, at most
-    static constexpr int stages = 3;  ///< of the ring: all but one are on their way
+    static constexpr int values = decimation::strip_values;  ///< of a row, that a block takes
+    static_assert(values == 4 * threads);
+    static constexpr int out_rows = 64;    ///< that a block of `interpolate` writes
+    static constexpr int rows = 40;        ///< that a block of `decimate` reads, at most
+    static constexpr int least_rows = 16;  ///< and where the image is so small that blocks would be few
+    static constexpr int cells = 9;        ///< along y, that they make, at most
+    static constexpr int stages = 3;       ///< of the ring: all but one are on their way
     static constexpr int stage_rows = 4;
     static constexpr int lines = 4;  ///< that a thread adds up along x at a time
 
@@ -80,60 +77,15 @@ struct tile {
     static constexpr int pitch = values + values / 32;
 };
 
-/// The samples along one axis. Sample k is at pixel k * factor of the source.
-struct axis {
-    int factor;     ///< d
-    float inverse;  ///< 1 / d
-    std::int64_t
-        first;  ///< of the samples that are computed; those beyond are equal to the first or the last
-    int count;
-    int before;   ///< from the first to the first blurred one
-    int blurred;  ///< the samples whose blur is wanted, from the one before the region's first cell on
-    int phase;    ///< of the region's first pixel in its cell
-    int radius;   ///< of the Gaussian
-    static constexpr int most_taps = round_up(2 * most_radius + 1, 4);
-    float taps[most_taps];
-
-    /// The cells that add to the samples. Sample first + i is made of the cells i..i + 3 of them.
-    __host__ __device__ int cells() const { return count + support - 1; }
-    __host__ __device__ std::int64_t first_pixel() const { return (first - support / 2) * factor; }
-};
-
-/// Rows that a block of `decimate` takes: whole cells, or, where parts > 1, a part of one.
-struct band {
-    int cells;
-    int parts;
-    int rows;
-
-    /// Lines of samples that it adds to.
-    __host__ __device__ int lines() const { return cells + support - 1; }
-    __host__ __device__ int count(const axis& y) const { return (y.cells() + cells - 1) / cells * parts; }
-};
-
 /// The samples that tile::values of a row add to, at most.
 __host__ __device__ constexpr int samples_of_strip(int factor, int channels) {
     return ((tile::values - 1) / channels + factor) / factor + support;
 }
 
-struct plan {
-    axis x;
-    axis y;
-    gaussian_blur::band band;
-    int bands;
-    int strips;       ///< of tile::values
-    int strip_pitch;  ///< samples_of_strip() * channels
-    int channels;
-    std::int64_t first_value;  ///< of the strips in a row of the source: a multiple of 4
-    int lead;                  ///< values from there to x.first_pixel()
-    float* partial;            ///< images x bands x strips x band.lines() x strip_pitch
-    float* samples;            ///< images x y.count x x.count x channels
-    float* blurred;            ///< images x y.blurred x x.blurred x channels
-
-    /// The cell, counted from x's first, that a strip begins in.
-    __device__ int first_cell(int strip) const {
-        return ::max(strip * tile::values - lead, 0) / channels / x.factor;
-    }
-};
+/// The cell, counted from x's first, that a strip begins in.
+__device__ int first_cell_of(const decimation& p, int strip) {
+    return ::max(strip * tile::values - p.lead, 0) / p.channels / p.x.factor;
+}
 
 /// The weights of the samples -1, 0, 1, 2 for a pixel at u = 0..1 from sample 0 to sample 1.
 __device__ float4 b_spline_weights(float u) {
@@ -229,24 +181,24 @@ template <class T>
 struct decimate_shared {
     static constexpr int rows = tile::rows + tile::stage_rows;
     static constexpr int ring = tile::stages * tile::stage_rows * tile::threads;
-    __host__ __device__ static int line_floats(const plan& p) {
+    __host__ __device__ static int line_floats(const decimation& p) {
         return round_up(p.band.lines(), tile::lines) * tile::pitch;
     }
-    static std::size_t bytes(const plan& p) {
+    static std::size_t bytes(const decimation& p) {
         return sizeof(band_row<T>) * rows + sizeof(quad<T>) * ring +
                sizeof(float) * static_cast<std::size_t>(line_floats(p) + support * p.x.factor);
     }
 };
 
 /// A strip's lines, added up along x: `lanes` threads share a sample of tile::lines lines.
-__device__ inline void add_up_strip(const plan& p, int strip, const float* lines, const float* weights,
+__device__ inline void add_up_strip(const decimation& p, int strip, const float* lines, const float* weights,
                                     int lanes, float* out) {
     const int thread = static_cast<int>(threadIdx.x);
     const int lane = thread % lanes;
     const int strip_pitch = p.strip_pitch;
     const int groups = (p.band.lines() + tile::lines - 1) / tile::lines;
     const int tasks = strip_pitch * groups;
-    const int first_cell = p.first_cell(strip);
+    const int first_cell = first_cell_of(p, strip);
     for (int first = 0; first < tasks; first += tile::threads / lanes) {
         const int task = ::min(first + thread / lanes, tasks - 1);
         const int group = task / strip_pitch;
@@ -278,7 +230,7 @@ __device__ inline void add_up_strip(const plan& p, int strip, const float* lines
 
 template <class T>
 __global__ void __launch_bounds__(tile::threads)
-    decimate(const __grid_constant__ plan p, const __grid_constant__ image_batch_view<const T> source,
+    decimate(const __grid_constant__ decimation p, const __grid_constant__ image_batch_view<const T> source,
              bool aligned, border border, T border_value, int lanes) {
     extern __shared__ float4 storage[];
     auto* rows = reinterpret_cast<band_row<T>*>(storage);
@@ -378,7 +330,7 @@ __global__ void __launch_bounds__(tile::threads)
 }
 
 /// The samples, each from the bands and strips that have a part of it.
-__global__ void __launch_bounds__(tile::threads) add_up(const __grid_constant__ plan p) {
+__global__ void __launch_bounds__(tile::threads) add_up(const __grid_constant__ decimation p) {
     ptx::let_next_grid_begin();
     const int row_values = p.x.count * p.channels;
     const int value = static_cast<int>(blockIdx.y) * tile::threads + static_cast<int>(threadIdx.x);
@@ -395,7 +347,7 @@ __global__ void __launch_bounds__(tile::threads) add_up(const __grid_constant__ 
     ptx::wait_for_grids_before();
     float sum = 0;
     for (int strip = begin / tile::values; strip < end_strip; ++strip) {
-        const int at = value - (p.first_cell(strip) - support + 1) * p.channels;
+        const int at = value - (first_cell_of(p, strip) - support + 1) * p.channels;
         for (int band = row / p.band.cells * p.band.parts; band < end_band; ++band) {
             const int line = row - band / p.band.parts * p.band.cells + support - 1;
             const std::int64_t block = (image * p.bands + band) * p.strips + strip;
@@ -411,21 +363,20 @@ struct blur_tile {
     __host__ __device__ static constexpr int threads(int outputs) { return 72 * size / outputs; }
 
     /// Samples of a line of the tile with those around it, and those that convolve() loads but does not use.
-    __host__ __device__ static constexpr int line(const axis& a) {
-        return size + round_up(2 * a.radius + 1, 4);
-    }
+    __host__ __device__ static constexpr int line(int radius) { return size + round_up(2 * radius + 1, 4); }
     /// Odd, so that the lanes' rows lie in different banks.
     __host__ __device__ static constexpr int pitch(int values) { return values | 1; }
     /// Dynamic shared memory: taps, where the columns are, the samples, and those filtered along x.
-    static std::size_t shared_bytes(const plan& p) {
-        const int words = 2 * axis::most_taps + line(p.x) * p.channels +
-                          line(p.y) * (pitch(line(p.x) * p.channels) + pitch(size * p.channels));
+    static std::size_t shared_bytes(int radius_x, int radius_y, std::int64_t channels) {
+        const auto count = static_cast<int>(channels);
+        const int words = 2 * sample_axis::most_taps + line(radius_x) * count +
+                          line(radius_y) * (pitch(line(radius_x) * count) + pitch(size * count));
         return sizeof(float) * static_cast<std::size_t>(words);
     }
 };
 
 template <int outputs>
-__global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid_constant__ plan p) {
+__global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid_constant__ decimation p) {
     extern __shared__ float4 storage[];
     ptx::let_next_grid_begin();
     constexpr int size = blur_tile::size, threads = blur_tile::threads(outputs);
@@ -436,18 +387,18 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
     const int thread = static_cast<int>(threadIdx.x);
     const int rows = size + 2 * p.y.radius;
     const int columns = (size + 2 * p.x.radius) * channels;
-    const int pitch = blur_tile::pitch(blur_tile::line(p.x) * channels);
+    const int pitch = blur_tile::pitch(blur_tile::line(p.x.radius) * channels);
     const int along_x_pitch = blur_tile::pitch(size * channels);
     float* taps_x = reinterpret_cast<float*>(storage);
-    float* taps_y = taps_x + axis::most_taps;
-    int* column_of = reinterpret_cast<int*>(taps_y + axis::most_taps);
-    float* loaded = reinterpret_cast<float*>(column_of + blur_tile::line(p.x) * channels);
-    float* along_x = loaded + blur_tile::line(p.y) * pitch;
-    if (thread < axis::most_taps) {
+    float* taps_y = taps_x + sample_axis::most_taps;
+    int* column_of = reinterpret_cast<int*>(taps_y + sample_axis::most_taps);
+    float* loaded = reinterpret_cast<float*>(column_of + blur_tile::line(p.x.radius) * channels);
+    float* along_x = loaded + blur_tile::line(p.y.radius) * pitch;
+    if (thread < sample_axis::most_taps) {
         taps_x[thread] = p.x.taps[thread];
         taps_y[thread] = p.y.taps[thread];
     }
-    const auto clamped = [](const axis& a, int i) {
+    const auto clamped = [](const sample_axis& a, int i) {
         return ::min(::max(a.before - a.radius + i, 0), a.count - 1);
     };
     for (int v = thread; v < columns; v += threads)
@@ -506,7 +457,7 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
 
 template <class T>
 __global__ void __launch_bounds__(tile::threads)
-    interpolate(const __grid_constant__ plan p, const __grid_constant__ image_batch_view<T> destination,
+    interpolate(const __grid_constant__ decimation p, const __grid_constant__ image_batch_view<T> destination,
                 bool aligned) {
     ptx::let_next_grid_begin();
     const image_view<T>& image = destination.first;
@@ -624,16 +575,16 @@ std::int64_t most_pixels(std::int64_t size, double sigma) {
 }
 
 /// Values of such a row, from a multiple of 4 on.
-std::int64_t most_row_values(const gaussian_blur_problem& p) {
+std::int64_t most_row_values(const problem& p) {
     return most_pixels(p.width, p.sigma.x) * p.channels + 3;
 }
 
 /// Few rows where blocks would be few, many where they need not be: the lines of samples at a band's ends are
 /// shared by two of them.
-band band_of(const gaussian_blur_problem& problem) {
-    const int factor = factor_of(problem.sigma.y);
-    const std::int64_t strips = divide_up(most_row_values(problem), tile::values) * problem.images;
-    const std::int64_t even = most_pixels(problem.height, problem.sigma.y) * strips / tile::wanted_blocks;
+sample_band band_of(const problem& p, std::int64_t wanted_blocks) {
+    const int factor = factor_of(p.sigma.y);
+    const std::int64_t strips = divide_up(most_row_values(p), tile::values) * p.images;
+    const std::int64_t even = most_pixels(p.height, p.sigma.y) * strips / wanted_blocks;
     const int rows = static_cast<int>(std::clamp<std::int64_t>(even, tile::least_rows, tile::rows));
     if (factor <= rows) {
         const int cells = std::min(rows / factor, tile::cells);
@@ -650,7 +601,7 @@ struct sizes {
 };
 
 /// In floats, at most.
-sizes sizes_of(const gaussian_blur_problem& p, const band& band) {
+sizes sizes_of(const problem& p, const sample_band& band) {
     const std::int64_t bands =
         divide_up(most_samples(p.height, p.sigma.y) + support - 1, band.cells) * band.parts;
     const std::int64_t strips = divide_up(most_row_values(p), tile::values);
@@ -662,8 +613,9 @@ sizes sizes_of(const gaussian_blur_problem& p, const band& band) {
 }
 
 /// For `size` pixels from `begin` of a line of `source_size`.
-axis axis_of(double sigma, std::int64_t begin, std::int64_t size, std::int64_t source_size, border border) {
-    axis a{};
+sample_axis axis_of(double sigma, std::int64_t begin, std::int64_t size, std::int64_t source_size,
+                    border border) {
+    sample_axis a{};
     a.factor = factor_of(sigma);
     a.inverse = 1 / static_cast<float>(a.factor);
     a.radius = radius_of_samples(sigma);
@@ -689,111 +641,133 @@ axis axis_of(double sigma, std::int64_t begin, std::int64_t size, std::int64_t s
     return a;
 }
 
-/// Whether the quads of all rows can be loaded or stored as vectors.
-template <class T>
-bool has_aligned_rows(const image_batch_view<T>& images) {
-    return reinterpret_cast<std::uintptr_t>(images.first.data) % (4 * sizeof(T)) == 0 &&
-           images.first.row_stride % 4 == 0 && (images.count == 1 || images.stride % 4 == 0);
+/// What all of its kernels know of the problem.
+decimation decimation_of(const problem& p, const sample_band& band) {
+    decimation d{};
+    d.x = axis_of(p.sigma.x, p.x, p.width, p.source_width, p.border);
+    d.y = axis_of(p.sigma.y, p.y, p.height, p.source_height, p.border);
+    d.band = band;
+    d.channels = static_cast<int>(p.channels);
+    const std::int64_t first_value = d.x.first_pixel() * d.channels;
+    d.lead = static_cast<int>((first_value % 4 + 4) % 4);
+    d.first_value = first_value - d.lead;
+    const std::int64_t row_values = d.lead + std::int64_t{d.x.cells()} * d.x.factor * d.channels;
+    d.strips = static_cast<int>(divide_up(row_values, tile::values));
+    d.strip_pitch = samples_of_strip(d.x.factor, d.channels) * d.channels;
+    d.bands = d.band.count(d.y);
+    return d;
 }
 
-}  // namespace
+std::size_t shared_bytes_of_decimate(const decimation& d, pixel_type type) {
+    switch (type) {
+        case pixel_type::u8:
+            return decimate_shared<std::uint8_t>::bytes(d);
+        case pixel_type::u16:
+            return decimate_shared<std::uint16_t>::bytes(d);
+        case pixel_type::f16:
+            return decimate_shared<half>::bytes(d);
+        case pixel_type::f32:
+            break;
+    }
+    return decimate_shared<float>::bytes(d);
+}
 
-bool decimated_fits(const gaussian_blur_problem& p) {
-    const auto is_wide = [](double sigma, std::int64_t radius) {
-        return sigma >= min_sigma && sigma <= max_sigma && static_cast<double>(radius) >= 4 * sigma;
-    };
-    if (!is_wide(p.sigma.x, p.radius.x) || !is_wide(p.sigma.y, p.radius.y)) return false;
-    // What lies around a small picture must not cost more than the window: a pixel about as much as 8 taps.
+bool is_wide(double sigma, std::int64_t radius) {
+    return sigma >= min_sigma && sigma <= max_sigma && static_cast<double>(radius) >= 4 * sigma;
+}
+
+bool fits_grids(const problem& p) {
+    return most_row_values(p) <= max_row_values && p.images <= max_grid_y &&
+           most_pixels(p.height, p.sigma.y) <= max_grid_y * tile::least_rows &&
+           divide_up(most_samples(p.width, p.sigma.x) * p.channels, tile::threads) <= max_grid_y;
+}
+
+/// What lies around a small picture must not cost more than the window.
+bool is_small(const problem& p, double taps_per_pixel) {
     const auto pixels = [](std::int64_t size, double sigma) {
         return static_cast<double>(most_pixels(size, sigma));
     };
-    if (most_row_values(p) > max_row_values || p.images > max_grid_y) return false;
-    if (most_pixels(p.height, p.sigma.y) > max_grid_y * tile::least_rows) return false;
-    if (divide_up(most_samples(p.width, p.sigma.x) * p.channels, tile::threads) > max_grid_y) return false;
-    return 8 * pixels(p.width, p.sigma.x) * pixels(p.height, p.sigma.y) <=
+    return taps_per_pixel * pixels(p.width, p.sigma.x) * pixels(p.height, p.sigma.y) >
            static_cast<double>(p.width) * static_cast<double>(p.height) *
                (2.0 * static_cast<double>(p.radius.x) + 2.0 * static_cast<double>(p.radius.y));
 }
 
-bool decimated_fits(const gaussian_blur_problem& p, const device_traits& device) {
-    if (!decimated_fits(p)) return false;
-    plan small{};
-    small.x = axis_of(p.sigma.x, 0, p.width, p.width, border::replicate);
-    small.y = axis_of(p.sigma.y, 0, p.height, p.height, border::replicate);
-    small.channels = static_cast<int>(p.channels);
-    return blur_tile::shared_bytes(small) <= device.shared_memory_per_block_optin;
+}  // namespace
+
+std::string_view decimated_needs(const problem& p, const device_traits& device) {
+    static_assert(min_sigma == 8 && max_sigma == 8192);
+    if (p.kind != taps_kind::gaussian) return "takes Gaussians";
+    if (!is_wide(p.sigma.x, p.radius.x) || !is_wide(p.sigma.y, p.radius.y))
+        return "takes sigmas from 8 to 8192, and radii from 4 sigma on";
+    if (p.source_width > max_row_values / p.channels || !fits_grids(p))
+        return "takes no more rows, values of a row and images than its grids count";
+    if (is_small(p, tuning_of(device).decimated_taps_per_pixel))
+        return "needs an image that is not small against the window";
+    if (blur_tile::shared_bytes(radius_of_samples(p.sigma.x), radius_of_samples(p.sigma.y), p.channels) >
+        device.shared_memory_per_block_optin)
+        return "needs more shared memory a block than the device has";
+    return {};
 }
 
-std::int64_t decimated_workspace_bytes(const gaussian_blur_problem& problem) {
-    const sizes floats = sizes_of(problem, band_of(problem));
-    return (floats.partial + floats.samples + floats.blurred) * std::int64_t{sizeof(float)};
+decimated_plan plan_decimated(const problem& p, const device_traits& device) {
+    const tuning& numbers = tuning_of(device);
+    const sample_band band = band_of(p, numbers.decimated_blocks);
+    const decimation d = decimation_of(p, band);
+    const sizes floats = sizes_of(p, band);
+    // As many threads a sample as keep the block busy.
+    const int tasks = d.strip_pitch * round_up(band.lines(), tile::lines) / tile::lines;
+    const auto lanes =
+        static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(tile::threads / tasks, 1, 32))));
+    // Where tiles are many, fewer threads a tile, which share more of what they load.
+    const launch_extents tiles{divide_up(d.x.blurred, blur_tile::size),
+                               divide_up(d.y.blurred, blur_tile::size), p.images};
+    const bool are_many = tiles.x * tiles.y * p.images >= numbers.decimated_tiles_per_sm * device.sm_count;
+    const int outputs = are_many ? 8 : 4;
+    const bool waits = waits_for_grids(device);
+    const int quad = 4 * p.value_bytes();
+    return {.samples = d,
+            .partial_floats = floats.partial,
+            .sample_floats = floats.samples,
+            .scratch_bytes = (floats.partial + floats.samples + floats.blurred) * std::int64_t{sizeof(float)},
+            .decimate = {.blocks = {d.strips, d.bands, p.images},
+                         .threads = {tile::threads},
+                         .shared_bytes = shared_bytes_of_decimate(d, p.type),
+                         .shared_limit = device.shared_memory_per_block_optin},
+            .add_up = {.blocks = {d.y.count, divide_up(std::int64_t{d.x.count} * p.channels, tile::threads),
+                                  p.images},
+                       .threads = {tile::threads},
+                       .begins_early = waits},
+            .blur = {.blocks = tiles,
+                     .threads = {blur_tile::threads(outputs)},
+                     .shared_bytes = blur_tile::shared_bytes(d.x.radius, d.y.radius, p.channels),
+                     .shared_limit = device.shared_memory_per_block_optin,
+                     .begins_early = waits},
+            .interpolate = {.blocks = {divide_up(p.row_values(), tile::values),
+                                       divide_up(p.height, tile::out_rows), p.images},
+                            .threads = {tile::threads},
+                            .begins_early = waits},
+            .lanes = lanes,
+            .outputs = outputs,
+            .aligned_loads = p.source_alignment() >= quad,
+            .aligned_stores = p.destination_alignment >= quad};
 }
 
 template <class T>
-void launch_decimated(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    const image_view<T>& image = a.destination.first;
-    const auto channels = static_cast<int>(image.channels);
-    const gaussian_blur_problem problem{.width = image.width,
-                                        .height = image.height,
-                                        .channels = image.channels,
-                                        .sigma = {a.taps_x.sigma, a.taps_y.sigma},
-                                        .images = a.destination.count};
-    plan p{};
-    p.x = axis_of(a.taps_x.sigma, a.x, image.width, a.source.first.width, a.border);
-    p.y = axis_of(a.taps_y.sigma, a.y, image.height, a.source.first.height, a.border);
-    p.band = band_of(problem);
-    p.channels = channels;
-    const sizes floats = sizes_of(problem, p.band);
-    const std::int64_t first_value = p.x.first_pixel() * channels;
-    p.lead = static_cast<int>((first_value % 4 + 4) % 4);
-    p.first_value = first_value - p.lead;
-    const std::int64_t row_values = p.lead + std::int64_t{p.x.cells()} * p.x.factor * channels;
-    p.strips = static_cast<int>(divide_up(row_values, tile::values));
-    p.strip_pitch = samples_of_strip(p.x.factor, channels) * channels;
-    p.bands = p.band.count(p.y);
-    p.partial = a.intermediate;
-    p.samples = p.partial + floats.partial;
-    p.blurred = p.samples + floats.samples;
-
-    // As many threads a sample as keep the block busy.
-    const int tasks = p.strip_pitch * round_up(p.band.lines(), tile::lines) / tile::lines;
-    const auto lanes =
-        static_cast<int>(std::bit_floor(static_cast<unsigned>(std::clamp(tile::threads / tasks, 1, 32))));
-    const std::int64_t images = problem.images;
-    const bool waits = waits_for_grids(device);
-    launch({.blocks = {p.strips, p.bands, images},
-            .threads = {tile::threads},
-            .shared_bytes = decimate_shared<T>::bytes(p),
-            .shared_limit = device.shared_memory_per_block_optin,
-            .stream = stream},
-           decimate<T>, p, a.source, has_aligned_rows(a.source), a.border, a.border_value, lanes);
-    launch({.blocks = {p.y.count, divide_up(std::int64_t{p.x.count} * channels, tile::threads), images},
-            .threads = {tile::threads},
-            .stream = stream,
-            .begins_early = waits},
-           add_up, p);
-    // Where tiles are many, fewer threads a tile, which share more of what they load.
-    const launch_extents tiles{divide_up(p.x.blurred, blur_tile::size),
-                               divide_up(p.y.blurred, blur_tile::size), images};
-    const bool are_many = tiles.x * tiles.y * images >= 2 * device.sm_count;
-    launch({.blocks = tiles,
-            .threads = {blur_tile::threads(are_many ? 8 : 4)},
-            .shared_bytes = blur_tile::shared_bytes(p),
-            .shared_limit = device.shared_memory_per_block_optin,
-            .stream = stream,
-            .begins_early = waits},
-           are_many ? blur<8> : blur<4>, p);
-    launch({.blocks = {divide_up(image.width * channels, tile::values),
-                       divide_up(image.height, tile::out_rows), images},
-            .threads = {tile::threads},
-            .stream = stream,
-            .begins_early = waits},
-           interpolate<T>, p, a.destination, has_aligned_rows(a.destination));
+void launch_decimated(const decimated_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    decimation d = plan.samples;
+    d.partial = a.intermediate;
+    d.samples = d.partial + plan.partial_floats;
+    d.blurred = d.samples + plan.sample_floats;
+    launch(config_of(plan.decimate, stream), decimate<T>, d, a.source, plan.aligned_loads, a.border,
+           a.border_value, plan.lanes);
+    launch(config_of(plan.add_up, stream), add_up, d);
+    launch(config_of(plan.blur, stream), plan.outputs == 8 ? blur<8> : blur<4>, d);
+    launch(config_of(plan.interpolate, stream), interpolate<T>, d, a.destination, plan.aligned_stores);
 }
 
-template void launch_decimated(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_decimated(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_decimated(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_decimated(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_decimated(const decimated_plan&, const arguments<float>&, cudaStream_t);
+template void launch_decimated(const decimated_plan&, const arguments<half>&, cudaStream_t);
+template void launch_decimated(const decimated_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_decimated(const decimated_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

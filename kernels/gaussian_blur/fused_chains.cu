@@ -1,7 +1,7 @@
-// fused, for large windows of one channel of float: chains of warps that lend rows to each other.
+// fused, variant chains, for large windows of one channel of float: chains of warps that lend rows to each other.
 //
 //   strip of 128 columns
-//     warp 0    rows of its own: along x -> h -> sums of outputs, in registers, as in fused.cuh
+//     warp 0    rows of its own: along x -> h -> sums of outputs, in registers, as in fused_strips.cuh
 //               2r rows below: borrows h
 //     warp 1    its first 2r rows: along x -> h, which it lends to warp 0, and begins sums
 //               the others ...
@@ -28,11 +28,13 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/column_sums.cuh"
-#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
-#include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/packet.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/march.hpp"
 #include "kernels/gaussian_blur/row_sums.cuh"
+#include "kernels/gaussian_blur/tuning/tuning.hpp"
 
 #include <algorithm>
 
@@ -319,13 +321,11 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
 }
 
 template <int radius>
-void launch(const arguments<float>& a, const device_traits& device, cudaStream_t stream) {
+fused_chains_plan plan_of(const problem& p, const device_traits& device) {
     using chain = chain<radius>;
-    const image_view<float>& to = a.destination.first;
-    const std::int64_t strips = divide_up(to.width, chain::columns);
+    const std::int64_t strips = divide_up(p.width, chain::columns);
     // As many warps to a block as shared memory holds, but fewer where multiprocessors would go without.
-    const std::int64_t most_warps =
-        divide_up(to.height, 2 * radius) * strips * a.destination.count / device.sm_count;
+    const std::int64_t most_warps = divide_up(p.height, 2 * radius) * strips * p.images / device.sm_count;
     int warps = chain::max_warps;
     while (warps > 1 &&
            (warps > most_warps ||
@@ -335,44 +335,58 @@ void launch(const arguments<float>& a, const device_traits& device, cudaStream_t
                              (chain::bytes(warps) + shared_bytes_reserved);
     const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, chain::max_warps / warps);
     // Each warp is to have as many rows as it filters to start.
-    const march m = plan_march(to.height, strips, a.destination.count, device.sm_count * blocks_per_sm,
-                               warps * 2 * radius, 1);
-    const int rows_per_warp =
-        warps == 1 ? m.rows_per_block
-                   : static_cast<int>(divide_up(m.rows_per_block + chain::less_in_last, warps));
+    const march down = plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm,
+                                  warps * 2 * radius, 1, tuning_of(device).march);
+    const std::int64_t rows_per_warp =
+        warps == 1 ? down.rows_per_block : divide_up(down.rows_per_block + chain::less_in_last, warps);
+    return {.grid = {.blocks = {strips * down.segments},
+                     .threads = {lanes * warps},
+                     .shared_bytes = static_cast<std::size_t>(
+                         std::max(shared_bytes_of_one_of(blocks_per_sm, device), chain::bytes(warps))),
+                     .shared_limit = device.shared_memory_per_block_optin,
+                     .begins_early = waits_for_grids(device)},
+            .strips = static_cast<unsigned>(strips),
+            .march = down,
+            .rows_per_warp = static_cast<int>(rows_per_warp)};
+}
+
+template <int radius>
+void launch(const fused_chains_plan& plan, const arguments<float>& a, cudaStream_t stream) {
     chain_parameters<radius> p{batch_rows<float>::of(a, a.y * a.source.first.row_stride + a.x),
-                               static_cast<int>(to.width),
+                               static_cast<int>(a.destination.first.width),
                                static_cast<int>(a.x),
                                static_cast<int>(a.source.first.width),
-                               static_cast<unsigned>(strips),
-                               m.segments,
-                               m.rows_per_block,
-                               rows_per_warp,
+                               plan.strips,
+                               plan.march.segments,
+                               plan.march.rows_per_block,
+                               plan.rows_per_warp,
                                a.border,
                                a.border_value,
                                {},
                                {}};
     std::copy_n(a.taps_x.table, 2 * radius + 1, p.taps_x);
     std::copy_n(a.taps_y.table, 2 * radius + 1, p.taps_y);
-    const auto bytes = static_cast<std::size_t>(
-        std::max(shared_bytes_of_one_of(blocks_per_sm, device), chain::bytes(warps)));
-    for_each_launch(a.destination.count, strips * m.segments, p, [&](const auto& part, std::int64_t blocks) {
-        kernels::launch({.blocks = {blocks},
-                         .threads = {lanes * warps},
-                         .shared_bytes = bytes,
-                         .shared_limit = device.shared_memory_per_block_optin,
-                         .stream = stream,
-                         .begins_early = waits_for_grids(device)},
-                        fused_chains<radius>, part);
+    launch_batch(plan.grid, a.destination.count, fused_chains<radius>, p, stream);
+}
+
+/// function<radius>()
+template <class Function>
+void with_chain(std::int64_t radius, Function function) {
+    with_radius<max_register_radius(pixel_type::f32, 1)>(static_cast<int>(radius), [&]<int each>() {
+        if constexpr (each > max_tile_radius(pixel_type::f32, 1)) function.template operator()<each>();
     });
 }
 
 }  // namespace
 
-void launch_fused_chains(const arguments<float>& a, const device_traits& device, cudaStream_t stream) {
-    with_radius<max_register_radius(pixel_type::f32, 1)>(a.taps_x.radius, [&]<int radius>() {
-        if constexpr (radius > max_tile_radius(pixel_type::f32, 1)) launch<radius>(a, device, stream);
-    });
+fused_chains_plan plan_fused_chains(const problem& p, const device_traits& device) {
+    fused_chains_plan plan{};
+    with_chain(p.radius.x, [&]<int radius>() { plan = plan_of<radius>(p, device); });
+    return plan;
+}
+
+void launch_fused_chains(const fused_chains_plan& plan, const arguments<float>& a, cudaStream_t stream) {
+    with_chain(a.taps_x.radius, [&]<int radius>() { launch<radius>(plan, a, stream); });
 }
 
 }  // namespace heddle::kernels::gaussian_blur

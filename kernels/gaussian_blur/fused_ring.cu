@@ -1,4 +1,4 @@
-// fused, for windows whose sums do not fit the registers and for two different radii: the rows filtered along
+// fused, variant ring, for windows whose sums do not fit the registers and for two different radii: the rows filtered along
 // x wait in a ring in shared memory.
 //
 //   source --bulk copies--> 32 rows as they are --along x, 8 pixels a thread--> ring of 2r + 32 rows of float
@@ -26,13 +26,15 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
-#include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/fused_ring.hpp"
+#include "kernels/gaussian_blur/plan/march.hpp"
+#include "kernels/gaussian_blur/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
@@ -48,15 +50,14 @@ constexpr int outputs = 8;
 /// Of a round.
 constexpr int rows = 32;
 
-/// In place of a radius: those along x and along y are known at run time, up to max_radius.
+/// In place of a radius: those along x and along y are known at run time, up to max_ring_radius.
 constexpr int any_radius = -1;
-constexpr int max_radius = 255;
 /// Of one channel, each in a kernel of its own.
 constexpr int max_compiled_radius = 16;
 
 template <int radius>
 struct tile {
-    static constexpr int taps = 2 * (radius == any_radius ? max_radius : radius) + 1;  ///< at most
+    static constexpr int taps = 2 * (radius == any_radius ? max_ring_radius : radius) + 1;  ///< at most
     static constexpr int strip = radius == any_radius ? 128 : 256;  ///< values of a row, at most
     static constexpr int columns = radius == any_radius ? 2 : 4;    ///< that a thread filters along y
     static constexpr int max_threads = strip / columns * rows / outputs;
@@ -69,20 +70,6 @@ constexpr int vector_values = std::min(outputs, max_vector_bytes / static_cast<i
 /// Pixels whose values fill whole vectors.
 template <class T, int channels>
 constexpr int vector_pixels = vector_values<T> / std::gcd(vector_values<T>, channels);
-
-/// A block's shared memory, in this order: a barrier, the ring, the rows of a round, taps that are not
-/// compiled in, the columns that stand for those outside of the image.
-struct layout {
-    int strip;        ///< values of a row of the destination
-    int halo;         ///< values on both sides of them, in whole copies of 16 bytes
-    int lead;         ///< rows that are filtered before the first output
-    int ring_rows;    ///< a multiple of `outputs`, so that a group of rows never wraps
-    int ring_pitch;   ///< floats
-    int stage_pitch;  ///< values
-    int taps_x;       ///< floats
-    int taps_y;
-    std::int64_t bytes;
-};
 
 template <class T, int taps>
 struct parameters {
@@ -107,7 +94,7 @@ struct parameters {
     T border_value;
     bool aligned_loads;
     bool aligned_stores;
-    gaussian_blur::layout layout;
+    ring_layout layout;
     float taps_x[taps];
     float taps_y[taps];
 };
@@ -204,7 +191,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
     constexpr int row_groups = rows / rows_x;
     constexpr int width_x = channels * rows_x;
     constexpr int shift_limit = vector_pixels<T, channels>;
-    const layout& l = p.layout;
+    const ring_layout& l = p.layout;
     const int radius_x = radius == any_radius ? p.radius_x : radius;
     const int radius_y = radius == any_radius ? p.radius_y : radius;
     // Rows in shared memory are loaded from `shift` pixels before the window on, where a vector begins.
@@ -394,14 +381,15 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
     }
 }
 
-template <int radius>
-layout plan_layout(std::int64_t row_values, int channels, int value_bytes, int radius_x, int radius_y,
-                   int max_strip = tile<radius>::strip) {
+/// Of windows that are compiled in, or of any.
+ring_layout lay_out(const problem& p, bool is_compiled, int max_strip) {
+    const auto channels = static_cast<int>(p.channels), value_bytes = p.value_bytes();
+    const auto radius_x = static_cast<int>(p.radius.x), radius_y = static_cast<int>(p.radius.y);
     const int packet = max_vector_bytes / value_bytes;
     const int granule = std::lcm(outputs * channels, max_vector_bytes);  // whole groups of pixels and copies
-    const std::int64_t strips = (row_values - 1) / std::max(granule, max_strip / granule * granule) + 1;
-    layout l{};
-    l.strip = round_up(static_cast<int>((row_values - 1) / strips + 1), granule);
+    const std::int64_t strips = divide_up(p.row_values(), std::max(granule, max_strip / granule * granule));
+    ring_layout l{};
+    l.strip = round_up(static_cast<int>(divide_up(p.row_values(), strips)), granule);
     const int vector = std::min(outputs, packet);
     l.halo = round_up(round_up(radius_x, vector / std::gcd(vector, channels)) * channels, packet);
     l.lead = round_up(2 * radius_y, outputs);
@@ -410,7 +398,7 @@ layout plan_layout(std::int64_t row_values, int channels, int value_bytes, int r
     // An odd multiple of 16 bytes. The last group of pixels is loaded whole.
     const int row_bytes = (l.strip + 2 * l.halo + outputs * channels) * value_bytes;
     l.stage_pitch = (round_up(row_bytes, 2 * max_vector_bytes) + max_vector_bytes) / value_bytes;
-    if (radius == any_radius) {
+    if (!is_compiled) {
         l.taps_x = round_up(2 * radius_x + 1, outputs) + 4 * outputs;
         l.taps_y = round_up(2 * radius_y + 1, outputs) + 4 * outputs;
     }
@@ -427,110 +415,105 @@ std::int64_t bytes_of_half(const device_traits& device) {
 }
 
 /// The widest strips of which an SM holds two blocks, or else the narrowest.
-layout plan_any_radius(std::int64_t row_values, std::int64_t channels, int value_bytes, std::int64_t radius_x,
-                       std::int64_t radius_y, const device_traits& device) {
+ring_layout lay_out_any(const problem& p, const device_traits& device) {
     constexpr int min_strip = 64;
     for (int strip = tile<any_radius>::strip;; strip /= 2) {
-        const layout l =
-            plan_layout<any_radius>(row_values, static_cast<int>(channels), value_bytes,
-                                    static_cast<int>(radius_x), static_cast<int>(radius_y), strip);
+        const ring_layout l = lay_out(p, false, strip);
         if (l.bytes <= bytes_of_half(device) || strip <= min_strip) return l;
     }
 }
 
-template <int channels, int radius, class T>
-void launch(const arguments<T>& a, const layout& l, const device_traits& device, cudaStream_t stream) {
+constexpr int first_compiled_radius(pixel_type type) {
+    return max_register_radius(type, 1) + 1;
+}
+
+bool may_be_compiled(const problem& p) {
+    return p.channels == 1 && p.has_one_radius_up_to(max_compiled_radius) &&
+           p.radius.x >= first_compiled_radius(p.type);
+}
+
+template <class T, int channels, int radius>
+void launch(const fused_ring_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     const image_view<T>& out = a.destination.first;
-    const std::int64_t row_values = out.width * channels;
-    const std::int64_t strips = (row_values - 1) / l.strip + 1;
-    const int threads = round_up(l.strip / tile<radius>::columns * rows / outputs, 32);
-    const std::int64_t fit =
-        static_cast<std::int64_t>(device.shared_memory_per_sm) / (l.bytes + shared_bytes_reserved);
-    const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, 65536 / (threads * 128));
-    const march m =
-        plan_march(out.height, strips, a.destination.count, device.sm_count * blocks_per_sm, l.lead, rows);
-    parameters<T, tile<radius>::taps> p{
-        .source = a.source.first.data,
-        .destination = out.data,
-        .source_stride = a.source.first.row_stride,
-        .source_image = a.source.stride,
-        .destination_stride = out.row_stride,
-        .destination_image = a.destination.stride,
-        .source_height = a.source.first.height,
-        .height = out.height,
-        .y = a.y,
-        .x = static_cast<int>(a.x),
-        .source_width = static_cast<int>(a.source.first.width),
-        .row_values = static_cast<int>(row_values),
-        .rows_per_block = m.rows_per_block,
-        .strips = static_cast<unsigned>(strips),
-        .segments = m.segments,
-        .radius_x = a.taps_x.radius,
-        .radius_y = a.taps_y.radius,
-        .border = a.border,
-        .border_value = a.border_value,
-        .aligned_loads = is_aligned(a.source, a.x * channels, max_vector_bytes),
-        .aligned_stores = is_aligned(a.destination, 0, tile<radius>::columns * static_cast<int>(sizeof(T))),
-        .layout = l,
-        .taps_x = {},
-        .taps_y = {}};
+    parameters<T, tile<radius>::taps> p{.source = a.source.first.data,
+                                        .destination = out.data,
+                                        .source_stride = a.source.first.row_stride,
+                                        .source_image = a.source.stride,
+                                        .destination_stride = out.row_stride,
+                                        .destination_image = a.destination.stride,
+                                        .source_height = a.source.first.height,
+                                        .height = out.height,
+                                        .y = a.y,
+                                        .x = static_cast<int>(a.x),
+                                        .source_width = static_cast<int>(a.source.first.width),
+                                        .row_values = static_cast<int>(out.width * channels),
+                                        .rows_per_block = plan.march.rows_per_block,
+                                        .strips = plan.strips,
+                                        .segments = plan.march.segments,
+                                        .radius_x = a.taps_x.radius,
+                                        .radius_y = a.taps_y.radius,
+                                        .border = a.border,
+                                        .border_value = a.border_value,
+                                        .aligned_loads = plan.aligned_loads,
+                                        .aligned_stores = plan.aligned_stores,
+                                        .layout = plan.layout,
+                                        .taps_x = {},
+                                        .taps_y = {}};
     std::copy_n(a.taps_x.table, 2 * a.taps_x.radius + 1, p.taps_x);
     std::copy_n(a.taps_y.table, 2 * a.taps_y.radius + 1, p.taps_y);
+    launch_batch(plan.grid, a.destination.count, fused_ring<T, channels, radius>, p, stream);
+}
 
-    for_each_launch(a.destination.count, strips * m.segments, p, [&](const auto& part, std::int64_t blocks) {
-        kernels::launch({.blocks = {blocks},
-                         .threads = {threads},
-                         .shared_bytes = static_cast<std::size_t>(l.bytes),
-                         .shared_limit = device.shared_memory_per_block_optin,
-                         .stream = stream},
-                        fused_ring<T, channels, radius>, part);
+template <class T>
+void launch_compiled(const fused_ring_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    with_radius<max_compiled_radius>(a.taps_x.radius, [&]<int radius>() {
+        if constexpr (radius >= first_compiled_radius(pixel_type_of<T>))
+            launch<T, 1, radius>(plan, a, stream);
     });
-}
-
-template <class T, int... radii>
-bool launch_compiled(const arguments<T>& a, const device_traits& device, cudaStream_t stream,
-                     std::integer_sequence<int, radii...>) {
-    const auto launch_radius = [&]<int radius>() {
-        const layout l = plan_layout<radius>(a.destination.first.width, 1, sizeof(T), radius, radius);
-        if (l.bytes > bytes_of_half(device)) return false;
-        launch<1, radius>(a, l, device, stream);
-        return true;
-    };
-    constexpr int first = 1 + max_register_radius(pixel_type_of<T>, 1);
-    return a.taps_x.radius == a.taps_y.radius &&
-           ((a.taps_x.radius == first + radii && launch_radius.template operator()<first + radii>()) || ...);
-}
-
-template <int channels, class T>
-void launch_channels(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    constexpr int compiled = max_compiled_radius - max_register_radius(pixel_type_of<T>, channels);
-    if constexpr (channels == 1 && compiled > 0)
-        if (launch_compiled(a, device, stream, std::make_integer_sequence<int, compiled>{})) return;
-    const layout l = plan_any_radius(a.destination.first.width * channels, channels, sizeof(T),
-                                     a.taps_x.radius, a.taps_y.radius, device);
-    launch<channels, any_radius>(a, l, device, stream);
 }
 
 }  // namespace
 
-int fused_ring_blocks_per_sm(const gaussian_blur_problem& problem, const device_traits& device) {
-    if (problem.radius.x > max_radius || problem.radius.y > max_radius) return 0;
-    const layout l = plan_any_radius(problem.width * problem.channels, problem.channels,
-                                     value_bytes(problem.type), problem.radius.x, problem.radius.y, device);
-    if (l.bytes > static_cast<std::int64_t>(device.shared_memory_per_block_optin)) return 0;
-    return static_cast<int>(static_cast<std::int64_t>(device.shared_memory_per_sm) /
-                            (l.bytes + shared_bytes_reserved));
+std::int64_t shared_bytes_of_ring(const problem& p, const device_traits& device) {
+    return lay_out_any(p, device).bytes;
+}
+
+fused_ring_plan plan_fused_ring(const problem& p, const device_traits& device) {
+    using compiled = tile<max_compiled_radius>;
+    using any = tile<any_radius>;
+    ring_layout l = lay_out(p, true, compiled::strip);
+    const bool is_compiled = may_be_compiled(p) && l.bytes <= bytes_of_half(device);
+    if (!is_compiled) l = lay_out_any(p, device);
+    const int columns = is_compiled ? compiled::columns : any::columns;
+    const std::int64_t strips = divide_up(p.row_values(), l.strip);
+    const int threads = round_up(l.strip / columns * rows / outputs, 32);
+    const std::int64_t fit =
+        static_cast<std::int64_t>(device.shared_memory_per_sm) / (l.bytes + shared_bytes_reserved);
+    const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(fit, 1, 65536 / (threads * 128));
+    const march down = plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm, l.lead, rows,
+                                  tuning_of(device).march);
+    return {.grid = {.blocks = {strips * down.segments},
+                     .threads = {threads},
+                     .shared_bytes = static_cast<std::size_t>(l.bytes),
+                     .shared_limit = device.shared_memory_per_block_optin},
+            .layout = l,
+            .is_compiled = is_compiled,
+            .strips = static_cast<unsigned>(strips),
+            .march = down,
+            .aligned_loads = p.place_alignment() >= max_vector_bytes,
+            .aligned_stores = p.destination_alignment >= columns * p.value_bytes()};
 }
 
 template <class T>
-void launch_fused_ring(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
+void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    if (plan.is_compiled) return launch_compiled(plan, a, stream);
     with_channels(a.source.first.channels,
-                  [&]<int channels>() { launch_channels<channels>(a, device, stream); });
+                  [&]<int channels>() { launch<T, channels, any_radius>(plan, a, stream); });
 }
 
-template void launch_fused_ring(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_fused_ring(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_fused_ring(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_fused_ring(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_fused_ring(const fused_ring_plan&, const arguments<float>&, cudaStream_t);
+template void launch_fused_ring(const fused_ring_plan&, const arguments<half>&, cudaStream_t);
+template void launch_fused_ring(const fused_ring_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_fused_ring(const fused_ring_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

@@ -1,15 +1,15 @@
 #pragma once
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/column_sums.cuh"
-#include "kernels/gaussian_blur/fused_tiles.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/packet.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/fused_tiles.hpp"
 #include "kernels/gaussian_blur/row_sums.cuh"
 
 #include <algorithm>
@@ -220,24 +220,15 @@ __global__ void __launch_bounds__(32 * tile_shape::warps, tile_shape::blocks_per
 }
 
 template <int channels, int radius, class T>
-void launch_tiles(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    using tile = window_tile<T, channels, radius>;
-    constexpr int packet_bytes = tile::values * tile::size;
-    const image_view<T>& to = a.destination.first;
-    const int row_values = static_cast<int>(to.width) * channels;
-    const int left = static_cast<int>(a.x) * channels;
-    const int shift = left % tile::values;
-    const bool stores_packets =
-        shift == 0 && row_values % tile::values == 0 && is_aligned(a.destination, 0, packet_bytes);
-    const tile_grid grid{tile::shape, row_values + shift, to.height};
+void launch_tiles(const fused_tiles_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     tile_parameters<T, radius> p{batch_rows<T>::of(a, 0),
-                                 row_values,
-                                 left,
-                                 shift,
+                                 static_cast<int>(a.destination.first.width) * channels,
+                                 static_cast<int>(a.x) * channels,
+                                 plan.shift,
                                  static_cast<int>(a.source.first.width),
-                                 static_cast<unsigned>(grid.strips),
-                                 static_cast<unsigned>(grid.segments),
-                                 stores_packets,
+                                 static_cast<unsigned>(plan.tiles.strips),
+                                 static_cast<unsigned>(plan.tiles.segments),
+                                 plan.stores_packets,
                                  a.border,
                                  a.border_value,
                                  {},
@@ -246,22 +237,15 @@ void launch_tiles(const arguments<T>& a, const device_traits& device, cudaStream
         p.taps_y[i] = a.taps_y.table[i] * scale_of_first_pass<T>;
         p.taps_x[i] = a.taps_x.table[i] * scale_of_second_pass<T>;
     }
-    for_each_launch(a.destination.count, grid.strips * grid.segments, p,
-                    [&](const auto& part, std::int64_t blocks) {
-                        launch({.blocks = {blocks},
-                                .threads = {32 * tile::warps},
-                                .stream = stream,
-                                .begins_early = waits_for_grids(device)},
-                               fused_tiles<T, channels, radius>, part);
-                    });
+    launch_batch(plan.grid, a.destination.count, fused_tiles<T, channels, radius>, p, stream);
 }
 
 template <class T>
-void launch_fused_tiles(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
+void launch_fused_tiles(const fused_tiles_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     with_channels(a.source.first.channels, [&]<int channels>() {
         constexpr int most = max_tile_radius(pixel_type_of<T>, channels);
         with_radius<most>(a.taps_x.radius,
-                          [&]<int radius>() { launch_tiles<channels, radius>(a, device, stream); });
+                          [&]<int radius>() { launch_tiles<channels, radius>(plan, a, stream); });
     });
 }
 

@@ -56,18 +56,19 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
 
 }  // namespace
 
-template <class T>
-void launch_naive(const arguments<T>& a, const device_traits&, cudaStream_t stream) {
-    const image_view<T>& image = a.destination.first;
-    const std::int64_t across = (image.width * image.channels + tile::threads - 1) / tile::threads;
-    const std::int64_t rows = image.height * a.destination.count;
-    launch({.blocks = {across, std::min(rows, max_grid_y)}, .threads = {tile::threads}, .stream = stream},
-           naive<T>, a);
+naive_plan plan_naive(const problem& p, const device_traits&) {
+    return {{.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.height * p.images, max_grid_y)},
+             .threads = {tile::threads}}};
 }
 
-template void launch_naive(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_naive(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template <class T>
+void launch_naive(const naive_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch(config_of(plan.grid, stream), naive<T>, a);
+}
+
+template void launch_naive(const naive_plan&, const arguments<float>&, cudaStream_t);
+template void launch_naive(const naive_plan&, const arguments<half>&, cudaStream_t);
+template void launch_naive(const naive_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_naive(const naive_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

@@ -15,13 +15,12 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
 
 #include <algorithm>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
-
-constexpr int most_radius = 16;
 
 struct tile {
     static constexpr int threads = 128;
@@ -75,31 +74,29 @@ __global__ void __launch_bounds__(tile::threads)
     }
 }
 
-template <class T, int radius>
-void launch_along_y(const arguments<T>& a, cudaStream_t stream) {
-    const image_view<T>& destination = a.destination.first;
-    const std::int64_t across =
-        (destination.width * destination.channels + tile::threads - 1) / tile::threads;
-    const std::int64_t tiles = (destination.height + tile::rows - 1) / tile::rows * a.destination.count;
-    launch({.blocks = {across, std::min(tiles, max_grid_y)}, .threads = {tile::threads}, .stream = stream},
-           along_y<T, radius>, a, intermediate_of(a));
-}
-
 }  // namespace
 
-bool register_window_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    return along_x_fits(problem, device) && problem.radius.y <= most_radius;
+two_pass_plan plan_register_window(const problem& p, const device_traits& device) {
+    const intermediate_image between = intermediate_of(p);
+    const std::int64_t tiles = divide_up(p.height, tile::rows) * p.images;
+    return {.between = between,
+            .scratch_bytes = scratch_bytes_between(p),
+            .along_x = grid_along_x(p, between, device),
+            .along_y = {.blocks = {divide_up(p.row_values(), tile::threads), std::min(tiles, max_grid_y)},
+                        .threads = {tile::threads}}};
 }
 
 template <class T>
-void launch_register_window(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    launch_along_x(a, device, stream);
-    with_radius<most_radius>(a.taps_y.radius, [&]<int radius>() { launch_along_y<T, radius>(a, stream); });
+void launch_register_window(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch_along_x(plan, a, stream);
+    with_radius<max_window_radius>(a.taps_y.radius, [&]<int radius>() {
+        launch(config_of(plan.along_y, stream), along_y<T, radius>, a, plan.between);
+    });
 }
 
-template void launch_register_window(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_register_window(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_register_window(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_register_window(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_register_window(const two_pass_plan&, const arguments<float>&, cudaStream_t);
+template void launch_register_window(const two_pass_plan&, const arguments<half>&, cudaStream_t);
+template void launch_register_window(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_register_window(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

@@ -99,57 +99,60 @@ __global__ void __launch_bounds__(tile::threads) separable(const __grid_constant
     }
 }
 
-template <class Input, class Output>
-void launch(const pass<Input, Output>& pass, cudaStream_t stream) {
-    const std::int64_t across = (pass.row_values + tile::threads - 1) / tile::threads;
-    kernels::launch({.blocks = {across, std::min(pass.images * pass.rows, max_grid_y)},
-                     .threads = {tile::threads},
-                     .stream = stream},
-                    separable<Input, Output>, pass);
-}
-
 }  // namespace
 
-template <class T>
-void launch_separable(const arguments<T>& a, const device_traits&, cudaStream_t stream) {
-    const image_view<const T>& source = a.source.first;
-    const image_view<T>& destination = a.destination.first;
-    const intermediate_image between = intermediate_of(a);
-    const std::int64_t row_values = destination.width * destination.channels;
-    const std::int64_t image_stride = between.rows * between.stride;
-    launch<T, float>({.input = {source.data, source.row_stride, a.source.stride},
-                      .output = {a.intermediate, between.stride, image_stride},
-                      .images = a.destination.count,
-                      .rows = between.rows,
-                      .row_values = row_values,
-                      .channels = source.channels,
-                      .along_y = false,
-                      .size = source.width,
-                      .offset = a.x,
-                      .between = between,
-                      .border = a.border,
-                      .border_value = a.border_value,
-                      .taps = a.taps_x},
-                     stream);
-    launch<float, T>({.input = {a.intermediate, between.stride, image_stride},
-                      .output = {destination.data, destination.row_stride, a.destination.stride},
-                      .images = a.destination.count,
-                      .rows = destination.height,
-                      .row_values = row_values,
-                      .channels = source.channels,
-                      .along_y = true,
-                      .size = source.height,
-                      .offset = a.y,
-                      .between = between,
-                      .border = a.border,
-                      .border_value = static_cast<float>(a.border_value) * a.taps_x.sum,
-                      .taps = a.taps_y},
-                     stream);
+two_pass_plan plan_separable(const problem& p, const device_traits&) {
+    const intermediate_image between = intermediate_of(p);
+    const auto grid_of = [&p](std::int64_t rows) -> kernel_grid {
+        return {.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.images * rows, max_grid_y)},
+                .threads = {tile::threads}};
+    };
+    return {.between = between,
+            .scratch_bytes = scratch_bytes_between(p),
+            .along_x = grid_of(between.rows),
+            .along_y = grid_of(p.height)};
 }
 
-template void launch_separable(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_separable(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_separable(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_separable(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template <class T>
+void launch_separable(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    const image_view<const T>& source = a.source.first;
+    const image_view<T>& destination = a.destination.first;
+    const intermediate_image& between = plan.between;
+    const std::int64_t row_values = destination.width * destination.channels;
+    const std::int64_t image_stride = between.rows * between.stride;
+    launch(config_of(plan.along_x, stream), separable<T, float>,
+           {.input = {source.data, source.row_stride, a.source.stride},
+            .output = {a.intermediate, between.stride, image_stride},
+            .images = a.destination.count,
+            .rows = between.rows,
+            .row_values = row_values,
+            .channels = source.channels,
+            .along_y = false,
+            .size = source.width,
+            .offset = a.x,
+            .between = between,
+            .border = a.border,
+            .border_value = a.border_value,
+            .taps = a.taps_x});
+    launch(config_of(plan.along_y, stream), separable<float, T>,
+           {.input = {a.intermediate, between.stride, image_stride},
+            .output = {destination.data, destination.row_stride, a.destination.stride},
+            .images = a.destination.count,
+            .rows = destination.height,
+            .row_values = row_values,
+            .channels = source.channels,
+            .along_y = true,
+            .size = source.height,
+            .offset = a.y,
+            .between = between,
+            .border = a.border,
+            .border_value = static_cast<float>(a.border_value) * a.taps_x.sum,
+            .taps = a.taps_y});
+}
+
+template void launch_separable(const two_pass_plan&, const arguments<float>&, cudaStream_t);
+template void launch_separable(const two_pass_plan&, const arguments<half>&, cudaStream_t);
+template void launch_separable(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_separable(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

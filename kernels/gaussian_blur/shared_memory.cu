@@ -9,6 +9,8 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
 #include "kernels/gaussian_blur/strip.cuh"
 
 #include <algorithm>
@@ -138,71 +140,56 @@ __global__ void __launch_bounds__(strip::threads)
     }
 }
 
-template <int channels, class T>
-void launch_along_x(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    const intermediate_image between = intermediate_of(a);
-    const std::int64_t strips = (a.destination.first.width * channels + strip::values - 1) / strip::values;
-    const std::int64_t rows = a.destination.count * between.rows;
-    const std::int64_t tiles = (rows + tile_x::rows - 1) / tile_x::rows;
-    launch({.blocks = {strips, std::min(tiles, max_grid_y)},
-            .threads = {strip::threads},
-            .shared_bytes = static_cast<std::size_t>(tile_x::shared_bytes(a.taps_x.radius, channels)),
-            .shared_limit = device.shared_memory_per_block_optin,
-            .stream = stream},
-           along_x<T, channels>, a, between);
-}
-
-template <class T>
-void launch_along_y(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    const image_view<T>& destination = a.destination.first;
-    const std::int64_t strips =
-        (destination.width * destination.channels + tile_y::columns - 1) / tile_y::columns;
-    const std::int64_t tiles = (destination.height + tile_y::rows - 1) / tile_y::rows * a.destination.count;
-    launch({.blocks = {strips, std::min(tiles, max_grid_y)},
-            .threads = {strip::threads},
-            .shared_bytes = static_cast<std::size_t>(tile_y::shared_bytes(a.taps_y.radius)),
-            .shared_limit = device.shared_memory_per_block_optin,
-            .stream = stream},
-           along_y<T>, a, intermediate_of(a));
-}
-
-bool fits(std::int64_t shared_bytes, const device_traits& device) {
-    return shared_bytes <= static_cast<std::int64_t>(device.shared_memory_per_block_optin);
-}
-
 }  // namespace
 
-bool along_x_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    return problem.radius.x <= taps::table_radius && problem.width <= max_row_values / problem.channels &&
-           fits(tile_x::shared_bytes(static_cast<int>(problem.radius.x), static_cast<int>(problem.channels)),
-                device);
+std::int64_t shared_bytes_along_x(const problem& p) {
+    return tile_x::shared_bytes(static_cast<int>(p.radius.x), static_cast<int>(p.channels));
+}
+std::int64_t shared_bytes_along_y(const problem& p) {
+    return tile_y::shared_bytes(static_cast<int>(p.radius.y));
 }
 
-bool shared_memory_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    return along_x_fits(problem, device) && problem.radius.y <= taps::table_radius &&
-           fits(tile_y::shared_bytes(static_cast<int>(problem.radius.y)), device);
+kernel_grid grid_along_x(const problem& p, const intermediate_image& between, const device_traits& device) {
+    const std::int64_t tiles = divide_up(p.images * between.rows, tile_x::rows);
+    return {.blocks = {divide_up(p.row_values(), strip::values), std::min(tiles, max_grid_y)},
+            .threads = {strip::threads},
+            .shared_bytes = static_cast<std::size_t>(shared_bytes_along_x(p)),
+            .shared_limit = device.shared_memory_per_block_optin};
 }
 
 template <class T>
-void launch_along_x(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    with_channels(a.source.first.channels,
-                  [&]<int channels>() { launch_along_x<channels>(a, device, stream); });
+void launch_along_x(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    with_channels(a.source.first.channels, [&]<int channels>() {
+        launch(config_of(plan.along_x, stream), along_x<T, channels>, a, plan.between);
+    });
+}
+
+two_pass_plan plan_shared_memory(const problem& p, const device_traits& device) {
+    const intermediate_image between = intermediate_of(p);
+    const std::int64_t tiles = divide_up(p.height, tile_y::rows) * p.images;
+    return {.between = between,
+            .scratch_bytes = scratch_bytes_between(p),
+            .along_x = grid_along_x(p, between, device),
+            .along_y = {.blocks = {divide_up(p.row_values(), tile_y::columns), std::min(tiles, max_grid_y)},
+                        .threads = {strip::threads},
+                        .shared_bytes = static_cast<std::size_t>(shared_bytes_along_y(p)),
+                        .shared_limit = device.shared_memory_per_block_optin}};
 }
 
 template <class T>
-void launch_shared_memory(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    launch_along_x(a, device, stream);
-    launch_along_y(a, device, stream);
+void launch_shared_memory(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch_along_x(plan, a, stream);
+    launch(config_of(plan.along_y, stream), along_y<T>, a, plan.between);
 }
 
-template void launch_along_x(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_along_x(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_along_x(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_along_x(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_along_x(const two_pass_plan&, const arguments<float>&, cudaStream_t);
+template void launch_along_x(const two_pass_plan&, const arguments<half>&, cudaStream_t);
+template void launch_along_x(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_along_x(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
-template void launch_shared_memory(const arguments<float>&, const device_traits&, cudaStream_t);
-template void launch_shared_memory(const arguments<half>&, const device_traits&, cudaStream_t);
-template void launch_shared_memory(const arguments<std::uint16_t>&, const device_traits&, cudaStream_t);
-template void launch_shared_memory(const arguments<std::uint8_t>&, const device_traits&, cudaStream_t);
+template void launch_shared_memory(const two_pass_plan&, const arguments<float>&, cudaStream_t);
+template void launch_shared_memory(const two_pass_plan&, const arguments<half>&, cudaStream_t);
+template void launch_shared_memory(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_shared_memory(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
 
 }  // namespace heddle::kernels::gaussian_blur

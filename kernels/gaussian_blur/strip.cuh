@@ -4,7 +4,7 @@
 #include "kernels/gaussian_blur/convolve.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/extents.hpp"
 
 #include <cstdint>
 

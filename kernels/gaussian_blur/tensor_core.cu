@@ -44,7 +44,8 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/tensor_core.hpp"
 #include "kernels/gaussian_blur/sum_bytes.cuh"
 #include "kernels/gaussian_blur/whole_weights.hpp"
 
@@ -56,60 +57,18 @@
 namespace heddle::kernels::gaussian_blur {
 namespace {
 
-struct tile {
-    static constexpr int side = 16;    ///< of the square of values that the products work on
-    static constexpr int squares = 2;  ///< of a warp, side by side
-    static constexpr int warp_columns = squares * side;
-    static constexpr int chunk = 8;    ///< bytes that a thread copies at once
-    static constexpr int stages = 4;   ///< of `side` rows each
-    static constexpr int loaders = 2;  ///< warps that load
-    static constexpr int max_radius = 40;
-    /// Of a window: max_radius pixels of 4 channels on both sides, and up to chunk - 1 values for alignment.
-    static constexpr int max_blocks_x = 22;
-    static constexpr int max_blocks_y = 6;
-    static_assert(max_blocks_x * side >= side + 2 * max_radius * 4 + chunk - 1);
-    static_assert(max_blocks_y * side >= side + 2 * max_radius);
-    static_assert(warp_columns >= min_strip_columns);
-};
-
-/// What a ring of `blocks` blocks of 16 rows leaves the registers for.
-template <int blocks>
-struct shape {
-    static constexpr int warps = blocks == 2 ? 8 : blocks == 3 ? 6 : 10;
-    static constexpr int blocks_per_sm = blocks <= 3 ? 2 : 1;
-    static constexpr int threads = 32 * (warps + tile::loaders);
-    static constexpr int columns = warps * tile::warp_columns;  ///< values of a strip
-};
+using tile = square_tile;
 
 /// Of a block; the one of __syncthreads() is 0.
 constexpr int barrier_of_consumers = 1;
 constexpr int barrier_of_loaders = 2;
 
-/// The weights of one axis as whole numbers 256 * high + low, whose sum is `sum`, with zeros around them:
-/// element 16 + i - j is the weight of the window's value i in the square's value j. The window has 16 *
-/// blocks values and starts `lead` before the square.
-template <int max_blocks>
-struct band {
-    static constexpr int size = (max_blocks + 1) * tile::side;
-
-    alignas(4) std::uint8_t high[size] = {};
-    alignas(4) std::uint8_t low[size] = {};
-    int blocks;
-    int lead;
-    int sum = 0;
-};
-
-/// Of the window of a square, with `halo` values besides its own.
-constexpr int blocks_of(int halo) {
-    return std::max(2, (tile::side + halo + tile::side - 1) / tile::side);
-}
-
-template <int max_blocks>
-band<max_blocks> make_band(const taps& taps, int step, int lead, int blocks) {
-    band<max_blocks> result;
+template <class Band>
+Band make_band(const taps& taps, int step, int lead, int blocks) {
+    Band result;
     result.blocks = blocks;
     result.lead = lead;
-    const std::span weights(taps.table, static_cast<std::size_t>(2 * taps.radius + 1));
+    const std::span<const float> weights = taps.weights();
     constexpr double max_sum = 0x1p20;  // keeps the sums of the pass along y below 2^23
     const double scale = best_scale(weights, max_sum);
     int at = tile::side + lead - taps.radius * step;
@@ -140,34 +99,9 @@ struct parameters {
     int strips;
     int segments;
     int tiles;  ///< squares that a block does, one below the other
-    band<tile::max_blocks_x> along_x;
-    band<tile::max_blocks_y> along_y;
+    square_band_x along_x;
+    square_band_y along_y;
 };
-
-/// Dynamic shared memory: barriers, the fragments along y and along x, and what lies behind those.
-struct layout {
-    int fragments_y;
-    int fragments_x;
-    int stages;
-    int pitch;
-    int bands;
-    int columns;
-    int bytes;
-};
-__host__ __device__ constexpr layout lay_out(int blocks_x, int blocks_y, int strip_columns) {
-    constexpr int block_bytes = 2 * 32 * static_cast<int>(sizeof(uint2));
-    layout l{};
-    // An odd number of 16 bytes: eight rows of a matrix lie in banks of their own.
-    l.pitch = tile::side * ((strip_columns / tile::side + blocks_x) | 1);
-    l.fragments_y = 2 * tile::stages * 8;
-    l.fragments_x = l.fragments_y + blocks_y * block_bytes;
-    l.stages = l.fragments_x + blocks_x * block_bytes;
-    l.bands = l.stages + tile::stages * tile::side * l.pitch;
-    l.columns =
-        l.bands + static_cast<int>(sizeof(band<tile::max_blocks_x>) + sizeof(band<tile::max_blocks_y>));
-    l.bytes = l.columns + 4 * l.pitch;
-    return l;
-}
 
 /// The column of a square that row m of a product along x is: a thread then gets four neighbours of a row.
 __device__ int column_of(int m) {
@@ -348,12 +282,12 @@ struct loader {
 
 /// A block marches down a strip; a warp's ring has `blocks` blocks of 16 rows.
 template <int blocks>
-__global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_per_sm)
+__global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squares(blocks).blocks_per_sm)
     tensor_core(const __grid_constant__ parameters p) {
     extern __shared__ uint4 storage[];
-    using shape = shape<blocks>;
-    constexpr int consumers = 32 * shape::warps;
-    const layout at = lay_out(p.along_x.blocks, blocks, shape::columns);
+    constexpr ring_of_squares shape(blocks);
+    constexpr int consumers = 32 * shape.warps;
+    const square_layout at = lay_out_squares(p.along_x.blocks, blocks, shape.columns);
     auto* bytes = reinterpret_cast<std::uint8_t*>(storage);
     auto* fragments_x = reinterpret_cast<uint2*>(bytes + at.fragments_x);
     auto* fragments_y = reinterpret_cast<uint2*>(bytes + at.fragments_y);
@@ -362,7 +296,7 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
     const int thread = static_cast<int>(threadIdx.x);
     const int lane = thread % 32;
     const int warp = thread / 32;
-    const int begin = static_cast<int>(blockIdx.x) % p.strips * shape::columns;
+    const int begin = static_cast<int>(blockIdx.x) % p.strips * shape.columns;
     const int segment = static_cast<int>(blockIdx.x) / p.strips % p.segments;
     const std::int64_t image = static_cast<int>(blockIdx.x) / p.strips / p.segments;
     const std::int64_t top = std::int64_t{segment} * p.tiles * tile::side;
@@ -381,10 +315,10 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
             ptx::init(&empty[i], consumers);  // of each lane that reads
         }
     __syncthreads();  // here all warps meet; from now on the two kinds have barriers of their own
-    if (warp >= shape::warps) {
+    if (warp >= shape.warps) {
         const int left = static_cast<int>(p.x) + begin - p.along_x.lead;
         const int row_end = static_cast<int>(p.source.first.width) * channels;
-        const int window = p.along_x.lead + ::min(values, shape::columns) + p.radius_x;
+        const int window = p.along_x.lead + ::min(values, shape.columns) + p.radius_x;
         const int margin = p.source_alignment < 4 ? 4 : 0;  // of words around a chunk
         const int inside_begin = round_up(::min(::max(0, margin - left), window), tile::chunk);
         const int inside_end = ::max(
@@ -405,7 +339,7 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
         loader.look_up_columns(thread - consumers);
         ptx::sync_threads(barrier_of_loaders, 32 * tile::loaders);
 #pragma unroll 1
-        for (int step = warp - shape::warps; step < total; step += tile::loaders) {
+        for (int step = warp - shape.warps; step < total; step += tile::loaders) {
             const int stage = step % tile::stages;
             ptx::wait(&empty[stage], (step / tile::stages + 1) % 2);
             loader.load(step, lane);
@@ -415,8 +349,8 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
         return;
     }
 
-    auto& along_x = *reinterpret_cast<band<tile::max_blocks_x>*>(bytes + at.bands);
-    auto& along_y = *reinterpret_cast<band<tile::max_blocks_y>*>(&along_x + 1);
+    auto& along_x = *reinterpret_cast<square_band_x*>(bytes + at.bands);
+    auto& along_y = *reinterpret_cast<square_band_y*>(&along_x + 1);
     copy_band(along_x, p.along_x, consumers);
     copy_band(along_y, p.along_y, consumers);
     ptx::sync_threads(barrier_of_consumers, consumers);
@@ -582,48 +516,9 @@ __global__ void __launch_bounds__(shape<blocks>::threads, shape<blocks>::blocks_
     }
 }
 
-template <int blocks>
-void launch(parameters p, const device_traits& device, cudaStream_t stream) {
-    using shape = shape<blocks>;
-    const image_view<std::uint8_t>& to = p.destination.first;
-    const std::int64_t strips = (to.width * to.channels + shape::columns - 1) / shape::columns;
-    const std::int64_t rows = (to.height + tile::side - 1) / tile::side;
-    const std::int64_t resident = std::int64_t{device.sm_count} * shape::blocks_per_sm;
-    const std::int64_t columns = strips * p.destination.count;
-
-    // How far a block marches. A step costs about 5, one that only fills the ring 2, and the start 10.
-    const std::int64_t fewest = (columns + resident - 1) / resident;
-    std::int64_t tiles = rows, least = INT64_MAX;
-    for (std::int64_t waves = fewest; waves < fewest + 4; ++waves) {
-        const std::int64_t segments = waves * resident / columns;
-        const std::int64_t steps = (rows + segments - 1) / segments;
-        const std::int64_t cost = waves * (5 * steps + 2 * (blocks - 1) + 10);
-        if (cost < least) {
-            least = cost;
-            tiles = steps;
-        }
-    }
-    p.strips = static_cast<int>(strips);
-    p.tiles = static_cast<int>(tiles);
-    p.segments = static_cast<int>((rows + tiles - 1) / tiles);
-
-    kernels::launch(
-        {.blocks = {columns * p.segments},
-         .threads = {shape::threads},
-         .shared_bytes = static_cast<std::size_t>(lay_out(p.along_x.blocks, blocks, shape::columns).bytes),
-         .shared_limit = device.shared_memory_per_block_optin,
-         .stream = stream},
-        tensor_core<blocks>, p);
-}
-
 }  // namespace
 
-bool tensor_core_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    return has_tensor_core_bytes(problem, device) && problem.radius.x <= tile::max_radius &&
-           problem.radius.y <= tile::max_radius;
-}
-
-void launch_tensor_core(const arguments<std::uint8_t>& a, const device_traits& device, cudaStream_t stream) {
+void launch_tensor_core(const tensor_core_plan& plan, const arguments<std::uint8_t>& a, cudaStream_t stream) {
     const int channels = static_cast<int>(a.source.first.channels);
     parameters p{};
     p.source = a.source;
@@ -634,35 +529,30 @@ void launch_tensor_core(const arguments<std::uint8_t>& a, const device_traits& d
     p.border_value = a.border_value;
     p.radius_x = a.taps_x.radius * channels;
     p.radius_y = a.taps_y.radius;
-    const bool is_batch = a.source.count > 1;
-    p.source_alignment =
-        std::min(tile::chunk, common_alignment(a.source.first.row_stride, is_batch ? a.source.stride : 0));
-    p.destination_alignment = std::min(
-        tile::chunk, common_alignment(reinterpret_cast<std::uintptr_t>(a.destination.first.data),
-                                      a.destination.first.row_stride, is_batch ? a.destination.stride : 0));
-    const auto address =
-        reinterpret_cast<std::uintptr_t>(a.source.first.data) + static_cast<std::uintptr_t>(p.x);
-    // The window starts at a multiple of a chunk in memory.
-    const int lead =
-        p.radius_x + static_cast<int>((address - static_cast<std::uintptr_t>(p.radius_x)) % tile::chunk);
-    p.along_x = make_band<tile::max_blocks_x>(a.taps_x, channels, lead, blocks_of(lead + p.radius_x));
-    int blocks = blocks_of(2 * p.radius_y);
-    if (blocks == 5) blocks = 6;
-    p.along_y = make_band<tile::max_blocks_y>(a.taps_y, 1, (blocks - 1) * tile::side / 2, blocks);
+    p.source_alignment = plan.source_alignment;
+    p.destination_alignment = plan.destination_alignment;
+    p.strips = plan.strips;
+    p.segments = plan.segments;
+    p.tiles = plan.tiles;
+    p.along_x = make_band<square_band_x>(a.taps_x, channels, plan.lead, plan.blocks_x);
+    p.along_y = make_band<square_band_y>(a.taps_y, 1, (plan.blocks_y - 1) * tile::side / 2, plan.blocks_y);
     const int shift = 24 - std::bit_width(static_cast<unsigned>(p.along_x.sum - 1));
     p.low_scale = 1u << shift;
     p.high_scale = 256u << shift;
     p.scale = static_cast<float>(std::ldexp(1.0, 24 - shift) / p.along_x.sum / p.along_y.sum);
 
-    switch (blocks) {
+    const auto launch_ring = [&](void (*kernel)(parameters)) {
+        launch(config_of(plan.grid, stream), kernel, p);
+    };
+    switch (plan.blocks_y) {
         case 2:
-            return launch<2>(p, device, stream);
+            return launch_ring(tensor_core<2>);
         case 3:
-            return launch<3>(p, device, stream);
+            return launch_ring(tensor_core<3>);
         case 4:
-            return launch<4>(p, device, stream);
+            return launch_ring(tensor_core<4>);
         default:
-            return launch<6>(p, device, stream);
+            return launch_ring(tensor_core<6>);
     }
 }
 

@@ -24,23 +24,24 @@
 //   weights   <= 127.5 * sum of |W / S - w| <= 127.5 n / (S - n)
 //   floats    what `fused` errs by along y
 //
-// Strips of 16 rows and more, of windows of up to 32 values, go to the kind in tensor_core_spans.cu: the same pixels, sooner.
+// This is the variant `strips`. `spans`, in tensor_core_spans.cu, has the same pixels sooner, of windows of up to 32 values and
+// strips that are not short.
 //
 // What limits it: at radius 5 issue slots, as 96 of 142 instructions for 8 values are FMAs along y, and a ninth of the rows
 // only start a strip; at radius 2 L1.
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/column_sums.cuh"
-#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/mma_operand.cuh"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/tensor_core_registers.hpp"
 #include "kernels/gaussian_blur/source_rows.cuh"
 #include "kernels/gaussian_blur/tensor_core_registers.hpp"
 
@@ -50,22 +51,7 @@
 namespace heddle::kernels::gaussian_blur {
 namespace {
 
-struct tile {
-    static constexpr int warps = 4;  ///< of a block, side by side
-    static constexpr int threads = 32 * warps;
-    static constexpr int warp_columns = 32;  ///< values
-    static constexpr int columns = warps * warp_columns;
-    /// One below the other: each warp works on all, and finds the lines of one.
-    static constexpr int strips = warps;
-    static constexpr int rows = 2;                           ///< of a strip, a step
-    static constexpr int stages = 6;                         ///< steps whose rows are under way
-    static constexpr int depth = 32;                         ///< values that a product sums over
-    static constexpr int max_depths = 3;                     ///< of a window
-    static constexpr int max_radius = 8;                     ///< along y
-    static constexpr int max_reach = whole_taps::max_reach;  ///< along x
-    /// Fewer blocks filter fewer rows to start; fewer than three leave latencies bare.
-    static constexpr int blocks_per_sm = 3;
-};
+using tile = stack_tile;
 
 template <int radius>
 struct parameters {
@@ -80,7 +66,7 @@ struct parameters {
     int radius_x;
     float scale;  ///< of the sums along y
     float taps_y[2 * radius + 1];
-    std::uint16_t weights_x[2 * tile::max_reach + 1];
+    std::uint16_t weights_x[2 * max_registers_reach + 1];
 };
 
 /// A thread's part of two rows of a window: of each depth 8 values, of the first two together 16 neighbours.
@@ -96,24 +82,6 @@ struct fragment {
     /// Where in the window the values of depth i start.
     __device__ static int place(int lane, int i) {
         return i < 2 ? lane % 4 * 16 + i * 8 : 2 * tile::depth + lane % 4 * 8;
-    }
-};
-
-/// Dynamic shared memory: each thread's rows under way, each warp's band, then where the lines of each strip
-/// start.
-template <int depths>
-struct layout {
-    static constexpr int firsts = tile::stages * tile::threads * int{sizeof(uint4)};
-    static constexpr int lasts = (depths - 2) * tile::stages * tile::threads * int{sizeof(uint2)};
-    static constexpr int band_pitch = depths * tile::depth + 4;  // weights
-    static constexpr int band = tile::columns * band_pitch * int{sizeof(std::uint16_t)};
-    /// The window's rows, and those that the last steps load ahead.
-    __host__ __device__ static constexpr int lines(int strip_rows, int radius) {
-        return strip_rows + 2 * radius + (tile::stages + 1) * tile::rows;
-    }
-    static constexpr std::size_t bytes(int strip_rows, int radius) {
-        return firsts + lasts + band +
-               std::size_t{tile::strips} * lines(strip_rows, radius) * sizeof(const std::uint8_t*);
     }
 };
 
@@ -166,7 +134,7 @@ struct weight_bytes {
 template <int radius, int depths>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     tensor_core_registers(const __grid_constant__ parameters<radius> p) {
-    using layout = gaussian_blur::layout<depths>;
+    using layout = stack_layout<depths>;
     using fragment = gaussian_blur::fragment<depths>;
     extern __shared__ uint4 storage[];
     ptx::let_next_grid_begin();
@@ -306,79 +274,35 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     ptx::cp_async_wait_group<0>();
 }
 
-template <int radius, int depths>
-void launch(parameters<radius>& p, const device_traits& device, cudaStream_t stream) {
-    const image_view<std::uint8_t>& to = p.destination.first;
-    const std::int64_t images = p.destination.count;
-
-    // One wave of blocks over the whole device, but strips of no fewer rows than they filter to start; nor of
-    // so many that an SM that runs ahead gets no more of them.
-    constexpr std::int64_t max_rows = 256;
-    const std::int64_t strips = (to.width * to.channels + tile::columns - 1) / tile::columns;
-    const std::int64_t resident = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    const std::int64_t segments = tile::strips * std::max<std::int64_t>(1, resident / (strips * images));
-    const std::int64_t wanted = (to.height + segments - 1) / segments;
-    p.strip_rows =
-        round_up(static_cast<int>(std::clamp<std::int64_t>(wanted, 2 * radius + 4, max_rows)), tile::rows);
-    const std::int64_t rows = std::int64_t{tile::strips} * p.strip_rows;
-
-    const std::size_t bytes =
-        std::max(layout<depths>::bytes(p.strip_rows, radius),
-                 static_cast<std::size_t>(shared_bytes_of_one_of(tile::blocks_per_sm, device)));
-    kernels::launch({.blocks = {strips, (to.height + rows - 1) / rows, images},
-                     .threads = {tile::threads},
-                     .shared_bytes = bytes,
-                     .shared_limit = device.shared_memory_per_block_optin,
-                     .stream = stream,
-                     .begins_early = waits_for_grids(device)},
-                    tensor_core_registers<radius, depths>, p);
-}
-
 template <int radius>
-void launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaStream_t stream) {
+void launch(const tensor_core_registers_plan& plan, const arguments<std::uint8_t>& a, cudaStream_t stream) {
     const image_view<const std::uint8_t>& from = a.source.first;
-    const image_view<std::uint8_t>& to = a.destination.first;
     parameters<radius> p{};
     p.source = a.source;
     p.destination = a.destination;
     p.x = static_cast<int>(a.x * from.channels);
     p.y = static_cast<int>(a.y);
     p.border = a.border;
-    p.stores_words = common_alignment(reinterpret_cast<std::uintptr_t>(to.data), to.row_stride,
-                                      a.destination.count > 1 ? a.destination.stride : 0) >= 4;
+    p.stores_words = plan.stores_words;
+    p.lead = plan.lead;
+    p.strip_rows = plan.strip_rows;
     p.radius_x = a.taps_x.radius;
     const whole_taps along_x(a.taps_x);
     std::ranges::copy(along_x.weights, p.weights_x);
     for (int i = 0; i <= 2 * radius; ++i) p.taps_y[i] = a.taps_y.table[i] * scale_y;
     p.scale = static_cast<float>(sums_unit / along_x.sum);
-
-    // Windows start at multiples of 16 bytes.
-    const int reach = p.radius_x * static_cast<int>(from.channels);
-    p.lead = values_before(reach, p.x, max_vector_bytes);
-    if (p.lead + tile::warp_columns + reach <= 2 * tile::depth)
-        launch<radius, 2>(p, device, stream);
-    else
-        launch<radius, tile::max_depths>(p, device, stream);
+    kernels::launch(
+        config_of(plan.grid, stream),
+        plan.depths == 2 ? tensor_core_registers<radius, 2> : tensor_core_registers<radius, tile::max_depths>,
+        p);
 }
-
-static_assert(2 * tile::max_reach + max_vector_bytes - 1 + tile::warp_columns <=
-              tile::max_depths * tile::depth);
 
 }  // namespace
 
-bool tensor_core_registers_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    constexpr std::int64_t max_grid = 65535;  // along y and z
-    return has_tensor_core_bytes(problem, device) && problem.in_vectors &&
-           problem.radius.y <= tile::max_radius && problem.radius.x * problem.channels <= tile::max_reach &&
-           problem.border != border::wrap && problem.border != border::constant &&
-           problem.images <= max_grid &&
-           problem.height <= max_grid * tile::strips * (2 * problem.radius.y + 4);
-}
-
-void launch_tensor_core_registers(const arguments<std::uint8_t>& a, const device_traits& device,
+void launch_tensor_core_registers(const tensor_core_registers_plan& plan, const arguments<std::uint8_t>& a,
                                   cudaStream_t stream) {
-    if (launch_tensor_core_spans(a, device, stream)) return;
-    with_radius<tile::max_radius>(a.taps_y.radius, [&]<int radius>() { launch<radius>(a, device, stream); });
+    with_radius<max_registers_radius>(a.taps_y.radius,
+                                      [&]<int radius>() { launch<radius>(plan, a, stream); });
 }
 
 }  // namespace heddle::kernels::gaussian_blur

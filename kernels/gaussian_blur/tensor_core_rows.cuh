@@ -5,7 +5,7 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
-#include "kernels/gaussian_blur/whole_weights.hpp"
+#include "kernels/gaussian_blur/plan/tensor_core_warpgroups.hpp"
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
 
@@ -16,31 +16,16 @@ namespace heddle::kernels::gaussian_blur::tensor_core_warpgroups {
 
 constexpr int warp_threads = 32;
 constexpr int group_threads = 128;
-constexpr int word = 4;
-
-struct tile {
-    static constexpr int side = 64;   ///< columns, in values, of a warpgroup, and rows of a step
-    static constexpr int groups = 4;  ///< that multiply, side by side
-    static constexpr int columns = groups * side;
-    static constexpr int depth = 32;  ///< values that an instruction sums over
-    static constexpr int stages = 4;  ///< steps whose rows are under way
-    static constexpr int threads = (groups + 1) * group_threads;
-    static constexpr int first_stages = 2;  ///< whose rows come before those of the others are asked for
-    static constexpr int load_warps = stages;
-    static_assert(load_warps * warp_threads == group_threads);
-    static constexpr int loader_registers = 64;
-    static constexpr int group_registers = 104;
-    static constexpr int max_depths_x = 10;      ///< of a window
-    static constexpr int newest = side / depth;  ///< blocks of `depth` rows that a step adds
-    static constexpr int before = 1;             ///< and those that a window has before its newest
-    static constexpr int max_radius_y = before * depth / 2;
-};
+static_assert(tile::threads == (tile::groups + 1) * group_threads);
+static_assert(tile::load_warps * warp_threads == group_threads);
 
 /// Of operands along k, 128 bytes of them a row.
 using operand = warpgroup_tile<std::uint8_t, tile::side, true>;
 static_assert(operand::step == tile::depth);
+static_assert(operand::row == tile::operand_row && operand::bytes == tile::operand_bytes);
 /// W_y, of 32 rows of results.
 using operand_y = warpgroup_tile<std::uint8_t, tile::depth, true>;
+static_assert(operand_y::bytes == tile::operand_y_bytes);
 static_assert((1 + tile::before) * tile::depth <= operand_y::row);
 
 /// Named barriers of a block.
@@ -48,19 +33,6 @@ constexpr int barrier_of_all = 0;
 constexpr int barrier_of_loaders = 1;
 constexpr int barrier_of_groups = 2;
 constexpr int first_group_barrier = 3;
-
-/// The weights of one axis in their high and low bytes, with zeros around them.
-template <int window>
-struct band {
-    static constexpr int size = window + tile::side + word;  ///< four weights are taken from two words
-
-    alignas(16) std::uint8_t high[size];
-    alignas(16) std::uint8_t low[size];
-};
-using band_x = band<tile::max_depths_x * tile::depth>;
-using band_y = band<(1 + tile::before) * tile::depth>;
-
-constexpr int max_blocks = 192;
 
 struct parameters {
     CUtensorMap halves;  ///< boxes of 32 rows of the source, half a step's
@@ -92,24 +64,6 @@ struct parameters {
     band_y along_y;       ///< element 63 + k - n is the weight of the window's row k in row n
 };
 
-/// Boxes in shared memory that a window of so many depths takes.
-__host__ __device__ constexpr int boxes_of(int depths) {
-    return (depths * tile::depth + operand::row - 1) / operand::row;
-}
-
-/// Dynamic shared memory: rows under way, the bands as operands and results, aligned to 1024 bytes; then the others.
-struct layout {
-    int stage_boxes;
-    int operand_x;
-    int operand_y;
-    int results;
-    int band_x;
-    int band_y;
-    int columns;
-    int barriers;
-    int bytes;
-};
-
 struct block_barriers {
     stage_barriers<tile::stages> loads;
     ptx::mbarrier landed[tile::stages];  ///< boxes, where warps add to them
@@ -122,22 +76,8 @@ struct block_barriers {
         loads.init(warp_threads, tile::groups * group_threads / warp_threads);
     }
 };
+static_assert(sizeof(block_barriers) == tile::barriers_bytes);
 
-__host__ __device__ constexpr layout lay_out(int depths_x) {
-    layout l{};
-    l.stage_boxes = boxes_of((tile::groups - 1) * tile::side / tile::depth + depths_x);
-    l.operand_x = tile::stages * l.stage_boxes * operand::bytes;
-    l.operand_y = l.operand_x + 2 * boxes_of(depths_x) * operand::bytes;
-    l.results = l.operand_y + 2 * operand_y::bytes;
-    l.band_x = l.results + 2 * tile::groups * tile::side * tile::side;
-    l.band_y = l.band_x + static_cast<int>(sizeof(band_x));
-    l.columns = l.band_y + static_cast<int>(sizeof(band_y));
-    l.barriers = l.columns + tile::load_warps * l.stage_boxes * operand::row * static_cast<int>(sizeof(int));
-    l.bytes = l.barriers + static_cast<int>(sizeof(block_barriers));
-    return l;
-}
-
-static_assert(lay_out(tile::max_depths_x).bytes <= 227 * 1024);
 static_assert(lay_out(1).columns % alignof(int4) == 0 && lay_out(1).barriers % alignof(block_barriers) == 0);
 static_assert(lay_out(tile::max_depths_x).stage_boxes * operand::row <=
               warp_threads * 16);  // as rows are copied

@@ -1,4 +1,4 @@
-// tensor_core_registers again, for windows of up to 32 values and strips of at least 16 rows: the same products and sums,
+// tensor_core_registers, variant spans, for windows of up to 32 values, and best for long strips: the same products and sums,
 // with less to load, to store and to multiply. What it teaches: there, at radius 2, it is L1 that is busy,
 // as lanes copy 16 bytes each of eight rows of four strips, and store 4. Nothing in the arithmetic asks for that.
 //
@@ -11,77 +11,36 @@
 // - Weights that all columns share cannot know the image's sides. What is shown beyond them is written into the rows, a step
 //   ahead, by lanes of the warp that reads them, behind a __syncwarp.
 // - A lane has 8 columns, so what it does for a step, and not for a column, costs half: 100 instructions for 8 values, at
-//   radius 2, where the other kind takes 120.
+//   radius 2, where the other variant takes 120.
 // - All warps ask for their first rows at once, so what is asked for behind those comes late: weights are asked for before. And
 //   where tall windows leave room for few blocks, these load as many rows ahead as more blocks would.
 //
 // What limits it: issue slots, and the time until a warp's first product.
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/grid.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/gaussian_blur/column_sums.cuh"
-#include "kernels/gaussian_blur/extents.hpp"
+#include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/mma_operand.cuh"
 #include "kernels/gaussian_blur/pixel.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/tensor_core_registers.hpp"
+#include "kernels/gaussian_blur/plan/warp_strips.hpp"
 #include "kernels/gaussian_blur/source_rows.cuh"
 #include "kernels/gaussian_blur/tensor_core_registers.hpp"
-#include "kernels/gaussian_blur/warp_strips.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
 
 constexpr int warp_threads = 32;
 
-struct tile {
-    static constexpr int product_columns = 16;
-    static constexpr int spans = 4;
-    static constexpr int products = 4;  ///< of a warp, side by side
-    static constexpr int product = spans * product_columns;
-    static constexpr int columns = products * product;
-    static constexpr int rows = 2;    ///< a step
-    static constexpr int depth = 32;  ///< values that a product sums over
-    static constexpr int max_radius = 8;
-    static constexpr int min_rows = 16;  ///< of a strip: shorter ones are faster with the other kind
-};
-
-/// What registers allow.
-__host__ __device__ constexpr int blocks_per_sm(int radius) {
-    return radius < 3 ? 4 : radius < 5 ? 3 : 2;
-}
-
-/// Steps of a warp whose rows are under way: about 16 for a multiprocessor's blocks together.
-__host__ __device__ constexpr int stages_of(int radius) {
-    return 16 / blocks_per_sm(radius);
-}
-
-/// Two rows as a warp loads them: packets, from `lead` values before its columns on.
-struct stage {
-    static constexpr int packet = max_vector_bytes;
-    static constexpr int word = 4;
-    static constexpr int packets =
-        (packet - word + tile::columns - tile::product_columns + tile::depth + packet - 1) / packet;
-    /// Such that the words of four spans and two rows are in different banks.
-    static constexpr int pitch = (packets * packet + 63) / 128 * 128 + 64;
-    static constexpr int bytes = tile::rows * pitch;
-    static constexpr int packets_at_once = warp_threads / tile::rows;
-    static constexpr int copies = (packets + packets_at_once - 1) / packets_at_once;
-};
-__host__ __device__ constexpr int warp_bytes(int radius) {
-    return stages_of(radius) * stage::bytes;
-}
-
-/// Of a strip, with those that the last steps load ahead.
-__host__ __device__ constexpr int lines_of(int strip_rows, int radius) {
-    return round_up(strip_rows, tile::rows) + 2 * radius + (stages_of(radius) + 1) * tile::rows;
-}
+using tile = span_tile;
+using stage = span_stage;
 
 template <int radius>
 struct parameters {
@@ -107,9 +66,9 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
 }
 
 template <int radius>
-__global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_per_sm(radius))
+__global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::blocks_per_sm(radius))
     tensor_core_spans(const __grid_constant__ parameters<radius> p) {
-    constexpr int stages = stages_of(radius), bytes_of_warp = warp_bytes(radius);
+    constexpr int stages = tile::stages(radius), bytes_of_warp = stage::bytes_of_warp(radius);
     extern __shared__ uint4 storage[];
     ptx::let_next_grid_begin();
     const int lane = static_cast<int>(threadIdx.x) % warp_threads;
@@ -122,7 +81,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
     auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * bytes_of_warp);
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
-    for (int i = static_cast<int>(threadIdx.x); i < lines_of(rows, radius);
+    for (int i = static_cast<int>(threadIdx.x); i < stage::lines(rows, radius);
          i += static_cast<int>(blockDim.x)) {
         const int line = p.y + top + ::min(i, rows + 2 * radius - 1) - radius;
         lines[i] = start_of_line(p.source.first, image, line, p.border);
@@ -279,56 +238,38 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, blocks_p
 }
 
 template <int radius>
-bool launch(const arguments<std::uint8_t>& a, const device_traits& device, cudaStream_t stream) {
-    const image_view<const std::uint8_t>& from = a.source.first;
-    const image_view<std::uint8_t>& to = a.destination.first;
-    const auto channels = static_cast<int>(from.channels);
+void launch(const tensor_core_spans_plan& plan, const arguments<std::uint8_t>& a, cudaStream_t stream) {
+    const auto channels = static_cast<int>(a.source.first.channels);
     parameters<radius> p{};
     p.source = a.source;
     p.destination = a.destination;
     p.x = static_cast<int>(a.x) * channels;
     p.y = static_cast<int>(a.y);
     p.border = a.border;
-    p.stores_pairs = common_alignment(reinterpret_cast<std::uintptr_t>(to.data), to.row_stride,
-                                      a.destination.count > 1 ? a.destination.stride : 0) >= 2;
+    p.stores_pairs = plan.stores_pairs;
     p.reach = a.taps_x.radius * channels;
-    const int before = values_before(p.reach, p.x, stage::word);
-    if (before + tile::product_columns + p.reach > tile::depth) return false;
-    p.lead = values_before(before, p.x, stage::packet);
-    p.skip = p.lead - before;
-
-    const warp_strips strips(to.width * to.channels, tile::columns, blocks_per_sm(radius), to.height,
-                             a.destination.count, device);
-    if (strips.rows_of_wave < tile::min_rows || divide_up(to.height, warp_strips::max_rows) > max_grid_y)
-        return false;
-    p.strip_rows =
-        round_up(static_cast<int>(std::min(strips.rows_of_wave, warp_strips::max_rows)), tile::rows);
+    p.lead = plan.lead;
+    p.skip = plan.skip;
+    p.strip_rows = plan.strip_rows;
 
     const whole_taps along_x(a.taps_x);
     p.scale = static_cast<float>(sums_unit / along_x.sum);
     for (int i = 0; i <= 2 * radius; ++i) p.taps_y[i] = a.taps_y.table[i] * scale_y;
+    const int before = plan.lead - plan.skip;
     p.along_x.set([&](int m, int place) -> unsigned {
         const int column = m % 8 * 2 + m / 8;  // a lane has the sums of two neighbours
         const int i = place - before - column + p.reach;
         return i < 0 || i > 2 * p.reach || i % channels != 0 ? 0 : along_x.weights[i / channels];
     });
-
-    strips.launch(tensor_core_spans<radius>, p, warp_bytes(radius), lines_of(p.strip_rows, radius), device,
-                  stream);
-    return true;
-}
-
-template <int... radii>
-bool launch_one_of(const arguments<std::uint8_t>& a, const device_traits& device, cudaStream_t stream,
-                   std::integer_sequence<int, radii...>) {
-    return ((a.taps_y.radius == radii && launch<radii>(a, device, stream)) || ...);
+    kernels::launch(config_of(plan.grid, stream), tensor_core_spans<radius>, p);
 }
 
 }  // namespace
 
-bool launch_tensor_core_spans(const arguments<std::uint8_t>& a, const device_traits& device,
+void launch_tensor_core_spans(const tensor_core_spans_plan& plan, const arguments<std::uint8_t>& a,
                               cudaStream_t stream) {
-    return launch_one_of(a, device, stream, std::make_integer_sequence<int, tile::max_radius + 1>{});
+    with_radius<max_registers_radius>(a.taps_y.radius,
+                                      [&]<int radius>() { launch<radius>(plan, a, stream); });
 }
 
 }  // namespace heddle::kernels::gaussian_blur

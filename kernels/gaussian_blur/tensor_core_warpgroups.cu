@@ -28,10 +28,11 @@
 // ports that products occupy. At least as much came from the edges of the work: a first load that waits behind those of
 // other stages, code that a warp runs alone and cold, blocks at the image's sides that end last.
 //
-// Radii up to 8, but of boxes and of borders that wrap or are a constant, go to the kind in tensor_core_warps.cu: the same pixels,
-// sooner. Here: any shape, border and region of a source whose rows start at multiples of 16 bytes; radii up to 16 along y, and along x
-// up to 32 where windows of 64 values, which may begin 15 before what they need, are no wider than 320: of four
-// channels up to 30, whatever the region; weights up to 5/8, or one alone. Built for compute capability 9.0a.
+// This is the variant `warpgroups`. `warps`, in tensor_core_warps.cu, has the same pixels sooner, of radii up to 8, but not of
+// boxes nor of borders that wrap or are a constant. Here: any shape, border and region of a source whose rows start at
+// multiples of 16 bytes; radii up to 16 along y, and along x up to 32 where windows of 64 values, which may begin 15 before
+// what they need, are no wider than 320: of four channels up to 30, whatever the region; weights up to 5/8, or one alone. Built
+// for compute capability 9.0a.
 //
 // The error before rounding, in values of 0..255; n taps of an axis, S the sum of its weights, which is at least
 // 0.9 * min(2^15 / (largest tap), 2^19):
@@ -39,7 +40,6 @@
 //   h rounded  <= 2^-17, c v left out <= n / S, and the sum that is shifted, cut <= 1 / S
 //   sums       <= 255 * 2^-23, as they are off 2^24 when multiplied, for each axis
 
-#include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -48,18 +48,14 @@
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/device/tensor_map.hpp"
 #include "kernels/device/vector.cuh"
-#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
 #include "kernels/gaussian_blur/sum_bytes.cuh"
 #include "kernels/gaussian_blur/tensor_core_rows.cuh"
-#include "kernels/gaussian_blur/tensor_core_warps.hpp"
 #include "kernels/gaussian_blur/whole_weights.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <span>
 
 namespace heddle::kernels::gaussian_blur::tensor_core_warpgroups {
 namespace {
@@ -340,124 +336,18 @@ __global__ void __launch_bounds__(tile::threads, 1) blur(const __grid_constant__
     self.filter<of_box>(walk(p), barriers.loads);
 }
 
-/// Shares out the tiles so that all blocks end together; returns how many blocks. Tiles of strips at the sides take
-/// longer, as warps fill in columns, and a block that goes on to another strip takes a step without a result.
-int share_out(parameters& p, int images, int most) {
-    const int tiles = images * p.strips * p.strip_tiles;
-    const int blocks = std::min({tiles, most, max_blocks});
-    constexpr int cost = 8;  // of a tile; all as measured
-    const bool are_many = tiles >= 4 * blocks;
-    const int side_cost = are_many ? 10 : cost, start_cost = are_many ? 8 : 0;
-    const std::int64_t inner_strip = std::int64_t{p.strip_tiles} * cost + start_cost;
-    const std::int64_t side_strip = std::int64_t{p.strip_tiles} * side_cost + start_cost;
-    const int sides = std::min(p.strips, 2);
-    const std::int64_t image = sides * side_strip + (p.strips - sides) * inner_strip;
-    for (int block = 0; block <= blocks; ++block) {
-        const std::int64_t all = images * image * block / blocks;
-        std::int64_t strip = all / image * p.strips;
-        std::int64_t left = all % image;
-        bool at_side = left < side_strip;
-        if (!at_side) {
-            left -= side_strip;
-            const std::int64_t passed = std::min<std::int64_t>(left / inner_strip, p.strips - sides);
-            at_side = passed == p.strips - sides;
-            left -= passed * inner_strip;
-            strip += 1 + passed;
-        }
-        const int each = at_side ? side_cost : cost;
-        const std::int64_t tile = std::max<std::int64_t>(left - start_cost + each / 2, 0) / each;
-        p.first_tiles[block] = static_cast<int>(strip * p.strip_tiles + tile);
-    }
-    return blocks;
-}
-
-template <bool of_box>
-void launch(parameters p, const device_traits& device, cudaStream_t stream) {
-    const image_view<std::uint8_t>& to = p.destination.first;
-    p.strips = static_cast<int>(divide_up(to.width * to.channels, tile::columns));
-    p.strip_tiles = static_cast<int>(divide_up(to.height, tile::side));
-    const int blocks = share_out(p, static_cast<int>(p.destination.count), device.sm_count);
-    kernels::launch({.blocks = {blocks},
-                     .threads = {tile::threads},
-                     .shared_bytes = static_cast<std::size_t>(lay_out(p.depths_x).bytes),
-                     .shared_limit = device.shared_memory_per_block_optin,
-                     .stream = stream,
-                     .begins_early = waits_for_grids(device)},
-                    blur<of_box>, p);
-}
-
-/// Instructions along a window of 64 values and so many besides.
-constexpr int depths_of(int besides) {
-    return (tile::side + besides + tile::depth - 1) / tile::depth;
-}
-
-template <class T>
-int alignment_of(const image_batch_view<T>& images) {
-    return common_alignment(reinterpret_cast<std::uintptr_t>(images.first.data),
-                            images.first.height > 1 ? images.first.row_stride : 0,
-                            images.count > 1 ? images.stride : 0);
-}
-/// Whether the tensor memory accelerator can address them.
-template <class T>
-bool has_boxes(const image_batch_view<T>& images) {
-    return alignment_of(images) == max_vector_bytes && images.first.row_stride < end_of_map_strides &&
-           images.stride < end_of_map_strides;
-}
-
-/// Windows start at what is copied at once.
-int lead_of(const arguments<std::uint8_t>& a) {
-    const int channels = static_cast<int>(a.source.first.channels);
-    return values_before(a.taps_x.radius * channels, static_cast<int>(a.x) * channels, max_vector_bytes);
-}
-
-bool are_equal(std::span<const float> weights) {
-    return std::all_of(weights.begin(), weights.end(), [&](float w) { return w == weights[0]; });
-}
-
-/// Above, too few bits are left of the others. (A window of one has one weight, which is exact.)
-constexpr double max_weight = 0.625;
-bool has_small_weights(double sigma, std::int64_t radius) {
-    double sum = 1;  // in units of the largest
-    for (std::int64_t i = 1; i <= radius; ++i)
-        sum += 2 * std::exp(-0.5 * static_cast<double>(i * i) / (sigma * sigma));
-    return radius == 0 || 1 <= max_weight * sum;
-}
-
 }  // namespace
 }  // namespace heddle::kernels::gaussian_blur::tensor_core_warpgroups
 
 namespace heddle::kernels::gaussian_blur {
 
-std::int64_t tensor_core_warpgroups_tiles(const gaussian_blur_problem& problem) {
-    using namespace tensor_core_warpgroups;
-    return problem.images * divide_up(problem.width * problem.channels, tile::columns) *
-           divide_up(problem.height, tile::side);
-}
-
-bool tensor_core_warpgroups_fits(const gaussian_blur_problem& problem, const device_traits& device) {
-    using namespace tensor_core_warpgroups;
-    const auto [x, y] = problem.radius;
-    return has_tensor_core_bytes(problem, device) && problem.in_vectors && y <= tile::max_radius_y &&
-           x <= whole_weights::max_radius &&
-           depths_of(static_cast<int>(2 * x * problem.channels) + max_vector_bytes - 1) <=
-               tile::max_depths_x &&
-           has_small_weights(problem.sigma.x, x) && has_small_weights(problem.sigma.y, y) &&
-           problem.height <= max_tensor_core_rows &&
-           tensor_core_warpgroups_tiles(problem) <= std::numeric_limits<int>::max();
-}
-
-void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const device_traits& device,
+void launch_tensor_core_warpgroups(const tensor_core_warpgroups_plan& plan, const arguments<std::uint8_t>& a,
                                    cudaStream_t stream) {
     using namespace tensor_core_warpgroups;
-    const auto weights_of = [](const taps& taps) {
-        return std::span(taps.table, static_cast<std::size_t>(2 * taps.radius + 1));
-    };
-    const auto along_x = weights_of(a.taps_x), along_y = weights_of(a.taps_y);
-    const bool of_box = are_equal(along_x) && are_equal(along_y);
-    const whole_weights weights_x = of_box ? whole_weights(along_x.size(), 1) : whole_weights(along_x);
-    const whole_weights weights_y = of_box ? whole_weights(along_y.size(), 256) : whole_weights(along_y);
-    if (!of_box && launch_tensor_core_warps(a, weights_x, weights_y, device, stream)) return;
-
+    const whole_weights weights_x =
+        plan.is_box ? whole_weights(a.taps_x.count(), 1) : whole_weights(a.taps_x.weights());
+    const whole_weights weights_y =
+        plan.is_box ? whole_weights(a.taps_y.count(), 256) : whole_weights(a.taps_y.weights());
     const image_view<const std::uint8_t>& from = a.source.first;
     const int channels = static_cast<int>(from.channels);
     parameters p{};
@@ -467,16 +357,18 @@ void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const devic
     p.height = static_cast<int>(from.height);
     p.border = a.border;
     p.border_value = a.border_value;
-    const std::int64_t row_values = a.destination.first.width * channels;
-    p.stores_boxes = has_boxes(a.destination) && row_values % max_vector_bytes == 0;  // boxes end at these
-    p.stores_words = alignment_of(a.destination) >= word;
+    p.stores_boxes = plan.stores_boxes;
+    p.stores_words = plan.stores_words;
     p.x = static_cast<int>(a.x) * channels;
     p.y = static_cast<int>(a.y);
     p.reach = a.taps_x.radius * channels;
     p.radius_y = a.taps_y.radius;
     p.per_channel = (1 << 16) / channels + 1;
-    p.lead = lead_of(a);
-    p.depths_x = depths_of(p.lead + p.reach);
+    p.lead = plan.lead;
+    p.depths_x = plan.depths_x;
+    p.strips = plan.shares.strips;
+    p.strip_tiles = plan.shares.strip_tiles;
+    std::ranges::copy(plan.shares.first_tiles, p.first_tiles);
 
     const auto make_map = [](const auto& images, int box_rows, int box_columns) {
         const auto& first = images.first;
@@ -489,7 +381,7 @@ void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const devic
     p.halves = make_map(source, tile::side / 2, operand::row);
     if (p.stores_boxes) p.result = make_map(a.destination, tile::side, tile::side);
 
-    p.of_pixel = 1 / static_cast<float>(along_x.size() * along_y.size());
+    p.of_pixel = 1 / static_cast<float>(a.taps_x.count() * a.taps_y.count());
     const auto take = [](auto& band, const whole_weights& numbers, int count, int first, int step) {
         for (int i = 0; i < count; ++i) {
             band.high[tile::side - 1 + first + i * step] = numbers.high(i);
@@ -501,9 +393,7 @@ void launch_tensor_core_warpgroups(const arguments<std::uint8_t>& a, const devic
     p.multiplier_x = weights_x.multiplier();
     p.multiplier_y = weights_y.multiplier();
     p.rounding_y = (1u << 23) + p.multiplier_y / 2;
-
-    if (of_box) return launch<true>(p, device, stream);
-    launch<false>(p, device, stream);
+    launch(config_of(plan.grid, stream), plan.is_box ? blur<true> : blur<false>, p);
 }
 
 }  // namespace heddle::kernels::gaussian_blur

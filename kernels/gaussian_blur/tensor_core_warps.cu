@@ -1,5 +1,5 @@
-// tensor_core_warpgroups again, for radii up to 8, whose 16 results need 32 pixels: the same products and sums, by mma, within a
-// warp.
+// tensor_core_warpgroups, variant warps, for radii up to 8, whose 16 results need 32 pixels: the same products and sums, by mma,
+// within a warp.
 //
 //   along x   h (16 pixels x 8 rows)   = W_x (16 x 32 pixels) * (32 pixels x 8 rows of the image)
 //   along y   out (16 rows x 8 pixels) = W_y (16 x 32 rows) * h (32 rows x 8 pixels)
@@ -21,101 +21,28 @@
 // the other, and only fewer of either would be faster; README.md has the measurement, and what was tried since.
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/grid.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
-#include "kernels/gaussian_blur/extents.hpp"
 #include "kernels/gaussian_blur/launch.hpp"
 #include "kernels/gaussian_blur/mma_operand.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/taps.hpp"
+#include "kernels/gaussian_blur/plan/tensor_core_warps.hpp"
+#include "kernels/gaussian_blur/plan/warp_strips.hpp"
 #include "kernels/gaussian_blur/source_rows.cuh"
 #include "kernels/gaussian_blur/sum_bytes.cuh"
-#include "kernels/gaussian_blur/taps.hpp"
-#include "kernels/gaussian_blur/tensor_core_warps.hpp"
-#include "kernels/gaussian_blur/warp_strips.hpp"
 #include "kernels/gaussian_blur/whole_weights.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <type_traits>
 
 namespace heddle::kernels::gaussian_blur {
 namespace {
 
 constexpr int warp_threads = 32;
 
-struct tile {
-    static constexpr int side = 16;  ///< of a square, in pixels; rows of a step
-    static constexpr int depth =
-        32;                          ///< pixels of a product's window, which begins at a multiple of an octet
-    static constexpr int octet = 8;  ///< pixels of it that a lane has
-    static constexpr int max_radius = (depth - side) / 2;
-    static constexpr int stages = 2;  ///< steps whose rows are under way
-};
-
-/// Pixels from the start of a window to the first result, at place x of a row.
-int before(std::int64_t radius, std::int64_t x) {
-    return values_before(static_cast<int>(radius), static_cast<int>(x), tile::octet);
-}
-
-bool takes(const window_radius& radius, std::int64_t x, border border, std::int64_t images) {
-    return std::max(radius.x, radius.y) <= tile::max_radius &&
-           before(radius.x, x) + tile::side + radius.x <= tile::depth && border != border::wrap &&
-           border != border::constant && images <= max_grid_y;
-}
-
-/// What registers allow: each square keeps 6 for each channel.
-template <int channels>
-struct shape {
-    static constexpr bool is_odd = channels % 2 == 1;
-    static constexpr int blocks_per_sm = is_odd ? 4 : 2;
-    static constexpr int squares = is_odd ? 4 / channels : 8 / channels;  ///< of a warp, side by side
-    static constexpr int columns = squares * tile::side;                  ///< in pixels
-};
-
-/// 16 rows as a warp loads them, in packets, and as it stores them.
-template <int channels>
-struct layout {
-    static constexpr int packet = max_vector_bytes;
-    static constexpr int octet_bytes = tile::octet * channels;
-    static constexpr int lowest_bit = channels & -channels;
-    /// What pixels begin at multiples of.
-    using unit_of_pixel = std::conditional_t<channels == 4, std::uint32_t,
-                                             std::conditional_t<channels == 2, std::uint16_t, std::uint8_t>>;
-    /// Windows begin at any octet of a packet.
-    static constexpr int packets = ((shape<channels>::columns + tile::depth - tile::side) * channels +
-                                    std::max(packet - tile::octet * lowest_bit, 0) + packet - 1) /
-                                   packet;
-    /// Such that what lanes read at once is in different banks.
-    static constexpr int pitch = [] {
-        constexpr int residue = channels % 2 == 1 ? 32 : channels == 2 ? 64 : 16;
-        int result = packets * packet;
-        while (result % (2 * residue) != residue) result += packet;
-        return result;
-    }();
-    static constexpr int stage = tile::side * pitch;
-    static constexpr int lanes_of_row = 4;
-    static constexpr int rows_at_once = warp_threads / lanes_of_row;
-    static constexpr int copies = (packets + lanes_of_row - 1) / lanes_of_row;
-
-    static constexpr int results = tile::stages * stage;
-    static constexpr int result_packets = shape<channels>::columns * channels / packet;
-    /// Such that what lanes write at once is in different banks.
-    static constexpr int result_pitch = [] {
-        constexpr int unit = packet * lowest_bit;
-        return (result_packets * packet / unit | 1) * unit;
-    }();
-    static constexpr int rows_stored =
-        static_cast<int>(std::bit_floor(static_cast<unsigned>(warp_threads / result_packets)));
-    static constexpr int bytes = results + tile::side * result_pitch;
-};
-
-/// Of a strip, with those that the last steps load ahead.
-__host__ __device__ constexpr int lines_of(int strip_rows) {
-    return round_up(strip_rows, tile::side) + (1 + tile::stages) * tile::side;
-}
+using tile = pixel_tile;
 
 struct parameters {
     image_batch_view<const std::uint8_t> source;
@@ -207,11 +134,11 @@ struct bytes_of_h {
 };
 
 template <int channels>
-__global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, shape<channels>::blocks_per_sm)
+__global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_shape<channels>::blocks_per_sm)
     tensor_core_warps(const __grid_constant__ parameters p) {
-    using layout = gaussian_blur::layout<channels>;
-    constexpr int squares = shape<channels>::squares;
-    constexpr int columns = shape<channels>::columns;
+    using layout = pixel_layout<channels>;
+    constexpr int squares = pixel_shape<channels>::squares;
+    constexpr int columns = pixel_shape<channels>::columns;
     extern __shared__ uint4 storage[];
     ptx::let_next_grid_begin();
     const int lane = static_cast<int>(threadIdx.x) % warp_threads;
@@ -224,7 +151,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, shape<ch
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
     auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * layout::bytes);
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
-    for (int i = static_cast<int>(threadIdx.x); i < lines_of(rows); i += static_cast<int>(blockDim.x)) {
+    for (int i = static_cast<int>(threadIdx.x); i < lines_of_pixels(rows);
+         i += static_cast<int>(blockDim.x)) {
         const int line = ::min(::max(i - tile::max_radius, -p.radius_y), rows + p.radius_y - 1);
         lines[i] = start_of_line(p.source.first, image, p.y + top + line, p.border);
     }
@@ -453,32 +381,23 @@ constexpr int row_of(int k) {
     return k / 16 * 16 + k % 4 / 2 * 8 + k % 16 / 4 * 2 + k % 2;
 }
 
-template <int channels>
-void launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, const whole_weights& weights_y,
-            const device_traits& device, cudaStream_t stream) {
-    using layout = gaussian_blur::layout<channels>;
-    using shape = gaussian_blur::shape<channels>;
-    const image_view<std::uint8_t>& to = a.destination.first;
+}  // namespace
+
+void launch_tensor_core_warps(const tensor_core_warps_plan& plan, const arguments<std::uint8_t>& a,
+                              cudaStream_t stream) {
+    const whole_weights weights_x(a.taps_x.weights()), weights_y(a.taps_y.weights());
     parameters p{};
     p.source = a.source;
     p.destination = a.destination;
     p.x = static_cast<int>(a.x);
     p.y = static_cast<int>(a.y);
     p.border = a.border;
-    p.stored_at_once =
-        common_alignment(reinterpret_cast<std::uintptr_t>(to.data), to.height > 1 ? to.row_stride : 0,
-                         a.destination.count > 1 ? a.destination.stride : 0);
+    p.stored_at_once = plan.stored_at_once;
     p.radius_x = a.taps_x.radius;
     p.radius_y = a.taps_y.radius;
-    const int lead = before(p.radius_x, p.x);
-    p.lead = values_before(lead * channels, p.x * channels, layout::packet);
-    p.skip = p.lead - lead * channels;
-
-    const warp_strips strips(to.width, shape::columns, shape::blocks_per_sm, to.height, a.destination.count,
-                             device);
-    const std::int64_t rows =
-        std::max(std::min(strips.rows_of_wave, warp_strips::max_rows), divide_up(to.height, max_grid_y));
-    p.strip_rows = round_up(static_cast<int>(rows), tile::side);
+    p.lead = plan.lead;
+    p.skip = plan.skip;
+    p.strip_rows = plan.strip_rows;
 
     p.low_scale_x = weights_x.multiplier();
     p.high_scale_x = 256 * p.low_scale_x;
@@ -490,27 +409,14 @@ void launch(const arguments<std::uint8_t>& a, const whole_weights& weights_x, co
         const int tap = distance + radius;
         return tap < 0 || tap > 2 * radius ? 0 : 256u * weights.high(tap) + weights.low(tap);
     };
-    p.along_x.set(
-        [&](int m, int k) { return number(weights_x, p.radius_x, pixel_of(k) - lead - column_of(m)); });
+    p.along_x.set([&](int m, int k) {
+        return number(weights_x, p.radius_x, pixel_of(k) - plan.before - column_of(m));
+    });
     p.along_y.set(
         [&](int m, int k) { return number(weights_y, p.radius_y, row_of(k) - tile::max_radius - m); });
-
-    strips.launch(tensor_core_warps<channels>, p, layout::bytes, lines_of(p.strip_rows), device, stream);
-}
-
-}  // namespace
-
-bool is_for_tensor_core_warps(const gaussian_blur_problem& problem, std::int64_t x) {
-    return takes(problem.radius, x, problem.border, problem.images);
-}
-
-bool launch_tensor_core_warps(const arguments<std::uint8_t>& a, const whole_weights& weights_x,
-                              const whole_weights& weights_y, const device_traits& device,
-                              cudaStream_t stream) {
-    if (!takes({a.taps_x.radius, a.taps_y.radius}, a.x, a.border, a.destination.count)) return false;
-    with_channels(a.source.first.channels,
-                  [&]<int channels> { launch<channels>(a, weights_x, weights_y, device, stream); });
-    return true;
+    with_channels(a.source.first.channels, [&]<int channels>() {
+        launch(config_of(plan.grid, stream), tensor_core_warps<channels>, p);
+    });
 }
 
 }  // namespace heddle::kernels::gaussian_blur

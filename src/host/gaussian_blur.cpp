@@ -1,5 +1,5 @@
+#include "src/gaussian_blur/taps.hpp"
 #include "src/gaussian_blur/validate.hpp"
-
 #include "src/host/separable.hpp"
 #include <heddle/host.hpp>
 

@@ -1,6 +1,6 @@
 #include "src/host/separable.hpp"
 
-#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/plan/two_passes.hpp"
 #include "src/host/border.hpp"
 
 #include <omp.h>

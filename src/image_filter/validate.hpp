@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/plan/taps.hpp"
 #include "kernels/image_filter/launch.hpp"
 #include "src/gaussian_blur/validate.hpp"
 #include "src/images.hpp"

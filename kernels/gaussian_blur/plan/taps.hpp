@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 namespace heddle::kernels::gaussian_blur {
 
 /// The weights of the pixels at -radius..radius: a Gaussian's, scale * exp(-(i / sigma)^2 / 2), whose sum is
@@ -18,6 +21,8 @@ struct taps {
     float sum = 1;
 
     constexpr bool has_table() const { return radius <= table_radius; }
+    constexpr std::size_t count() const { return static_cast<std::size_t>(2 * radius + 1); }
+    constexpr std::span<const float> weights() const { return {table, count()}; }
 };
 
 }  // namespace heddle::kernels::gaussian_blur

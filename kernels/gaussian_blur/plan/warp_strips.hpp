@@ -1,12 +1,9 @@
 #pragma once
 
 #include "kernels/device/early_launch.hpp"
-#include "kernels/device/launch.hpp"
-#include "kernels/gaussian_blur/extents.hpp"
-#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/gaussian_blur/plan/extents.hpp"
+#include "kernels/gaussian_blur/plan/kernel_grid.hpp"
 #include <heddle/device.hpp>
-
-#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,9 +13,8 @@ namespace heddle::kernels::gaussian_blur {
 
 /// How images are shared out among warps that march down strips of their own, side by side in blocks.
 struct warp_strips {
+    static constexpr int lanes = 32;
     static constexpr int max_warps = 4;  ///< of a block
-    /// Of a strip, so that a multiprocessor that is ahead gets further blocks.
-    static constexpr std::int64_t max_rows = 256;
 
     std::int64_t blocks;  ///< side by side, all of `warps` warps
     int warps;
@@ -37,22 +33,17 @@ struct warp_strips {
         rows_of_wave = divide_up(height, segments);
     }
 
-    /// Strips of p.strip_rows rows. A warp needs so many bytes of shared memory, a block so many pointers to lines.
-    template <class Parameters>
-    void launch(void (*kernel)(Parameters), const Parameters& p, int warp_bytes, int lines,
-                const device_traits& device, cudaStream_t stream) const {
-        constexpr int warp_threads = 32;
-        const std::size_t needed = static_cast<std::size_t>(warps) * warp_bytes +
+    /// Of strips of so many rows. A warp needs so many bytes of shared memory, a block so many pointers to lines.
+    kernel_grid grid(std::int64_t height, std::int64_t images, int strip_rows, int warp_bytes, int lines,
+                     const device_traits& device) const {
+        const std::size_t needed = static_cast<std::size_t>(warps) * static_cast<std::size_t>(warp_bytes) +
                                    static_cast<std::size_t>(lines) * sizeof(const std::uint8_t*);
-        kernels::launch(
-            {.blocks = {blocks, divide_up(p.destination.first.height, p.strip_rows), p.destination.count},
-             .threads = {warps * warp_threads},
-             .shared_bytes =
-                 std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks_per_sm, device))),
-             .shared_limit = device.shared_memory_per_block_optin,
-             .stream = stream,
-             .begins_early = waits_for_grids(device)},
-            kernel, p);
+        return {.blocks = {blocks, divide_up(height, strip_rows), images},
+                .threads = {warps * lanes},
+                .shared_bytes =
+                    std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks_per_sm, device))),
+                .shared_limit = device.shared_memory_per_block_optin,
+                .begins_early = waits_for_grids(device)};
     }
 };
 

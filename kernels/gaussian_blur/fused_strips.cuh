@@ -1,55 +1,37 @@
 #pragma once
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/gaussian_blur/batch_rows.hpp"
 #include "kernels/gaussian_blur/column_sums.cuh"
 #include "kernels/gaussian_blur/launch.hpp"
-#include "kernels/gaussian_blur/march.hpp"
 #include "kernels/gaussian_blur/packet.cuh"
-#include "kernels/gaussian_blur/round_up.cuh"
+#include "kernels/gaussian_blur/plan/compiled.hpp"
+#include "kernels/gaussian_blur/plan/fused_strips.hpp"
 #include "kernels/gaussian_blur/row_sums.cuh"
 
-#include <algorithm>
 #include <type_traits>
 
 namespace heddle::kernels::gaussian_blur {
 
 template <class T, int channels, int radius, bool aligned>
 struct tile {
-    static constexpr int warps = 4;  ///< of a block, at most: narrow images take fewer
     static constexpr int size = static_cast<int>(sizeof(T));
-    /// Neighbours that a thread owns, a packet: 16 bytes, or 8 of uint8 where sums of more would not fit the
-    /// registers and, of one and two channels, where 8 measured faster.
-    static constexpr int values = size > 1 || (channels >= 3 && radius <= 3) ? 16 / size : 8;
-    static constexpr int warp_values = 32 * values;
-    static constexpr int words = values * size / 4;
-    static constexpr int halo = radius * channels;
-    static constexpr int lead = round_up(halo, values);  ///< values of a window before a thread's own
-    static constexpr int packets = 1 + 2 * lead / values;
-
-    /// Where rows are not aligned, a packet is put together from words of memory, which reach beyond it on
-    /// both sides. They stay in the row, as its first packet, the head, and the last one that is followed by
-    /// fewer than `slack` values are fetched singly.
-    static constexpr bool shifts = !aligned && size < 4;
-    static constexpr int slack = shifts ? 4 / size : 0;
-    static constexpr int head = shifts ? values : 0;
-    /// Values of a row that a lane fetches singly: of the halos, the head, and what the last packet leaves.
-    static constexpr int singles = (lead + head + values - 1 + slack + halo + 31) / 32;
-
-    /// Rows that are fetched and staged at a time.
-    static constexpr int rows = size > 1 ? 7 - singles : values == 8 ? 4 : 3;
-
-    static constexpr int staged_bytes = warps * rows * (32 * values + 2 * lead) * size;
-
-    /// What the registers allow: sums, a row's results, the rows under way, and the rest as compiled.
-    static constexpr int registers = 2 * radius * values + values + rows * (words + singles) + 52;
-    /// Few blocks of float keep DRAM busy: more would only filter more rows to start.
-    static constexpr int most_blocks = size == 4 ? 3 : 6;
-    static constexpr int blocks_per_sm =
-        std::clamp(65536 / (32 * warps) / round_up(registers, 8), 2, most_blocks);
+    static constexpr strip_shape shape{size, channels, radius, aligned};
+    static constexpr int warps = strip_shape::warps;
+    static constexpr int values = shape.values;
+    static constexpr int warp_values = strip_shape::lanes * values;
+    static constexpr int words = shape.words;
+    static constexpr int halo = shape.halo;
+    static constexpr int lead = shape.lead;
+    static constexpr int packets = shape.packets;
+    static constexpr bool shifts = shape.shifts;
+    static constexpr int slack = shape.slack;
+    static constexpr int head = shape.head;
+    static constexpr int singles = shape.singles;
+    static constexpr int rows = shape.rows;
+    static constexpr int blocks_per_sm = shape.blocks_per_sm;
 };
 
 /// The source counts from where the destination's pixel (0, 0) stands.
@@ -275,28 +257,14 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
 }
 
 template <class T, int channels, int radius, bool aligned>
-void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    using tile = tile<T, channels, radius, aligned>;
-    const image_view<T>& to = a.destination.first;
-    const int row_values = static_cast<int>(to.width) * channels;
-    // Strips of equal width.
-    const int row_warps = (row_values - 1) / tile::warp_values + 1;
-    const int most_strips = (row_warps - 1) / tile::warps + 1;
-    const int warps = (row_warps - 1) / most_strips + 1;
-    const int strips = (row_warps - 1) / warps + 1;
-    const std::int64_t fit =
-        static_cast<std::int64_t>(device.shared_memory_per_sm) / (tile::staged_bytes + shared_bytes_reserved);
-    const std::int64_t blocks_per_sm =
-        std::clamp<std::int64_t>(fit, 1, tile::blocks_per_sm * tile::warps / warps);
-    const march m = plan_march(to.height, strips, a.destination.count, device.sm_count * blocks_per_sm,
-                               2 * radius, tile::rows);
+void launch(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t stream) {
     parameters<T, radius> p{batch_rows<T>::of(a, a.y * a.source.first.row_stride + a.x * channels),
-                            row_values,
+                            static_cast<int>(a.destination.first.width) * channels,
                             static_cast<int>(a.x),
                             static_cast<int>(a.source.first.width),
-                            static_cast<unsigned>(strips),
-                            m.segments,
-                            m.rows_per_block,
+                            plan.strips,
+                            plan.march.segments,
+                            plan.march.rows_per_block,
                             a.border,
                             a.border_value,
                             {},
@@ -305,41 +273,17 @@ void launch(const arguments<T>& a, const device_traits& device, cudaStream_t str
         p.taps_x[i] = a.taps_x.table[i] * scale_of_first_pass<T>;
         p.taps_y[i] = a.taps_y.table[i] * scale_of_second_pass<T>;
     }
-    const auto bytes = static_cast<std::size_t>(
-        std::max<std::int64_t>(shared_bytes_of_one_of(blocks_per_sm, device) - tile::staged_bytes, 0));
-    for_each_launch(a.destination.count, std::int64_t{strips} * m.segments, p,
-                    [&](const auto& part, std::int64_t blocks) {
-                        kernels::launch(
-                            {.blocks = {blocks},
-                             .threads = {32 * warps},
-                             .shared_bytes = bytes,
-                             .shared_limit = static_cast<std::size_t>(shared_bytes_of_one_of(1, device)),
-                             .stream = stream,
-                             .begins_early = waits_for_grids(device)},
-                            fused<T, channels, radius, aligned>, part);
-                    });
-}
-
-/// Of windows that fused_tiles or fused_chains takes, only those whose rows are not aligned are marched by single warps.
-template <class T, int channels, int radius>
-void launch(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    if constexpr (radius > max_tile_radius(pixel_type_of<T>, channels)) {
-        constexpr int packet_bytes = tile<T, channels, radius, true>::values * static_cast<int>(sizeof(T));
-        if (is_aligned(a.source, a.y * a.source.first.row_stride + a.x * channels, packet_bytes) &&
-            is_aligned(a.destination, 0, packet_bytes)) {
-            if constexpr (std::is_same_v<T, float> && channels == 1)
-                return launch_fused_chains(a, device, stream);
-            else
-                return launch<T, channels, radius, true>(a, device, stream);
-        }
-    }
-    launch<T, channels, radius, false>(a, device, stream);
+    launch_batch(plan.grid, a.destination.count, fused<T, channels, radius, aligned>, p, stream);
 }
 
 template <class T, int channels>
-void launch_registers(const arguments<T>& a, const device_traits& device, cudaStream_t stream) {
-    constexpr int most = max_register_radius(pixel_type_of<T>, channels);
-    with_radius<most>(a.taps_x.radius, [&]<int radius>() { launch<T, channels, radius>(a, device, stream); });
+void launch_strips(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    constexpr pixel_type type = pixel_type_of<T>;
+    with_radius<max_register_radius(type, channels)>(a.taps_x.radius, [&]<int radius>() {
+        if constexpr (has_aligned_strips(type, channels, radius))
+            if (plan.aligned) return launch<T, channels, radius, true>(plan, a, stream);
+        launch<T, channels, radius, false>(plan, a, stream);
+    });
 }
 
 }  // namespace heddle::kernels::gaussian_blur

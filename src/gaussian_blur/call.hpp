@@ -1,0 +1,72 @@
+#pragma once
+
+#include "src/gaussian_blur/rungs.hpp"
+#include "src/images.hpp"
+#include "src/workspace.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/image.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+/// What calls of the blur and of convolutions share.
+namespace heddle::detail {
+
+/// What images and a region of the sources tell of a problem, beside its window.
+template <class T>
+kernels::gaussian_blur::problem describe(const image_batch_view<const T>& source,
+                                         const image_batch_view<T>& destination,
+                                         const std::optional<image_region>& region,
+                                         gaussian_blur_problem window) {
+    const image_view<const T>& from = source.first;
+    window.width = destination.first.width;
+    window.height = destination.first.height;
+    window.channels = destination.first.channels;
+    window.type = pixel_type_of<T>;
+    window.images = destination.count;
+    window.in_words = alignment_of_steps(source) >= 4 && alignment_of_rows(destination) >= 4;
+    window.in_vectors = alignment_of_rows(source) == packet_bytes;
+
+    const auto fits_map = [](const auto& images) {
+        constexpr std::int64_t end = kernels::gaussian_blur::end_of_map_strides / sizeof(T);
+        return (images.first.height <= 1 || images.first.row_stride < end) &&
+               (images.count <= 1 || images.stride < end);
+    };
+    const image_region place = region.value_or(image_region{});
+    kernels::gaussian_blur::problem p{window};
+    p.x = place.x;
+    p.y = place.y;
+    p.source_width = from.width;
+    p.source_height = from.height;
+    p.rows_between = std::min(from.height, window.height + 2 * window.radius.y);
+    p.source_offset = static_cast<int>(reinterpret_cast<std::uintptr_t>(from.data) % packet_bytes);
+    p.source_steps = alignment_of_steps(source);
+    p.destination_alignment = alignment_of_rows(destination);
+    p.source_fits_map = fits_map(source);
+    p.destination_fits_map = fits_map(destination);
+    return p;
+}
+
+/// Launches what a plan says, with the workspace that was given or one from the device's pool.
+template <class T>
+void launch(const char* operation, const planned<blur_rung<T>>& chosen,
+            kernels::gaussian_blur::arguments<T>& arguments, std::span<std::byte> workspace,
+            cuda::stream_ref stream) {
+    const std::int64_t bytes = workspace_bytes(chosen.plan);
+    validate_workspace_size(operation, workspace, bytes);
+    device_buffer<std::byte> own(workspace.empty() ? bytes : 0, stream);
+    if (bytes > 0) {
+        std::byte* const data = workspace.empty() ? own.data() : workspace.data();
+        arguments.intermediate = reinterpret_cast<float*>(data + workspace_ticket_bytes);
+    }
+    chosen.rung->launch(chosen.plan, arguments, stream.get());
+}
+
+}  // namespace heddle::detail

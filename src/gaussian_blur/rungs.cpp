@@ -1,0 +1,154 @@
+#include "src/gaussian_blur/rungs.hpp"
+
+#include "src/gaussian_blur/needs.hpp"
+#include "src/gaussian_blur/pays.hpp"
+#include "src/gaussian_blur/taps.hpp"
+#include "src/gaussian_blur/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::gaussian_blur;
+using namespace detail;
+using enum gaussian_blur_algorithm;
+
+/// A row, of a kernel that has a plan of its own. Where it is not for T, or not built, why_not() says so.
+template <class T, auto plan_kernel, auto launch_kernel, bool is_built = true>
+constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
+                           decltype(blur_rung<T>::why_not) why_not, decltype(blur_rung<T>::pays) pays,
+                           std::string_view variant = {}) {
+    using own_plan = std::invoke_result_t<decltype(plan_kernel), const problem&, const device_traits&>;
+    const auto plan_any = [](const problem& p, const device_traits& device) -> plan {
+        return plan_kernel(p, device);
+    };
+    const auto launch = []([[maybe_unused]] const plan& plan, [[maybe_unused]] const arguments<T>& a,
+                           [[maybe_unused]] cudaStream_t stream) {
+        if constexpr (is_built && std::is_invocable_v<decltype(launch_kernel), const own_plan&,
+                                                      const arguments<T>&, cudaStream_t>)
+            launch_kernel(std::get<own_plan>(plan), a, stream);
+    };
+    return {id, name, why_not, pays, plan_any, launch, variant};
+}
+
+constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
+
+template <class T>
+constexpr std::array<blur_rung<T>, 14> table = {{
+    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs_tables, never),
+    row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
+    row<T, plan_shared_memory, launch_shared_memory<T>>(  //
+        shared_memory, "shared_memory", needs_shared_memory, always),
+    row<T, plan_register_window, launch_register_window<T>>(  //
+        register_window, "register_window", needs_register_window, never),
+    row<T, plan_fused_ring, launch_fused_ring<T>>(  //
+        fused, "fused", needs_ring, pays_ring, "ring"),
+    row<T, plan_fused_strips, launch_fused_strips<T>>(  //
+        fused, "fused", needs_strips, always, "strips"),
+    row<T, plan_fused_chains, launch_fused_chains>(  //
+        fused, "fused", needs_chains, always, "chains"),
+    row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
+        fused, "fused", needs_tiles, always, "tiles"),
+    row<T, plan_tensor_core, launch_tensor_core, for_90>(  //
+        tensor_core, "tensor_core", needs_tensor_core, pays_tensor_core),
+    row<T, plan_tensor_core_registers, launch_tensor_core_registers, for_90>(
+        tensor_core_registers, "tensor_core_registers", needs_registers, pays_registers, "strips"),
+    row<T, plan_tensor_core_spans, launch_tensor_core_spans, for_90>(
+        tensor_core_registers, "tensor_core_registers", needs_spans, pays_spans, "spans"),
+    row<T, plan_tensor_core_warpgroups, launch_tensor_core_warpgroups, for_90>(
+        tensor_core_warpgroups, "tensor_core_warpgroups", needs_warpgroups, pays_warpgroups, "warpgroups"),
+    row<T, plan_tensor_core_warps, launch_tensor_core_warps, for_90>(
+        tensor_core_warpgroups, "tensor_core_warpgroups", needs_warps, pays_warps, "warps"),
+    row<T, plan_decimated, launch_decimated<T>>(  //
+        decimated, "decimated", decimated_needs, pays_decimated),
+}};
+
+constexpr const char* enumeration = "gaussian_blur_algorithm";
+/// What does not depend on the type.
+constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
+
+/// As a call describes it: without the weights that are 0. An empty problem is taken for one of a single column, row or image.
+problem describe(gaussian_blur_problem of, gaussian_blur_algorithm algorithm) {
+    of.radius = blur_radius(of.sigma, of.radius);
+    for (std::int64_t* const extent : {&of.width, &of.height, &of.images})
+        *extent = std::max<std::int64_t>(*extent, 1);
+    problem p{of};
+    p.is_asked_for = algorithm != automatic;
+    return p;
+}
+
+}  // namespace
+
+std::span<const gaussian_blur_algorithm> gaussian_blur_algorithms() {
+    return ids_of<table<std::uint8_t>>;
+}
+
+std::span<const std::string_view> gaussian_blur_variants(gaussian_blur_algorithm algorithm) {
+    return variants_of<table<std::uint8_t>>(algorithm);
+}
+
+std::string_view to_string(gaussian_blur_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
+    validate_problem("select", problem, device);
+    return rungs.choose("select", automatic, describe(problem, automatic), device).rung->id;
+}
+
+std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    validate_problem("why_not", problem, device);
+    return rungs.why_not("gaussian_blur", algorithm, describe(problem, algorithm), device);
+}
+
+std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
+                                           gaussian_blur_algorithm algorithm) {
+    constexpr const char* operation = "gaussian_blur_workspace_bytes";
+    rungs.require_known(operation, {"options", "algorithm"}, algorithm);
+    validate_problem(operation, problem, device);
+    const bool is_empty = problem.width == 0 || problem.height == 0 || problem.images == 0;
+    return is_empty ? 0 : workspace_bytes(describe(problem, algorithm), device, algorithm);
+}
+
+namespace detail {
+
+std::int64_t workspace_bytes(const plan& plan) {
+    const std::int64_t scratch = std::visit(
+        [](const auto& own) -> std::int64_t {
+            if constexpr (requires { own.scratch_bytes; }) return own.scratch_bytes;
+            return 0;
+        },
+        plan);
+    return scratch == 0 ? 0 : workspace_ticket_bytes + scratch;
+}
+
+std::int64_t workspace_bytes(const problem& problem, const device_traits& device,
+                             gaussian_blur_algorithm algorithm, std::string_view variant) {
+    constexpr const char* operation = "workspace_bytes";
+    if (!rungs.why_not(operation, algorithm, problem, device, variant).empty()) return 0;
+    return workspace_bytes(rungs.choose(operation, algorithm, problem, device, variant).plan);
+}
+
+template <class T>
+rung_table<blur_rung<T>> blur_rungs() {
+    return {table<T>, enumeration};
+}
+
+template rung_table<blur_rung<float>> blur_rungs();
+template rung_table<blur_rung<half>> blur_rungs();
+template rung_table<blur_rung<std::uint16_t>> blur_rungs();
+template rung_table<blur_rung<std::uint8_t>> blur_rungs();
+
+}  // namespace detail
+}  // namespace heddle

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "kernels/gaussian_blur/launch.hpp"
+#include "src/rungs.hpp"
+#include <heddle/gaussian_blur.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace heddle::detail {
+
+template <class T>
+using blur_rung = rung<gaussian_blur_algorithm, kernels::gaussian_blur::problem, kernels::gaussian_blur::plan,
+                       kernels::gaussian_blur::arguments<T>>;
+
+/// The rungs of the blur, which convolutions and boxes take too.
+template <class T>
+rung_table<blur_rung<T>> blur_rungs();
+
+std::int64_t workspace_bytes(const kernels::gaussian_blur::plan& plan);
+/// 0 where the rung cannot run the problem.
+std::int64_t workspace_bytes(const kernels::gaussian_blur::problem& problem, const device_traits& device,
+                             gaussian_blur_algorithm algorithm, std::string_view variant = {});
+
+}  // namespace heddle::detail
