@@ -323,9 +323,14 @@ void cold_and_hot(const shape& s) {
 template <class T>
 void rungs(const shape& s) {
     constexpr std::int64_t most_radius_of_naive = 15;
-    for (const auto algorithm : gaussian_blur_algorithms())
-        if (algorithm != gaussian_blur_algorithm::naive || s.radius <= most_radius_of_naive)
-            heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+    for (const auto algorithm : gaussian_blur_algorithms()) {
+        if (algorithm == gaussian_blur_algorithm::naive && s.radius > most_radius_of_naive) continue;
+        const std::string name = implementation(algorithm);
+        heddle_row<T>(s, name, temperature::cold, {.algorithm = algorithm});
+        for (const std::string_view variant : gaussian_blur_variants(algorithm))
+            heddle_row<T>(s, fmt::format("{}-{}", name, variant), temperature::cold,
+                          {.algorithm = algorithm, .variant = variant});
+    }
 }
 
 /// `call` takes pointers to the source and the destination.
