@@ -103,11 +103,11 @@ struct gaussian_blur_problem {
 ///                           below 1
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device, as `unsupported` says it of images that lie as is best for it; empty where it
-/// can, and of `automatic`. Pure.
-/// @throws invalid_argument  as select(), and for an unknown algorithm
+/// Why a rung, or this variant of it, cannot run a problem on a device, as `unsupported` says it of images that lie as is best
+/// for it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
-                    const device_traits& device);
+                    const device_traits& device, std::string_view variant = {});
 
 /// The workspace, in bytes, with which this rung can run this problem; 0 where it needs none or cannot run it. It is enough for
 /// a region at any place of any source whose rows have at most 2^29

@@ -106,10 +106,11 @@ gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const devic
 }
 
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
-                    const device_traits& device) {
+                    const device_traits& device, std::string_view variant) {
     rungs.require_known("why_not", "algorithm", algorithm);
+    rungs.require_variant("why_not", "variant", algorithm, variant);
     validate_problem("why_not", problem, device);
-    return rungs.why_not("gaussian_blur", algorithm, describe(problem, algorithm), device);
+    return rungs.why_not("gaussian_blur", algorithm, describe(problem, algorithm), device, variant);
 }
 
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,

@@ -22,6 +22,8 @@ struct implementation {
     std::function<bool(const problem&, const image_batch_view<const T>& sources,
                        const image_batch_view<T>& destinations, const gaussian_blur_options&)>
         blur;
+    /// Then it may refuse a layout though it takes the window.
+    bool is_variant = false;
 
     /// The rung whose bound the result is held to: of others than decimated, which one `automatic` takes depends on the layout.
     [[nodiscard]] algorithm bound_of(const problem& p, std::int64_t images = 1) const {
@@ -127,7 +129,10 @@ void check_batch(const problem& p, std::int64_t images, layout how, const implem
     guarded_images<T> from_one(p, layout::tight, by.where, images);
     image_batch_view<T> one = source.batch();
     one.stride = 0;
-    ASSERT_TRUE(by.blur(p, one, from_one.batch(), options_of(p)));
+    if (!by.blur(p, one, from_one.batch(), options_of(p))) {
+        ASSERT_TRUE(by.is_variant);
+        return;
+    }
     const std::vector<T> copies = from_one.download();
     for (std::int64_t i = 0; i < images; ++i) {
         expect_blurred(of_image(copies, i), 0);
@@ -136,7 +141,10 @@ void check_batch(const problem& p, std::int64_t images, layout how, const implem
 
     if (images > 9) return;
     guarded_images<T> planes(p, how, by.where, images, true);
-    ASSERT_TRUE(by.blur(p, source.batch(), planes.batch(), options_of(p)));
+    if (!by.blur(p, source.batch(), planes.batch(), options_of(p))) {
+        ASSERT_TRUE(by.is_variant);
+        return;
+    }
     const std::vector<T> of_batch = planes.download();
     for (std::int64_t i = 0; i < images; ++i) expect_blurred(of_image(of_batch, i), i);
     EXPECT_TRUE(planes.canaries_alive());
@@ -145,7 +153,7 @@ void check_batch(const problem& p, std::int64_t images, layout how, const implem
     if (!by.blur(p, planes.batch(), again.batch(), options_of(p))) {
         const bool takes_any_stride =
             which != algorithm::tensor_core_registers && which != algorithm::tensor_core_warpgroups;
-        ASSERT_FALSE(takes_any_stride || p.row() * sizeof(T) % 16 == 0);
+        ASSERT_TRUE(by.is_variant || !(takes_any_stride || p.row() * sizeof(T) % 16 == 0));
         return;
     }
     const std::vector<T> of_planes = again.download();

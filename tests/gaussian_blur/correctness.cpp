@@ -45,10 +45,6 @@ TEST_P(gaussian_blur_rung_and_type, is_right_for_wide_windows) {
     expect_runs(true);
 }
 
-TEST_P(gaussian_blur_rung_and_type, of_drawn_problems_take_every_plan) {
-    with_type(type(), [&]<class T>() { check_drawn_problems(on_device<T>(which())); });
-}
-
 TEST_P(gaussian_blur_rung_and_type, blurs_regions_as_the_whole) {
     std::vector<problem> problems = {{133, 111, 1, {40, 48}, {10, 12}, border::reflect_101},
                                      {201, 141, 1, {16, 12}, {5, 4}, border::reflect}};

@@ -134,7 +134,7 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
         }
     }
 };
-INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_large_images, testing::ValuesIn(every_rung()),
+INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_large_images, testing::ValuesIn(every_rung_without_variants()),
                          parameter_names());
 
 TEST_P(gaussian_blur_of_large_images, large_of_more_than_2_to_31_elements) {

@@ -2,22 +2,31 @@
 
 #include "tests/gaussian_blur/checks.hpp"
 #include "tests/support/gpu.hpp"
+#include "tests/support/hopper.hpp"
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
+#include <string_view>
 #include <tuple>
 
 namespace heddle::test {
 
-/// What the tests of rungs are run with.
+/// What the tests of rungs are run with: one, or a variant of it.
 struct rung {
     gaussian_blur_algorithm which;
+    std::string_view variant;
 
-    constexpr rung(gaussian_blur_algorithm chosen) : which(chosen) {}
+    constexpr rung(gaussian_blur_algorithm chosen, std::string_view kernel = {})
+        : which(chosen), variant(kernel) {}
     constexpr operator gaussian_blur_algorithm() const { return which; }
 
-    void choose_in(gaussian_blur_options& options) const { options.algorithm = which; }
-    friend std::string name_of(const rung& of) { return std::string(to_string(of.which)); }
+    void choose_in(gaussian_blur_options& options) const {
+        options.algorithm = which;
+        options.variant = variant;
+    }
+    friend std::string name_of(const rung& of) {
+        return std::string(to_string(of.which)) + (of.variant.empty() ? "" : "_") + std::string(of.variant);
+    }
     friend void PrintTo(const rung& of, std::ostream* out) { *out << name_of(of); }
 };
 using rung_and_type = std::tuple<rung, pixel_type>;
@@ -27,16 +36,34 @@ inline std::string name_of(const rung_and_type& pair) {
 }
 
 /// And `automatic`.
-inline std::vector<rung> every_rung() {
+inline std::vector<rung> every_rung_without_variants() {
     std::vector<rung> all(gaussian_blur_algorithms().begin(), gaussian_blur_algorithms().end());
     all.emplace_back(algorithm::automatic);
     return all;
 }
 
+inline std::vector<rung> every_rung() {
+    std::vector<rung> all = every_rung_without_variants();
+    for (const algorithm which : gaussian_blur_algorithms())
+        for (const std::string_view variant : gaussian_blur_variants(which)) all.emplace_back(which, variant);
+    return all;
+}
+
+/// Whether it takes this type: problems of it that each kernel has a window in.
+inline bool takes_type(const rung& by, pixel_type type, const device_traits& device = hopper()) {
+    return std::ranges::any_of(std::array{1, 7, 48}, [&](int radius) {
+        const blur_sigma sigma = radius == 48 ? blur_sigma(12) : sigma_of(radius);
+        return why_not(by, {.width = 512, .height = 512, .radius = radius, .sigma = sigma, .type = type},
+                       device, by.variant)
+            .empty();
+    });
+}
+
 inline std::vector<rung_and_type> every_rung_and_type() {
     std::vector<rung_and_type> all;
     for (const rung& which : every_rung())
-        for (const pixel_type type : pixel_types) all.emplace_back(which, type);
+        for (const pixel_type type : pixel_types)
+            if (takes_type(which, type)) all.emplace_back(which, type);
     return all;
 }
 
@@ -69,10 +96,12 @@ class gaussian_blur_test : public gpu_test {
                 [this, by](const problem& p, const image_batch_view<const T>& sources,
                            const image_batch_view<T>& destinations, const gaussian_blur_options& options) {
                     return blur<T>(p, sources, destinations, options, by);
-                }};
+                },
+                !by.variant.empty()};
     }
 
-    static bool may_refuse(const problem& p, algorithm which) {
+    static bool may_refuse(const problem& p, const rung& which) {
+        if (!which.variant.empty()) return true;
         const std::int64_t radius = std::max(p.radius.x, p.radius.y);
         if (which == algorithm::automatic || which == algorithm::separable) return false;
         if (which == algorithm::naive) return radius > 1000;
@@ -81,8 +110,9 @@ class gaussian_blur_test : public gpu_test {
         return true;
     }
 
-    /// Nobody may pass by refusing all.
-    void expect_runs(pixel_type type, bool has_wide_windows, algorithm which) const {
+    /// Nobody may pass by refusing all. (Of variants, each of which takes a few windows, drawn.cpp sees to that.)
+    void expect_runs(pixel_type type, bool has_wide_windows, const rung& which) const {
+        if (!which.variant.empty()) return;
         if (is_on_tensor_cores(which) && (type != pixel_type::u8 || has_wide_windows || !has_warpgroups()))
             return;
         if (which == algorithm::decimated && !has_wide_windows) return;

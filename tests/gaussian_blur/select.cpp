@@ -200,6 +200,65 @@ TEST(gaussian_blur_select, stays_within_a_smaller_device) {
     EXPECT_EQ(select(exact_problem(4096, 4096, 4, 1000), small), algorithm::separable);
 }
 
+TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
+    const auto text_of = [](algorithm which, const gaussian_blur_problem& p, std::string_view variant = {}) {
+        return why_not(which, p, hopper(), variant);
+    };
+    const gaussian_blur_problem p = exact_problem(512, 512, 1, 300), small = exact_problem(512, 512, 1, 4);
+    EXPECT_EQ(text_of(algorithm::automatic, p), "");
+    EXPECT_EQ(text_of(algorithm::separable, p), "");
+    EXPECT_EQ(text_of(algorithm::naive, exact_problem(512, 512, 1, 1001)),
+              "gaussian_blur: naive takes radii up to 1000");
+    EXPECT_EQ(text_of(algorithm::fused, p), "gaussian_blur: fused takes radii up to 255");
+    EXPECT_EQ(text_of(algorithm::register_window, p),
+              "gaussian_blur: register_window takes radii up to 16 along y");
+    EXPECT_EQ(text_of(algorithm::decimated, small),
+              "gaussian_blur: decimated takes sigmas from 8 to 8192, and radii from 4 sigma on");
+    EXPECT_EQ(text_of(algorithm::fused, small), "");
+    EXPECT_EQ(text_of(algorithm::fused, small, "tiles"), "");
+    EXPECT_EQ(text_of(algorithm::fused, small, "chains"),
+              "gaussian_blur: fused (chains) takes one radius for both axes, from 6 to 16");
+    EXPECT_EQ(text_of(algorithm::tensor_core, small),
+              HEDDLE_COMPILED_FOR_90 == 0
+                  ? "gaussian_blur: tensor_core needs a build for compute capability 9.0"
+                  : "gaussian_blur: tensor_core takes uint8");
+}
+
+TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) {
+    gaussian_blur_problem p = square(512, 2);
+    for (const algorithm which : {algorithm::tensor_core_registers, algorithm::tensor_core_warpgroups})
+        for (const std::string_view variant : gaussian_blur_variants(which))
+            EXPECT_EQ(why_not(which, p, hopper(), variant), "");
+    p.border = border::wrap;
+    EXPECT_EQ(why_not(algorithm::tensor_core_registers, p, hopper()),
+              "gaussian_blur: tensor_core_registers takes borders that neither wrap nor are a constant");
+    EXPECT_EQ(why_not(algorithm::tensor_core_warpgroups, p, hopper()), "");
+    EXPECT_EQ(
+        why_not(algorithm::tensor_core_warpgroups, p, hopper(), "warps"),
+        "gaussian_blur: tensor_core_warpgroups (warps) takes borders that neither wrap nor are a constant");
+    p.in_vectors = false;
+    EXPECT_EQ(
+        why_not(algorithm::tensor_core_warpgroups, p, hopper()),
+        "gaussian_blur: tensor_core_warpgroups needs a source whose rows begin at multiples of 16 bytes");
+    device_traits other = hopper();
+    other.compute_capability_major = 10;
+    EXPECT_EQ(why_not(algorithm::tensor_core, p, other),
+              "gaussian_blur: tensor_core needs compute capability 9.0");
+}
+
+TEST(gaussian_blur_variants, are_the_names_of_kernels) {
+    const auto names_of = [](algorithm which) {
+        const auto names = gaussian_blur_variants(which);
+        return std::vector<std::string_view>(names.begin(), names.end());
+    };
+    using names = std::vector<std::string_view>;
+    EXPECT_EQ(names_of(algorithm::fused), (names{"ring", "strips", "chains", "tiles"}));
+    EXPECT_EQ(names_of(algorithm::tensor_core_registers), (names{"strips", "spans"}));
+    EXPECT_EQ(names_of(algorithm::tensor_core_warpgroups), (names{"warpgroups", "warps"}));
+    for (const algorithm which : {algorithm::automatic, algorithm::separable, algorithm::decimated})
+        EXPECT_EQ(names_of(which), names{});
+}
+
 TEST(gaussian_blur_algorithms, are_named) {
     for (const algorithm which : gaussian_blur_algorithms()) {
         EXPECT_NE(which, algorithm::automatic);

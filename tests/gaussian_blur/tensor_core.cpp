@@ -3,8 +3,8 @@
 namespace heddle::test {
 namespace {
 
-/// tensor_core_registers has a kind of its own for windows of up to 32 values and strips of at least 16 rows, which it cuts
-/// where images are so many that the device has no multiprocessors for shorter ones. Around the edges of its strips, of 256
+/// tensor_core_registers takes its spans for windows of up to 32 values and strips of at least 16 rows, which it cuts where
+/// images are so many that the device has no multiprocessors for shorter ones. Around the edges of its strips, of 256
 /// values, and of those windows.
 TEST_F(gaussian_blur_test, tensor_core_registers_is_right_for_windows_of_many_images) {
     if (!has_warpgroups()) GTEST_SKIP() << "is for Hopper";
@@ -83,8 +83,8 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_any_window) {
     EXPECT_GT(runs_, 0);
 }
 
-/// Radii up to 8 have a kind of their own, but for borders that wrap or are a constant: around the edges of its strips, of 16
-/// to 64 pixels, and of its steps, of 16 rows; stored by 16 bytes, words and bytes; images narrower than a window.
+/// Radii up to 8 go to warps, but for borders that wrap or are a constant: around the edges of their strips, of 16
+/// to 64 pixels, and of their steps, of 16 rows; stored by 16 bytes, words and bytes; images narrower than a window.
 TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
     constexpr std::array<std::int64_t, 9> widths = {1, 5, 15, 16, 33, 64, 127, 257, 320};
     constexpr std::array<std::int64_t, 7> heights = {1, 7, 16, 17, 48, 95, 300};
@@ -105,8 +105,8 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
     EXPECT_GT(runs_, 0);
 }
 
-/// Of radius 8 the kind of small windows takes the whole image, but no region that does not begin at a multiple of 8 pixels.
-TEST_F(gaussian_blur_on_warpgroups, gives_the_same_pixels_by_both_kinds) {
+/// Of radius 8 warps take the whole image, but no region that does not begin at a multiple of 8 pixels.
+TEST_F(gaussian_blur_on_warpgroups, gives_the_same_pixels_of_regions) {
     const implementation<std::uint8_t> by = warpgroups();
     for (const std::int64_t channels : {1, 2, 3, 4}) {
         const problem p{150, 90, channels, 8};
@@ -125,6 +125,24 @@ TEST_F(gaussian_blur_on_warpgroups, gives_the_same_pixels_by_both_kinds) {
         }
     }
     EXPECT_GT(runs_, 0);
+}
+
+TEST_F(gaussian_blur_on_warpgroups, and_registers_give_the_same_pixels_by_all_variants) {
+    for (const algorithm which : {algorithm::tensor_core_registers, algorithm::tensor_core_warpgroups})
+        for (const std::int64_t channels : {1, 2, 3, 4}) {
+            const problem p{301, 270, channels, 2};
+            SCOPED_TRACE(text(p));
+            const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(p.elements());
+            std::vector<std::uint8_t> first;
+            for (const std::string_view variant : gaussian_blur_variants(which)) {
+                guarded_images<std::uint8_t> source(p, layout::aligned), destination(p, layout::aligned);
+                source.upload(elements);
+                ASSERT_TRUE(blur<std::uint8_t>(p, source.batch(), destination.batch(), options_of(p),
+                                               {which, variant}));
+                if (first.empty()) first = destination.download();
+                EXPECT_EQ(destination.download(), first) << variant;
+            }
+        }
 }
 
 /// Each image with a source of its own; rows that are stored as boxes, words and bytes; a last strip of one value, whose

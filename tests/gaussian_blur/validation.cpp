@@ -1,6 +1,7 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
 #include "tests/support/image_calls.hpp"
+#include "tests/support/provoked.hpp"
 #include <heddle/host.hpp>
 
 #include <cmath>
@@ -190,6 +191,9 @@ TEST(gaussian_blur_validation, names_what_is_wrong_with_the_device_options) {
     EXPECT_EQ(argument(c), "options.algorithm");
 
     c.options.algorithm = algorithm::separable;
+    c.options.variant = "tiles";
+    EXPECT_EQ(argument(c), "options.variant") << "of another rung";
+    c.options.variant = {};
     alignas(16) std::array<std::byte, 4096> scratch;
     c.options.workspace = std::span(scratch).first(64);
     EXPECT_EQ(argument(c), "options.workspace") << "too small";
@@ -197,6 +201,26 @@ TEST(gaussian_blur_validation, names_what_is_wrong_with_the_device_options) {
     EXPECT_EQ(argument(c), "options.workspace") << "misaligned";
     c.options.workspace = std::as_writable_bytes(std::span(c.memory)).first(4096);
     EXPECT_EQ(argument(c), "options.workspace") << "overlaps the source";
+}
+
+TEST(gaussian_blur_validation, says_which_variants_there_are) {
+    const auto text_of = [](algorithm which, std::string_view variant) {
+        const call c;
+        return invalid_argument_of([&] {
+            gaussian_blur<float>(c.source, c.destination, c.sigma, cuda::stream_ref{cudaStream_t{}},
+                                 {.algorithm = which, .variant = variant});
+        });
+    };
+    EXPECT_EQ(text_of(algorithm::fused, "rings"),
+              "gaussian_blur: options.variant is rings, expected one of ring, strips, chains, tiles");
+    EXPECT_EQ(text_of(algorithm::separable, "ring"),
+              "gaussian_blur: options.variant is ring, expected none, as separable has one kernel");
+    EXPECT_EQ(
+        text_of(algorithm::automatic, "ring"),
+        "gaussian_blur: options.variant is ring, expected none without an algorithm; there are ring of "
+        "fused, strips of fused, chains of fused, tiles of fused, strips of tensor_core_registers, spans "
+        "of tensor_core_registers, warpgroups of tensor_core_warpgroups, warps of "
+        "tensor_core_warpgroups");
 }
 
 TEST(gaussian_blur_validation, accepts_empty_images) {
