@@ -4,7 +4,7 @@
 //   along x   h (16 columns x 8 rows) = W_x (16 x window) * rows of the image, as they lie in memory
 //   along y   out[y - r] = sums[0] + w[n - 1] * h, and sums[i] = sums[i + 1] + w[n - 2 - i] * h
 //
-// The products cost a thread 8 or 12 mma for 8 values, where fused.cuh takes 8 (2 r + 1) FMAs; along y FMAs
+// The products cost a thread 8 or 12 mma for 8 values, where fused_strips.cuh takes 8 (2 r + 1) FMAs; along y FMAs
 // are as many, where tensor_core.cu takes ten mma and cuts sums into bytes. What makes the two meet:
 // - The 8 rows of a product are two rows of four strips, one below the other. A thread gets the two rows of
 //   its own strip, so it marches down that one, and its sums never leave it.
