@@ -1,7 +1,6 @@
-#include "src/image_filter/validate.hpp"
-
 #include "src/host/border.hpp"
 #include "src/host/separable.hpp"
+#include "src/image_filter/validate.hpp"
 #include <heddle/host.hpp>
 
 #include <omp.h>

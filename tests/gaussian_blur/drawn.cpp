@@ -21,7 +21,8 @@ class gaussian_blur_of_drawn_problems : public gaussian_blur_test,
         return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
     }
 
-    /// Kinds of windows take turns, half of them of aligned rows and of regions that begin there, so that each kernel gets some.
+    /// Kinds of windows take turns, half of them of aligned rows and of regions that begin there, so that each kernel gets
+    /// some.
     drawn_problem draw_problem(int turn) {
         enum { small, medium, large, unequal, wide, kinds };
         const int kind = turn % kinds;
