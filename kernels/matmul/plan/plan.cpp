@@ -13,12 +13,13 @@ plan plan_bf16x6(const matmul_problem& p, const device_traits& device, std::size
     const tile_shape& tile = bf16x6_tiles[kind];
     plan result = x.streamed(tile, x.costs.bf16x6[kind]);
     result.tile = kind;
-    // The lowest row of tiles takes half the time where it has rows for one warpgroup alone, of 64.
+    // The lowest row of tiles takes less time where it has rows for one warpgroup alone, of 64.
     const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.cluster);
     result.low_last = 0 < rest && rest <= 64;
     const bool is_one_round = result.streams == 0 && result.whole <= result.workers;
     if (result.low_last && !is_one_round)
-        result.us = std::max(result.us * (1 - 0.5 / static_cast<double>(result.down)), x.read_us);
+        result.us = std::max(result.us * (1 - x.costs.bf16x6_saved_by_low / static_cast<double>(result.down)),
+                             x.read_us);
     if (x.m <= std::int64_t{tile.m} * (tile.cluster - 1))  // nothing is left for the second block
         result.us = std::numeric_limits<double>::infinity();
     return kind == bf16x6_elements ? result : x.after(copies_of(p), result);

@@ -76,7 +76,10 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
 
 plan planning::whole(const tile_shape& tile, const tile_cost& cost) const {
     plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.cluster);
-    result.us = std::max(result.us, cost.around_us + static_cast<double>(problem.batches) * read_us);
+    // Few multiprocessors do not reach the memory's rate.
+    const double busy = static_cast<double>(result.workers) * tile.cluster / device.sm_count;
+    const double slower = std::max(1.0, costs.busy_at_memory_rate / busy);
+    result.us = std::max(result.us, cost.around_us + static_cast<double>(problem.batches) * read_us * slower);
     return result;
 }
 

@@ -7,6 +7,7 @@ namespace heddle::kernels::matmul {
 /// Measured on an H200: tiles at 512^3 .. 4096^3.
 inline constexpr tuning h200 = {
     .memory_bytes_per_us = 4.4e6,
+    .busy_at_memory_rate = 0.75,
     .copied_bytes_per_us = 2e6,
     .copy_around_us = 4,
     .launch_us = 2,
@@ -16,6 +17,7 @@ inline constexpr tuning h200 = {
     .multicast = {{{0.65, 2.0}, {0.50, 1.5}, {0.44, 1.5}, {0.22, 0.6}}},
     .fused = {{{0.33, 0.5}, {0.27, 1.0}}},
     .bf16x6 = {{{2.25, 3}, {2.17, 4}, {4, 3}}},
+    .bf16x6_saved_by_low = 0.25,
     .fp16x3 = {1.9, 3},
     .split_bytes_per_us = 3.5e6,
     .tf32 = {{{1.33, 2.0}, {1.00, 1.6}, {0.79, 1.2}, {0.58, 0.8}, {0.575, 1.4}, {0.46, 0.6}}},

@@ -23,6 +23,7 @@ struct block_cost {
 /// Members are in the order of the tiles in plan/tiles.hpp.
 struct tuning {
     double memory_bytes_per_us;
+    double busy_at_memory_rate;  ///< the share of multiprocessors that reaches that
     double copied_bytes_per_us;  ///< read and written by a copy of an operand
     double copy_around_us;
     double launch_us;  ///< from the end of one kernel to the work of the next
@@ -35,6 +36,7 @@ struct tuning {
     std::array<tile_cost, 4> multicast;
     std::array<tile_cost, 2> fused;
     std::array<tile_cost, 3> bf16x6;  ///< boxes, pairs, elements
+    double bf16x6_saved_by_low;       ///< of the lowest tiles' time, where half of them is empty
     tile_cost fp16x3;
     double split_bytes_per_us;  ///< before fp16x3: read and written
     std::array<tile_cost, 6> tf32;
