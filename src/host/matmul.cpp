@@ -1,5 +1,4 @@
 #include "src/matmul/validate.hpp"
-
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
 

@@ -49,7 +49,8 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
     const matmul_algorithm asked = options.algorithm;
     if (asked != automatic && asked != wmma && asked != fused)
-        throw unsupported(detail::format("matmul: {} takes no function: wmma and fused do", to_string(asked)));
+        throw unsupported(
+            detail::format("matmul: {} takes no function: wmma and fused do", to_string(asked)));
     if (!product) return {};
     product->epilogue.is_identity = false;
     const stream_device device(stream);

@@ -196,9 +196,8 @@ TEST_F(matmul_options_text, says_which_tiles_there_are) {
     };
     using enum matmul_algorithm;
     for (const int tile : {-2, 0, 1})
-        EXPECT_EQ(text_of(floats_, tiled, tile),
-                  "matmul: options.tile is " + std::to_string(tile) +
-                      ", expected -1: tiled has no tiles to choose from");
+        EXPECT_EQ(text_of(floats_, tiled, tile), "matmul: options.tile is " + std::to_string(tile) +
+                                                     ", expected -1: tiled has no tiles to choose from");
     for (const int tile : {-2, 4})
         EXPECT_EQ(text_of(halves_, persistent, tile),
                   "matmul: options.tile is " + std::to_string(tile) +
