@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 /// How matrices lie in memory, and which of them the tensor memory accelerator can address. Pure.
 namespace heddle::kernels::matmul {
@@ -76,12 +75,20 @@ struct operand_copies {
     bool operator==(const operand_copies&) const = default;
 };
 
-/// What a copy takes.
+/// How the copy lies.
+constexpr matrix_layout copied(const matrix_layout& m, copy_kind kind) {
+    if (kind == copy_kind::none) return m;
+    if (kind == copy_kind::columns) return transposed(copied(transposed(m), copy_kind::rows));
+    const std::int64_t stride = divide_up(m.cols * m.element_bytes, copy_alignment) * copy_alignment;
+    return {m.rows, m.cols, stride / m.element_bytes, 1, m.element_bytes, copy_alignment};
+}
+
+/// What it takes.
 constexpr std::int64_t copied_bytes(const matrix_layout& m, copy_kind kind) {
     if (kind == copy_kind::none) return 0;
-    const auto [lines, length] =
-        kind == copy_kind::rows ? std::pair(m.rows, m.cols) : std::pair(m.cols, m.rows);
-    return lines * divide_up(length * m.element_bytes, copy_alignment) * copy_alignment;
+    const matrix_layout copy = copied(m, kind);
+    return m.element_bytes *
+           (kind == copy_kind::rows ? copy.rows * copy.row_stride : copy.cols * copy.col_stride);
 }
 
 }  // namespace heddle::kernels::matmul

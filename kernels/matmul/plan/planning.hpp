@@ -18,12 +18,12 @@ plan lay_out_tiles(const tile_shape& tile, const tile_cost& cost, std::int64_t m
 /// of them has to lie along k, what then does.
 operand_copies copies_of(const matmul_problem& problem, bool along_k = false);
 
-/// Whether a matrix, or its copy, has rows, or columns, that the tensor memory accelerator can read.
+/// Whether a matrix, or its copy, has rows, or columns, that the tensor memory accelerator can read; a vector may have both.
 constexpr bool has_tensor_rows(const matrix_layout& m, copy_kind copy) {
-    return copy == copy_kind::none ? has_tensor_rows(m) : copy == copy_kind::rows;
+    return has_tensor_rows(copied(m, copy));
 }
 constexpr bool has_tensor_columns(const matrix_layout& m, copy_kind copy) {
-    return copy == copy_kind::none ? has_tensor_rows(transposed(m)) : copy == copy_kind::columns;
+    return has_tensor_rows(transposed(copied(m, copy)));
 }
 
 /// A problem on a device, and how its kinds of layout come out there.
