@@ -95,7 +95,7 @@ constexpr std::span<const std::string_view> variants_of(decltype(table[0].id) id
 template <class Rung>
 struct planned {
     const Rung* rung;
-    typename Rung::plan_type plan;
+    Rung::plan_type plan;
 };
 
 /// All that is read from a table.
@@ -103,7 +103,7 @@ template <class Rung>
 class rung_table {
   public:
     using algorithm = decltype(Rung::id);
-    using problem = typename Rung::problem_type;
+    using problem = Rung::problem_type;
 
     template <std::size_t size>
     constexpr rung_table(const std::array<Rung, size>& rows, const char* enumeration)
@@ -166,7 +166,7 @@ class rung_table {
     /// @throws unsupported  none of them can run
     planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
                          std::string_view variant = {}) const {
-        constexpr bool has_costs = requires(const typename Rung::plan_type& plan) {
+        constexpr bool has_costs = requires(const Rung::plan_type& plan) {
             plan.us;
         };
         const bool is_automatic = id == algorithm::automatic;

@@ -50,14 +50,14 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
     const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     constexpr int warp = 32;
 
-    if (cols <= warp * limits::large_elements) {
+    if (cols <= std::int64_t{warp} * limits::large_elements) {
         // Of packets, eight lanes make a line of 128 bytes: enough for a row of several packets a lane.
         const int small = limits::small_elements(width);
         const int few_lanes = width > 1 ? 8 : warp;
         int elements = limits::large_elements;
-        if (cols <= few_lanes * small)
+        if (cols <= std::int64_t{few_lanes} * small)
             elements = small;
-        else if (cols <= warp * limits::medium_elements)
+        else if (cols <= std::int64_t{warp} * limits::medium_elements)
             elements = limits::medium_elements;
         int lanes = power_at_least(divide_up(cols, elements));
         if (elements > small) lanes = std::max(lanes, few_lanes);

@@ -155,8 +155,9 @@ std::string why_not(reduce_operation operation, reduce_algorithm algorithm, cons
                     const device_traits& device) {
     rungs.require_known("why_not", "algorithm", algorithm);
     require_valid("why_not", problem, device);
+    const char* const name = to_string(operation).data();
     const std::string lack = why_it_lacks(operation, algorithm);
-    return lack.empty() ? rungs.why_not(to_string(operation).data(), algorithm, problem, device) : lack;
+    return lack.empty() ? rungs.why_not(name, algorithm, problem, device) : lack;
 }
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
@@ -173,7 +174,8 @@ std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& de
 namespace detail {
 
 void require_rung(reduce_operation operation, reduce_algorithm algorithm) {
-    rungs.require_known(to_string(operation).data(), {"options", "algorithm"}, algorithm);
+    const char* const name = to_string(operation).data();
+    rungs.require_known(name, {"options", "algorithm"}, algorithm);
     const std::string lack = why_it_lacks(operation, algorithm);
     if (!lack.empty()) throw unsupported(lack);
 }

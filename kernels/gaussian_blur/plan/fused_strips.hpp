@@ -96,13 +96,13 @@ inline fused_strips_plan plan_fused_strips(const problem& p, const device_traits
     const strip_shape shape = shape_of(aligned);
 
     // Strips of equal width.
-    const std::int64_t row_warps = divide_up(p.row_values(), strip_shape::lanes * shape.values);
+    const std::int64_t row_warps = divide_up(p.row_values(), std::int64_t{strip_shape::lanes} * shape.values);
     const std::int64_t warps = divide_up(row_warps, divide_up(row_warps, strip_shape::warps));
     const std::int64_t strips = divide_up(row_warps, warps);
     const std::int64_t fit =
         static_cast<std::int64_t>(device.shared_memory_per_sm) / (shape.staged_bytes + shared_bytes_reserved);
     const std::int64_t blocks_per_sm =
-        std::clamp<std::int64_t>(fit, 1, shape.blocks_per_sm * strip_shape::warps / warps);
+        std::clamp<std::int64_t>(fit, 1, std::int64_t{shape.blocks_per_sm} * strip_shape::warps / warps);
     const gaussian_blur::march down =
         plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm,
                    static_cast<int>(2 * p.radius.x), shape.rows, tuning_of(device).march);

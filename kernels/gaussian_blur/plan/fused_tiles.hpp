@@ -46,7 +46,7 @@ struct tile_grid {
 
     constexpr tile_grid(const tile_shape& shape, std::int64_t row_values, std::int64_t height)
         : strips((row_values - 1) / shape.columns() + 1),
-          segments((height - 1) / (tile_shape::rows * tile_shape::warps) + 1) {}
+          segments((height - 1) / (std::int64_t{tile_shape::rows} * tile_shape::warps) + 1) {}
 };
 
 struct fused_tiles_plan {
@@ -62,7 +62,7 @@ inline fused_tiles_plan plan_fused_tiles(const problem& p, const device_traits& 
     const auto shift = static_cast<int>(p.x * p.channels % shape.values);
     const tile_grid tiles(shape, p.row_values() + shift, p.height);
     return {.grid = {.blocks = {tiles.strips * tiles.segments},
-                     .threads = {tile_shape::lanes * tile_shape::warps},
+                     .threads = {std::int64_t{tile_shape::lanes} * tile_shape::warps},
                      .begins_early = waits_for_grids(device)},
             .tiles = tiles,
             .shift = shift,

@@ -21,7 +21,7 @@ struct taps {
     float sum = 1;
 
     constexpr bool has_table() const { return radius <= table_radius; }
-    constexpr std::size_t count() const { return static_cast<std::size_t>(2 * radius + 1); }
+    constexpr std::size_t count() const { return 2 * static_cast<std::size_t>(radius) + 1; }
     constexpr std::span<const float> weights() const { return {table, count()}; }
 };
 

@@ -101,7 +101,7 @@ inline tensor_core_warps_plan plan_tensor_core_warps(const problem& p, const dev
                                 .lead = lead,
                                 .skip = lead - before * channels,
                                 .stored_at_once = p.destination_alignment};
-    const auto take = [&]<int count>() {
+    const auto take = [&]<int count> {
         using shape = pixel_shape<count>;
         const warp_strips strips(p.width, shape::columns, shape::blocks_per_sm, p.height, p.images, device);
         const std::int64_t rows = std::max(std::min(strips.rows_of_wave, tuning_of(device).max_rows_of_warps),

@@ -39,7 +39,7 @@ struct warp_strips {
         const std::size_t needed = static_cast<std::size_t>(warps) * static_cast<std::size_t>(warp_bytes) +
                                    static_cast<std::size_t>(lines) * sizeof(const std::uint8_t*);
         return {.blocks = {blocks, divide_up(height, strip_rows), images},
-                .threads = {warps * lanes},
+                .threads = {std::int64_t{warps} * lanes},
                 .shared_bytes =
                     std::max(needed, static_cast<std::size_t>(shared_bytes_of_one_of(blocks_per_sm, device))),
                 .shared_limit = device.shared_memory_per_block_optin,

@@ -94,7 +94,8 @@ plan planning::streamed(const tile_shape& tile, const tile_cost& cost) const {
         static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / tile.min_steps,
                                    (max_tickets / warpgroups - rest) / 2}));
     if (streams <= rest) return result;
-    const auto rounds = static_cast<double>(tiles / workers);
+    const std::int64_t whole_rounds = tiles / workers;
+    const auto rounds = static_cast<double>(whole_rounds);
     const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
     const auto sharers = static_cast<int>(divide_up(streams, rest)) + 1;
     const int at_once = added_at_once(sharers);
@@ -119,8 +120,8 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     const auto depth = static_cast<double>(k);
     // So many blocks, in rounds, each `along` of k.
     const auto rounds_us = [&](std::int64_t blocks, double along) {
-        const std::int64_t last = blocks % at_once;
-        const double full_us = static_cast<double>(blocks / at_once) * (cost.around_us + along * cost.k_us);
+        const std::int64_t last = blocks % at_once, full = blocks / at_once;
+        const double full_us = static_cast<double>(full) * (cost.around_us + along * cost.k_us);
         if (last == 0) return full_us;
         return full_us + cost.around_us + along * (last <= device.sm_count ? cost.alone_k_us : cost.k_us);
     };
