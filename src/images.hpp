@@ -26,7 +26,7 @@ constexpr int alignment_of(std::uint64_t bytes) {
     return static_cast<int>(bits & -bits);
 }
 
-/// Of bytes from one row to the next, and from one image to the next.
+/// The alignment of the steps, in bytes, from one row to the next and from one image to the next.
 template <class T>
 int alignment_of_steps(const image_batch_view<T>& images) {
     const auto bytes = [](std::int64_t elements) { return static_cast<std::uint64_t>(elements) * sizeof(T); };
@@ -34,7 +34,7 @@ int alignment_of_steps(const image_batch_view<T>& images) {
                         (images.count > 1 ? bytes(images.stride) : 0));
 }
 
-/// Of where each row begins, counted from an element of it.
+/// The alignment of the places where rows begin, counted from an element of them.
 template <class T>
 int alignment_of_rows(const image_batch_view<T>& images, std::int64_t element = 0) {
     const auto address = reinterpret_cast<std::uintptr_t>(images.first.data) +
@@ -100,7 +100,7 @@ void validate_border(const char* operation, border kind, float value) {
     require(false, operation, {"options", "border"}, static_cast<int>(kind), "an enumerator of border");
 }
 
-/// Of valid options, where no other border has a use for it.
+/// The options are valid. No border but `constant` has a use for the value.
 template <class T, class Options>
 T border_value_of(const Options& options) {
     return options.border == border::constant ? static_cast<T>(options.border_value) : T{};

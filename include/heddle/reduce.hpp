@@ -57,7 +57,7 @@ struct reduce_problem {
     std::int64_t size = 0;
     std::int64_t stride = 1;
     std::size_t element_bytes = 4;
-    /// Of dot, y begins as far after a multiple of 16 bytes as x.
+    /// Where the operation is dot, y begins as far after a multiple of 16 bytes as x.
     bool y_is_alike = true;
 };
 

@@ -381,7 +381,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
     }
 }
 
-/// Of windows that are compiled in, or of any.
+/// Lays out blocks of a kernel whose window is compiled in, or of the one for any window.
 ring_layout lay_out(const problem& p, bool is_compiled, int max_strip) {
     const auto channels = static_cast<int>(p.channels), value_bytes = p.value_bytes();
     const auto radius_x = static_cast<int>(p.radius.x), radius_y = static_cast<int>(p.radius.y);

@@ -112,7 +112,7 @@ void launch_fused_strips(const fused_strips_plan& plan, const arguments<T>& argu
 template <class T, int channels>
 void launch_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// Of one channel of float; needs one radius above that of tiles and up to that of registers, and rows of the source, from the
+/// Needs one channel of float; one radius above that of tiles and up to that of registers; and rows of the source, from the
 /// region's place on, and of the destination that start at multiples of 16 bytes.
 fused_chains_plan plan_fused_chains(const problem& problem, const device_traits& device);
 void launch_fused_chains(const fused_chains_plan& plan, const arguments<float>& arguments,

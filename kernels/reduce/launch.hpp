@@ -118,7 +118,7 @@ void launch_first_add_on_load(const plan& plan, const arguments<Operation, T>& a
 template <class Operation, class T>
 void launch_vectorized(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 
-/// Of every operation:
+/// Every operation has these.
 template <class Operation, class T>
 void launch_warp_shuffle(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 template <class Operation, class T>

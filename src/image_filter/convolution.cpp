@@ -87,7 +87,7 @@ blur::taps box_taps(std::int64_t radius) {
 
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
     constexpr const char* operation = "image_filter_workspace_bytes";
-    // Of images that no rung of aligned bytes takes: those need none.
+    // The images are such that no rung of aligned bytes takes them, as those rungs need no workspace.
     const gaussian_blur_problem described{.width = problem.width,
                                           .height = problem.height,
                                           .channels = problem.channels,

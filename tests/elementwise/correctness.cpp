@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <utility>
 
 #if HEDDLE_HAS_CUDNN
@@ -51,10 +50,7 @@ TYPED_TEST(elementwise, takes_vectors_of_every_size) {
 
 TYPED_TEST(elementwise, of_drawn_problems_takes_every_plan) {
     constexpr int draws = 50;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    test::drawing draw;
     const auto draw_layout = [&] {
         return row_layout{.offset = draw(0, 3) == 0 ? draw(0, 8) : 0,
                           .padding = draw(0, 1) == 0 ? draw(0, 9) : 8 * draw(0, 2),
@@ -222,7 +218,7 @@ class large_elementwise : public test::gpu_test {};
 
 TEST_F(large_elementwise, takes_wide_blocks) {
     const heddle::stream stream;
-    // Of 2^22 packets and more, `vectorized` has blocks of 1024 threads: whole ones, a cut packet, several rows each.
+    // From 2^22 packets on, `vectorized` has blocks of 1024 threads: whole ones, a cut packet, several rows each.
     constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {
         {1, (1 << 24) + 5}, {(1 << 14) + 1, 1032}, {(1 << 19) + 3, 36}};
     for (const auto& [rows, cols] : shapes) {

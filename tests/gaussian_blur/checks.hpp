@@ -9,7 +9,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <random>
 
 namespace heddle::test {
 
@@ -186,10 +185,7 @@ void check_region_of_many(const problem& p, const image_region& region, std::int
 template <class T>
 void check_drawn_problems(const implementation<T>& by) {
     constexpr int draws = 50;  // of each type
-    std::mt19937_64 generator(seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    drawing draw;
     const auto draw_size = [&](std::int64_t power) { return draw(1, std::int64_t{1} << draw(0, power)); };
     for (int i = 0; i < draws; ++i) {
         problem p{draw_size(10), 1, draw(1, 4), {draw_size(5) - 1, draw_size(5) - 1}};

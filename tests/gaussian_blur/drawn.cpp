@@ -17,10 +17,6 @@ struct drawn_problem {
 class gaussian_blur_of_drawn_problems : public gaussian_blur_test,
                                         public testing::WithParamInterface<pixel_type> {
   protected:
-    std::int64_t draw(std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
-    }
-
     /// Kinds of windows take turns, half of them of aligned rows and of regions that begin there, so that each kernel gets
     /// some.
     drawn_problem draw_problem(int turn) {
@@ -92,7 +88,7 @@ class gaussian_blur_of_drawn_problems : public gaussian_blur_test,
     }
 
   private:
-    std::mt19937_64 generator_{seed()};
+    drawing draw;
 };
 INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_drawn_problems, testing::ValuesIn(pixel_types),
                          parameter_names());

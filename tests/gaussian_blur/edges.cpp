@@ -121,7 +121,7 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
             for (std::int64_t i = 0; i < rows * cols; ++i) {
                 const std::int64_t x = left + i % cols, y = top + i / cols;
                 const double expected = pixel_in_double(p, x, y, pixel);
-                // Of elements that are not negative the result is the sum of magnitudes too.
+                // No element is negative, so that the result is the sum of magnitudes too.
                 ASSERT_TRUE(is_within(to_double(window[static_cast<std::size_t>(i)]), expected,
                                       bound<std::uint8_t>(p, expected, 255, bound_of)))
                     << "at " << x << ", " << y;

@@ -25,7 +25,7 @@ namespace heddle::test {
 
 using algorithm = gaussian_blur_algorithm;
 
-/// Of a window of this radius, so that its outermost weights count.
+/// A sigma for which the outermost weights of a window of this radius count.
 inline blur_sigma sigma_of(const window_radius& radius) {
     const auto along = [](std::int64_t r) { return std::max(0.5, static_cast<double>(r) / 3); };
     return {along(radius.x), along(radius.y)};

@@ -123,7 +123,7 @@ struct reference {
             if (std::isfinite(element)) largest = std::max(largest, element);
     }
 
-    /// Of a part of the image.
+    /// The reference for a part of the image.
     [[nodiscard]] reference of(const problem& p, const image_region& region) const {
         reference part = *this;
         part.values = part_of(p, values, region);

@@ -16,7 +16,7 @@ TEST(gaussian_radius, is_four_sigma_rounded_up) {
         EXPECT_EQ(rejected_argument_of([&] { (void)gaussian_radius(sigma); }), "sigma");
 }
 
-/// Of the rungs that any device has and that have every type.
+/// A problem for the rungs that any device has and that have every type.
 gaussian_blur_problem exact_problem(std::int64_t width, std::int64_t height, std::int64_t channels,
                                     const window_radius& radius) {
     return {width, height, channels, radius, sigma_of(radius), pixel_type::f32, 1, true};

@@ -105,7 +105,7 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
     EXPECT_GT(runs_, 0);
 }
 
-/// Of radius 8 warps take the whole image, but no region that does not begin at a multiple of 8 pixels.
+/// At radius 8 warps take the whole image, but no region that does not begin at a multiple of 8 pixels.
 TEST_F(gaussian_blur_on_warpgroups, gives_the_same_pixels_of_regions) {
     const implementation<std::uint8_t> by = warpgroups();
     for (const std::int64_t channels : {1, 2, 3, 4}) {

@@ -1,8 +1,6 @@
 #include "tests/histogram/counting.hpp"
 #include <heddle/graph.hpp>
 
-#include <random>
-
 namespace heddle {
 namespace {
 
@@ -24,10 +22,7 @@ TYPED_TEST(histogram_of, takes_every_size_and_alignment) {
 
 TYPED_TEST(histogram_of, drawn_problems_take_every_plan) {
     constexpr int draws = 100;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    test::drawing draw;
     for (int i = 0; i < draws; ++i) {
         SCOPED_TRACE(testing::Message() << "draw " << i);
         const std::int64_t size = draw(0, std::int64_t{1} << draw(0, 17));

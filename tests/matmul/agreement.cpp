@@ -1,7 +1,6 @@
 #include "tests/matmul/rungs.hpp"
 
 #include <cmath>
-#include <random>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -177,9 +176,6 @@ class matmul_of_drawn_problems : public test::matmul_device {
         ++plans;
     }
 
-    std::int64_t draw(std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
-    }
     /// As often up to 2 as up to 4, up to 8, ...
     std::int64_t draw_extent(std::int64_t bits) { return draw(1, std::int64_t{1} << draw(1, bits)); }
     shape draw_shape() {
@@ -197,7 +193,7 @@ class matmul_of_drawn_problems : public test::matmul_device {
         return {draw_layout(), draw_layout(), draw_layout()};
     }
 
-    std::mt19937_64 generator_{test::seed()};
+    test::drawing draw;
 };
 
 TEST_F(matmul_of_drawn_problems, takes_every_plan_of_float) {

@@ -43,7 +43,7 @@ __global__ void tell_architecture(bool* is_90a) {
 #endif
 }
 
-/// Of what the current device has of this file.
+/// Whether the current device runs code of this file that is compiled for 90a.
 bool is_compiled_for_90a() {
     bool* answer = nullptr;
     check(cudaMallocManaged(&answer, sizeof(bool)));

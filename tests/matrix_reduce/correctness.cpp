@@ -3,7 +3,6 @@
 #include <heddle/workspace.hpp>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 namespace heddle {
@@ -36,10 +35,7 @@ TYPED_TEST(matrix_reduce, shares_long_rows_and_columns_among_blocks) {
 }
 TYPED_TEST(matrix_reduce, of_drawn_problems_take_every_plan) {
     constexpr int draws = 70;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    test::drawing draw;
     for (int i = 0; i < draws; ++i) {
         // Wide matrices as often as tall ones: up to 2^1 columns, up to 2^2, ...
         const std::int64_t cols = draw(1, std::int64_t{1} << draw(1, 17));

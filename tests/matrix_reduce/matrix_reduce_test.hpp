@@ -113,7 +113,7 @@ void enqueue(along direction, matrix_view<const T> x, matrix_results<T>& y, cuda
     }
 }
 
-/// Of each row, or of each column, of the dense row-major elements.
+/// References for each row, or for each column, of the dense row-major elements.
 template <class T>
 std::vector<reduced_row> references(const std::vector<T>& elements, std::int64_t rows, std::int64_t cols,
                                     along direction) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <random>
 #include <vector>
 
 namespace heddle {
@@ -34,10 +33,7 @@ TYPED_TEST(reduce_others, take_sizes_that_just_fill_the_device) {
 
 TYPED_TEST(reduce_others, of_drawn_problems_take_every_plan) {
     constexpr int draws = 34;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    test::drawing draw;
     const auto draw_offset = [&] { return draw(0, 1) * draw(0, 9); };
     const auto draw_stride = [&] { return draw(0, 3) == 0 ? draw(2, 4) : 1; };
     for (int i = 0; i < draws; ++i) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <random>
 #include <vector>
 
 namespace heddle {
@@ -38,10 +37,7 @@ TYPED_TEST(reduce, takes_sizes_that_just_fill_the_device) {
 
 TYPED_TEST(reduce, of_drawn_problems_take_every_plan) {
     constexpr int draws = 34;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    test::drawing draw;
     const auto draw_offset = [&] { return draw(0, 1) * draw(0, 9); };
     const auto draw_stride = [&] { return draw(0, 3) == 0 ? draw(2, 4) : 1; };
     for (int i = 0; i < draws; ++i) {

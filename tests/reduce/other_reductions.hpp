@@ -173,7 +173,7 @@ class other_reductions : public reduce_test {
         ASSERT_TRUE(y.untouched());
     }
 
-    /// Of any values, and of so few that many are equal and zero.
+    /// Checks elements of any values, and of so few values that many are equal and zero.
     void check(std::int64_t size, layout of_x = {}, layout of_y = {}) {
         check(elements<T>(size), elements<T>(size), of_x, of_y);
         const auto few = [&] {

@@ -33,7 +33,7 @@ inline std::vector<reduce_algorithm> every_algorithm() {
 template <class T>
 inline constexpr bool is_integer = std::is_integral_v<T>;
 
-/// Of integers the whole range, so that an int64 sum wraps.
+/// Integers have their whole range, so that an int64 sum wraps.
 template <class T>
 std::vector<T> elements(std::int64_t size) {
     constexpr double limit = is_integer<T> ? (sizeof(T) == 8 ? 0x1p62 : 0x1p30) : 1;
@@ -88,7 +88,7 @@ struct reduce_reference {
         }
     }
 
-    /// Of `depth` additions, each within (1 + u), the errors come to at most depth * u / (1 - depth * u) of
+    /// After `depth` additions, each within (1 + u), the errors come to at most depth * u / (1 - depth * u) of
     /// the sum of |x| (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2).
     testing::AssertionResult is_sum(sum_type<T> actual, std::int64_t depth) const {
         if constexpr (is_integer<T>) {

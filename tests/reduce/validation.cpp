@@ -104,7 +104,7 @@ class reduce_arguments : public testing::Test {
     alignas(16) std::int64_t result = 17;
     alignas(16) std::byte scratch[64]{};
 
-    /// Of a sum, which must not write the result.
+    /// The error of a sum, which must not write the result.
     std::string message(vector_view<const std::int32_t> view, std::int64_t* output,
                         const reduce_options& options = {}) {
         std::string text = invalid_argument_of([&] { sum<std::int32_t>(view, output, no_stream, options); });

@@ -6,7 +6,6 @@
 #include <heddle/workspace.hpp>
 
 #include <algorithm>
-#include <random>
 
 namespace heddle {
 namespace {
@@ -43,10 +42,7 @@ TYPED_TEST(scan, takes_every_size) {
 
 TYPED_TEST(scan, of_drawn_problems_take_every_plan) {
     constexpr int draws = 50;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    test::drawing draw;
     const auto draw_offset = [&] { return draw(0, 1) * draw(0, 5); };
     const auto draw_stride = [&] { return draw(0, 3) == 0 ? draw(2, 4) : 1; };
     for (int i = 0; i < draws; ++i) {

@@ -35,7 +35,7 @@ inline std::vector<scan_algorithm> every_algorithm() {
     return all;
 }
 
-/// Of integers the whole range, so that sums wrap.
+/// Integers have their whole range, so that sums wrap.
 template <class T>
 std::vector<T> elements(std::int64_t size) {
     constexpr double limit = std::is_integral_v<T> ? (sizeof(T) == 8 ? 0x1p62 : 0x1p30) : 1;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <utility>
 
 namespace heddle {
@@ -36,21 +35,10 @@ TYPED_TEST(softmax_rows, takes_long_rows) {
 
 TYPED_TEST(softmax_rows, of_drawn_problems_take_every_plan) {
     constexpr int draws = 70;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
-    const auto draw_layout = [&] {
-        return row_layout{.offset = draw(0, 1) * draw(0, 8),
-                          .padding = draw(0, 1) * draw(0, 9),
-                          .step = draw(0, 4) == 0 ? draw(2, 3) : 1,
-                          .column_major = draw(0, 3) == 0};
-    };
+    test::drawing draw;
     for (int i = 0; i < draws; ++i) {
-        // Rows of one kind of plan as often as of another: up to 2^5 columns, up to 2^6, ...
-        const std::int64_t cols = draw(1, std::int64_t{1} << draw(5, 18));
-        const std::int64_t rows = draw(1, std::max<std::int64_t>(1, 100000 / cols));
-        const row_layout x = draw_layout(), y = draw_layout();
+        const auto [rows, cols] = test::draw_row_shape(draw);
+        const row_layout x = test::draw_row_layout(draw), y = test::draw_row_layout(draw);
         SCOPED_TRACE(testing::Message() << "draw " << i << ": " << rows << " x " << cols);
         ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, x, y));
     }

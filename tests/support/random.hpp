@@ -25,6 +25,17 @@ inline std::uint64_t seed() {
     return value;
 }
 
+/// Draws integers that are uniform in [low, high], from the seed.
+class drawing {
+  public:
+    std::int64_t operator()(std::int64_t low, std::int64_t high) {
+        return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
+    }
+
+  private:
+    std::mt19937_64 generator_{seed()};
+};
+
 /// Uniform in [low, high]; T may be any element type of heddle.
 template <class T>
 std::vector<T> random_elements(std::int64_t size, double low = -1, double high = 1) {

@@ -2,9 +2,11 @@
 
 #include "tests/support/guarded.hpp"
 #include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -54,6 +56,19 @@ inline std::vector<row_shape> row_shapes() {
 /// Read twice, by several shares of a block or cluster, the last of them full or not.
 inline std::vector<row_shape> long_row_shapes() {
     return {{2, 131073}, {2, 131080}, {2, 196608}, {1, 262147}, {1, 1000000}};
+}
+
+inline row_layout draw_row_layout(drawing& draw) {
+    return {.offset = draw(0, 1) * draw(0, 8),
+            .padding = draw(0, 1) * draw(0, 9),
+            .step = draw(0, 4) == 0 ? draw(2, 3) : 1,
+            .column_major = draw(0, 3) == 0};
+}
+
+/// Rows of one kind of plan are drawn as often as those of another: up to 2^5 columns, up to 2^6, ...
+inline row_shape draw_row_shape(drawing& draw) {
+    const std::int64_t cols = draw(1, std::int64_t{1} << draw(5, 18));
+    return {draw(1, std::max<std::int64_t>(1, 100000 / cols)), cols};
 }
 
 /// Every |actual - expected| is within its bound; where expected is NaN or infinite, actual is the same.

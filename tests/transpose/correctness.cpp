@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <utility>
 
 namespace heddle {
@@ -33,10 +32,7 @@ TYPED_TEST(transposition, takes_small_and_large_matrices) {
 
 TYPED_TEST(transposition_of_words, of_drawn_problems_takes_every_plan) {
     constexpr int draws = 50;  // of each type
-    std::mt19937_64 generator(test::seed());
-    const auto draw = [&](std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(generator);
-    };
+    test::drawing draw;
     const auto draw_layout = [&] {
         return row_layout{.offset = draw(0, 1) * draw(0, 16),
                           .padding = draw(0, 2) * draw(0, 16),

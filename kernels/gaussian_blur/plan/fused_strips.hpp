@@ -15,7 +15,7 @@
 
 namespace heddle::kernels::gaussian_blur {
 
-/// Of windows whose sums registers hold: one radius for both axes.
+/// The largest radius of windows whose sums fit the registers. It is the same for both axes.
 constexpr int max_register_radius(pixel_type type, std::int64_t channels) {
     return type == pixel_type::f32 && channels == 1 ? 16 : 8;
 }

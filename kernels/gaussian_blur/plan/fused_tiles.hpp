@@ -11,7 +11,7 @@
 
 namespace heddle::kernels::gaussian_blur {
 
-/// Of windows that fused_tiles takes: one radius for both axes.
+/// The largest radius of windows that tiles take. It is the same for both axes.
 constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
     constexpr int max_halo = 12;  // values of a row beside a tile
     const int most = type == pixel_type::f32 ? 5 : type == pixel_type::u8 ? 2 : 3;

@@ -12,9 +12,9 @@
 
 namespace heddle::kernels::gaussian_blur {
 
-/// Of a strip that a rung of bytes takes on the tensor cores, at least.
+/// The narrowest strip that a rung of bytes has on the tensor cores.
 inline constexpr std::int64_t min_strip_columns = 32;
-/// Of all images, each a few blocks: grids count them.
+/// Grids count the strips of all images, a few blocks for each.
 inline constexpr std::int64_t max_strips = std::int64_t{1} << 28;
 
 /// What a warp of tensor_core works on.
@@ -26,7 +26,7 @@ struct square_tile {
     static constexpr int stages = 4;   ///< of `side` rows each
     static constexpr int loaders = 2;  ///< warps that load
     static constexpr int max_radius = 40;
-    /// Of a window: max_radius pixels of 4 channels on both sides, and up to chunk - 1 values for alignment.
+    /// A window has max_radius pixels of 4 channels on both sides, and up to chunk - 1 values for alignment.
     static constexpr int max_blocks_x = 22;
     static constexpr int max_blocks_y = 6;
     static_assert(max_blocks_x * side >= side + 2 * max_radius * 4 + chunk - 1);
@@ -103,7 +103,7 @@ struct tensor_core_plan {
     int destination_alignment;
 };
 
-/// Of the window of a square, with `halo` values besides its own.
+/// The blocks that the window of a square takes, which has `halo` values besides the square's own.
 constexpr int blocks_of_squares(int halo) {
     return std::max(2, (square_tile::side + halo + square_tile::side - 1) / square_tile::side);
 }
@@ -111,7 +111,7 @@ constexpr int blocks_of_squares(int halo) {
 /// Needs bytes, and radii up to square_tile::max_radius.
 inline tensor_core_plan plan_tensor_core(const problem& p, const device_traits& device) {
     const auto reach = static_cast<int>(p.reach());
-    // Of what lies where the window begins, at any place.
+    // How far the window's first value lies beyond the start of a chunk.
     const auto beyond =
         static_cast<int>(static_cast<std::uint64_t>(p.place_offset() - reach) % square_tile::chunk);
     const int lead = reach + beyond;

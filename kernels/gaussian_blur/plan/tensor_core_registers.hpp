@@ -15,7 +15,7 @@
 
 namespace heddle::kernels::gaussian_blur {
 
-/// Of both kernels of tensor_core_registers.
+/// What windows both kernels of tensor_core_registers take.
 inline constexpr int max_registers_radius = 8;  ///< along y
 inline constexpr int max_registers_reach = 24;  ///< along x, in values
 
@@ -35,7 +35,7 @@ struct stack_tile {
     static constexpr int blocks_per_sm = 3;
     static_assert(2 * max_registers_reach + packet_bytes - 1 + warp_columns <= max_depths * depth);
 
-    /// Of a strip: no fewer than it filters to start.
+    /// A strip has no fewer rows than it filters to start.
     static constexpr std::int64_t min_strip_rows(std::int64_t radius) { return 2 * radius + 4; }
 };
 

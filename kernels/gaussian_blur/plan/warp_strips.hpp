@@ -21,7 +21,7 @@ struct warp_strips {
     std::int64_t blocks_per_sm;
     std::int64_t rows_of_wave;  ///< of strips whose blocks make one wave over the whole device
 
-    /// Of rows of that many columns. A multiprocessor holds `full_blocks` blocks of max_warps warps.
+    /// Rows have `row_columns` columns, strips `columns`. A multiprocessor holds `full_blocks` blocks of max_warps warps.
     warp_strips(std::int64_t row_columns, int columns, int full_blocks, std::int64_t height,
                 std::int64_t images, const device_traits& device) {
         const std::int64_t row_warps = divide_up(row_columns, columns);
@@ -33,7 +33,7 @@ struct warp_strips {
         rows_of_wave = divide_up(height, segments);
     }
 
-    /// Of strips of so many rows. A warp needs so many bytes of shared memory, a block so many pointers to lines.
+    /// The grid for strips of `strip_rows` rows. A warp needs warp_bytes of shared memory, a block `lines` pointers to lines.
     kernel_grid grid(std::int64_t height, std::int64_t images, int strip_rows, int warp_bytes, int lines,
                      const device_traits& device) const {
         const std::size_t needed = static_cast<std::size_t>(warps) * static_cast<std::size_t>(warp_bytes) +

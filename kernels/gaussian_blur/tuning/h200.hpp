@@ -21,7 +21,7 @@ struct tuning {
         std::int64_t unequal;
     };
     radii min_radius_on_tensor_cores{5, 3};
-    /// Of tensor_core_registers, and of the warps of tensor_core_warpgroups.
+    /// The same for tensor_core_registers and for the warps of tensor_core_warpgroups.
     radii min_radius_of_small_windows{2, 1};
     /// Boxes of bytes on tensor_core_warpgroups, of images of many tiles (below) and of few.
     std::int64_t min_radius_of_boxes_of_many_tiles = 3;
@@ -50,7 +50,7 @@ struct tuning {
 
     /// Rows of a strip from which on the spans of tensor_core_registers are faster than its stacks of strips.
     std::int64_t min_rows_of_spans = 16;
-    /// Of a strip that a warp marches down, so that a multiprocessor that is ahead gets further blocks.
+    /// A strip that a warp marches down has no more, so that a multiprocessor that is ahead gets further blocks.
     std::int64_t max_rows_of_warps = 256;
 
     /// Blocks that march down strips come in several waves where strips have rows enough for that.

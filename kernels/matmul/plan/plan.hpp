@@ -105,7 +105,7 @@ struct group_plan {
 group_plan plan_group(std::span<const matmul_problem> problems, const device_traits& device);
 /// The tiles of one of its products.
 plan tiles_in_group(const group_plan& group, std::int64_t m, std::int64_t n, std::int64_t k);
-/// Of one tile of the last of grouped_tiles, all of it.
+/// The whole time of one tile of the last of grouped_tiles.
 double grouped_tile_us(const matmul_problem& problem, const device_traits& device);
 /// From the end of one kernel to the work of the next.
 double launch_us(const device_traits& device);
