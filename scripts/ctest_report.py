@@ -98,13 +98,15 @@ def run_part(program: pathlib.Path, part: int, parts: int) -> Report:
 
 
 def run_by_program(build: pathlib.Path, jobs: int) -> Report:
-    """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time."""
+    """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time, and the
+    others beside them."""
     programs = test_programs(build)
     others = [re.escape(test["name"]) for test in tests_of_ctest(build)
               if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
-    report = run(build, ["--parallel", str(jobs), "--tests-regex", f"^({'|'.join(others)})$"])
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs + 1) as pool:
+        rest = pool.submit(run, build, ["--parallel", str(max(1, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"])
         runs = [pool.submit(run_part, program, part, jobs) for part in range(jobs) for program in programs]
+        report = rest.result()
         for each in runs:
             report.passed += each.result().passed
             report.failed += each.result().failed

@@ -145,13 +145,17 @@ TEST_F(gaussian_blur_on_warpgroups, and_registers_give_the_same_pixels_by_all_va
         }
 }
 
+class gaussian_blur_of_many_images : public gaussian_blur_on_warpgroups,
+                                     public testing::WithParamInterface<border> {};
+INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_many_images, testing::ValuesIn(borders),
+                         [](const auto& tested) { return name_of(tested.param); });
+
 /// Each image with a source of its own; rows that are stored as boxes, words and bytes; a last strip of one value, whose
 /// mirror lies outside of what its window loads.
-TEST_F(gaussian_blur_on_warpgroups, is_right_for_many_images) {
+TEST_P(gaussian_blur_of_many_images, is_right_on_warpgroups) {
     for (const problem& p : {problem{600, 400, 3, {15, 9}}, problem{1024, 600, 1, 15},
                              problem{341, 400, 3, {5, 12}}, problem{171, 600, 3, {16, 9}}})
-        for (const border kind : borders)
-            ASSERT_NO_FATAL_FAILURE(check_batch(p.with(kind), many(p), layout::aligned, warpgroups()));
+        ASSERT_NO_FATAL_FAILURE(check_batch(p.with(GetParam()), many(p), layout::aligned, warpgroups()));
     EXPECT_GT(runs_, 0);
 }
 
