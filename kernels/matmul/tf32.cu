@@ -8,7 +8,7 @@
 //   consumers   | multiply the first half of a step, read A of the second | multiply that, read A of the next step | ...
 //
 // One of A and B has to lie along k. Where that is A alone, C^T = B^T A^T is computed, so that row-major operands need no
-// copy; where neither does, or rows are odd, padded.cu copies before. The tensor memory accelerator rounds to TF32 on its
+// copy; where neither does, or rows are odd, copies.cu copies before. The tensor memory accelerator rounds to TF32 on its
 // way, where wgmma itself would cut off. Which rows of A are a thread's is free: those that lie along m are dealt out such
 // that a thread reads two neighbours at once, half a warp reads from all banks, and four threads fill a sector of C. With a
 // workspace, tiles are shared out along k. What limits it: power, as in the rungs for 16 bits.

@@ -11,7 +11,7 @@
 // fragments of what lies along k are four k of each row, in registers whose banks conflict (README.md). So the warp that loads
 // a box also transposes it, in place: a thread 4 x 4 elements at a time, in reads and writes of 16 bytes without bank
 // conflicts. Needs compute capability 9.0, and rows or columns of A and of B that are contiguous and begin at multiples of 16
-// bytes, or a workspace for copies that do (padded.cu). With a workspace, tiles that fill no round are shared out along k, as
+// bytes, or a workspace for copies that do (copies.cu). With a workspace, tiles that fill no round are shared out along k, as
 // split_k's. What limits it: reads of fragments beside FFMAs, and one size of tile.
 
 #include "kernels/device/launch.hpp"
