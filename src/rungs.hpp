@@ -16,8 +16,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 
 /// The table of an operation's rungs, and all that is read from it: names, lists, choices, errors. docs/add-a-kernel.md adds a
@@ -162,7 +160,8 @@ class rung_table {
     }
 
     /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the
-    /// cheapest by plan.us, or where plans have no such prediction, the last; rows that pay before others.
+    /// cheapest by plan.us, the first of those that cost the same, or where plans have no such prediction, the last; rows that pay
+    /// before others.
     /// @throws unsupported  none of them can run
     planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
                          std::string_view variant = {}) const {

@@ -40,7 +40,7 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
 /// The workspace, in bytes, with which batched_matmul() with these arguments is fastest on the stream's device; 0 where it makes
 /// no difference. options.workspace counts for nothing.
 ///
-/// @throws as batched_matmul() does, but not where an algorithm that was asked for cannot run: it needs 0 bytes
+/// @throws invalid_argument  as batched_matmul() does, but for the workspace; an algorithm that cannot run needs 0 bytes
 template <class Out, class In = Out>
 std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_t<In>> a,
                                             batch_view<const std::type_identity_t<In>> b, batch_view<Out> c,

@@ -132,11 +132,12 @@ struct matmul_problem {
     matrix_layout a{}, b{}, c{};
     element_type operands = element_type::f32;
     element_type result = element_type::f32;
-    /// Matrices of a batch, and elements from each to the next.
+    /// Matrices of a batch, and elements from each of A and of B to the next.
     std::int64_t batches = 1;
-    std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
+    std::int64_t a_stride = 0, b_stride = 0;
     bool has_epilogue = false;
     bool has_workspace = false;
+    /// As matmul_options::tile: rungs that have no such tile choose one.
     int tile = -1;
     heddle::precision precision = heddle::precision::fp32;
 

@@ -109,11 +109,10 @@ __global__ void __launch_bounds__(warp* rows_of_block)
 /// Rows at multiples of the alignment, at `free`, which is moved behind them.
 template <class T>
 matrix_view<T> rows_at(std::byte*& free, std::int64_t rows, std::int64_t cols) {
-    constexpr std::int64_t width = copy_alignment / std::int64_t{sizeof(T)};
-    const std::int64_t stride = divide_up(cols, width) * width;
+    const matrix_layout m{.rows = rows, .cols = cols, .element_bytes = sizeof(T)};
     T* const begin = reinterpret_cast<T*>(free);
-    free += rows * stride * std::int64_t{sizeof(T)};
-    return {begin, rows, cols, stride};
+    free += copied_bytes(m, copy_kind::rows);
+    return {begin, rows, cols, copied(m, copy_kind::rows).row_stride};
 }
 
 /// The aligned copies of a product, which are made in one launch.

@@ -7,8 +7,11 @@
 // In warp_specialized every tile starts with an empty ring and ends with stores that nothing hides. Here the producer
 // fills the ring with the next tile while the last one is stored, through shared memory and in whole rows, by the
 // tensor memory accelerator. The order of tiles keeps what runs together near-square, so that A and B are read from L2.
-// A kernel before it in the stream may still run while it sets up (programmatic dependent launch), and the producer, which
-// sets the barriers up, loads before the consumers have come.
+// A kernel before it in the stream may still run while it sets up (programmatic dependent launch).
+//
+// stream_k is this kernel with another schedule: the steps along k of the tiles that fill no round are one row that is cut into
+// equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). Who comes last to a tile adds up what all left of it in
+// the workspace, in one order.
 
 #include "kernels/matmul/persistent.cuh"
 

@@ -82,6 +82,8 @@ problem describe(gaussian_blur_problem of, gaussian_blur_algorithm algorithm) {
     for (std::int64_t* const extent : {&of.width, &of.height, &of.images})
         *extent = std::max<std::int64_t>(*extent, 1);
     problem p{of};
+    p.source_steps = p.in_vectors ? 16 : p.in_words ? 4 : 1;
+    p.destination_alignment = p.in_words ? 16 : 1;
     p.is_asked_for = algorithm != automatic;
     return p;
 }

@@ -97,6 +97,7 @@ std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_
                                             batch_view<const std::type_identity_t<In>> b, batch_view<Out> c,
                                             cuda::stream_ref stream, const matmul_options& options) {
     detail::validate_batch(a, b, c);
+    detail::validate_matmul<In, Out>("matmul", a.first, b.first, c.first, c.count > 0);
     detail::validate_choice("matmul", options);
     const auto product = detail::described<In, Out>(a.first, b.first, c.first, {},
                                                     {c.count, a.stride, b.stride, c.stride}, options);

@@ -4,11 +4,9 @@
 #include "src/matmul/rungs.hpp"
 #include "src/matmul/validate.hpp"
 #include "src/workspace.hpp"
-#include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/stream.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <type_traits>
 
@@ -52,6 +50,7 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
     if constexpr (!std::is_same_v<In, float>) {
         result.epilogue = described(epilogue);
         result.batch = batch;
+        if (batch.count == 1) result.batch = {};  // the only matrix has none after it
     }
     if (!options.workspace.empty()) result.workspace = options.workspace.data();
     return is_row_major(c) ? result : transposed(result);
@@ -72,7 +71,6 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
         result.batches = p.batch.count;
         result.a_stride = p.batch.a;
         result.b_stride = p.batch.b;
-        result.c_stride = p.batch.c;
         result.has_epilogue = !p.epilogue.is_identity;
     }
     return result;
@@ -88,15 +86,12 @@ std::optional<kernels::matmul::product<In, Out>> checked(matrix_view<const In> a
     validate_matmul<In, Out>("matmul", a, b, c, batch.count > 0);
     validate_choice("matmul", options);
     validate_epilogue(epilogue, c);
-    const auto of_bias = [](const vector_view<const Out>& v) {
-        return footprint_of(matrix_view<const Out>{v.data, v.size, 1, v.stride});
-    };
     validate_workspace("matmul", options.workspace,
                        {{"a", footprint_of_batch(a, batch.a, batch.count)},
                         {"b", footprint_of_batch(b, batch.b, batch.count)},
                         {"c", footprint_of_batch(c, batch.c, batch.count)},
-                        {"epilogue.row_bias", of_bias(epilogue.row_bias)},
-                        {"epilogue.column_bias", of_bias(epilogue.column_bias)},
+                        {"epilogue.row_bias", footprint_of(epilogue.row_bias)},
+                        {"epilogue.column_bias", footprint_of(epilogue.column_bias)},
                         {"epilogue.residual", footprint_of(epilogue.residual)}});
     require_kernel(options.algorithm, element_type_of<In>);
     if (c.rows == 0 || c.cols == 0 || batch.count == 0) return {};

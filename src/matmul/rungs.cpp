@@ -26,7 +26,8 @@ std::string_view needs_cp_async(const matmul_problem& p, const device_traits& de
 }
 
 std::string_view needs_room_for_a_tile(const matmul_problem& p, const device_traits& device) {
-    if (p.tile >= 0 && !fits(pipelined_tiles[static_cast<std::size_t>(p.tile)], device))
+    const auto tile = static_cast<std::size_t>(p.tile);
+    if (p.tile >= 0 && tile < pipelined_tiles.size() && !fits(pipelined_tiles[tile], device))
         return "needs more shared memory for this tile than the device has";
     return needs_cp_async(p, device);
 }
@@ -39,12 +40,14 @@ std::string_view needs_warpgroups(const device_traits& device) {
 }
 
 std::string_view needs_boxes(const matmul_problem& p, const device_traits& device) {
-    return first_of(
-        {needs_warpgroups(device),
-         lies_in_boxes(p) || can_be_copied(p)
-             ? ""
-             : "needs rows or columns of a and of b that are contiguous and begin at multiples of "
-               "16 bytes, or a workspace for copies that do; and extents below 2^31"});
+    if (const auto reason = needs_warpgroups(device); !reason.empty()) return reason;
+    if (lies_in_boxes(p) || can_be_copied(p)) return {};
+    if (p.batches != 1)
+        return "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 bytes, "
+               "in "
+               "each matrix of a batch; and extents below 2^31";
+    return "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 bytes, or a "
+           "workspace for copies that do; and extents below 2^31";
 }
 
 std::string_view needs_boxes_along_k(const matmul_problem& p, const device_traits& device) {
@@ -116,7 +119,8 @@ std::string_view takes_epilogues(const matmul_problem& p, const device_traits& d
 }
 
 std::string_view needs_short_side(const matmul_problem& p, const device_traits& device) {
-    return first_of({takes_no_batch(p, device), is_skinny(p) ? "" : "needs m or n of at most 64"});
+    return first_of(
+        {takes_no_batch(p, device), is_skinny(p) || p.a.cols == 0 ? "" : "needs m or n of at most 64"});
 }
 
 // What `automatic` may take.
@@ -343,6 +347,11 @@ void validate_problem(const char* operation, const matmul_problem& p, const devi
             "f32, f16 or bf16");
     require(p.result == p.operands || p.result == element_type::f32, operation, {"problem", "result"},
             static_cast<int>(p.result), "the type of the operands, or f32");
+    const std::int64_t bytes = p.operands == element_type::f32 ? 4 : 2;
+    require(p.a.element_bytes == bytes && p.b.element_bytes == bytes, operation,
+            {"problem", "a.element_bytes"}, p.a.element_bytes, "{}, as that of b: the size of an operand",
+            bytes);
+    require(p.tile >= -1, operation, {"problem", "tile"}, p.tile, "-1, or a place in matmul_tiles()");
     require(to_string(p.precision) != "unknown", operation, {"problem", "precision"},
             static_cast<int>(p.precision), "an enumerator of precision");
 }

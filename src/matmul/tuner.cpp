@@ -160,6 +160,7 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size(),
         is_default ? "" : " ", is_default ? "" : to_string(options.precision));
     matmul_options result = options;
+    result.variant = {};  // the model chooses among a rung's kernels
     {
         const std::lock_guard lock(mutex_);
         if (const auto known = choices_.find(key); known != choices_.end()) {
@@ -178,7 +179,7 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
         const bool the_model_chooses = tiles == 0 || !matmul_variants(algorithm).empty();
         for (int tile = the_model_chooses ? -1 : 0; tile < tiles; ++tile) {
-            matmul_options candidate = options;
+            matmul_options candidate = result;
             candidate.algorithm = algorithm;
             candidate.tile = tile;
             try {

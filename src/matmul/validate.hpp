@@ -5,6 +5,7 @@
 #include <heddle/matmul.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace heddle::detail {
 
@@ -53,8 +54,7 @@ void validate_bias(const char* name, const vector_view<const T>& bias, std::int6
     if (bias.size == 0) return;
     validate("matmul", name, bias);
     require(bias.size == size, "matmul", {name, "size"}, bias.size, "{}, or 0", size);
-    const footprint memory = footprint_of(matrix_view<const T>{bias.data, bias.size, 1, bias.stride});
-    require(!overlap(memory, c), "matmul", name, "a view that overlaps c", "one apart from it");
+    require(!overlap(footprint_of(bias), c), "matmul", name, "a view that overlaps c", "one apart from it");
 }
 
 template <class Out>

@@ -66,7 +66,8 @@ struct product {
     operator matmul_problem() const {
         const std::int64_t bytes = operands == element_type::f32 ? 4 : 2;
         const auto lies = [=, this](std::int64_t rows, std::int64_t cols, bool is_transposed) {
-            const std::int64_t packet = 16 / bytes, line = is_transposed ? rows : cols;
+            constexpr std::int64_t countable = std::int64_t{1} << 60;
+            const std::int64_t packet = 16 / bytes, line = std::min(is_transposed ? rows : cols, countable);
             const std::int64_t step = place == place::apart ? 2 : 1;
             const std::int64_t stride = (line + packet - 1) / packet * packet * step;
             return is_transposed ? matrix_layout{rows, cols, step, stride, bytes}

@@ -132,6 +132,21 @@ TEST(matmul_workspace, is_asked_for_by_rungs_that_can_run_alone) {
     }
 }
 
+/// Rungs that have no such tile choose one of theirs.
+TEST(matmul_select, takes_a_tile_that_some_rungs_have) {
+    for (const element_type operands : {element_type::f32, element_type::f16})
+        for (int tile = 0; tile < 8; ++tile) {
+            matmul_problem problem = product{600, 600, 600, operands};
+            problem.has_workspace = true;
+            problem.tile = tile;
+            for (const device_traits& device : devices) {
+                EXPECT_EQ(why_not(select(problem, device), problem, device), "");
+                for (const matmul_algorithm each : matmul_algorithms(operands))
+                    EXPECT_GE(matmul_workspace_bytes(problem, device, each), 0) << to_string(each);
+            }
+        }
+}
+
 TEST(matmul_why_not, names_the_rung) {
     problems problems;
     for (int i = 0; i < draws / 10; ++i) {

@@ -179,6 +179,13 @@ TEST(matmul_problem, is_checked) {
               "matmul_workspace_bytes: problem.operands is 1, expected f32, f16 or bf16");
     EXPECT_EQ(text_of({.precision = static_cast<precision>(7)}),
               "matmul_workspace_bytes: problem.precision is 7, expected an enumerator of precision");
+    matmul_problem problem = test::product{1, 2, 3};
+    problem.tile = -2;
+    EXPECT_EQ(invalid_argument_of([&] { (void)select(problem, device); }),
+              "select: problem.tile is -2, expected -1, or a place in matmul_tiles()");
+    problem = test::product{1, 2, 3};
+    problem.b.element_bytes = 2;
+    EXPECT_NE(invalid_argument_of([&] { (void)select(problem, device); }), "");
 }
 
 class matmul_options_text : public memory {

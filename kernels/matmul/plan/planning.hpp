@@ -49,16 +49,18 @@ struct planning {
     /// The copies, and then that.
     plan after(const operand_copies& copies, plan then) const;
 
-    /// The cheapest of some tiles, or the one that is asked for.
+    /// The cheapest of some tiles, or the one that is asked for where it is among them.
     template <class Tile, class Cost, std::size_t count, class LayOut>
     plan cheapest(const std::array<Tile, count>& tiles, const std::array<Cost, count>& cost,
                   LayOut lay_out) const {
+        const auto asked = static_cast<std::size_t>(problem.tile);
+        const bool is_asked = problem.tile >= 0 && asked < count;
         plan best;
         for (std::size_t i = 0; i < count; ++i) {
-            if (problem.tile >= 0 && i != static_cast<std::size_t>(problem.tile)) continue;
+            if (is_asked && i != asked) continue;
             plan candidate = lay_out(tiles[i], cost[i]);
             candidate.tile = i;
-            if (candidate.us < best.us || problem.tile >= 0) best = candidate;
+            if (candidate.us < best.us || is_asked) best = candidate;
         }
         return best;
     }

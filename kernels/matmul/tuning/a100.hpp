@@ -9,7 +9,6 @@ namespace heddle::kernels::matmul {
 inline constexpr tuning a100 = [] {
     constexpr double ffma = 2.8, tensor_cores = 1.6;
     tuning card = h200;
-    card.memory_bytes_per_us = 1.8e6;
     card.added_up_bytes_per_us = 1.3e6;
     for (block_cost* cost : {&card.pipelined[0], &card.pipelined[1], &card.pipelined[2], &card.warp_tiled}) {
         cost->k_us *= ffma;
