@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 /// The table of an operation's rungs, and all that is read from it: names, lists, choices, errors. docs/add-a-kernel.md adds a
@@ -40,17 +41,40 @@ struct rung {
     std::string_view variant = {};
 };
 
-/// The first of some reasons why not; empty where all are.
-constexpr std::string_view first_of(std::initializer_list<std::string_view> reasons) {
-    for (const std::string_view reason : reasons)
-        if (!reason.empty()) return reason;
-    return {};
-}
+/// One thing that rungs need of a problem, and how an error says that it lacks.
+template <class Problem>
+struct need {
+    bool (*is_met)(const Problem&, const device_traits&);
+    std::string_view text;
+
+    constexpr std::string_view operator()(const Problem& problem, const device_traits& device) const {
+        return is_met(problem, device) ? std::string_view() : text;
+    }
+};
+
+/// A row's why_not where its rung needs all these, each a `need` or such a list itself: the first that is not met.
+template <const auto&... all>
+inline constexpr auto needs = []<class Problem>(const Problem& problem, const device_traits& device) {
+    std::string_view reason;
+    static_cast<void>((... && (reason = all(problem, device)).empty()));
+    return reason;
+};
 
 /// For rungs that run any problem.
-inline constexpr auto any_problem = [](const auto&, const auto&) { return std::string_view(); };
+inline constexpr auto any_problem = needs<>;
 inline constexpr auto always = [](const auto&, const auto&) { return true; };
 inline constexpr auto never = [](const auto&, const auto&) { return false; };
+
+/// The launch of a kernel that a build may lack, or that takes other arguments than the row's type. Where it cannot be called, the
+/// row's why_not says so, and nothing comes here.
+template <auto function, bool is_built>
+inline constexpr auto launch_if = []<class Plan, class Arguments>([[maybe_unused]] const Plan& plan,
+                                                                  [[maybe_unused]] const Arguments& arguments,
+                                                                  [[maybe_unused]] cudaStream_t stream) {
+    if constexpr (is_built &&
+                  std::is_invocable_v<decltype(function), const Plan&, const Arguments&, cudaStream_t>)
+        function(plan, arguments, stream);
+};
 
 /// The enumerators of a table, in its order, each once.
 template <const auto& table>

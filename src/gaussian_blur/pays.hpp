@@ -11,6 +11,7 @@
 /// Where the kernels of the blur pay: the last of the table that does, and can run, is the fastest.
 namespace heddle::detail {
 
+using kernels::gaussian_blur::problem;
 using kernels::gaussian_blur::tuning_of;
 
 inline bool pays_decimated(const problem& p, const device_traits& device) {
@@ -60,7 +61,7 @@ inline bool pays_spans(const problem& p, const device_traits& device) {
 inline bool has_many_tiles(const problem& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const std::int64_t tiles = kernels::gaussian_blur::warpgroup_tiles(p), processors = device.sm_count;
-    if (!needs_registers(p, device).empty())
+    if (!blur_needs::registers(p, device).empty())
         return static_cast<double>(tiles) >=
                numbers.min_warpgroup_tiles_per_sm * static_cast<double>(processors);
     const auto& crossings = is_box(p) ? numbers.warpgroups_of_boxes : numbers.warpgroups_of_gaussians;
@@ -75,7 +76,7 @@ inline bool pays_warpgroups(const problem& p, const device_traits& device) {
         return p.is_asked_for ||
                (are_many && pays_beside_fused(p, device, numbers.min_radius_on_tensor_cores));
     if (are_many) return p.largest_radius() >= numbers.min_radius_of_boxes_of_many_tiles;
-    return !needs_registers(p, device).empty() &&
+    return !blur_needs::registers(p, device).empty() &&
            p.largest_radius() >= numbers.min_radius_of_boxes_of_few_tiles;
 }
 
@@ -83,7 +84,7 @@ inline bool pays_warps(const problem& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const std::int64_t least =
         p.channels == 4 ? numbers.min_radius_y_of_warps_of_four_channels : numbers.min_radius_y_of_warps;
-    return p.is_asked_for || ((p.radius.y >= least || !needs_registers(p, device).empty()) &&
+    return p.is_asked_for || ((p.radius.y >= least || !blur_needs::registers(p, device).empty()) &&
                               pays_beside_fused(p, device, numbers.min_radius_of_small_windows));
 }
 

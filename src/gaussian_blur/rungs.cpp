@@ -21,6 +21,7 @@ namespace {
 using namespace kernels::gaussian_blur;
 using namespace detail;
 using enum gaussian_blur_algorithm;
+namespace of = detail::blur_needs;
 
 /// A row, of a kernel that has a plan of its own. Where it is not for T, or not built, why_not() says so.
 template <class T, auto plan_kernel, auto launch_kernel, bool is_built = true>
@@ -31,11 +32,8 @@ constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
     const auto plan_any = [](const problem& p, const device_traits& device) -> plan {
         return plan_kernel(p, device);
     };
-    const auto launch = []([[maybe_unused]] const plan& plan, [[maybe_unused]] const arguments<T>& a,
-                           [[maybe_unused]] cudaStream_t stream) {
-        if constexpr (is_built && std::is_invocable_v<decltype(launch_kernel), const own_plan&,
-                                                      const arguments<T>&, cudaStream_t>)
-            launch_kernel(std::get<own_plan>(plan), a, stream);
+    const auto launch = [](const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+        launch_if<launch_kernel, is_built>(std::get<own_plan>(plan), arguments, stream);
     };
     return {id, name, why_not, pays, plan_any, launch, variant};
 }
@@ -44,30 +42,37 @@ constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
 
 template <class T>
 constexpr std::array<blur_rung<T>, 14> table = {{
-    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs_tables, never),
+    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, never),
     row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
-        shared_memory, "shared_memory", needs_shared_memory, always),
+        shared_memory, "shared_memory",
+        needs<of::short_rows, of::tables, of::row_in_block, of::column_in_block>, always),
     row<T, plan_register_window, launch_register_window<T>>(  //
-        register_window, "register_window", needs_register_window, never),
+        register_window, "register_window",
+        needs<of::window_radius, of::short_rows, of::tables, of::row_in_block>, never),
     row<T, plan_fused_ring, launch_fused_ring<T>>(  //
-        fused, "fused", needs_ring, pays_ring, "ring"),
+        fused, "fused", needs<of::short_rows, of::ring_radius, of::window_in_block>, pays_ring, "ring"),
     row<T, plan_fused_strips, launch_fused_strips<T>>(  //
-        fused, "fused", needs_strips, always, "strips"),
+        fused, "fused", needs<of::strip_radius, of::short_rows>, always, "strips"),
     row<T, plan_fused_chains, launch_fused_chains>(  //
-        fused, "fused", needs_chains, always, "chains"),
+        fused, "fused", needs<of::one_float, of::chain_radius, of::aligned_rows, of::short_rows>, always,
+        "chains"),
     row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
-        fused, "fused", needs_tiles, always, "tiles"),
+        fused, "fused", needs<of::tile_radius, of::tile_packets, of::short_rows>, always, "tiles"),
     row<T, plan_tensor_core, launch_tensor_core, for_90>(  //
-        tensor_core, "tensor_core", needs_tensor_core, pays_tensor_core),
+        tensor_core, "tensor_core", needs<of::tensor_cores, of::gaussian, of::square_radius>,
+        pays_tensor_core),
     row<T, plan_tensor_core_registers, launch_tensor_core_registers, for_90>(
-        tensor_core_registers, "tensor_core_registers", needs_registers, pays_registers, "strips"),
+        tensor_core_registers, "tensor_core_registers", of::registers, pays_registers, "strips"),
     row<T, plan_tensor_core_spans, launch_tensor_core_spans, for_90>(
-        tensor_core_registers, "tensor_core_registers", needs_spans, pays_spans, "spans"),
+        tensor_core_registers, "tensor_core_registers", needs<of::registers, of::narrow_span>, pays_spans,
+        "spans"),
     row<T, plan_tensor_core_warpgroups, launch_tensor_core_warpgroups, for_90>(
-        tensor_core_warpgroups, "tensor_core_warpgroups", needs_warpgroups, pays_warpgroups, "warpgroups"),
+        tensor_core_warpgroups, "tensor_core_warpgroups", of::warpgroups, pays_warpgroups, "warpgroups"),
     row<T, plan_tensor_core_warps, launch_tensor_core_warps, for_90>(
-        tensor_core_warpgroups, "tensor_core_warpgroups", needs_warps, pays_warps, "warps"),
+        tensor_core_warpgroups, "tensor_core_warpgroups",
+        needs<of::warpgroups, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>, pays_warps,
+        "warps"),
     row<T, plan_decimated, launch_decimated<T>>(  //
         decimated, "decimated", decimated_needs, pays_decimated),
 }};

@@ -12,24 +12,21 @@ namespace heddle {
 namespace {
 
 using namespace kernels::histogram;
-using detail::always, detail::any_problem;
+using detail::always, detail::any_problem, detail::need, detail::needs;
 using enum histogram_algorithm;
 
-std::string_view needs_few_bins(const histogram_problem& problem, const device_traits&) {
-    static_assert(histogram_max_shared_bins == 12288);
-    return problem.bins <= histogram_max_shared_bins ? "" : "takes at most 12288 bins";
-}
-
-std::string_view needs_packets(const histogram_problem& problem, const device_traits& device) {
-    if (const auto reason = needs_few_bins(problem, device); !reason.empty()) return reason;
-    return problem.stride == 1 ? "" : "needs x.stride 1";
-}
+constexpr need<histogram_problem> few_bins{
+    [](auto& problem, auto&) { return problem.bins <= histogram_max_shared_bins; },
+    "takes at most 12288 bins"};
+static_assert(histogram_max_shared_bins == 12288);
+constexpr need<histogram_problem> unit_stride{[](auto& problem, auto&) { return problem.stride == 1; },
+                                              "needs x.stride 1"};
 
 template <class T>
 constexpr std::array<detail::histogram_rung<T>, 3> table = {{
     {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
-    {shared_memory, "shared_memory", needs_few_bins, always, plan_shared_memory, launch_shared_memory<T>},
-    {vectorized, "vectorized", needs_packets, always, plan_vectorized, launch_vectorized<T>},
+    {shared_memory, "shared_memory", needs<few_bins>, always, plan_shared_memory, launch_shared_memory<T>},
+    {vectorized, "vectorized", needs<few_bins, unit_stride>, always, plan_vectorized, launch_vectorized<T>},
 }};
 
 constexpr const char* enumeration = "histogram_algorithm";

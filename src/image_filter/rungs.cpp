@@ -10,19 +10,18 @@ namespace heddle {
 namespace {
 
 using namespace kernels::image_filter;
-using detail::always, detail::any_problem;
+using detail::always, detail::any_problem, detail::need, detail::needs;
 using enum image_filter_algorithm;
 
-std::string_view needs_short_rows(const problem& problem, const device_traits&) {
-    static_assert(max_row_values == 1 << 29);
-    return problem.source_width <= max_row_values / problem.channels ? ""
-                                                                     : "takes rows of at most 2^29 values";
-}
+constexpr need<problem> short_rows{
+    [](auto& problem, auto&) { return problem.source_width <= max_row_values / problem.channels; },
+    "takes rows of at most 2^29 values"};
+static_assert(max_row_values == 1 << 29);
 
 template <class T>
 constexpr std::array<detail::stencil_rung<T>, 2> table = {{
     {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
-    {register_window, "register_window", needs_short_rows, always, plan_register_window,
+    {register_window, "register_window", needs<short_rows>, always, plan_register_window,
      launch_register_window<T>},
 }};
 

@@ -14,114 +14,53 @@ namespace heddle {
 namespace {
 
 using namespace kernels::matmul;
-using detail::always, detail::any_problem, detail::first_of, detail::never;
+using detail::always, detail::any_problem, detail::needs, detail::never;
 using enum matmul_algorithm;
 
 // What rungs need.
 
-std::string_view needs_cp_async(const matmul_problem& p, const device_traits& device) {
-    if (!device.has_compute_capability(8, 0)) return "needs compute capability 8.0 (cp.async)";
-    return has_unit_stride(p) ? ""
-                              : "needs the rows or the columns of a and of b side by side (a stride of 1)";
-}
+using need = detail::need<matmul_problem>;
 
-std::string_view needs_room_for_a_tile(const matmul_problem& p, const device_traits& device) {
-    const auto tile = static_cast<std::size_t>(p.tile);
-    if (p.tile >= 0 && tile < pipelined_tiles.size() && !fits(pipelined_tiles[tile], device))
-        return "needs more shared memory for this tile than the device has";
-    return needs_cp_async(p, device);
-}
-
-std::string_view needs_warpgroups(const device_traits& device) {
-    const bool is_hopper = device.compute_capability_major == 9 && device.compute_capability_minor == 0;
-    return HEDDLE_COMPILED_FOR_90 != 0 && is_hopper
-               ? ""
-               : "needs a device of compute capability 9.0, and heddle built for it";
-}
-
-std::string_view needs_boxes(const matmul_problem& p, const device_traits& device) {
-    if (const auto reason = needs_warpgroups(device); !reason.empty()) return reason;
-    if (lies_in_boxes(p) || can_be_copied(p)) return {};
-    if (p.batches != 1)
-        return "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 bytes, "
-               "in "
-               "each matrix of a batch; and extents below 2^31";
-    return "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 bytes, or a "
-           "workspace for copies that do; and extents below 2^31";
-}
-
-std::string_view needs_boxes_along_k(const matmul_problem& p, const device_traits& device) {
-    return first_of(
-        {needs_warpgroups(device),
-         (lies_in_boxes(p) && lies_along_k(p)) || can_be_copied(p)
-             ? ""
-             : "needs rows or columns of a and of b that are contiguous and begin at multiples of "
-               "16 bytes, the rows of a or the columns of b, or a workspace for copies that do; "
-               "and extents below 2^31"});
-}
-
-std::string_view needs_32_bits(const matmul_problem& p, const device_traits& device) {
-    return first_of({needs_warpgroups(device), is_countable_by_int(p) ? "" : "needs extents below 2^31"});
-}
-
-std::string_view needs_workspace(const matmul_problem& p, const device_traits& device) {
-    return first_of({needs_warpgroups(device), is_countable_by_int(p) && p.has_workspace
-                                                   ? ""
-                                                   : "needs a workspace, and extents below 2^31"});
-}
-
-static_assert(max_skinny_side == 64 && max_skinny_float_side == 64 && skinny_float_shared_bytes == 204800);
-
-std::string_view needs_short_side_of_float(const matmul_problem& p, const device_traits& device) {
-    if (device.shared_memory_per_block_optin < skinny_float_shared_bytes)
-        return "of float needs 204800 bytes of shared memory";
-    return is_skinny(p) ? "" : "needs m or n of at most 64, of float";
-}
-
-std::string_view needs_short_side_along_k(const matmul_problem& p, const device_traits& device) {
-    return first_of({needs_boxes_along_k(p, device),
-                     is_skinny(p) ? "" : "needs m or n of at most 64 for this",
-                     p.tile < 0 ? "" : "has no tiles to choose from for this"});
-}
-
-std::string_view needs_aligned_rows(const matmul_problem& p, const device_traits& device) {
-    if (!device.has_compute_capability(8, 0)) return "needs compute capability 8.0";
-    return lies_in_boxes(p) && p.batches == 1 ? ""
-                                              : "needs rows or columns of a and of b that are contiguous and "
-                                                "begin at multiples of 16 bytes, "
-                                                "and takes no batch";
-}
-
-std::string_view takes_no_epilogue(const matmul_problem& p, const device_traits& device) {
-    return first_of({p.has_epilogue ? "has no epilogue: naive, wmma, mma_sync, fused and skinny have" : "",
-                     needs_boxes(p, device)});
-}
-
-std::string_view takes_no_batch(const matmul_problem& p, const device_traits& device) {
-    return first_of({p.batches != 1 ? "takes no batch: naive, wmma, persistent and cluster_multicast do" : "",
-                     needs_boxes(p, device)});
-}
-
-std::string_view takes_no_batch_or_epilogue(const matmul_problem& p, const device_traits& device) {
-    return first_of({takes_no_epilogue(p, device), takes_no_batch(p, device)});
-}
-
-std::string_view stores_operands_type(const matmul_problem& p) {
-    return p.result == p.operands ? "" : "stores the type of its operands";
-}
-
-std::string_view takes_plain_products(const matmul_problem& p, const device_traits& device) {
-    return first_of({takes_no_batch_or_epilogue(p, device), stores_operands_type(p)});
-}
-
-std::string_view takes_epilogues(const matmul_problem& p, const device_traits& device) {
-    return first_of({takes_no_batch(p, device), stores_operands_type(p)});
-}
-
-std::string_view needs_short_side(const matmul_problem& p, const device_traits& device) {
-    return first_of(
-        {takes_no_batch(p, device), is_skinny(p) || p.a.cols == 0 ? "" : "needs m or n of at most 64"});
-}
+constexpr need ampere{[](auto&, auto& device) { return device.has_compute_capability(8, 0); },
+                      "needs compute capability 8.0"};
+constexpr need hopper{[](auto&, auto& device) {
+                          return HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 &&
+                                 device.compute_capability_minor == 0;
+                      },
+                      "needs a device of compute capability 9.0, and heddle built for it"};
+constexpr need unit_strides{[](auto& p, auto&) { return has_unit_stride(p); },
+                            "needs the rows or the columns of a and of b side by side (a stride of 1)"};
+constexpr need room_for_the_tile{[](auto& p, auto& device) {
+                                     const auto tile = static_cast<std::size_t>(p.tile);
+                                     return p.tile < 0 || tile >= pipelined_tiles.size() ||
+                                            fits(pipelined_tiles[tile], device);
+                                 },
+                                 "needs more shared memory for this tile than the device has"};
+constexpr need aligned{[](auto& p, auto&) { return lies_in_boxes(p); },
+                       "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
+                       "bytes, in each matrix of a batch; and extents below 2^31"};
+constexpr need boxes{[](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
+                     "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
+                     "bytes, in each matrix of a batch, or of a single product a workspace for copies that "
+                     "do; and extents below 2^31"};
+constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_be_copied(p); },
+                             "needs rows of a or columns of b that are contiguous, or a workspace for a "
+                             "copy that has them"};
+constexpr need countable{[](auto& p, auto&) { return is_countable_by_int(p); }, "needs extents below 2^31"};
+constexpr need workspace{[](auto& p, auto&) { return p.has_workspace; }, "needs a workspace"};
+constexpr need short_side{[](auto& p, auto&) { return is_skinny(p); }, "needs m or n of at most 64"};
+static_assert(max_skinny_side == 64 && max_skinny_float_side == 64);
+constexpr need rows_in_shared_memory{
+    [](auto&, auto& device) { return device.shared_memory_per_block_optin >= skinny_float_shared_bytes; },
+    "of float needs 204800 bytes of shared memory"};
+static_assert(skinny_float_shared_bytes == 204800);
+constexpr need no_tile{[](auto& p, auto&) { return p.tile < 0; }, "has no tiles to choose from"};
+constexpr need no_batch{[](auto& p, auto&) { return p.batches == 1; },
+                        "takes no batch: naive, wmma, persistent and cluster_multicast do"};
+constexpr need no_epilogue{[](auto& p, auto&) { return !p.has_epilogue; },
+                           "has no epilogue: naive, wmma, mma_sync, fused and skinny have"};
+constexpr need one_type{[](auto& p, auto&) { return p.result == p.operands; },
+                        "stores the type of its operands"};
 
 // What `automatic` may take.
 
@@ -147,16 +86,8 @@ bool is_exact_as_bf16x6(const matmul_problem& p, const device_traits&) {
     return p.precision == precision::tf32 || (p.precision != precision::ieee && p.a.cols >= min_k);
 }
 
-/// A launch that is compiled; else none, and the row says why no call comes there.
-#define IF(condition, launch)    \
-    [] {                         \
-        if constexpr (condition) \
-            return &launch;      \
-        else                     \
-            return nullptr;      \
-    }()
-#define ON_HOPPER(launch) IF(HEDDLE_COMPILED_FOR_90 != 0, (launch))
-#define OF_ONE_TYPE(launch) IF(HEDDLE_COMPILED_FOR_90 != 0 && (std::is_same_v<In, Out>), (launch))
+template <auto launch>
+constexpr auto on_hopper = detail::launch_if<launch, HEDDLE_COMPILED_FOR_90 != 0>;
 
 constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
     {naive, "naive", any_problem, never, plan_one_way, launch_naive<float, float>},
@@ -165,43 +96,48 @@ constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
     {shared_memory, "shared_memory", any_problem, never, plan_one_way, launch_shared_memory},
     {register_tiled, "register_tiled", any_problem, never, plan_one_way, launch_register_tiled},
     {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled, launch_warp_tiled},
-    {pipelined, "pipelined", needs_room_for_a_tile, always, plan_pipelined, launch_pipelined},
-    {tma_pipelined, "tma_pipelined", needs_boxes, always, plan_tma_pipelined,
-     ON_HOPPER(launch_tma_pipelined)},
-    {split_k, "split_k", needs_room_for_a_tile, shares_tiles, plan_split_k, launch_split_k},
-    {tf32x3, "tf32x3", needs_cp_async, is_normwise, plan_tf32x3, launch_tf32x3},
-    {skinny, "skinny", needs_short_side_of_float, always, plan_skinny_float, launch_skinny_float},
-    {bf16x6, "bf16x6", needs_32_bits, is_exact_as_bf16x6, plan_bf16x6_elements, ON_HOPPER(launch_bf16x6),
-     "elements"},
-    {bf16x6, "bf16x6", needs_boxes, is_exact_as_bf16x6, plan_bf16x6_boxes, ON_HOPPER(launch_bf16x6), "boxes"},
-    {bf16x6, "bf16x6", needs_boxes, is_exact_as_bf16x6, plan_bf16x6_pairs, ON_HOPPER(launch_bf16x6), "pairs"},
-    {fp16x3, "fp16x3", needs_workspace, is_normwise_alone, plan_fp16x3, ON_HOPPER(launch_fp16x3)},
-    {tf32, "tf32", needs_boxes_along_k, is_tf32, plan_tf32, ON_HOPPER(launch_tf32), "tiles"},
-    {tf32, "tf32", needs_short_side_along_k, is_tf32, plan_skinny_tf32, ON_HOPPER(launch_skinny_tf32),
-     "skinny"},
+    {pipelined, "pipelined", needs<ampere, room_for_the_tile, unit_strides>, always, plan_pipelined,
+     launch_pipelined},
+    {tma_pipelined, "tma_pipelined", needs<hopper, boxes>, always, plan_tma_pipelined,
+     on_hopper<launch_tma_pipelined>},
+    {split_k, "split_k", needs<ampere, room_for_the_tile, unit_strides>, shares_tiles, plan_split_k,
+     launch_split_k},
+    {tf32x3, "tf32x3", needs<ampere, unit_strides>, is_normwise, plan_tf32x3, launch_tf32x3},
+    {skinny, "skinny", needs<rows_in_shared_memory, short_side>, always, plan_skinny_float,
+     launch_skinny_float},
+    {bf16x6, "bf16x6", needs<hopper, countable>, is_exact_as_bf16x6, plan_bf16x6_elements,
+     on_hopper<launch_bf16x6>, "elements"},
+    {bf16x6, "bf16x6", needs<hopper, boxes>, is_exact_as_bf16x6, plan_bf16x6_boxes, on_hopper<launch_bf16x6>,
+     "boxes"},
+    {bf16x6, "bf16x6", needs<hopper, boxes>, is_exact_as_bf16x6, plan_bf16x6_pairs, on_hopper<launch_bf16x6>,
+     "pairs"},
+    {fp16x3, "fp16x3", needs<hopper, countable, workspace>, is_normwise_alone, plan_fp16x3,
+     on_hopper<launch_fp16x3>},
+    {tf32, "tf32", needs<hopper, boxes, boxes_along_k>, is_tf32, plan_tf32, on_hopper<launch_tf32>, "tiles"},
+    {tf32, "tf32", needs<hopper, boxes, boxes_along_k, short_side, no_tile>, is_tf32, plan_skinny_tf32,
+     on_hopper<launch_skinny_tf32>, "skinny"},
 });
 
 template <class In, class Out>
 constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
     {naive, "naive", any_problem, never, plan_one_way, launch_naive<In, Out>},
     {wmma, "wmma", any_problem, always, plan_wmma, launch_wmma<In, Out>},
-    {mma_sync, "mma_sync", needs_aligned_rows, always, plan_mma_sync, launch_mma_sync<In, Out>},
-    {wgmma_tma, "wgmma_tma", takes_plain_products, never, plan_copied, OF_ONE_TYPE(launch_wgmma_tma<In>)},
-    {warp_specialized, "warp_specialized", takes_plain_products, never, plan_copied,
-     OF_ONE_TYPE(launch_warp_specialized<In>)},
-    {persistent, "persistent", takes_no_epilogue, always, plan_persistent,
-     ON_HOPPER((launch_persistent<In, Out>))},
-    {cluster_multicast, "cluster_multicast", takes_no_epilogue, always, plan_cluster_multicast,
-     ON_HOPPER((launch_cluster_multicast<In, Out>))},
-    {stream_k, "stream_k", takes_no_batch_or_epilogue, shares_tiles, plan_stream_k,
-     ON_HOPPER((launch_persistent<In, Out>))},
-    {skinny, "skinny", needs_short_side, always, plan_skinny, ON_HOPPER((launch_skinny<In, Out>))},
-    {fused, "fused", takes_epilogues, has_epilogue, plan_fused, OF_ONE_TYPE(launch_fused<In>)},
+    {mma_sync, "mma_sync", needs<ampere, no_batch, aligned>, always, plan_mma_sync, launch_mma_sync<In, Out>},
+    {wgmma_tma, "wgmma_tma", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never, plan_copied,
+     on_hopper<launch_wgmma_tma<In>>},
+    {warp_specialized, "warp_specialized", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never,
+     plan_copied, on_hopper<launch_warp_specialized<In>>},
+    {persistent, "persistent", needs<hopper, no_epilogue, boxes>, always, plan_persistent,
+     on_hopper<launch_persistent<In, Out>>},
+    {cluster_multicast, "cluster_multicast", needs<hopper, no_epilogue, boxes>, always,
+     plan_cluster_multicast, on_hopper<launch_cluster_multicast<In, Out>>},
+    {stream_k, "stream_k", needs<hopper, no_batch, no_epilogue, boxes>, shares_tiles, plan_stream_k,
+     on_hopper<launch_persistent<In, Out>>},
+    {skinny, "skinny", needs<hopper, no_batch, short_side, boxes>, always, plan_skinny,
+     on_hopper<launch_skinny<In, Out>>},
+    {fused, "fused", needs<hopper, no_batch, one_type, boxes>, has_epilogue, plan_fused,
+     on_hopper<launch_fused<In>>},
 });
-
-#undef IF
-#undef ON_HOPPER
-#undef OF_ONE_TYPE
 
 constexpr const char* enumeration = "matmul_algorithm";
 /// What does not depend on the type beside float or not.

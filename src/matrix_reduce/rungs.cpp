@@ -13,17 +13,13 @@ namespace heddle {
 namespace {
 
 using namespace kernels::matrix_reduce;
-using detail::always, detail::any_problem, detail::never;
+using detail::always, detail::any_problem, detail::need, detail::needs, detail::never;
 using enum matrix_reduce_algorithm;
 
-constexpr std::string_view needs_neighbours = "needs a stride of 1";
-
-std::string_view needs_neighbours_in_rows(const matrix_reduce_problem& problem, const device_traits&) {
-    return problem.col_stride == 1 ? "" : needs_neighbours;
-}
-std::string_view needs_neighbours_across_rows(const matrix_reduce_problem& problem, const device_traits&) {
-    return problem.row_stride == 1 ? "" : needs_neighbours;
-}
+constexpr need<matrix_reduce_problem> unit_col_stride{
+    [](auto& problem, auto&) { return problem.col_stride == 1; }, "needs a stride of 1"};
+constexpr need<matrix_reduce_problem> unit_row_stride{
+    [](auto& problem, auto&) { return problem.row_stride == 1; }, "needs a stride of 1"};
 bool has_none_in_rows(const matrix_reduce_problem& problem, const device_traits&) {
     return is_across_rows(problem);
 }
@@ -32,10 +28,10 @@ template <class Operation, class T>
 constexpr std::array<detail::matrix_reduce_rung<Operation, T>, 4> table = {{
     {naive, "naive", any_problem, never, plan_naive, launch_naive<Operation, T>},
     {coalesced, "coalesced", any_problem, always, plan_coalesced, launch_coalesced<Operation, T>},
-    {vectorized, "vectorized", needs_neighbours_in_rows, always, plan_vectorized_rows<Operation>,
+    {vectorized, "vectorized", needs<unit_col_stride>, always, plan_vectorized_rows<Operation>,
      launch_vectorized_rows<Operation, T>, "rows"},
-    {vectorized, "vectorized", needs_neighbours_across_rows, has_none_in_rows,
-     plan_vectorized_columns<Operation>, launch_vectorized_columns<Operation, T>, "columns"},
+    {vectorized, "vectorized", needs<unit_row_stride>, has_none_in_rows, plan_vectorized_columns<Operation>,
+     launch_vectorized_columns<Operation, T>, "columns"},
 }};
 
 constexpr const char* enumeration = "matrix_reduce_algorithm";

@@ -12,12 +12,11 @@ namespace heddle {
 namespace {
 
 using namespace kernels::norm;
-using detail::always, detail::any_problem;
+using detail::always, detail::any_problem, detail::need, detail::needs;
 using enum norm_algorithm;
 
-std::string_view needs_unit_stride(const norm_problem& problem, const device_traits&) {
-    return problem.unit_stride ? "" : "needs the elements of each row, of gamma and of beta side by side";
-}
+constexpr need<norm_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                         "needs the elements of each row, of gamma and of beta side by side"};
 
 /// Neighbours of a column-major matrix are in different rows: where these are enough to fill the device, a thread a row reads
 /// what its neighbours' lines have.
@@ -33,7 +32,7 @@ constexpr std::array<detail::norm_rung<T>, 3> table = {{
     {naive, "naive", any_problem, has_many_rows, plan_naive, launch_naive<centred, T>},
     {block_per_row, "block_per_row", any_problem, has_few_rows, plan_block_per_row,
      launch_block_per_row<centred, T>},
-    {vectorized, "vectorized", needs_unit_stride, always, plan_vectorized, launch_vectorized<centred, T>},
+    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<centred, T>},
 }};
 
 constexpr const char* enumeration = "norm_algorithm";

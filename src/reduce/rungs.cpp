@@ -20,9 +20,8 @@ namespace kernel = kernels::reduce;
 using detail::always, detail::any_problem, detail::never;
 using enum reduce_algorithm;
 
-std::string_view needs_unit_stride(const reduce_problem& problem, const device_traits&) {
-    return problem.stride == 1 ? "" : "needs x.stride 1";
-}
+constexpr detail::need<reduce_problem> unit_stride{[](auto& problem, auto&) { return problem.stride == 1; },
+                                                   "needs x.stride 1"};
 
 /// single_pass is one launch, which beats two at every size, and takes any stride.
 template <class Operation, class T>
@@ -49,7 +48,7 @@ constexpr auto table = [] {
             {first_add_on_load, "first_add_on_load", any_problem, never, kernel::plan_first_add_on_load,
              kernel::launch_first_add_on_load<Operation, T>},
             shuffles,
-            {vectorized, "vectorized", needs_unit_stride, never, kernel::plan_vectorized,
+            {vectorized, "vectorized", detail::needs<unit_stride>, never, kernel::plan_vectorized,
              kernel::launch_vectorized<Operation, T>},
             last,
         }};

@@ -12,12 +12,11 @@ namespace heddle {
 namespace {
 
 using namespace kernels::softmax;
-using detail::always, detail::any_problem;
+using detail::always, detail::any_problem, detail::need, detail::needs;
 using enum softmax_algorithm;
 
-std::string_view needs_unit_stride(const softmax_problem& problem, const device_traits&) {
-    return problem.unit_stride ? "" : "needs each row's elements side by side";
-}
+constexpr need<softmax_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                            "needs each row's elements side by side"};
 
 /// Neighbours of a column-major matrix are in different rows: where these are enough to fill the device, a thread a row reads
 /// what its neighbours' lines have.
@@ -32,7 +31,7 @@ template <bool logarithm, class T>
 constexpr std::array<detail::softmax_rung<T>, 3> table = {{
     {naive, "naive", any_problem, has_many_rows, plan_naive, launch_naive<logarithm, T>},
     {online, "online", any_problem, has_few_rows, plan_online, launch_online<logarithm, T>},
-    {vectorized, "vectorized", needs_unit_stride, always, plan_vectorized, launch_vectorized<logarithm, T>},
+    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<logarithm, T>},
 }};
 
 constexpr const char* enumeration = "softmax_algorithm";

@@ -12,14 +12,12 @@ namespace heddle {
 namespace {
 
 using namespace kernels::transpose;
-using detail::always, detail::any_problem;
+using detail::always, detail::any_problem, detail::need, detail::needs;
 using enum transpose_algorithm;
 
-std::string_view needs_unit_stride(const transpose_problem& problem, const device_traits&) {
-    return problem.is_copy || problem.unit_stride
-               ? ""
-               : "needs the elements of source and of destination side by side along one dimension";
-}
+constexpr need<transpose_problem> unit_stride{
+    [](auto& problem, auto&) { return problem.is_copy || problem.unit_stride; },
+    "needs the elements of source and of destination side by side along one dimension"};
 
 /// A tile of so few rows or columns would be mostly empty.
 bool is_narrow(const transpose_problem& problem, const device_traits&) {
@@ -35,7 +33,7 @@ constexpr std::array<detail::transpose_rung<Word>, 3> table = {{
     {naive, "naive", any_problem, is_narrow, plan_naive, launch_naive<Word>},
     {shared_memory, "shared_memory", any_problem, fills_tiles, plan_shared_memory,
      launch_shared_memory<Word>},
-    {vectorized, "vectorized", needs_unit_stride, always, plan_vectorized, launch_vectorized<Word>},
+    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<Word>},
 }};
 
 constexpr const char* enumeration = "transpose_algorithm";

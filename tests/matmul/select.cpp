@@ -169,13 +169,12 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(why_not(automatic, floats, turing), "");
     EXPECT_EQ(why_not(naive, floats, turing), "");
     EXPECT_EQ(why_not(pipelined, floats, ampere), "");
-    EXPECT_EQ(why_not(pipelined, floats, turing),
-              "matmul: pipelined needs compute capability 8.0 (cp.async)");
+    EXPECT_EQ(why_not(pipelined, floats, turing), "matmul: pipelined needs compute capability 8.0");
     product apart = floats;
     apart.place = place::apart;
     EXPECT_EQ(why_not(split_k, apart, hopper),
               "matmul: split_k needs the rows or the columns of a and of b side by side (a stride of 1)");
-    EXPECT_EQ(why_not(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64, of float");
+    EXPECT_EQ(why_not(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64");
     EXPECT_EQ(why_not(skinny, product{16, 512, 512}, ampere),
               "matmul: skinny of float needs 204800 bytes of shared memory");
     EXPECT_EQ(why_not(persistent, floats, hopper),
@@ -189,12 +188,14 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
                   "matmul: persistent needs a device of compute capability 9.0, and heddle built for it");
     }
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
-    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs a workspace, and extents below 2^31");
+    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs a workspace");
     product odd = floats;
     odd.place = place::odd;
     EXPECT_EQ(why_not(tma_pipelined, odd, hopper),
               "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
-              "multiples of 16 bytes, or a workspace for copies that do; and extents below 2^31");
+              "multiples of 16 bytes, in each matrix of a batch, or of a single product a workspace for "
+              "copies that "
+              "do; and extents below 2^31");
     EXPECT_EQ(why_not(bf16x6, odd, hopper), "");
     EXPECT_NE(why_not(bf16x6, odd, hopper, "boxes"), "");
     odd.has_workspace = true;
