@@ -10,25 +10,25 @@ namespace heddle {
 namespace {
 
 using namespace kernels::elementwise;
-using detail::always, detail::any_problem;
+using namespace detail;
 using enum elementwise_algorithm;
 
-constexpr std::array<detail::elementwise_rung, 3> table = {{
+constexpr auto table = std::to_array<elementwise_rung>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive},
     {grid_stride, "grid_stride", any_problem, always, plan_grid_stride, launch_grid_stride},
     {vectorized, "vectorized", any_problem, always, plan_vectorized, launch_vectorized},
-}};
+});
 
-constexpr detail::rung_table rungs(table, "elementwise_algorithm");
+constexpr rung_table rungs(table, "elementwise_algorithm");
 
 void require_valid(const char* operation, const elementwise_problem& problem, const device_traits& device) {
-    detail::validate_device(operation, device);
-    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    detail::require(problem.inputs >= 1 && problem.inputs <= 3, operation, {"problem", "inputs"},
-                    problem.inputs, "1 to 3");
+    validate_device(operation, device);
+    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    require(problem.inputs >= 1 && problem.inputs <= 3, operation, {"problem", "inputs"}, problem.inputs,
+            "1 to 3");
     const auto bytes = problem.element_bytes;
-    detail::require(bytes == 2 || bytes == 4 || bytes == 8, operation, {"problem", "element_bytes"}, bytes,
-                    "2, 4 or 8");
+    require(bytes == 2 || bytes == 4 || bytes == 8, operation, {"problem", "element_bytes"}, bytes,
+            "2, 4 or 8");
 }
 
 }  // namespace

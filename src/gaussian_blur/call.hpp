@@ -3,7 +3,6 @@
 #include "src/gaussian_blur/rungs.hpp"
 #include "src/images.hpp"
 #include "src/workspace.hpp"
-#include <heddle/buffer.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
@@ -59,13 +58,8 @@ template <class T>
 void launch(const char* operation, const planned<blur_rung<T>>& chosen,
             kernels::gaussian_blur::arguments<T>& arguments, std::span<std::byte> workspace,
             cuda::stream_ref stream) {
-    const std::int64_t bytes = workspace_bytes(chosen.plan);
-    validate_workspace_size(operation, workspace, bytes);
-    device_buffer<std::byte> own(workspace.empty() ? bytes : 0, stream);
-    if (bytes > 0) {
-        std::byte* const data = workspace.empty() ? own.data() : workspace.data();
-        arguments.intermediate = reinterpret_cast<float*>(data + workspace_ticket_bytes);
-    }
+    const call_workspace scratch(operation, workspace, scratch_bytes(chosen.plan), stream);
+    arguments.intermediate = reinterpret_cast<float*>(scratch.scratch());
     chosen.rung->launch(chosen.plan, arguments, stream.get());
 }
 

@@ -20,15 +20,6 @@ using kernels::gaussian_blur::taps;
 
 constexpr const char* operation = "gaussian_blur";
 
-/// What a rung asks of a workspace does not depend on the device: one that runs all.
-device_traits any_device() {
-    constexpr std::size_t much = std::size_t{1} << 30;
-    return {.compute_capability_major = 9,
-            .sm_count = 1,
-            .shared_memory_per_sm = much,
-            .shared_memory_per_block_optin = much};
-}
-
 /// Checks all but what depends on the device, and describes the problem.
 template <class T>
 problem checked(const image_batch_view<const T>& source, const image_batch_view<T>& destination,
@@ -47,10 +38,6 @@ problem checked(const image_batch_view<const T>& source, const image_batch_view<
                                   .border = options.border});
     p.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic;
     detail::validate_intermediate(operation, p);
-    if (p.is_asked_for && !options.workspace.empty() && !detail::is_empty(destination))
-        detail::validate_workspace_size(
-            operation, options.workspace,
-            detail::workspace_bytes(p, any_device(), options.algorithm, options.variant));
     return p;
 }
 
@@ -76,10 +63,10 @@ std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::type_iden
     without.workspace = {};
     const problem problem = checked<T>(source, destination, sigma, without);
     if (detail::is_empty(destination)) return 0;
-    return detail::workspace_bytes(
+    return detail::workspace_bytes_for(detail::scratch_bytes(
         detail::blur_rungs<T>()
             .choose(operation, options.algorithm, problem, traits_of(device_of(stream)), options.variant)
-            .plan);
+            .plan));
 }
 
 template <class T>

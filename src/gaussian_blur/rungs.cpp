@@ -41,7 +41,7 @@ constexpr blur_rung<T> row(gaussian_blur_algorithm id, std::string_view name,
 constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
 
 template <class T>
-constexpr std::array<blur_rung<T>, 14> table = {{
+constexpr auto table = std::to_array<blur_rung<T>>({
     row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, never),
     row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
@@ -64,9 +64,10 @@ constexpr std::array<blur_rung<T>, 14> table = {{
         pays_tensor_core),
     row<T, plan_tensor_core_registers, launch_tensor_core_registers, for_90>(
         tensor_core_registers, "tensor_core_registers", of::registers, pays_registers, "strips"),
-    row<T, plan_tensor_core_spans, launch_tensor_core_spans, for_90>(
-        tensor_core_registers, "tensor_core_registers", needs<of::registers, of::narrow_span>, pays_spans,
-        "spans"),
+    row<T, plan_tensor_core_spans, launch_tensor_core_spans, for_90>(tensor_core_registers,
+                                                                     "tensor_core_registers",
+                                                                     needs<of::registers, of::narrow_span>,
+                                                                     pays_spans, "spans"),
     row<T, plan_tensor_core_warpgroups, launch_tensor_core_warpgroups, for_90>(
         tensor_core_warpgroups, "tensor_core_warpgroups", of::warpgroups, pays_warpgroups, "warpgroups"),
     row<T, plan_tensor_core_warps, launch_tensor_core_warps, for_90>(
@@ -75,7 +76,7 @@ constexpr std::array<blur_rung<T>, 14> table = {{
         "warps"),
     row<T, plan_decimated, launch_decimated<T>>(  //
         decimated, "decimated", decimated_needs, pays_decimated),
-}};
+});
 
 constexpr const char* enumeration = "gaussian_blur_algorithm";
 /// What does not depend on the type.
@@ -131,21 +132,20 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
 
 namespace detail {
 
-std::int64_t workspace_bytes(const plan& plan) {
-    const std::int64_t scratch = std::visit(
+std::int64_t scratch_bytes(const plan& plan) {
+    return std::visit(
         [](const auto& own) -> std::int64_t {
             if constexpr (requires { own.scratch_bytes; }) return own.scratch_bytes;
             return 0;
         },
         plan);
-    return scratch == 0 ? 0 : workspace_ticket_bytes + scratch;
 }
 
 std::int64_t workspace_bytes(const problem& problem, const device_traits& device,
-                             gaussian_blur_algorithm algorithm, std::string_view variant) {
+                             gaussian_blur_algorithm algorithm) {
     constexpr const char* operation = "workspace_bytes";
-    if (!rungs.why_not(operation, algorithm, problem, device, variant).empty()) return 0;
-    return workspace_bytes(rungs.choose(operation, algorithm, problem, device, variant).plan);
+    if (!rungs.why_not(operation, algorithm, problem, device).empty()) return 0;
+    return workspace_bytes_for(scratch_bytes(rungs.choose(operation, algorithm, problem, device).plan));
 }
 
 template <class T>

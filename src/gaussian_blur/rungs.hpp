@@ -5,7 +5,6 @@
 #include <heddle/gaussian_blur.hpp>
 
 #include <cstdint>
-#include <string_view>
 
 namespace heddle::detail {
 
@@ -17,9 +16,9 @@ using blur_rung = rung<gaussian_blur_algorithm, kernels::gaussian_blur::problem,
 template <class T>
 rung_table<blur_rung<T>> blur_rungs();
 
-std::int64_t workspace_bytes(const kernels::gaussian_blur::plan& plan);
+std::int64_t scratch_bytes(const kernels::gaussian_blur::plan& plan);
 /// 0 where the rung cannot run the problem.
 std::int64_t workspace_bytes(const kernels::gaussian_blur::problem& problem, const device_traits& device,
-                             gaussian_blur_algorithm algorithm, std::string_view variant = {});
+                             gaussian_blur_algorithm algorithm);
 
 }  // namespace heddle::detail

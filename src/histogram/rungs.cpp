@@ -12,7 +12,7 @@ namespace heddle {
 namespace {
 
 using namespace kernels::histogram;
-using detail::always, detail::any_problem, detail::need, detail::needs;
+using namespace detail;
 using enum histogram_algorithm;
 
 constexpr need<histogram_problem> few_bins{
@@ -23,25 +23,25 @@ constexpr need<histogram_problem> unit_stride{[](auto& problem, auto&) { return 
                                               "needs x.stride 1"};
 
 template <class T>
-constexpr std::array<detail::histogram_rung<T>, 3> table = {{
+constexpr auto table = std::to_array<histogram_rung<T>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
     {shared_memory, "shared_memory", needs<few_bins>, always, plan_shared_memory, launch_shared_memory<T>},
     {vectorized, "vectorized", needs<few_bins, unit_stride>, always, plan_vectorized, launch_vectorized<T>},
-}};
+});
 
 constexpr const char* enumeration = "histogram_algorithm";
 /// What does not depend on the type.
-constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
+constexpr rung_table rungs(table<std::uint8_t>, enumeration);
 
 void require_valid(const char* operation, const histogram_problem& problem, const device_traits& device) {
-    detail::validate_device(operation, device);
-    detail::validate_extents(operation, {{"size", problem.size}});
-    detail::require(problem.bins >= 1, operation, {"problem", "bins"}, problem.bins, "one or more");
-    detail::require(problem.element_bytes == 1 || problem.element_bytes == 4, operation,
-                    {"problem", "element_bytes"}, problem.element_bytes, "1 or 4");
-    const std::int64_t most = detail::packet_bytes / static_cast<std::int64_t>(problem.element_bytes) - 1;
-    detail::require(problem.head >= 0 && problem.head <= most, operation, {"problem", "head"}, problem.head,
-                    "0 to {}", most);
+    validate_device(operation, device);
+    validate_extents(operation, {{"size", problem.size}});
+    require(problem.bins >= 1, operation, {"problem", "bins"}, problem.bins, "one or more");
+    require(problem.element_bytes == 1 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
+            problem.element_bytes, "1 or 4");
+    const std::int64_t most = packet_bytes / static_cast<std::int64_t>(problem.element_bytes) - 1;
+    require(problem.head >= 0 && problem.head <= most, operation, {"problem", "head"}, problem.head,
+            "0 to {}", most);
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ blur::problem describe(const char* operation, const image_batch_view<const T>& s
 template <class T>
 std::int64_t workspace_bytes(const char* operation, const blur::problem& problem, cuda::stream_ref stream) {
     const device_traits& device = traits_of(device_of(stream));
-    return detail::workspace_bytes(
-        detail::blur_rungs<T>().choose(operation, automatic, problem, device).plan);
+    return detail::workspace_bytes_for(
+        detail::scratch_bytes(detail::blur_rungs<T>().choose(operation, automatic, problem, device).plan));
 }
 
 /// Takes valid arguments.

@@ -10,7 +10,7 @@ namespace heddle {
 namespace {
 
 using namespace kernels::image_filter;
-using detail::always, detail::any_problem, detail::need, detail::needs;
+using namespace detail;
 using enum image_filter_algorithm;
 
 constexpr need<problem> short_rows{
@@ -19,11 +19,11 @@ constexpr need<problem> short_rows{
 static_assert(max_row_values == 1 << 29);
 
 template <class T>
-constexpr std::array<detail::stencil_rung<T>, 2> table = {{
+constexpr auto table = std::to_array<stencil_rung<T>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
     {register_window, "register_window", needs<short_rows>, always, plan_register_window,
      launch_register_window<T>},
-}};
+});
 
 constexpr const char* enumeration = "image_filter_algorithm";
 

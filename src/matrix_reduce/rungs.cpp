@@ -13,7 +13,7 @@ namespace heddle {
 namespace {
 
 using namespace kernels::matrix_reduce;
-using detail::always, detail::any_problem, detail::need, detail::needs, detail::never;
+using namespace detail;
 using enum matrix_reduce_algorithm;
 
 constexpr need<matrix_reduce_problem> unit_col_stride{
@@ -25,24 +25,24 @@ bool has_none_in_rows(const matrix_reduce_problem& problem, const device_traits&
 }
 
 template <class Operation, class T>
-constexpr std::array<detail::matrix_reduce_rung<Operation, T>, 4> table = {{
+constexpr auto table = std::to_array<matrix_reduce_rung<Operation, T>>({
     {naive, "naive", any_problem, never, plan_naive, launch_naive<Operation, T>},
     {coalesced, "coalesced", any_problem, always, plan_coalesced, launch_coalesced<Operation, T>},
     {vectorized, "vectorized", needs<unit_col_stride>, always, plan_vectorized_rows<Operation>,
      launch_vectorized_rows<Operation, T>, "rows"},
     {vectorized, "vectorized", needs<unit_row_stride>, has_none_in_rows, plan_vectorized_columns<Operation>,
      launch_vectorized_columns<Operation, T>, "columns"},
-}};
+});
 
 constexpr const char* enumeration = "matrix_reduce_algorithm";
 /// What depends neither on the operation nor on the type.
-constexpr detail::rung_table rungs(table<sum, float>, enumeration);
+constexpr rung_table rungs(table<sum, float>, enumeration);
 
 void require_valid(const char* operation, const matrix_reduce_problem& problem, const device_traits& device) {
-    detail::validate_device(operation, device);
-    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    detail::require(problem.element_bytes == 2 || problem.element_bytes == 4, operation,
-                    {"problem", "element_bytes"}, problem.element_bytes, "2 or 4");
+    validate_device(operation, device);
+    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
+            problem.element_bytes, "2 or 4");
 }
 
 /// What a rung would do with a problem that it cannot run is what it does with a dense matrix.
@@ -51,7 +51,7 @@ plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const mat
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     require_valid(operation, given, device);
     if (given.rows == 0) return {};
-    matrix_reduce_problem problem = detail::normalised(given);
+    matrix_reduce_problem problem = normalised(given);
     if (!rungs.why_not(operation, algorithm, problem, device).empty()) problem.col_stride = 1;
     return rungs.choose(operation, algorithm, problem, device).plan;
 }

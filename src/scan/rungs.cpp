@@ -12,31 +12,30 @@ namespace heddle {
 namespace {
 
 using namespace kernels::scan;
-using detail::always, detail::any_problem, detail::never;
+using namespace detail;
 using enum scan_algorithm;
 
 /// look_back is one launch that moves each element once, at any stride; a small scan is one block of it.
 template <class T>
-constexpr std::array<detail::scan_rung<T>, 3> table = {{
+constexpr auto table = std::to_array<scan_rung<T>>({
     {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
     {reduce_then_scan, "reduce_then_scan", any_problem, never, plan_reduce_then_scan,
      launch_reduce_then_scan<T>},
     {look_back, "look_back", any_problem, always, plan_look_back, launch_look_back<T>},
-}};
+});
 
 constexpr const char* enumeration = "scan_algorithm";
 /// What does not depend on the type.
-constexpr detail::rung_table rungs(table<float>, enumeration);
+constexpr rung_table rungs(table<float>, enumeration);
 
 void require_valid(const char* operation, const scan_problem& problem, const device_traits& device) {
-    detail::validate_device(operation, device);
-    detail::validate_extents(operation, {{"size", problem.size}});
-    detail::require(problem.element_bytes == 4 || problem.element_bytes == 8, operation,
-                    {"problem", "element_bytes"}, problem.element_bytes, "4 or 8");
-    const int elements =
-        static_cast<int>(detail::packet_bytes / static_cast<std::int64_t>(problem.element_bytes));
-    detail::require(problem.misalignment >= 0 && problem.misalignment < elements, operation,
-                    {"problem", "misalignment"}, problem.misalignment, "0 to {}", elements - 1);
+    validate_device(operation, device);
+    validate_extents(operation, {{"size", problem.size}});
+    require(problem.element_bytes == 4 || problem.element_bytes == 8, operation, {"problem", "element_bytes"},
+            problem.element_bytes, "4 or 8");
+    const int elements = static_cast<int>(packet_bytes / static_cast<std::int64_t>(problem.element_bytes));
+    require(problem.misalignment >= 0 && problem.misalignment < elements, operation,
+            {"problem", "misalignment"}, problem.misalignment, "0 to {}", elements - 1);
 }
 
 plan plan_of(const char* operation, scan_algorithm algorithm, const scan_problem& problem,

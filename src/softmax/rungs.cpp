@@ -1,5 +1,6 @@
 #include "src/softmax/rungs.hpp"
 
+#include "src/rows.hpp"
 #include "src/validate.hpp"
 #include <heddle/types.hpp>
 
@@ -12,37 +13,28 @@ namespace heddle {
 namespace {
 
 using namespace kernels::softmax;
-using detail::always, detail::any_problem, detail::need, detail::needs;
+using namespace detail;
 using enum softmax_algorithm;
 
 constexpr need<softmax_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
                                             "needs each row's elements side by side"};
 
-/// Neighbours of a column-major matrix are in different rows: where these are enough to fill the device, a thread a row reads
-/// what its neighbours' lines have.
-bool has_many_rows(const softmax_problem& problem, const device_traits& device) {
-    return problem.rows >= std::int64_t{device.sm_count} * device.max_threads_per_sm / 16;
-}
-bool has_few_rows(const softmax_problem& problem, const device_traits& device) {
-    return !has_many_rows(problem, device);
-}
-
 template <bool logarithm, class T>
-constexpr std::array<detail::softmax_rung<T>, 3> table = {{
+constexpr auto table = std::to_array<softmax_rung<T>>({
     {naive, "naive", any_problem, has_many_rows, plan_naive, launch_naive<logarithm, T>},
     {online, "online", any_problem, has_few_rows, plan_online, launch_online<logarithm, T>},
     {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<logarithm, T>},
-}};
+});
 
 constexpr const char* enumeration = "softmax_algorithm";
 /// What does not depend on the type.
-constexpr detail::rung_table rungs(table<false, float>, enumeration);
+constexpr rung_table rungs(table<false, float>, enumeration);
 
 void require_valid(const char* operation, const softmax_problem& problem, const device_traits& device) {
-    detail::validate_device(operation, device);
-    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    detail::require(problem.element_bytes == 2 || problem.element_bytes == 4, operation,
-                    {"problem", "element_bytes"}, problem.element_bytes, "2 or 4");
+    validate_device(operation, device);
+    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
+            problem.element_bytes, "2 or 4");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace heddle {
 namespace {
 
 using namespace kernels::transpose;
-using detail::always, detail::any_problem, detail::need, detail::needs;
+using namespace detail;
 using enum transpose_algorithm;
 
 constexpr need<transpose_problem> unit_stride{
@@ -29,24 +29,24 @@ bool fills_tiles(const transpose_problem& problem, const device_traits& device) 
 }
 
 template <class Word>
-constexpr std::array<detail::transpose_rung<Word>, 3> table = {{
+constexpr auto table = std::to_array<transpose_rung<Word>>({
     {naive, "naive", any_problem, is_narrow, plan_naive, launch_naive<Word>},
     {shared_memory, "shared_memory", any_problem, fills_tiles, plan_shared_memory,
      launch_shared_memory<Word>},
     {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<Word>},
-}};
+});
 
 constexpr const char* enumeration = "transpose_algorithm";
 /// What does not depend on the type.
-constexpr detail::rung_table rungs(table<std::uint32_t>, enumeration);
+constexpr rung_table rungs(table<std::uint32_t>, enumeration);
 
 void require_valid(const char* operation, const transpose_problem& problem, const device_traits& device) {
-    detail::validate_device(operation, device);
-    detail::validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
-    detail::require(problem.element_bytes >= 1 && problem.element_bytes <= 8, operation,
-                    {"problem", "element_bytes"}, problem.element_bytes, "1 to 8");
-    detail::require(problem.alignment >= 1 && problem.alignment <= 16, operation, {"problem", "alignment"},
-                    problem.alignment, "1 to 16");
+    validate_device(operation, device);
+    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    require(problem.element_bytes >= 1 && problem.element_bytes <= 8, operation, {"problem", "element_bytes"},
+            problem.element_bytes, "1 to 8");
+    require(problem.alignment >= 1 && problem.alignment <= 16, operation, {"problem", "alignment"},
+            problem.alignment, "1 to 16");
 }
 
 }  // namespace

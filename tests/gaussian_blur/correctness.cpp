@@ -143,8 +143,13 @@ TEST_P(gaussian_blur_rung, stays_inside_the_given_workspace) {
         const std::vector<std::uint8_t> left = scratch.download();
         for (std::size_t i = 0; i < std::min<std::size_t>(left.size(), 4096); ++i) ASSERT_EQ(left[i], 0);
 
-        // An empty one stands for the pool, wherever it points to.
         guarded_images<std::uint8_t> from_pool(asked, how);
+        if (bytes > 0) {
+            options.workspace = options.workspace.first(64);
+            EXPECT_EQ(rejected_argument_of([&] { blurs_to(from_pool); }), "options.workspace") << "too small";
+        }
+
+        // An empty one stands for the pool, wherever it points to.
         options.workspace = {reinterpret_cast<std::byte*>(scratch.data()) + 1, 0};
         ASSERT_TRUE(blurs_to(from_pool));
         EXPECT_EQ(from_pool.download(), destination.download());

@@ -195,8 +195,6 @@ TEST(gaussian_blur_validation, names_what_is_wrong_with_the_device_options) {
     EXPECT_EQ(argument(c), "options.variant") << "of another rung";
     c.options.variant = {};
     alignas(16) std::array<std::byte, 4096> scratch;
-    c.options.workspace = std::span(scratch).first(64);
-    EXPECT_EQ(argument(c), "options.workspace") << "too small";
     c.options.workspace = std::span(scratch).subspan(1);
     EXPECT_EQ(argument(c), "options.workspace") << "misaligned";
     c.options.workspace = std::as_writable_bytes(std::span(c.memory)).first(4096);

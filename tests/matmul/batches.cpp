@@ -117,6 +117,10 @@ TEST_P(batched_matmul_rung, takes_batches_of_any_size) {
     run_and_check<float, bfloat16>({8, 8, 8}, 1000, 0);
 }
 
+TEST_P(batched_matmul_rung, has_no_use_for_the_stride_of_a_batch_of_one) {
+    run_and_check<half, half>({200, 136, 72}, 1, 3);
+}
+
 TEST_P(batched_matmul_rung, shares_an_operand_where_its_stride_is_zero) {
     run_and_check<bfloat16, bfloat16>({136, 264, 72}, 5, 0, true);
 }

@@ -91,7 +91,7 @@ plan planning::streamed(const tile_shape& tile, const tile_cost& cost) const {
     const std::int64_t rest = tiles % workers;
     const int warpgroups = tile.cluster * tile.m / 64;  // each draws its own tickets
     const auto streams =
-        static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / tile.min_steps,
+        static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / cost.min_steps,
                                    (max_tickets / warpgroups - rest) / 2}));
     if (streams <= rest) return result;
     const std::int64_t whole_rounds = tiles / workers;
@@ -115,7 +115,6 @@ plan planning::streamed(const tile_shape& tile, const tile_cost& cost) const {
 }
 
 plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_share) const {
-    constexpr std::int64_t min_part_k = 64, most_adders = 32;
     const std::int64_t at_once = std::int64_t{device.sm_count} * tile.blocks_per_sm;
     const auto depth = static_cast<double>(k);
     // So many blocks, in rounds, each `along` of k.
@@ -135,7 +134,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
 
     plan sharing = result;
     sharing.whole -= rest;
-    sharing.parts = static_cast<int>(std::min(at_once / rest, k / min_part_k));
+    sharing.parts = static_cast<int>(std::min(at_once / rest, k / costs.min_part_k));
     if (sharing.parts < 2) return result;
     sharing.sums_bytes = rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
     sharing.us = costs.ffma_around_us + rounds_us(sharing.whole, depth) +
@@ -145,21 +144,20 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     const std::int64_t packets = rest * tile.m * tile.n / 4;
     const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
     sharing.adders = static_cast<int>(std::min<std::int64_t>(
-        {most_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),
+        {max_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),
          static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)))}));
     sharing.begins_early = waits_for_grids(device);
     return sharing.us < result.us ? sharing : result;
 }
 
 plan planning::skinny(const skinny_shape& tile, double step_us) const {
-    constexpr std::int64_t min_k = 256;  // of a block: less does not pay for adding up
     plan result;
     result.down = divide_up(m, skinny_height);
     result.across = divide_up(n, tile.n);
     result.steps = divide_up(k, tile.k);
     const std::int64_t tiles = std::max<std::int64_t>(1, result.down * result.across);
     const std::int64_t parts = std::clamp<std::int64_t>(
-        device.sm_count / tiles, 1, std::max<std::int64_t>(1, result.steps / (min_k / tile.k)));
+        device.sm_count / tiles, 1, std::max<std::int64_t>(1, result.steps / (costs.min_skinny_k / tile.k)));
     while (result.cluster < max_cluster && std::int64_t{2} * result.cluster <= parts) result.cluster *= 2;
     if (problem.has_workspace) result.clusters = static_cast<int>(parts / result.cluster);
     if (result.clusters > 1)

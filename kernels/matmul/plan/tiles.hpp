@@ -9,10 +9,9 @@ namespace heddle::kernels::matmul {
 
 /// A tile of the kernels whose blocks go from tile to tile.
 struct tile_shape {
-    int m;              ///< of a block
-    int n;              ///< of a block
-    int cluster = 1;    ///< blocks, one below the other, that share their B
-    int min_steps = 8;  ///< of a worker's share of a tile: fewer do not pay
+    int m;            ///< of a block
+    int n;            ///< of a block
+    int cluster = 1;  ///< blocks, one below the other, that share their B
 };
 inline constexpr int step_k = 64;
 
@@ -27,11 +26,11 @@ inline constexpr std::array<std::size_t, 2> grouped_tiles = {0, 2};
 inline constexpr std::array tf32_tiles = {tile_shape{128, 256}, tile_shape{128, 192},   tile_shape{128, 128},
                                           tile_shape{64, 128},  tile_shape{64, 128, 2}, tile_shape{64, 64}};
 inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
-inline constexpr std::array bf16x6_tiles = {tile_shape{128, 128, 1, 2}, tile_shape{128, 128, 2, 2},
-                                            tile_shape{128, 128, 1, 2}};
+inline constexpr std::array bf16x6_tiles = {tile_shape{128, 128}, tile_shape{128, 128, 2},
+                                            tile_shape{128, 128}};
 /// Its kernels: boxes that the tensor memory accelerator loads, by one block or a pair; elements, loaded one by one.
 inline constexpr std::size_t bf16x6_boxes = 0, bf16x6_pairs = 1, bf16x6_elements = 2;
-inline constexpr tile_shape fp16x3_tile{128, 192, 1, 2};
+inline constexpr tile_shape fp16x3_tile{128, 192};
 
 /// A tile of the kernels that multiply by FFMA, one to a block.
 struct block_tile {
@@ -42,6 +41,7 @@ struct block_tile {
 };
 inline constexpr std::array pipelined_tiles = {
     block_tile{128, 128, 2, 66 << 10}, block_tile{64, 128, 1, 128 << 10}, block_tile{32, 64, 1, 64 << 10}};
+inline constexpr int max_adders = 32;  ///< threads that add up a place of split_k's parts
 inline constexpr block_tile tma_pipelined_tile{128, 128, 2};
 inline constexpr block_tile warp_tiled_tile{128, 128, 2};
 inline constexpr int tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;

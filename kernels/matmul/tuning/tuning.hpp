@@ -9,8 +9,9 @@ namespace heddle::kernels::matmul {
 
 /// A tile of a persistent kernel.
 struct tile_cost {
-    double step_us;    ///< for 64 along k, with all multiprocessors at work
-    double around_us;  ///< beside its steps: the first loads and the stores
+    double step_us;     ///< for 64 along k, with all multiprocessors at work
+    double around_us;   ///< beside its steps: the first loads and the stores
+    int min_steps = 8;  ///< of a worker's share of a tile: fewer do not pay
 };
 
 /// A tile of a kernel that multiplies by FFMA, a block each.
@@ -46,12 +47,14 @@ struct tuning {
     double skinny_around_us;
     double skinny_cluster_us;  ///< where blocks of a cluster share a tile
     double skinny_ticket_us;   ///< where clusters do
+    int min_skinny_k;          ///< of a block: less does not pay for adding up
     std::array<double, 2> skinny_step_us;
     double skinny_tf32_step_us;
 
     double ffma_around_us;
     double add_up_around_us;  ///< of the kernel that adds up what parts of tiles left
     double added_up_bytes_per_us;
+    int min_part_k;  ///< of a part of a tile: less does not pay
     std::array<block_cost, 3> pipelined;
     block_cost tma_pipelined;
     block_cost warp_tiled;
