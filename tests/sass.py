@@ -40,15 +40,15 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<", ["HMMA", "LDSM", "LDGSTS"], may_have_local_memory=True),  # its epilogue
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"matmul::persistent<.*persistent_tile<\d+, \d+, \d+, 1,", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
-    Expectation(r"matmul::persistent<.*persistent_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
-    Expectation(r"matmul::grouped<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"frame::.*persistent_tile<\d+, \d+, \d+, 1,.*one_product<", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
+    Expectation(r"frame::.*persistent_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
+    Expectation(r"frame::.*persistent_tile<.*product_group<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny_tf32<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"matmul::bf16x6<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"matmul::bf16x6<(true|false), (true|false), false, 1>", ["HGMMA", "LDGSTS"], HOPPER),
-    Expectation(r"matmul::tf32<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
-    Expectation(r"matmul::fp16x3<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), false, 1>", ["HGMMA", "LDGSTS"], HOPPER),
+    Expectation(r"frame::.*tf32_mainloop<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
+    Expectation(r"frame::.*fp16x3_mainloop<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"gaussian_blur::tensor_core_(registers|spans|warps)<", ["IMMA", "LDGSTS"], HOPPER),
     Expectation(r"gaussian_blur::tensor_core_warpgroups::blur<", ["IGMMA", "UTMALDG", "UTMASTG"], HOPPER),
     Expectation(r"reduce::single_pass_ring<", ["UBLKCP"], HOPPER),

@@ -67,7 +67,7 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     namespace rungs = kernels::matmul;
     const auto call = detail::prepare_matmul<Out, In>(
         a, b, c, epilogue, stream, options,
-        rungs::is_compiled<In, Out, rungs::fused_tile, rungs::element_function<Function>>);
+        rungs::has_fused_kernel<In, Out, rungs::element_function<Function>>);
     if (!call) return;
     const auto arguments = detail::with_function(*call, function);
     const detail::stream_device call_device(stream);

@@ -7,6 +7,9 @@
 
 namespace heddle::kernels {
 
+inline constexpr int warpgroup_threads = 128;
+inline constexpr int warpgroup_m = 64;  ///< rows of an instruction
+
 /// The span of a swizzled row in shared memory: 16-byte packet p of row r lies at p ^ r % 8, so that the packets of eight
 /// rows below one another are in different banks. Tiles begin at multiples of eight rows.
 constexpr int swizzle_bytes = 128;

@@ -14,23 +14,16 @@
 // rounds. Tiles that fill no round are shared out along k, as stream_k's. Needs compute capability 9.0; what its tensor memory
 // accelerator cannot address comes by cp.async. What limits it: splitting and FADD wait for registers' ports.
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/bulk_copy.cuh"
-#include "kernels/device/ptx/cluster.cuh"
-#include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/device/ptx/mbarrier.cuh"
-#include "kernels/device/ptx/tensor_copy.cuh"
-#include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
-#include "kernels/device/tile_scheduler.hpp"
+#include "kernels/device/warp_reduce.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/bf16x6.cuh"
 #include "kernels/matmul/float_tile.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
-#include "kernels/matmul/shared_sums.cuh"
 #include "kernels/matmul/warpgroup.cuh"
-#include "kernels/matmul/warpgroup_sums.cuh"
 #include <heddle/types.hpp>
 
 #include <cstddef>
@@ -39,120 +32,57 @@
 namespace heddle::kernels::matmul {
 namespace {
 
-constexpr int warp = 32;
+using namespace bf16x6;
 
-struct tile {
-    static constexpr int m = bf16x6_tiles[0].m;
-    static constexpr int n = bf16x6_tiles[0].n;
-    static constexpr int k = 64;
-    static constexpr int consumer_m = 64;
-    static constexpr int consumers = m / consumer_m;
-    static constexpr int producers = 1;
-    static constexpr int producer_threads = producers * warpgroup_threads;
-    static constexpr int threads = producer_threads + consumers * warpgroup_threads;
+template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster_>
+struct bf16x6_kernel {
+    using Schedule = frame::one_product<float_product>;
+    static constexpr int cluster = cluster_;
+    static constexpr int threads = (1 + tile::consumers) * warpgroup_threads;
+    static constexpr int producer_threads = warpgroup_threads;
     static constexpr int producer_registers = 72;
     static constexpr int consumer_registers = 216;
-    static constexpr int sums = n / 2;  ///< of a thread
-    static constexpr int instruction_k = 16;
-    static constexpr int instructions = k / instruction_k;
-};
+    using shared_storage = split_storage<a_k_major, b_k_major, cluster>;
+    using a_tile = typename shared_storage::a_tile;
+    using b_tile = typename shared_storage::b_tile;
+    using piece_tile = typename shared_storage::piece_tile;
+    using piece_share = typename shared_storage::piece_share;
 
-constexpr int stages = 2;
-constexpr int steps_known = 2 * stages;  ///< those that are multiplied, and those that are loaded
-
-struct float_product {
-    operand a;
-    operand b;
-    result<float> c;
-};
-
-/// The producer finds it out, the consumers have no registers for that.
-struct step_info {
-    int row;  ///< of the tile, in tiles
-    int col;
-    int k;            ///< in steps
-    int shared_tile;  ///< -1: no other worker has a part of the tile
-    bool is_last_of_tile;
-    bool exists;  ///< else the step before was the last
-};
-
-/// A block splits a share of B for all blocks of its cluster.
-template <bool a_k_major, bool b_k_major, int cluster>
-struct shared_storage {
-    static_assert(cluster <= 2, "a block has one other to send to");
-    static constexpr int share_n = tile::n / cluster;
-    using a_tile = float_tile<tile::m, tile::k, a_k_major>;
-    using b_tile = float_tile<share_n, tile::k, b_k_major>;
-    using piece_tile = warpgroup_tile<bfloat16, tile::n, b_k_major>;
-    using piece_share = warpgroup_tile<bfloat16, share_n, b_k_major>;
-    unsigned char a[stages][a_tile::bytes];
-    unsigned char b[stages][b_tile::bytes];
-    unsigned char b_pieces[stages][pieces][piece_tile::bytes];
-    ptx::mbarrier a_full[stages];
-    ptx::mbarrier a_empty[stages];
-    ptx::mbarrier b_full[stages];
-    ptx::mbarrier pieces_full[stages];
-    ptx::mbarrier pieces_empty[stages];
-    step_info steps[steps_known];
-    bool flags[tile::consumers];
-};
-
-__device__ int stage_of(int step) {
-    return step % stages;
-}
-/// The parity of the phase that ends when what `step` needs has come. A stage is free when the phase before it has ended.
-__device__ unsigned parity_of(int step) {
-    return static_cast<unsigned>(step / stages % 2);
-}
-
-/// Goes through the steps of a worker, of all its tiles.
-class step_walker {
-  public:
-    __device__ step_walker(const tile_schedule& schedule, int worker) : tiles_(schedule, worker) {
-        next_tile();
-    }
-
-    __device__ step_info step() const {
-        return {work_.row, work_.col, k_step_, work_.tile, k_step_ + 1 == work_.last, exists_};
-    }
-    __device__ void advance() {
-        if (++k_step_ == work_.last) next_tile();
-    }
-
-  private:
-    __device__ void next_tile() {
-        exists_ = tiles_.next(work_);
-        k_step_ = work_.first;
-    }
-
-    tile_worker tiles_;
-    tile_work work_{};
-    int k_step_ = 0;
-    bool exists_ = true;
-};
-
-template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster>
-struct bf16x6_kernel {
-    using storage = shared_storage<a_k_major, b_k_major, cluster>;
-    using a_tile = typename storage::a_tile;
-    using b_tile = typename storage::b_tile;
-    using piece_tile = typename storage::piece_tile;
-    using piece_share = typename storage::piece_share;
-
-    const float_product& p;
-    const tile_schedule& schedule;
-    const shared_sums& partial;
-    storage& shared;
+    const Schedule& all;
+    shared_storage& shared;
+    const float_product& p = all.product;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
-    int lane = static_cast<int>(threadIdx.x) % warp;
+    int lane = static_cast<int>(threadIdx.x) % warp_size;
     int worker = static_cast<int>(blockIdx.x) / cluster;
     int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
+
+    static __device__ void prefetch(const Schedule& all) {
+        if constexpr (by_boxes) {
+            ptx::prefetch(all.product.a.map);
+            ptx::prefetch(all.product.b.map);
+        }
+    }
+
+    static __device__ void init(shared_storage& shared) {
+        constexpr int loads = by_boxes ? 1 : producer_threads;
+        constexpr int publishers = cluster == 1 ? producer_threads / warp_size : 1;
+        constexpr int consumers = tile::consumers * warpgroup_threads;
+        constexpr int consumer_warps = consumers / warp_size;
+        for (int stage = 0; stage < stages; ++stage) {
+            ptx::init(&shared.a_full[stage], loads);
+            ptx::init(&shared.a_empty[stage], consumer_warps);
+            ptx::init(&shared.b_full[stage], loads);
+            ptx::init(&shared.pieces_full[stage], publishers);
+            ptx::init(&shared.pieces_empty[stage], consumers + consumer_warps * (cluster - 1));
+        }
+        ptx::fence_mbarrier_init();
+    }
 
     template <class Tile>
     __device__ void load(unsigned char* to, const operand& from, int position, int k_step,
                          ptx::mbarrier* full) const {
         if constexpr (!by_boxes)
-            Tile::template load_elements<tile::producer_threads>(to, from, position, k_step * tile::k, full);
+            Tile::template load_elements<producer_threads>(to, from, position, k_step * tile::k, full);
         else if (threadIdx.x == 0)
             Tile::load_boxes(to, from, position, k_step * tile::k, full);
     }
@@ -173,17 +103,17 @@ struct bf16x6_kernel {
         const step_info at = info_of(step);
         if (!at.exists) return;
         const int stage = stage_of(step);
-        load<b_tile>(shared.b[stage], p.b, at.col * tile::n + rank * storage::share_n, at.k,
+        load<b_tile>(shared.b[stage], p.b, at.col * tile::n + rank * shared_storage::share_n, at.k,
                      &shared.b_full[stage]);
     }
 
     /// Eight elements at a time. Lanes side by side take rows side by side, whose packets are in different banks.
     __device__ void split_b(int stage) const {
         constexpr int rows = b_tile::rows, elements = 8, packets = swizzle_bytes / 16;
-        constexpr int across = tile::producer_threads / rows;
+        constexpr int across = producer_threads / rows;
         const int r = static_cast<int>(threadIdx.x) % rows, first = static_cast<int>(threadIdx.x) / rows;
 #pragma unroll
-        for (int i = 0; i < storage::share_n * tile::k / elements / tile::producer_threads; ++i) {
+        for (int i = 0; i < shared_storage::share_n * tile::k / elements / producer_threads; ++i) {
             const int at = first + i * across;  // in the row, through the boxes
             unsigned pairs[elements / 2][pieces];
 #pragma unroll
@@ -206,7 +136,7 @@ struct bf16x6_kernel {
     __device__ void publish_pieces(int stage) const {
         ptx::fence_before_copies();
         if constexpr (cluster == 1) arrive_by_warp(&shared.pieces_full[stage]);
-        ptx::sync_threads(1, tile::producer_threads);
+        ptx::sync_threads(1, producer_threads);
         if (cluster == 1 || threadIdx.x != 0) return;
         ptx::arrive_and_expect(&shared.pieces_full[stage], pieces * piece_share::bytes);
         for (int piece = 0; piece < pieces; ++piece)
@@ -224,13 +154,13 @@ struct bf16x6_kernel {
 
     /// B is loaded two steps ahead of its splitting, A one: with two, splitting would wait for consumers that are behind.
     __device__ void produce() const {
-        step_walker ahead(schedule, worker);
+        step_walker ahead(all.schedule, worker);
         const auto announce = [&](int step) {
             if (threadIdx.x == 0) info_of(step) = ahead.step();
             ahead.advance();
         };
         for (int step = 0; step < stages; ++step) announce(step);
-        ptx::sync_threads(1, tile::producer_threads);
+        ptx::sync_threads(1, producer_threads);
         load_a(0);
         for (int step = 0; step < stages; ++step) load_b(step);
         int step = 0;
@@ -258,7 +188,7 @@ struct bf16x6_kernel {
     /// which those that half a warp reads at once are in different banks.
     __device__ int row_of_thread(int consumer) const {
         const int row = lane / 4;
-        return consumer * tile::consumer_m + thread / warp * 16 + row % 4 * 2 + row / 4;
+        return consumer * warpgroup_m + thread / warp_size * 16 + row % 4 * 2 + row / 4;
     }
 
     /// The pieces of a thread's A for one instruction (wgmma.cuh).
@@ -273,9 +203,9 @@ struct bf16x6_kernel {
         }
     }
 
-    __device__ sum_exchange<tile::n> exchange(int consumer) const {
-        return {schedule,
-                partial,
+    __device__ frame::sum_exchange<tile::n> exchange(int consumer) const {
+        return {all.schedule,
+                all.sums,
                 worker,
                 cluster * tile::consumers,
                 rank * tile::consumers + consumer,
@@ -286,7 +216,7 @@ struct bf16x6_kernel {
     /// The pieces of A of the next step are split while the tensor cores multiply those of this one, behind the products
     /// that have read theirs.
     __device__ void consume() const {
-        const int consumer = static_cast<int>(threadIdx.x) / warpgroup_threads - tile::producers;
+        const int consumer = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;
         const int row = row_of_thread(consumer);
         const typename a_tile::pairs of_thread(row, lane % 4 * 2);
         unsigned a[tile::instructions][pieces][4];
@@ -321,7 +251,7 @@ struct bf16x6_kernel {
             ptx::wait(&shared.pieces_full[stage], parity_of(step));
             const step_info at = info_of(step);
             more = info_of(step + 1).exists;
-            if (row_of(at) + consumer * tile::consumer_m >= p.c.rows) {  // C ends above
+            if (row_of(at) + consumer * warpgroup_m >= p.c.rows) {  // C ends above
                 release_pieces(stage);
                 if (!more) break;
 #pragma unroll
@@ -365,82 +295,32 @@ struct bf16x6_kernel {
     }
 };
 
-template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster>
-__global__ void __launch_bounds__(tile::threads, 1)
-    bf16x6(const __grid_constant__ float_product p, const __grid_constant__ tile_schedule schedule,
-           const __grid_constant__ shared_sums partial) {
-    using kernel = bf16x6_kernel<a_k_major, b_k_major, by_boxes, cluster>;
-    extern __shared__ __align__(1024) unsigned char bytes[];
-    auto& shared = *reinterpret_cast<typename kernel::storage*>(bytes);
-    if (threadIdx.x == 0) {
-        constexpr int loads = by_boxes ? 1 : tile::producer_threads;
-        constexpr int publishers = cluster == 1 ? tile::producer_threads / warp : 1;
-        constexpr int consumers = tile::consumers * warpgroup_threads, consumer_warps = consumers / warp;
-        for (int stage = 0; stage < stages; ++stage) {
-            ptx::init(&shared.a_full[stage], loads);
-            ptx::init(&shared.a_empty[stage], consumer_warps);
-            ptx::init(&shared.b_full[stage], loads);
-            ptx::init(&shared.pieces_full[stage], publishers);
-            ptx::init(&shared.pieces_empty[stage], consumers + consumer_warps * (cluster - 1));
-        }
-        ptx::fence_mbarrier_init();
-    }
-    ptx::sync_cluster<cluster>();
-    ptx::let_next_grid_begin();
-    ptx::wait_for_grids_before();
-
-    const kernel self{p, schedule, partial, shared};
-    if (threadIdx.x < tile::producer_threads) {
-        ptx::release_registers<tile::producer_registers>();
-        self.produce();
-    } else {
-        ptx::claim_registers<tile::consumer_registers>();
-        self.consume();
-    }
-}
-
 template <bool by_boxes, int cluster>
-void launch_cluster(const arguments& arguments, bool a_k_major, bool b_k_major, const tile_schedule& schedule,
-                    const shared_sums& partial, cudaStream_t stream) {
+void launch_cluster(const plan& plan, const arguments& arguments, bool a_k_major, bool b_k_major,
+                    cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    const auto launch_orders = [&]<bool a_along_k, bool b_along_k>() {
+    const frame::tile_schedule schedule = schedule_of(plan);
+    with_orders(a_k_major, b_k_major, [&]<bool a_along_k, bool b_along_k>() {
         using kernel = bf16x6_kernel<a_along_k, b_along_k, by_boxes, cluster>;
         const float_product p{
             .a = make_operand<typename kernel::a_tile, by_boxes>(a_along_k ? a : transposed(a)),
             .b = make_operand<typename kernel::b_tile, by_boxes>(b_along_k ? transposed(b) : b),
             .c = make_result(arguments)};
-        launch({.blocks = {schedule.workers * cluster},
-                .threads = {tile::threads},
-                .shared_bytes = sizeof(typename kernel::storage),
-                .shared_limit = sizeof(typename kernel::storage),
-                .stream = stream,
-                .cluster = cluster,
-                .begins_early = true},
-               bf16x6<a_along_k, b_along_k, by_boxes, cluster>, p, schedule, partial);
-    };
-    if (a_k_major)
-        b_k_major ? launch_orders.template operator()<true, true>()
-                  : launch_orders.template operator()<true, false>();
-    else
-        b_k_major ? launch_orders.template operator()<false, true>()
-                  : launch_orders.template operator()<false, false>();
+        frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers, stream);
+    });
 }
 
 }  // namespace
 
 void launch_bf16x6(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
-    const tile_schedule schedule = schedule_of(plan);
-    const shared_sums partial = shared_sums_in(arguments.workspace);
     if (plan.tile == bf16x6_elements)
-        launch_cluster<false, 1>(arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1,
-                                 schedule, partial, stream);
+        launch_cluster<false, 1>(plan, arguments, a.col_stride == 1, b.row_stride == 1 && b.col_stride != 1,
+                                 stream);
     else if (plan.tile == bf16x6_boxes)
-        launch_cluster<true, 1>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, partial,
-                                stream);
+        launch_cluster<true, 1>(plan, arguments, has_tensor_rows(a), !has_tensor_rows(b), stream);
     else
-        launch_cluster<true, 2>(arguments, has_tensor_rows(a), !has_tensor_rows(b), schedule, partial,
-                                stream);
+        launch_cluster<true, 2>(plan, arguments, has_tensor_rows(a), !has_tensor_rows(b), stream);
 }
 
 }  // namespace heddle::kernels::matmul

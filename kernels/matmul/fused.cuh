@@ -9,6 +9,12 @@ namespace heddle::kernels::matmul {
 using fused_tile = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>;
 using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::epilogue>;
 
+/// Whether it is compiled for the current device.
+template <class In, class Out, class Activation>
+bool has_fused_kernel() {
+    return frame::is_compiled<persistent_kernel<In, Out, fused_tile, true, true, Activation>>();
+}
+
 template <class In, class Out, class Activation>
 void launch_fused_kernel(const plan& plan, const product<In, Out, Activation>& arguments,
                          cudaStream_t stream) {

@@ -89,10 +89,13 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     const thread_place<float, a_elements::apart> place_in_c(p, share.row + mine.row(),
                                                             share.col + thread % 4 * 2);
     float sums[Tile::n / 2];
-    multiply_tf32<Tile::n, b_tile>(mine, shared, at, share.last - share.first, sums, [&](int stage) {
-        __syncwarp();  // each warp has read A for itself
-        if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
-    });
+    multiply_tf32<Tile::n, b_tile>(
+        mine, shared, at, share.last - share.first, sums,
+        [&] { ptx::wait(&shared.barriers.full[at.stage], at.parity); },
+        [&](int stage) {
+            __syncwarp();  // each warp has read A for itself
+            if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
+        });
     ptx::cluster_arrive();  // the stages are free, in every block
     ptx::cluster_wait();
     auto& received = *reinterpret_cast<typename storage::received_packets*>(shared.a);
@@ -105,20 +108,7 @@ void launch_order(const plan& plan, const arguments& arguments, cudaStream_t str
     using storage = skinny_tf32_storage<Tile, a_k_major>;
     using a_tile = typename storage::a_tile;
     using b_tile = typename storage::b_tile;
-    constexpr auto rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    const matrix_view<float>& c = arguments.c;
-    const tensor_product<float> p{
-        .a = make_tensor_map(a_k_major ? arguments.a : transposed(arguments.a), a_tile::box_rows, a_tile::row,
-                             1, 0, rounded),
-        .b = make_tensor_map(transposed(arguments.b), b_tile::box_rows, b_tile::row, 1, 0, rounded),
-        .c_data = c.data,
-        .c_row_stride = c.row_stride,
-        .c_col_stride = c.col_stride,
-        .m = static_cast<int>(c.rows),
-        .n = static_cast<int>(c.cols),
-        .alpha = arguments.alpha,
-        .beta = arguments.beta,
-        .epilogue = {}};
+    const auto p = make_tf32_product<a_tile, b_tile, a_k_major>(arguments);
     launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
             .threads = {Tile::threads},
             .shared_bytes = sizeof(storage),

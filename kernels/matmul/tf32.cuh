@@ -3,12 +3,23 @@
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
-#include "kernels/matmul/warpgroup_sums.cuh"
+#include "kernels/matmul/warpgroup.cuh"
 
 #include <cstdint>
 
 /// What the rungs share that multiply float as TF32: A comes from registers, in any order, B from shared memory, along k.
 namespace heddle::kernels::matmul {
+
+/// The tensor memory accelerator rounds to TF32 on its way, where wgmma itself would cut off. One block of `b_parts` loads a part
+/// of each tile of B.
+template <class A, class B, bool a_k_major>
+tensor_product<float> make_tf32_product(const arguments& p, int b_parts = 1) {
+    constexpr auto rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    tensor_product<float> result = make_product(p);
+    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, 1, 0, rounded);
+    result.b = make_tensor_map(transposed(p.b), B::box_rows / b_parts, B::row, 1, 0, rounded);
+    return result;
+}
 
 /// Which elements of A's tile a thread has, and where they lie in shared memory.
 template <int m, bool k_major>
@@ -55,10 +66,11 @@ class a_of_thread {
 };
 
 /// What `steps` stages, one at least, say of the first n columns of B's tiles. While the tensor cores multiply one half of a
-/// step, the registers of the other are free. `release`: this warp has done with a stage.
-template <int n, class B, int tile_m, bool k_major, class Storage, int stages, class Release>
-__device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, Storage& shared,
-                              stage_position<stages>& at, int steps, float (&sums)[n / 2], Release release) {
+/// step, the registers of the other are free. `wait`: for the stage at hand; `release`: this warp has done with a stage.
+template <int n, class B, int tile_m, bool k_major, class Storage, int stages, class Wait, class Release>
+__device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, const Storage& shared,
+                              stage_position<stages>& at, int steps, float (&sums)[n / 2], Wait wait,
+                              Release release) {
     constexpr int halves = 2, instructions = B::depth / B::step / halves;
     unsigned a[halves][instructions][4];
     const auto read = [&](int half) {
@@ -66,7 +78,7 @@ __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, Storage&
         for (int i = 0; i < instructions; ++i)
             mine.read(shared.a[at.stage], half * instructions + i, a[half][i]);
     };
-    ptx::wait(&shared.barriers.full[at.stage], at.parity);
+    wait();
     read(0);
     int stage_before = 0;
     for (int step = 0; step < steps; ++step) {
@@ -87,7 +99,7 @@ __device__ void multiply_tf32(const a_of_thread<tile_m, k_major>& mine, Storage&
         stage_before = at.stage;
         at.advance();
         if (step + 1 == steps) break;
-        ptx::wait(&shared.barriers.full[at.stage], at.parity);
+        wait();
         read(0);
     }
     ptx::wgmma_wait<0>();

@@ -35,25 +35,46 @@ struct tensor_product {
     matmul::epilogue<Out, Activation> epilogue;
 };
 
+template <class Out>
+__device__ result<Out> result_of(const tensor_product<Out>& p) {
+    return {p.c_data, p.c_row_stride, p.c_col_stride, p.m, p.n, p.alpha, p.beta};
+}
+
 /// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
 /// neighbours of a row, eight lanes have neighbours of a column.
 template <int n, class Out>
 __device__ void store_from_registers(const tensor_product<Out>& p, int row, int col,
                                      const float (&sums)[n / 2]) {
-    const result<Out> c{p.c_data, p.c_row_stride, p.c_col_stride, p.m, p.n, p.alpha, p.beta};
     const int thread = threadIdx.x % warpgroup_threads;
-    store<n>(c, row + thread / 32 * 16 + thread % 32 / 4, col + thread % 4 * 2, sums);
+    store<n>(result_of(p), row + thread / 32 * 16 + thread % 32 / 4, col + thread % 4 * 2, sums);
 }
 
-template <class In, class Out, class Activation, class Function>
-void with_orders(const product<In, Out, Activation>& p, Function function) {
-    const bool a_k_major = has_tensor_rows(p.a);
-    const bool b_k_major = !has_tensor_rows(p.b);
+/// Calls function.operator()<a_k_major, b_k_major>().
+template <class Function>
+void with_orders(bool a_k_major, bool b_k_major, Function function) {
     if (a_k_major)
         b_k_major ? function.template operator()<true, true>() : function.template operator()<true, false>();
     else
         b_k_major ? function.template operator()<false, true>()
                   : function.template operator()<false, false>();
+}
+
+template <class In, class Out, class Activation, class Function>
+void with_orders(const product<In, Out, Activation>& p, Function function) {
+    with_orders(has_tensor_rows(p.a), !has_tensor_rows(p.b), function);
+}
+
+/// Without its maps.
+inline tensor_product<float> make_product(const arguments& p) {
+    return {.c_data = p.c.data,
+            .c_row_stride = p.c.row_stride,
+            .c_col_stride = p.c.col_stride,
+            .m = static_cast<int>(p.c.rows),
+            .n = static_cast<int>(p.c.cols),
+            .k = static_cast<int>(p.a.cols),
+            .alpha = p.alpha,
+            .beta = p.beta,
+            .epilogue = {}};
 }
 
 /// `b_parts` blocks load a part of each tile of B; boxes of C have `c_box_cols` columns.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/types.hpp>
 
@@ -8,9 +9,6 @@
 
 /// What a warpgroup's wgmma leaves in its registers, and C, which it becomes.
 namespace heddle::kernels::matmul {
-
-inline constexpr int warpgroup_threads = 128;
-inline constexpr int warpgroup_m = 64;  ///< rows of an instruction
 
 /// C of a product that is not empty, and what becomes of the sums.
 template <class Out>

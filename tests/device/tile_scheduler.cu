@@ -1,4 +1,4 @@
-#include "kernels/device/tile_scheduler.hpp"
+#include "kernels/frame/tile_scheduler.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::kernels {
+namespace heddle::kernels::frame {
 namespace {
 
 /// Calls check(schedule) for schedules of many shapes: all tiles whole, whole rounds and a streamed rest, all streamed.
@@ -125,4 +125,4 @@ TEST(tile_scheduler, gives_every_tile_of_a_group_to_one_worker) {
 }
 
 }  // namespace
-}  // namespace heddle::kernels
+}  // namespace heddle::kernels::frame

@@ -1,7 +1,7 @@
 #include "kernels/matmul/plan/planning.hpp"
 
 #include "kernels/device/early_launch.hpp"
-#include "kernels/device/tile_scheduler.hpp"
+#include "kernels/frame/tile_scheduler.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -98,7 +98,7 @@ plan planning::streamed(const tile_shape& tile, const tile_cost& cost) const {
     const auto rounds = static_cast<double>(whole_rounds);
     const auto share = static_cast<double>(divide_up(rest * result.steps, streams));
     const auto sharers = static_cast<int>(divide_up(streams, rest)) + 1;
-    const int at_once = added_at_once(sharers);
+    const int at_once = frame::added_at_once(sharers);
     const auto added = static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
     const double combine_us =
         costs.combine_around_us + (1 + added) * tile.m * tile.n * sizeof(float) / costs.combined_bytes_per_us;

@@ -2,28 +2,13 @@
 
 #include "kernels/device/ptx/atomic_increment.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
-#include "kernels/device/tile_scheduler.hpp"
-#include "kernels/matmul/launch.hpp"
-#include "kernels/matmul/warpgroup_sums.cuh"
+#include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/frame/tile_scheduler.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 /// How workers that share a tile of C along k add up what they have of it.
-namespace heddle::kernels::matmul {
-
-/// Where they leave their sums.
-struct shared_sums {
-    float* slots = nullptr;
-    unsigned* tickets = nullptr;  ///< zero between calls
-};
-
-/// A workspace begins with the tickets. Where there is none, no tile is shared.
-inline shared_sums shared_sums_in(std::byte* workspace) {
-    if (workspace == nullptr) return {};
-    return {reinterpret_cast<float*>(workspace + workspace_ticket_bytes),
-            reinterpret_cast<unsigned*>(workspace)};
-}
+namespace heddle::kernels::frame {
 
 /// A warpgroup's, whose sums are 64 x n of the tile, where that may have up to slot_n columns.
 template <int n, int slot_n = n>
@@ -115,4 +100,4 @@ class sum_exchange {
     bool& flag_;
 };
 
-}  // namespace heddle::kernels::matmul
+}  // namespace heddle::kernels::frame

@@ -2,7 +2,7 @@
 
 #include "kernels/device/ptx/warpgroup.cuh"
 
-namespace heddle::kernels {
+namespace heddle::kernels::frame {
 
 /// Two warpgroups of a block that take turns at the tensor cores: what one does beside its products runs under those of the
 /// other. Left alone they begin together, end together, and leave the tensor cores idle together.
@@ -28,4 +28,4 @@ class turns {
     int me_;
 };
 
-}  // namespace heddle::kernels
+}  // namespace heddle::kernels::frame

@@ -4,13 +4,19 @@
 
 #include <cstdint>
 
-namespace heddle::kernels {
+namespace heddle::kernels::frame {
 
 /// Who share a tile add up in groups of this many, and then what the groups have.
 __host__ __device__ constexpr int added_at_once(int sharers) {
     constexpr int most = 12;
     return sharers <= most * 3 / 2 ? sharers : most;
 }
+
+/// Where workers that share a tile leave their sums.
+struct shared_sums {
+    float* slots = nullptr;
+    unsigned* tickets = nullptr;  ///< zero between calls
+};
 
 /// A tile of C, in tiles, and the steps along k [first, last) of it that a worker multiplies.
 struct tile_work {
@@ -144,4 +150,4 @@ class grouped_worker {
     int index_;
 };
 
-}  // namespace heddle::kernels
+}  // namespace heddle::kernels::frame

@@ -1,0 +1,313 @@
+#pragma once
+
+#include "kernels/device/launch.hpp"
+#include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/device/warp_reduce.cuh"
+#include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/frame/shared_sums.cuh"
+#include "kernels/frame/tile_scheduler.hpp"
+#include <heddle/error.hpp>
+
+/// The frame of the kernels that multiply on Hopper's tensor cores. A block has a warpgroup that loads and others that multiply,
+/// with a ring of stages in shared memory between them, and goes from tile to tile of C.
+///
+///   producer   | load tile 0 | load tile 1 ...
+///   consumers        | multiply 0 | store 0 | multiply 1 ...
+///
+/// A kernel is a Mainloop (what a stage holds, how it is loaded and multiplied), an Epilogue (what becomes of a tile's sums) and a
+/// Schedule (which tiles of which product a worker has). The frame has the rest: barriers, registers, clusters, early launch,
+/// tiles that several workers share.
+namespace heddle::kernels::frame {
+
+/// What a Mainloop's Tile says of a block, beside its extents m, n and k, its stages and its consumers: the warpgroups that
+/// multiply.
+struct tile_defaults {
+    static constexpr int cluster = 1;  ///< blocks, one below the other, that share their tiles of B
+    static constexpr int halves = 1;   ///< of 64 rows each, that a consumer has
+    static constexpr bool take_turns =
+        false;  ///< consumers have a tile each: one multiplies while the other stores
+    static constexpr bool streams = true;  ///< workers may share a tile
+};
+
+/// And what a Mainloop says of its stages.
+struct mainloop_defaults {
+    static constexpr int loads = 1;  ///< of a step
+    static constexpr bool warps_release =
+        true;                         ///< each warp reads a stage for itself, else a consumer as one
+    static constexpr int narrow = 0;  ///< columns: where no more are left of C, no more are multiplied
+};
+
+/// What the producer loads.
+struct tile_place {
+    int row;  ///< element of C where the block's tile begins
+    int col;
+    int load;  ///< along k
+    int batch;
+    int rank;  ///< of the block in its cluster
+};
+
+/// The tiles of one product: `whole` ones, and streamed ones that several workers share.
+template <class Product_>
+struct one_product {
+    using Product = Product_;
+    static constexpr bool is_group = false;
+    Product product;
+    tile_schedule schedule;
+    shared_sums sums;
+
+    class worker {
+      public:
+        __device__ worker(const one_product& all, int index)
+            : product_(all.product), tiles_(all.schedule, index) {}
+        __device__ bool next(tile_work& work) { return tiles_.next(work); }
+        __device__ const Product& product() const { return product_; }
+
+      private:
+        const Product& product_;
+        tile_worker tiles_;
+    };
+};
+
+/// The tiles of several products, all whole.
+template <class Product_, int most>
+struct product_group {
+    using Product = Product_;
+    static constexpr bool is_group = true;
+    Product products[most];
+    grouped_schedule<most> schedule;
+
+    class worker {
+      public:
+        __device__ worker(const product_group& all, int index)
+            : products_(all.products), tiles_(all.schedule, index) {}
+        __device__ bool next(tile_work& work) { return tiles_.next(index_, work); }
+        __device__ const Product& product() const { return products_[index_]; }
+
+      private:
+        const Product* products_;
+        grouped_worker<most> tiles_;
+        int index_ = 0;
+    };
+};
+
+template <class Mainloop, class Epilogue, class Schedule_>
+struct tile_kernel {
+    using Schedule = Schedule_;
+    using Product = typename Schedule::Product;
+    using tile = typename Mainloop::tile;
+    static constexpr int threads = (tile::consumers + 1) * warpgroup_threads;
+    static constexpr int cluster = tile::cluster;
+    static constexpr int producer_threads = 1;
+    static constexpr int producer_registers = 40;
+    static constexpr int consumer_registers = 232;
+
+    struct shared_storage {
+        typename Mainloop::storage stages;
+        typename Epilogue::storage epilogue;
+        stage_barriers<tile::stages> barriers;
+        ptx::mbarrier turns[tile::consumers];
+        bool is_last[tile::consumers];
+    };
+
+    const Schedule& schedule;
+    shared_storage& shared;
+    int worker = static_cast<int>(blockIdx.x) / cluster;
+    int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
+    int group = static_cast<int>(threadIdx.x) / warpgroup_threads - 1;  ///< of the consumers
+    int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+    stage_position<tile::stages> at{};
+
+    static __device__ void prefetch(const Schedule& schedule) {
+        if constexpr (!Schedule::is_group) {
+            Mainloop::prefetch(schedule.product);
+            Epilogue::prefetch(schedule.product);
+        }
+    }
+
+    /// By one thread, before a barrier of the block or cluster.
+    static __device__ void init(shared_storage& shared) {
+        constexpr int emptiers = tile::take_turns ? 1 : tile::consumers;
+        constexpr int arrivals = Mainloop::warps_release ? warpgroup_threads / warp_size : 1;
+        if constexpr (tile::take_turns)
+            for (ptx::mbarrier& turn : shared.turns) ptx::init(&turn, warpgroup_threads);
+        shared.barriers.init(1, emptiers * arrivals * cluster);
+    }
+
+    __device__ int row_of(const tile_work& work) const { return (work.row * cluster + rank) * tile::m; }
+    __device__ int col_of(const tile_work& work) const { return work.col * tile::n; }
+    /// Of the tile's rows, this warpgroup's.
+    __device__ int row_of_half(int half) const { return (tile::take_turns ? half : group) * warpgroup_m; }
+
+    __device__ void produce() {
+        typename Schedule::worker tiles(schedule, worker);
+        for (tile_work work{}; tiles.next(work);) {
+            const Product& p = tiles.product();
+            if constexpr (Schedule::is_group) Epilogue::prefetch(p);
+            for (int load = work.first * Mainloop::loads; load < work.last * Mainloop::loads;
+                 ++load, at.advance()) {
+                ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
+                Mainloop::load(shared.stages, at.stage, p,
+                               {row_of(work), col_of(work), load, work.batch, rank},
+                               &shared.barriers.full[at.stage]);
+            }
+        }
+        if constexpr (cluster > 1)  // a block that has ended cannot be arrived at
+            for (int stage = 0; stage < tile::stages; ++stage, at.advance())
+                ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
+    }
+
+    __device__ void wait() { ptx::wait(&shared.barriers.full[at.stage], at.parity); }
+
+    /// This consumer has done with a stage. Every block that fills it here must know.
+    __device__ void release(int stage) {
+        int arriver = thread;
+        if constexpr (Mainloop::warps_release) {
+            __syncwarp();
+            arriver %= warp_size;
+        }
+        if constexpr (cluster == 1) {
+            if (arriver == 0) ptx::arrive(&shared.barriers.empty[stage]);
+        } else {
+            if (arriver < cluster) ptx::arrive_at_block(&shared.barriers.empty[stage], arriver);
+        }
+    }
+
+    /// The other consumer may begin its tile.
+    __device__ void pass_turn() {
+        if constexpr (tile::take_turns) ptx::arrive(&shared.turns[(group + 1) % tile::consumers]);
+    }
+
+    /// Whether this warpgroup has the sums of a shared tile now.
+    template <int n>
+    __device__ bool combine(int shared_tile, float (&sums)[n / 2]) {
+        const sum_exchange<n, tile::n> exchange(schedule.schedule, schedule.sums, worker,
+                                                cluster * tile::consumers, rank * tile::consumers + group,
+                                                1 + group, shared.is_last[group]);
+        return exchange.combine(shared_tile, sums);
+    }
+
+    /// Of the tile's columns the first n.
+    template <int n>
+    __device__ void consume_tile(const Mainloop& mainloop, const Product& p, const tile_work& work) {
+        const int row = row_of(work), col = col_of(work);
+        Epilogue epilogue(p, shared.epilogue, group);
+#pragma unroll
+        for (int half = 0; half < tile::halves; ++half) epilogue.fetch(half, row + row_of_half(half), col);
+        float sums[tile::halves][n / 2];
+        mainloop.template multiply<n>(*this, work.last - work.first, sums);
+        if constexpr (tile::streams)
+            if (work.tile >= 0 && !combine<n>(work.tile, sums[0])) return;
+#pragma unroll
+        for (int half = 0; half < tile::halves; ++half)
+            epilogue.template store<n>(half, row + row_of_half(half), col, work.batch, sums[half]);
+    }
+
+    /// Stages of rows that C does not have.
+    __device__ void pass(int steps) {
+        for (int load = 0; load < steps * Mainloop::loads; ++load, at.advance()) {
+            wait();
+            release(at.stage);
+        }
+    }
+
+    __device__ void consume() {
+        typename Schedule::worker tiles(schedule, worker);
+        const Mainloop mainloop(group, thread);
+        [[maybe_unused]] int turn = 0;
+        for (tile_work work{}; tiles.next(work);) {
+            const Product& p = tiles.product();
+            if constexpr (tile::take_turns) {
+                const int before = turn++;
+                if (before % tile::consumers != group) {
+                    at.skip((work.last - work.first) * Mainloop::loads);
+                    continue;
+                }
+                // The other has waited for its last stage: a barrier's parity tells no more than two rounds apart.
+                if (before > 0) ptx::wait(&shared.turns[group], (before - 1) / tile::consumers % 2);
+            }
+            if constexpr (Mainloop::narrow > 0) {
+                if (row_of(work) + group * warpgroup_m >= p.m) {
+                    pass(work.last - work.first);
+                    continue;
+                }
+                if (col_of(work) + Mainloop::narrow >= p.n) {
+                    consume_tile<Mainloop::narrow>(mainloop, p, work);
+                    continue;
+                }
+            }
+            consume_tile<tile::n>(mainloop, p, work);
+        }
+        mainloop.end();
+        Epilogue::end(thread);
+    }
+};
+
+// A user's file may be compiled for other architectures too. They have no wgmma: there the kernel is empty, and of one
+// thread, by which is_compiled() knows it.
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+template <class Kernel>
+inline constexpr int launch_threads = Kernel::threads;
+#else
+template <class Kernel>
+inline constexpr int launch_threads = 1;
+#endif
+
+/// The kernel of all. `Kernel` is a tile_kernel, or one that produces and consumes otherwise.
+template <class Kernel>
+__global__ void __launch_bounds__(launch_threads<Kernel>, 1)
+    warp_specialized(const __grid_constant__ typename Kernel::Schedule schedule) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) unsigned char storage[];
+    auto& shared = *reinterpret_cast<typename Kernel::shared_storage*>(storage);
+    if (threadIdx.x == warpgroup_threads) Kernel::prefetch(schedule);
+    if (threadIdx.x == 0) Kernel::init(shared);
+    const bool produces = threadIdx.x < warpgroup_threads;
+    if constexpr (Kernel::cluster > 1 || Kernel::producer_threads > 1) {
+        ptx::sync_cluster<Kernel::cluster>();
+    } else {  // the producer, who set the barriers up, waits for nobody
+        constexpr int barrier = 1 + Kernel::threads / warpgroup_threads;
+        constexpr int threads = warp_size + Kernel::threads - warpgroup_threads;
+        if (threadIdx.x < warp_size)
+            ptx::arrive_threads(barrier, threads);
+        else if (!produces)
+            ptx::sync_threads(barrier, threads);
+    }
+    ptx::let_next_grid_begin();
+    ptx::wait_for_grids_before();
+
+    Kernel self{schedule, shared};
+    if (produces) {
+        ptx::release_registers<Kernel::producer_registers>();
+        if (threadIdx.x < Kernel::producer_threads) self.produce();
+        __syncwarp();
+    } else {
+        ptx::claim_registers<Kernel::consumer_registers>();
+        self.consume();
+    }
+#endif
+}
+
+/// Whether the current device, of compute capability 9.0, has this kernel with something in it.
+template <class Kernel>
+bool is_compiled() {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, warp_specialized<Kernel>));
+    return attributes.maxThreadsPerBlock >= Kernel::threads;
+}
+
+template <class Kernel>
+void launch(const typename Kernel::Schedule& schedule, int workers, cudaStream_t stream) {
+    kernels::launch({.blocks = {workers * Kernel::cluster},
+                     .threads = {Kernel::threads},
+                     .shared_bytes = sizeof(typename Kernel::shared_storage),
+                     .shared_limit = sizeof(typename Kernel::shared_storage),
+                     .stream = stream,
+                     .cluster = Kernel::cluster,
+                     .begins_early = true},
+                    warp_specialized<Kernel>, schedule);
+}
+
+}  // namespace heddle::kernels::frame

@@ -1,0 +1,164 @@
+#pragma once
+
+#include "kernels/device/launch.hpp"
+#include "kernels/device/warp_reduce.cuh"
+#include "kernels/matmul/launch.hpp"
+#include <heddle/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// float32 in two pieces of half and a power of two for 64 along k, before fp16x3 multiplies them.
+namespace heddle::kernels::matmul {
+
+constexpr int pieces = split_layout::pieces;
+
+/// A or B with its rows as they are stored, along k or across it.
+struct split_operand {
+    matrix_view<const float> from;
+    half* to;       ///< first pieces, then second ones
+    float* powers;  ///< by which products are multiplied in the end
+    split_layout layout;
+    /// A's powers take 2^-14, B's the reverse: then none of them leaves float's range, nor a sum times A's, but where elements
+    /// of A are beyond 2^118.
+    float balance;
+    unsigned blocks_across;
+};
+
+constexpr int run = 4;  ///< neighbours that a thread reads
+
+/// Elements of row `row` from `col` on; zero where there is none.
+__device__ inline float4 read_run(const matrix_view<const float>& m, std::int64_t row, std::int64_t col,
+                                  bool is_aligned) {
+    const float* const at = m.data + row * m.row_stride + col * m.col_stride;
+    if (row < m.rows && col + run <= m.cols && is_aligned) return __ldg(reinterpret_cast<const float4*>(at));
+    const auto element = [&](int i) {
+        return row < m.rows && col + i < m.cols ? __ldg(at + i * m.col_stride) : 0;
+    };
+    return {element(0), element(1), element(2), element(3)};
+}
+
+/// The larger of the magnitudes, of numbers.
+__device__ inline float larger(float largest, float x) {
+    return isfinite(x) ? fmaxf(largest, fabsf(x)) : largest;
+}
+
+/// Powers of two as floats have them: brings what is at most `largest` below 2^15, and the reverse.
+struct power {
+    float to_pieces;
+    float back;
+
+    __device__ explicit power(float largest) {
+        constexpr int bias = 127, mantissa_bits = 23, wanted = 14,
+                      most = 253;  // else `back` would be denormal
+        const int exponent = __float_as_int(largest) >> mantissa_bits;
+        const int biased = ::min(2 * bias + wanted - exponent, most);
+        to_pieces = __int_as_float(biased << mantissa_bits);
+        back = __int_as_float((2 * bias - biased) << mantissa_bits);
+    }
+};
+
+__device__ inline void store_pieces(const split_operand& p, std::int64_t row, std::int64_t col,
+                                    const float4& x, const float (&scale)[run]) {
+    if (row >= p.from.rows || col >= p.from.cols) return;
+    const float scaled[run] = {x.x * scale[0], x.y * scale[1], x.z * scale[2], x.w * scale[3]};
+    half2 to[pieces][run / 2];
+#pragma unroll
+    for (int i = 0; i < run; i += 2) {
+        to[0][i / 2] = __floats2half2_rn(scaled[i], scaled[i + 1]);
+        const float2 rounded = __half22float2(to[0][i / 2]);
+        to[1][i / 2] = __floats2half2_rn(scaled[i] - rounded.x, scaled[i + 1] - rounded.y);
+    }
+#pragma unroll
+    for (int piece = 0; piece < pieces; ++piece)
+        *reinterpret_cast<uint2*>(p.to + piece * p.layout.piece_stride + row * p.layout.stride + col) =
+            *reinterpret_cast<const uint2*>(to[piece]);
+}
+
+constexpr int split_threads = 256;
+constexpr int runs_along_k = step_k / run;
+
+/// Rows run along k: sixteen threads have 64 of one. A block has 64 rows.
+constexpr int rows_of_block = 64;
+static __global__ void __launch_bounds__(split_threads)
+    split_along_k(const __grid_constant__ split_operand p, bool is_aligned) {
+    constexpr int down = split_threads / runs_along_k, passes = rows_of_block / down;
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t k_block = blockIdx.x % p.blocks_across;
+    const std::int64_t first =
+        std::int64_t{blockIdx.x / p.blocks_across} * rows_of_block + thread / runs_along_k;
+    const std::int64_t col = k_block * step_k + thread % runs_along_k * run;
+    float4 x[passes];
+#pragma unroll
+    for (int i = 0; i < passes; ++i) x[i] = read_run(p.from, first + i * down, col, is_aligned);
+#pragma unroll
+    for (int i = 0; i < passes; ++i) {
+        float largest = larger(larger(larger(larger(0, x[i].x), x[i].y), x[i].z), x[i].w);
+#pragma unroll
+        for (int offset = runs_along_k / 2; offset > 0; offset /= 2)
+            largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, offset));
+        const power scale(largest);
+        const std::int64_t row = first + i * down;
+        store_pieces(p, row, col, x[i], {scale.to_pieces, scale.to_pieces, scale.to_pieces, scale.to_pieces});
+        if (thread % runs_along_k == 0 && row < p.layout.power_stride)
+            p.powers[k_block * p.layout.power_stride + row] = scale.back * p.balance;
+    }
+}
+
+/// Rows run across k. A block has 64 along k of 64 columns.
+constexpr int cols_of_block = 64;
+static __global__ void __launch_bounds__(split_threads)
+    split_across_k(const __grid_constant__ split_operand p, bool is_aligned) {
+    constexpr int across = cols_of_block / run, down = split_threads / across, passes = step_k / down;
+    constexpr int warps = split_threads / warp_size;
+    __shared__ float4 of_warps[warps][across];
+    const int thread = static_cast<int>(threadIdx.x), place = thread % across;
+    const std::int64_t k_block = blockIdx.x / p.blocks_across;
+    const std::int64_t first = k_block * step_k + thread / across;
+    const std::int64_t col = std::int64_t{blockIdx.x % p.blocks_across} * cols_of_block + place * run;
+    float4 x[passes];
+#pragma unroll
+    for (int i = 0; i < passes; ++i) x[i] = read_run(p.from, first + i * down, col, is_aligned);
+    float4 largest{};
+    const auto gather = [&](const float4& other) {
+        largest = {larger(largest.x, other.x), larger(largest.y, other.y), larger(largest.z, other.z),
+                   larger(largest.w, other.w)};
+    };
+#pragma unroll
+    for (int i = 0; i < passes; ++i) gather(x[i]);
+    static_assert(2 * across == warp_size);
+    gather({__shfl_xor_sync(~0u, largest.x, across), __shfl_xor_sync(~0u, largest.y, across),
+            __shfl_xor_sync(~0u, largest.z, across), __shfl_xor_sync(~0u, largest.w, across)});
+    if (thread % warp_size < across) of_warps[thread / warp_size][place] = largest;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < warps; ++i) gather(of_warps[i][place]);
+    const power scales[run] = {power(largest.x), power(largest.y), power(largest.z), power(largest.w)};
+#pragma unroll
+    for (int i = 0; i < passes; ++i)
+        store_pieces(p, first + i * down, col, x[i],
+                     {scales[0].to_pieces, scales[1].to_pieces, scales[2].to_pieces, scales[3].to_pieces});
+    if (thread < across && col < p.layout.power_stride)
+        *reinterpret_cast<float4*>(p.powers + k_block * p.layout.power_stride + col) = {
+            scales[0].back * p.balance, scales[1].back * p.balance, scales[2].back * p.balance,
+            scales[3].back * p.balance};
+}
+
+/// What it takes of the workspace is behind `free` then.
+inline split_operand split(const matrix_view<const float>& from, bool along_k, int tile_extent, float balance,
+                           std::byte*& free, cudaStream_t stream) {
+    const std::int64_t extent = along_k ? from.rows : from.cols, k = along_k ? from.cols : from.rows;
+    const split_layout layout = lay_out_split(extent, tile_extent, k, along_k);
+    half* const to = reinterpret_cast<half*>(free);
+    free += layout.bytes;
+    const std::int64_t k_blocks = divide_up(k, step_k);
+    const std::int64_t blocks = divide_up(layout.power_stride, along_k ? rows_of_block : cols_of_block);
+    const split_operand p{from,   to,      reinterpret_cast<float*>(to + pieces * layout.piece_stride),
+                          layout, balance, static_cast<unsigned>(along_k ? k_blocks : blocks)};
+    const auto kernel = along_k ? split_along_k : split_across_k;
+    kernels::launch({.blocks = {k_blocks * blocks}, .threads = {split_threads}, .stream = stream}, kernel, p,
+                    has_tensor_rows(from));
+    return p;
+}
+
+}  // namespace heddle::kernels::matmul
