@@ -235,7 +235,10 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
         for (int i = thread; i <= 2 * radius_x; i += threads) taps_x[outputs + shift + i] = p.taps_x[i];
         for (int i = thread; i <= 2 * radius_y; i += threads) taps_y[outputs + i] = p.taps_y[i];
     }
-    if (thread == 0) ptx::init_barrier(arrived);
+    if (thread == 0) {
+        ptx::init(arrived, 1);
+        ptx::fence_mbarrier_init();
+    }
     __syncthreads();
 
     const T* source = p.source + image * p.source_image;
@@ -294,7 +297,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
     for (int first = 0; first < l.lead + output_rows; first += rows) {
         ptx::cp_async_commit_group();
         ptx::cp_async_wait_group<0>();
-        if (has_bulk_copies) ptx::wait_barrier(arrived, parity);
+        if (has_bulk_copies) ptx::wait(arrived, parity);
         __syncthreads();
         {  // along x
             const int row = thread % row_groups;
@@ -328,7 +331,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
                 }
             }
         }
-        ptx::fence_before_bulk_copies();
+        ptx::fence_before_copies();
         __syncthreads();
         if (first + rows < l.lead + output_rows) stage(first + rows);
         parity ^= 1;

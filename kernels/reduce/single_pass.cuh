@@ -200,7 +200,8 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     if (threadIdx.x == 0)
 #pragma unroll 1
         for (int stage = 0; stage < ring_tile::stages; ++stage) {
-            ptx::init_barrier(&filled[stage]);
+            ptx::init(&filled[stage], 1);
+            ptx::fence_mbarrier_init();
             fill(blockIdx.x + std::int64_t{stage} * gridDim.x, stage);
         }
     const early_edge<contiguous<T>> edge(x, std::int64_t{blockIdx.x} * tile::threads + threadIdx.x);
@@ -216,12 +217,12 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     int round = 0;
     for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x, ++round) {
         const int stage = round % ring_tile::stages;
-        ptx::wait_barrier(&filled[stage], static_cast<unsigned>(round / ring_tile::stages % 2));
+        ptx::wait(&filled[stage], static_cast<unsigned>(round / ring_tile::stages % 2));
         packet loaded[ring_tile::unroll];
         const packet* const of_thread = ring + stage * ring_tile::packets + threadIdx.x;
 #pragma unroll
         for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
-        ptx::fence_before_bulk_copies();
+        ptx::fence_before_copies();
         __syncthreads();
         if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
         seen.join(loaded, t * ring_tile::packets + threadIdx.x);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
 
 #include <cuda_runtime_api.h>
@@ -11,22 +12,17 @@
 namespace heddle::kernels::ptx {
 
 /// By one thread of the block that receives, before its cluster_arrive_relaxed(): the barrier is for once.
-__device__ inline void expect_messages([[maybe_unused]] std::uint64_t* barrier,
-                                       [[maybe_unused]] unsigned bytes) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-                 "r"(bytes)
-                 : "memory");
-#endif
+__device__ inline void expect_messages(mbarrier* barrier, unsigned bytes) {
+    init(barrier, 1);
+    fence_mbarrier_init();
+    arrive_and_expect(barrier, bytes);
 }
 
 /// Writes 16 bytes to the place in block `rank` of the cluster that `shared` has in this one, and counts them at the
 /// barrier that is there.
 __device__ inline void send_message([[maybe_unused]] void* shared, [[maybe_unused]] unsigned rank,
                                     [[maybe_unused]] std::uint64_t low, [[maybe_unused]] std::uint64_t high,
-                                    [[maybe_unused]] std::uint64_t* barrier) {
+                                    [[maybe_unused]] mbarrier* barrier) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
@@ -40,8 +36,7 @@ __device__ inline void send_message([[maybe_unused]] void* shared, [[maybe_unuse
 #endif
 }
 
-__device__ inline void send_message(float4* shared, unsigned rank, const float4& value,
-                                    std::uint64_t* barrier) {
+__device__ inline void send_message(float4* shared, unsigned rank, const float4& value, mbarrier* barrier) {
     const auto pair = [](float low, float high) {
         return std::uint64_t{__float_as_uint(high)} << 32 | __float_as_uint(low);
     };
@@ -49,7 +44,7 @@ __device__ inline void send_message(float4* shared, unsigned rank, const float4&
 }
 
 /// Waits until all messages are there to be read by this thread.
-__device__ inline void wait_for_messages([[maybe_unused]] std::uint64_t* barrier) {
+__device__ inline void wait_for_messages([[maybe_unused]] mbarrier* barrier) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"

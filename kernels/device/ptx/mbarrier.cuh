@@ -6,30 +6,37 @@
 
 #include <cstdint>
 
-/// Barriers in shared memory that count arrivals and bytes (compute capability 9.0). A phase ends when as many arrivals
-/// as the barrier was set up for have come and no expected byte is missing; the next begins at once.
+/// Barriers in shared memory that count arrivals and bytes (compute capability 9.0; before, nothing here does anything). A phase
+/// ends when as many arrivals as the barrier was set up for have come and no expected byte is missing; the next begins at once.
 namespace heddle::kernels::ptx {
 
 using mbarrier = std::uint64_t;
 
 /// By one thread, before fence_mbarrier_init() and a barrier of all that use it.
-__device__ inline void init(mbarrier* barrier, unsigned arrivals) {
+__device__ inline void init([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned arrivals) {
+#if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
                  : "memory");
+#endif
 }
 
 /// What was set up is seen by the cluster's blocks and by bulk copies.
 __device__ inline void fence_mbarrier_init() {
+#if __CUDA_ARCH__ >= 900
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
 }
 
-__device__ inline void arrive(mbarrier* barrier) {
+__device__ inline void arrive([[maybe_unused]] mbarrier* barrier) {
+#if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+#endif
 }
 
 /// At the barrier that has this one's place in block `rank` of the cluster. What this thread wrote is not published: a
 /// release to the cluster costs a fence of the whole device.
-__device__ inline void arrive_at_block(mbarrier* barrier, unsigned rank) {
+__device__ inline void arrive_at_block([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned rank) {
+#if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
         ".reg .b32 remote;\n"
@@ -38,24 +45,31 @@ __device__ inline void arrive_at_block(mbarrier* barrier, unsigned rank) {
         "}" ::"r"(shared_address(barrier)),
         "r"(rank)
         : "memory");
+#endif
 }
 
 /// An arrival that adds `bytes` to those that the phase waits for.
-__device__ inline void arrive_and_expect(mbarrier* barrier, unsigned bytes) {
+__device__ inline void arrive_and_expect([[maybe_unused]] mbarrier* barrier,
+                                         [[maybe_unused]] unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
                  "r"(bytes)
                  : "memory");
+#endif
 }
 
 /// An arrival when the copies that this thread has started with cp.async have come.
-__device__ inline void arrive_after_copies(mbarrier* barrier) {
+__device__ inline void arrive_after_copies([[maybe_unused]] mbarrier* barrier) {
+#if __CUDA_ARCH__ >= 900
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
                  : "memory");
+#endif
 }
 
 /// Waits for the end of a phase of this parity: 0 of the first, 1 of the second, ... Before the first phase, parity 1
 /// does not wait.
-__device__ inline void wait(mbarrier* barrier, unsigned parity) {
+__device__ inline void wait([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned parity) {
+#if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
         ".reg .pred done;\n"
@@ -67,6 +81,7 @@ __device__ inline void wait(mbarrier* barrier, unsigned parity) {
         "}" ::"r"(shared_address(barrier)),
         "r"(parity)
         : "memory");
+#endif
 }
 
 }  // namespace heddle::kernels::ptx

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
 
@@ -51,11 +52,6 @@ __device__ inline void commit_stores() {
 template <int pending>
 __device__ inline void wait_for_reads_of_stores() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
-}
-
-/// What this thread read or wrote of shared memory comes before copies that are started behind a barrier that follows.
-__device__ inline void fence_before_copies() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 }  // namespace heddle::kernels::ptx
