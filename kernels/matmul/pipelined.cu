@@ -15,9 +15,9 @@
 // fragments.
 
 #include "kernels/device/launch.hpp"
-#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/matmul/fragment.cuh"
+#include "kernels/matmul/staged_operand.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
@@ -60,71 +60,6 @@ using large_tile = tile_config<2, 2, 1, 16, 8, 16, 8, 4, 2>;   // 128 x 128 by 1
 using medium_tile = tile_config<1, 2, 4, 16, 8, 16, 4, 6, 1>;  // 64 x 128 by 256 threads
 using small_tile = tile_config<1, 1, 8, 8, 8, 32, 4, 4, 1>;    // 32 x 64 by 256 threads
 
-/// An operand's tile in shared memory: k rows of `extent` elements along m (n). The gap after each row keeps what is
-/// transposed on its way free of bank conflicts.
-template <class Tile, int extent>
-struct operand {
-    static constexpr int row_stride = extent + 4;
-    static constexpr int size = Tile::k * row_stride;
-
-    /// A thread's part of the copies of one step after the other along k. What lies outside of the matrix becomes zero
-    /// and is not read. k_major: it lies along k in global memory, and is copied element by element.
-    template <bool k_major, int vector_width>
-    class loader {
-      public:
-        /// `in` has rows along m (n). Starts at (first, k) of it.
-        __device__ loader(const matrix_view<const float>& in, std::int64_t first, std::int64_t k) {
-            const std::int64_t x = first + thread_x();
-            source_ = in.data + x * in.row_stride + (k + thread_k()) * in.col_stride;
-            pass_step_ = k_major ? threads_x * in.row_stride : threads_k * in.col_stride;
-            step_ = k_major ? Tile::k - passes * pass_step_ : 0;
-            x_left_ = static_cast<int>(min(std::int64_t{extent}, in.rows - x));
-        }
-
-        /// Starts the copies of a turn. Of the step, k_left are inside of the matrix.
-        template <bool all_inside>
-        __device__ void copy_async(float* tile, int turn, int k_left) {
-            const int first_x = k_major ? turn * passes_of_turn * threads_x : 0;
-            const int first_k = k_major ? 0 : turn * passes_of_turn * threads_k;
-            float* const target = tile + (first_k + thread_k()) * row_stride + first_x + thread_x();
-#pragma unroll
-            for (int pass = 0; pass < passes_of_turn; ++pass)
-#pragma unroll
-                for (int along = 0; along < (k_major ? Tile::k : threads_k); along += threads_k) {
-                    const int x = k_major ? pass * threads_x : 0;
-                    const int k = k_major ? along : pass * threads_k;
-                    const bool is_inside = first_k + thread_k() + k < k_left;
-                    const int valid =
-                        all_inside ? width : (is_inside ? max(0, min(width, x_left_ - first_x - x)) : 0);
-                    ptx::cp_async<width * sizeof(float)>(target + k * row_stride + x,
-                                                         source_ + pass * pass_step_ + along,
-                                                         valid * static_cast<int>(sizeof(float)));
-                }
-            source_ += passes_of_turn * pass_step_;
-            if (turn + 1 == Tile::turns) source_ += step_;
-        }
-
-      private:
-        static constexpr int width = k_major ? 1 : vector_width;
-        static constexpr int threads_k = k_major ? 8 : Tile::threads / (extent / width);
-        static constexpr int threads_x = Tile::threads / threads_k;
-        static constexpr int passes = k_major ? extent / threads_x : Tile::k / threads_k;
-        static constexpr int passes_of_turn = passes / Tile::turns;
-        static_assert(Tile::k % threads_k == 0 && extent % threads_x == 0 && passes % Tile::turns == 0);
-
-        static __device__ int thread_k() {
-            return static_cast<int>(k_major ? threadIdx.x % threads_k : threadIdx.x / threads_x);
-        }
-        static __device__ int thread_x() {
-            return static_cast<int>(k_major ? threadIdx.x / threads_k : threadIdx.x % threads_x * width);
-        }
-
-        const float* source_;
-        std::int64_t pass_step_, step_;
-        int x_left_;
-    };
-};
-
 /// Adds up what the slices have. Each keeps some of its rows.
 template <class Tile>
 __device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
@@ -163,8 +98,8 @@ template <class Tile, bool a_k_major, bool b_k_major, int width>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     pipelined(arguments p, matrix_view<const float> a, matrix_view<const float> b, tile_split tiles,
               bool vector_store) {
-    using a_tile = operand<Tile, Tile::m>;
-    using b_tile = operand<Tile, Tile::n>;
+    using a_tile = staged_operand<Tile, Tile::m>;
+    using b_tile = staged_operand<Tile, Tile::n>;
     extern __shared__ float4 storage[];
     float* const a_stages = reinterpret_cast<float*>(storage);
     float* const b_stages = a_stages + Tile::stages * a_tile::size;
@@ -280,18 +215,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 float* const left = tiles.sums + std::int64_t{part.index} * (Tile::m * Tile::n);
                 *reinterpret_cast<packet*>(left + down * Tile::n + across) =
                     swapped({kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]});
-            } else if (vector_store && r < p.c.rows && c + 4 <= p.c.cols) {
-                auto& target = reinterpret_cast<packet&>(element(p.c, r, c));
-                packet result{};
-                if (p.beta != 0.0f) result = target;
-#pragma unroll
-                for (int e = 0; e < 4; ++e)
-                    result[e] = p.beta == 0.0f ? p.alpha * kept[i][j + e]
-                                               : p.alpha * kept[i][j + e] + p.beta * result[e];
-                target = result;
             } else {
-#pragma unroll
-                for (int e = 0; e < 4; ++e) store(p, r, c + e, kept[i][j + e]);
+                store_four(p, r, c, {kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]},
+                           vector_store);
             }
         }
     }
@@ -300,7 +226,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 /// Of a block: what the stages take, or the slices' sums after them.
 template <class Tile>
 constexpr int shared_bytes() {
-    constexpr int stages = Tile::stages * (operand<Tile, Tile::m>::size + operand<Tile, Tile::n>::size);
+    constexpr int stages =
+        Tile::stages * (staged_operand<Tile, Tile::m>::size + staged_operand<Tile, Tile::n>::size);
     constexpr int exchange = Tile::slices == 1 ? 0 : Tile::slices * Tile::m * Tile::n;
     return std::max(stages, exchange) * static_cast<int>(sizeof(float));
 }
