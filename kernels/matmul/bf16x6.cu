@@ -1,6 +1,6 @@
 // bf16x6: a float32 product as six bfloat16 products on the tensor cores.
 //
-//   x = x0 + x1 + x2, each what is left rounded to eight bits: exact, as x has 24
+//   x = x0 + x1 + x2: each piece is what is left, rounded to eight bits. The pieces are exact, as x has 24 bits.
 //   a b = a0 b0 + (a0 b1 + a1 b0) + (a0 b2 + a1 b1 + a2 b0), and less than 2^-22.9 |a b| that is left out
 //
 //   producer     | split B of step 0 | of step 1 | waits until step 0 is multiplied ...
@@ -8,11 +8,11 @@
 //   consumer 1              | multiply rows 64 .. 127 of step 0, split A of step 1 behind it | step 1 | ...
 //
 // By the datasheet the tensor cores multiply bfloat16 fifteen times as fast as FFMA units multiply float32. A consumer splits
-// its rows of A in registers, from where wgmma takes them. Both need B, which a third warpgroup splits into shared memory; of
-// two blocks, one below the other, each splits half of B and copies its pieces to the other. The tensor cores cut sums off
-// rather than round them, so a0 b0 is summed apart from the five small products, and both sums go to a total by FADD, which
-// rounds. Tiles that fill no round are shared out along k, as stream_k's. Needs compute capability 9.0; what its tensor memory
-// accelerator cannot address comes by cp.async. What limits it: splitting and FADD wait for registers' ports.
+// its rows of A in registers, from where wgmma takes them. Both consumers need B, so a third warpgroup splits it into shared
+// memory; of a pair of blocks, each splits half of B for both. The tensor cores cut sums off instead of rounding them, so a0
+// b0 is summed apart from the small products, and both sums go to a total by FADD. Tiles that fill no round are shared out
+// along k. Needs compute capability 9.0; what its tensor memory accelerator cannot address comes by cp.async. What limits it:
+// splitting and FADD wait for the registers' ports.
 
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/matmul/bf16x6_producer.cuh"

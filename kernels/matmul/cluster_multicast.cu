@@ -2,9 +2,9 @@
 //
 //   block 0: A0, upper half of B -> both      block 1: A1, lower half of B -> both
 //
-// At full rate a 128 x 256 tile pulls 48 KB out of L2 for every 1024 clocks, all multiprocessors together about as much
-// as L2 gives. Blocks that need the same B load half of it each, for both: 32 KB. A stage is refilled when both blocks
-// have multiplied with it.
+// At full rate a 128 x 256 tile pulls 48 KB out of L2 for every 1024 clocks, and all multiprocessors together about as much as
+// L2 gives. Blocks that need the same B load half of it each, for both: 32 KB. A stage is refilled when both blocks have
+// multiplied with it. Needs compute capability 9.0. What limits it: power.
 
 #include "kernels/matmul/persistent.cuh"
 

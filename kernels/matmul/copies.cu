@@ -3,9 +3,9 @@
 //   A, 4097 x 4101:  | row 0, 8202 bytes | row 1 begins at 8202: 10 past a multiple of 16
 //   the copy:        | row 0, 8202 bytes, 118 of nothing | row 1 begins at 8320
 //
-// It addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast. A copy reads and writes an
-// operand once, where a large product takes several times as long. Only what needs it is copied; C may have any rows. For
-// TF32, of which one operand has to lie along k, a copy may also be of another order. What limits them: the memory.
+// The accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast. A copy reads and
+// writes an operand once, where a large product takes several times as long. Only what needs it is copied; C may have any
+// rows. For TF32, of which one operand has to lie along k, a copy may also turn the operand. What limits them: memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"

@@ -1,18 +1,17 @@
-// fp16x3: a float32 product as three products of half on the tensor cores, accurate to the sizes of rows and columns.
+// fp16x3: a float32 product as three products of half on the tensor cores, accurate relative to rows and columns.
 //
-//   64 along k of a row of A or a column of B, times a power of two, so that the largest is in [2^14, 2^15)
-//   x = x0 + x1, each what is left rounded to eleven bits; 2^-23 |x| at most is left out, or 2^-39 of the largest
+//   64 along k of a row of A or a column of B, times a power of two that brings the largest into [2^14, 2^15)
+//   x = x0 + x1: each is what is left, rounded to eleven bits; at most 2^-23 |x| is left out, or 2^-39 of the largest
 //   a b = a0 b0 + (a0 b1 + a1 b0), and 2^-21 |a b| that is left out
 //
 //   split     | A: read once, pieces and powers written | B |
 //   product                                                 | 64 along k: tensor cores | times the powers, to the total | ...
 //
-// half has three bits more than bfloat16, so two pieces do for three, and three products for six. What it lacks is range: an
-// element is measured against the largest beside it. As that is of 64 along k and not of a whole row, a kernel before the
-// product splits in one read and one write. The tensor cores cut sums off rather than round them, so the small products come
-// first, while there is little to cut, and sums of 64 terms go to a total, by FMA, with both powers. The consumers take turns
-// at the tensor cores, so that what one adds runs under the products of the other. Needs a workspace and compute capability
-// 9.0. What limits it: power, and the 8 bytes an element that splitting moves.
+// half has three bits more than bfloat16, so two pieces and three products do. It lacks range, so each element is measured
+// against the largest of 64 beside it, and a kernel before the product splits in one read and one write. The tensor cores cut
+// sums off, so the small products come first, and each sum of 64 terms goes to the total by FMA. The consumers take turns at
+// the tensor cores: one adds while the other multiplies. Needs a workspace and compute capability 9.0. What limits it: power,
+// and the 8 bytes an element that splitting moves.
 
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/frame/turns.cuh"

@@ -3,11 +3,11 @@
 //   tiles of all products in one row, of the longest k first:  | 0 0 0 0 | 1 1 1 1 1 1 | 2 2 | 3 ...
 //   block b: b, b + blocks, b + 2 blocks, ...
 //
-// A product that is too small for the device leaves multiprocessors idle, and each launch has a last round that is not
-// full. In one row of tiles there is one such round for all, and a persistent block does not mind whose tile comes next:
-// its ring goes on filling across products, each read and stored by its own tensor maps, which are parameters of the
-// kernel. Tiles of different k take different times, so the longest come first: what evens out at the end is short. How
-// an operand lies is part of the instructions, so products that lie differently take launches of their own.
+// A product that is too small for the device leaves multiprocessors idle, and each launch has a last round that is not full.
+// One row of tiles has one such round for all products. A persistent block does not mind whose tile comes next: its ring goes
+// on filling across products, and the tensor maps of each are parameters of the kernel. Tiles of different k take different
+// times, so the longest come first. How an operand lies is part of the instructions, so products that lie differently take
+// launches of their own. What limits it: the longest tile.
 
 #include "kernels/matmul/persistent.cuh"
 

@@ -4,10 +4,10 @@
 //   a row of a tile in shared memory, 128 bytes: packet p of row r lies at p ^ r % 8
 //
 // In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
-// taking turns with the products. Here the instruction is given its registers (mma.sync), ldmatrix fills them, four 8 x 8
-// matrices at once and transposed where the operand lies the other way, and cp.async copies 16 bytes past the registers
-// while the tensor cores work. The swizzle lets the eight rows that ldmatrix reads lie in different banks. Needs rows at
-// multiples of 16 bytes.
+// taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
+// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work.
+// The swizzle lets the eight rows that ldmatrix reads lie in different banks. Needs rows or columns of A and of B that begin
+// at multiples of 16 bytes. What limits it: instructions that move fragments.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"

@@ -4,14 +4,14 @@
 //   producer   | load tile 0 | load tile 1 ...      |
 //   consumers        | multiply 0 | store 0 | multiply 1 ...
 //
-// In warp_specialized every tile starts with an empty ring and ends with stores that nothing hides. Here the producer
-// fills the ring with the next tile while the last one is stored, through shared memory and in whole rows, by the
-// tensor memory accelerator. The order of tiles keeps what runs together near-square, so that A and B are read from L2.
-// A kernel before it in the stream may still run while it sets up (programmatic dependent launch).
+// In warp_specialized every tile begins with an empty ring and ends with stores that nothing hides. Here the producer fills
+// the ring with the next tile while the last one is stored by the tensor memory accelerator, in whole rows. Tiles that run
+// together are near-square, so that A and B are read from L2. The kernel sets up while the one before it in the stream still
+// runs.
 //
-// stream_k is this kernel with another schedule: the steps along k of the tiles that fill no round are one row that is cut into
-// equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). Who comes last to a tile adds up what all left of it in
-// the workspace, in one order.
+// stream_k is this kernel with another schedule. The steps along k of the tiles that fill no round are one row, which is cut
+// into equal lengths (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023). Whoever comes last to a tile adds up what all
+// left of it in the workspace, in one order. What limits it: what L2 gives, and without stream_k the last round.
 
 #include "kernels/matmul/persistent.cuh"
 

@@ -1,18 +1,16 @@
-// pipelined: the copy of the next tiles runs under the arithmetic of this one.
+// pipelined: the next tiles are copied while this one is multiplied.
 //
 //   shared memory,   A  k rows of m    however they lie in global memory: what lies along k is
 //   per stage:       B  k rows of n    transposed on its way
 //   a warp: 4 x 8 threads, each 16 x 8 elements of C (8 x 8 in the smallest tile)
 //   a tile of few warps: several sets of them, each with a slice of every stage along k
 //
-// cp.async moves up to 16 bytes from global to shared memory past the registers, several stages ahead, so one barrier a stage
-// is left and no thread waits for DRAM. What lies along k, or in rows that are not 16-byte aligned, is copied 4 bytes at a
-// time, so that every fragment is read 16 bytes at a time, along m or n. An FFMA reads one register a clock from each of two
-// banks, those of even and of odd numbers, so one of its three has to be left from the FFMA before. Hence products go along a
-// row of the thread's tile and back along the next, B's even columns come in even registers, and `swapped` puts the sums of
-// even columns in odd ones. The slices of a tile meet in shared memory. Needs a unit stride along one dimension of A and of B;
-// cp.async's zero fill cuts the edges. What limits it: the conflicts of banks that the compiler leaves, and the reads of
-// fragments.
+// cp.async copies past the registers, several stages ahead, so a stage has one barrier, and no thread waits for DRAM. It
+// copies 4 bytes at a time where rows lie along k or are not aligned, so that all fragments are read 16 bytes at a time, along
+// m or n. An FFMA reads one register a clock from each of two banks, even and odd numbers, so one of its three operands has to
+// stay from the FFMA before. Therefore products go along a row of the thread's tile and back along the next, B's even columns
+// come in even registers, and `swapped` puts the sums of even columns in odd ones. Needs a unit stride along one dimension of
+// A and of B. What limits it: conflicts of banks that the compiler leaves, and reads of fragments.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"

@@ -5,11 +5,10 @@
 //            each sends the other its sums of half of the tile, and adds up the other half
 //
 // A wgmma has 64 rows, so a C of 16 rows wastes most of it, and 4096 / 256 tiles leave most multiprocessors idle. Turned
-// around, the long side fills the rows and the short one is n. Now bytes are the limit: all multiprocessors have to read,
-// so a tile is shared out along k. stream_k's workers leave their sums in memory, behind a fence and a ticket; blocks of
-// a cluster send them to one another's shared memory, in messages that are data and signal at once. (To read the other's
-// shared memory after a barrier takes several times as long: README.md.) Only a C of few tiles and a long k still takes
-// several clusters a tile, and the workspace.
+// around, the long side fills the rows, and the short one is n. The bytes then are the limit, so all multiprocessors have to
+// read: a tile is shared out along k. stream_k's workers leave their sums in memory, behind a fence and a ticket. The blocks
+// of a cluster send them to one another's shared memory, in messages that are data and signal at once. Only a C of few tiles
+// and a long k still takes several clusters a tile, and the workspace. What limits it: memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"

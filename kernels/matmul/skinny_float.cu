@@ -1,14 +1,14 @@
-// skinny, of float: C with a short side, at the rate at which the other operand comes from memory.
+// skinny, of float: C has a short side, and the other operand is read at the memory's rate.
 //
 //   thin: 16 x k     wide: k x n     (or their transposes, where C is tall; further rows are further blocks)
 //
 //   wide by rows:     a block takes 32 columns, or 8, a warp every 32nd row of these, whole sectors
 //   wide by columns:  a block takes 4 columns, or 8, a warp every 8th 512 bytes of each
 //
-// An element of the wide operand is multiplied 16 times at most, so tiles as pipelined's would leave the memory idle: 128
-// columns a tile are 32 blocks at n = 4096. Here k is shared out among the warps of a block instead, each of which has its
-// own sums of all that the block has of C; they meet in shared memory at the end. So sums are of k / 32, k / 128 or k / 256
-// terms one after another, more exact than of k. What limits it: memory; at 16 rows FFMA and reading the thin operand come close.
+// An element of the wide operand is multiplied at most 16 times, and pipelined's tiles would leave the memory idle: at n =
+// 4096 they are 32 blocks. Here the warps of a block share k. Each has its own sums of all that the block has of C, and the
+// sums meet in shared memory at the end. A sum has k / 32, k / 128 or k / 256 terms one after another, and is more exact than
+// one of k. What limits it: memory; at 16 rows, FFMA and reading the thin operand come close.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/launch.hpp"

@@ -5,11 +5,11 @@
 //   A' = B^T, in any order:  global --TMA--> shared --> a warp's registers -> wgmma
 //   B' = A^T, along k:       global --TMA--> shared ------------------------> wgmma
 //
-// skinny and tf32 in one: tiles are shared out along k among the blocks of a cluster, and a warp brings A to the tensor cores
-// by way of its registers. The sums that blocks send one another come to lie where the stages were: two blocks of a
-// multiprocessor would not have room for both. So a cluster waits for its last block before it sends. Where the short operand
-// does not lie along k, the long one does, and the short one is A, of whose tiles only boxes that hold some of it are loaded.
-// What limits it: memory, and the beginning and the end of the launch.
+// This is skinny and tf32 in one: the blocks of a cluster share a tile along k, and a warp brings A to the tensor cores
+// through its registers. The sums that blocks send one another lie where the stages were, since two blocks of a multiprocessor
+// have no room for both. So a cluster waits for its last block before it sends. Where the long operand alone lies along k, the
+// short one is A, and only those boxes of its tiles are loaded that hold some of it. What limits it: memory, and the beginning
+// and the end of the launch.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"

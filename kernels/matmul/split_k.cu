@@ -3,11 +3,11 @@
 //   one tile, of k = 65536:     | part 0: k 0 .. 511 | part 1: 512 .. 1023 | ... |  a block each, of pipelined's kernel
 //   workspace:                  | sums of part 0     | sums of part 1     | ... |   added up by a second kernel
 //
-// pipelined is as slow as its last round of tiles, however few these are. Here the tiles that fill no round are cut into as
-// many parts along k as there is room for. Each part leaves its sums in the workspace, and a second kernel adds them up, over
-// the whole device and always in one order, so that results are the same every time. Its blocks are there when the last part
-// ends: it is launched when the parts have begun. tma_pipelined leaves its parts to the same kernel. What limits it: the sums,
-// written and read once.
+// In pipelined the last round of tiles takes as long as a full one. Here the tiles that fill no round are cut into as many
+// parts along k as there is room for. Each part leaves its sums in the workspace, and a second kernel adds them up, over the
+// whole device and always in one order, so that results are the same every time. It is launched when the parts have begun, so
+// its blocks are there when the last part ends. tma_pipelined leaves its parts to the same kernel. What limits it: the sums,
+// which are written and read once.
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"

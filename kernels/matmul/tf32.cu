@@ -7,11 +7,10 @@
 //   producer    | load A and B of step 0 | of step 1 | ...
 //   consumers   | multiply the first half of a step, read A of the second | multiply that, read A of the next step | ...
 //
-// One of A and B has to lie along k. Where that is A alone, C^T = B^T A^T is computed, so that row-major operands need no
-// copy; where neither does, or rows are odd, copies.cu copies before. The tensor memory accelerator rounds to TF32 on its
-// way, where wgmma itself would cut off. Which rows of A are a thread's is free: those that lie along m are dealt out such
-// that a thread reads two neighbours at once, half a warp reads from all banks, and four threads fill a sector of C. With a
-// workspace, tiles are shared out along k. What limits it: power, as in the rungs for 16 bits.
+// One of A and B has to lie along k. Where that is A alone, the kernel computes C^T = B^T A^T; where neither does, or rows are
+// odd, copies.cu copies before. The tensor memory accelerator rounds to TF32, where wgmma itself would cut off. A thread may
+// have any rows of A: those that lie along m are dealt out so that it reads two neighbours at once, half a warp reads from all
+// banks, and four threads fill a sector of C. With a workspace, tiles are shared out along k. What limits it: power.
 
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/launch.hpp"

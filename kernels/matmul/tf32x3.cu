@@ -1,18 +1,15 @@
-// tf32x3: a float32 product as three tf32 products, on the tensor cores that every device since compute capability 8.0 has.
+// tf32x3: a float32 product as three tf32 products, on the tensor cores of compute capability 8.0 and later.
 //
-//   x = high + low: high is x rounded to the 11 bits of tf32, low is what is left, of which tf32 has all bits but one
+//   x = high + low: high is x rounded to the 11 bits of tf32; low is what is left, of which tf32 has all bits but one
 //   a b = high high + (high low + low high), and less than 2^-21 |a b| that is left out
 //
 //   128 x 64 of C a block, 64 x 32 a warp: 4 x 4 instructions of 16 x 8 x 8 for each of the three; k by 16, four stages
 //
-// Tiles come as in pipelined, by cp.async and in the order that they have in memory; ldmatrix reads fragments of those that
-// run along k, as four floats have the bytes of eight halves, and single loads the others. A thread splits what it has of a
-// fragment in its registers, three instructions an element.
-//
-// The tensor cores cut sums off rather than round them, so every 16 of k they begin at zero, and what they have is added to a
-// total by FADD, which rounds. The two small products come first: what is cut of a sum is in proportion to it. A sum that is
-// infinite or NaN is computed again by FMAs: Inf has no pieces. What limits it: two warps on each quarter of a
-// multiprocessor, whose registers are full of sums, wait for fragments and for the products before them.
+// Tiles come as in pipelined, by cp.async and in the order that they have in memory. ldmatrix reads the fragments of those
+// that run along k, single loads read the others, and a thread splits its fragment in registers. The tensor cores cut sums off
+// instead of rounding them. So the small products come first, sums begin at zero every 16 of k, and each goes to a total by
+// FADD. A sum that is infinite or NaN is computed again by FMAs, as an infinity has no pieces. What limits it: two warps on
+// each quarter of a multiprocessor, whose registers are full of sums, wait for fragments and for products.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"

@@ -1,5 +1,4 @@
-// tma_pipelined: pipelined's arithmetic; boxes are fetched by the tensor memory accelerator, and transposed where
-// they lie along k.
+// tma_pipelined: pipelined's arithmetic, on boxes that the tensor memory accelerator fetches.
 //
 //   a ring of three stages:  | empty -- load --> full -- transpose --> transposed -- multiply --> empty |
 //
@@ -7,12 +6,11 @@
 //   four warps multiply             64 x 64 each, 4 x 8 lanes, each 16 x 8 elements of C
 //
 // In pipelined every thread computes addresses and starts copies, and one barrier keeps all warps together. Here one
-// instruction copies a box, and barriers of a ring take the place of the block's. But the accelerator does not transpose, and
-// fragments of what lies along k are four k of each row, in registers whose banks conflict (README.md). So the warp that loads
-// a box also transposes it, in place: a thread 4 x 4 elements at a time, in reads and writes of 16 bytes without bank
-// conflicts. Needs compute capability 9.0, and rows or columns of A and of B that are contiguous and begin at multiples of 16
-// bytes, or a workspace for copies that do (copies.cu). With a workspace, tiles that fill no round are shared out along k, as
-// split_k's. What limits it: reads of fragments beside FFMAs, and one size of tile.
+// instruction copies a box, and the barriers of a ring take the place of the block's. Fragments of what lies along k would
+// conflict in the banks of registers (docs/notebook/matmul.md), so the warp that loads such a box transposes it in place, 4 x
+// 4 elements a thread at a time. Needs compute capability 9.0, and rows or columns of A and of B that are contiguous and begin
+// at multiples of 16 bytes, or a workspace for copies that do; with a workspace, tiles that fill no round are shared out along
+// k, as split_k's. What limits it: reads of fragments beside FFMAs, and one size of tile.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
@@ -210,7 +208,7 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
                          packet{sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
     };
     // That sums may go out `swapped` also decides which registers they get all the while: those of even columns odd ones, the
-    // opposite of B's. Without it the registers of many FFMAs conflict (README.md).
+    // opposite of B's. Without it the registers of many FFMAs conflict (docs/notebook/matmul.md).
     if (left != nullptr)
         for_each_packet([&](int r, int c, const packet& four) {
             *reinterpret_cast<packet*>(left + r * tile::n + c) = swapped(four);

@@ -4,15 +4,11 @@
 //   A tile, stored transposed: 8 (k) x 128 (m)      | quads of 4 x 4 of all lanes | once more to the right |
 //   B tile: 8 (k) x 128 (n)                         | once more below             | and both               |
 //
-// In register_tiled a warp computes 16 x 128: for each k it reads 144 elements of shared memory for 2048 multiply-adds, four
-// bytes at a time, 16 passes of 128 bytes, and that takes as long as the multiply-adds. A warp of 32 x 64 reads 96, and since
-// a thread's rows and columns come in fours, 16 bytes at a time: 4 instructions, 8 passes. What lanes share is broadcast, what
-// they do not share lies in different banks.
-//
-// Global memory is read 16 bytes at a time as well, along k or along m (n), into registers, before the arithmetic that hides
-// it; two buffers leave one barrier a step. At edges, at odd addresses and where neither dimension is contiguous the elements
-// are read one by one. Any shape, any strides. What limits it: 64 products for each 8 passes of shared memory, where a thread
-// with more elements needs fewer; the next tiles' way through registers; a barrier every 8 of k.
+// A warp of register_tiled computes 16 x 128. For each k it reads 144 elements for 2048 multiply-adds, in 16 passes of shared
+// memory, which take as long as the multiply-adds. A warp of 32 x 64 reads 96, in quads of 16 bytes: 8 passes. Global memory
+// is read 16 bytes at a time too, into registers, before the arithmetic that hides it. Two buffers leave one barrier a step.
+// At edges, at odd addresses and where neither dimension is contiguous, elements are read one by one. Any shape, any strides.
+// What limits it: the 8 passes for each 64 products, the way of the next tiles through registers, and a barrier every 8 of k.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/fragment.cuh"

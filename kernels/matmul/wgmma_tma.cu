@@ -2,10 +2,10 @@
 //
 //   | load 128 x 64 of A, 64 x 128 of B | multiply 128 x 128 x 64 | load | multiply ...
 //
-// mma_sync spends most of its instructions on moving fragments: addresses, copies, ldmatrix. Here a single instruction
-// copies a box of the matrix, swizzled (the tensor memory accelerator), and a single one multiplies 64 x 128 x 16, with
-// both operands read from shared memory and only the sums in registers (wgmma). Loading and multiplying still take
-// turns: only the other blocks of the multiprocessor, up to three, fill the gaps.
+// mma_sync spends most of its instructions on moving fragments: addresses, copies, ldmatrix. Here one instruction of the
+// tensor memory accelerator copies a box of the matrix, swizzled. One wgmma multiplies 64 x 128 x 16: it reads both operands
+// from shared memory, and only the sums are in registers. What limits it: loading and multiplying still take turns, and only
+// the other blocks of the multiprocessor, up to three, fill the gaps.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/element.cuh"
