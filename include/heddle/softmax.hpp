@@ -16,7 +16,12 @@
 namespace heddle {
 
 /// The rungs of softmax and log_softmax; kernels/softmax/README.md is their ladder.
-enum class softmax_algorithm { automatic, naive, online, vectorized };
+enum class softmax_algorithm {
+    automatic,
+    naive,
+    online,
+    vectorized,
+};
 
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
 std::span<const softmax_algorithm> softmax_algorithms();

@@ -6,6 +6,7 @@
 // (rms_norm: twice), the later times from L1 or L2 where the row fits, element by element; blocks of 256
 // threads are too large for short rows. Any strides.
 
+#include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
@@ -19,8 +20,6 @@ namespace {
 struct tile {
     static constexpr int threads = 256;
 };
-
-constexpr std::int64_t max_grid = (std::int64_t{1} << 31) - 1;
 
 /// Every thread gets the sum over the block.
 __device__ float block_sum(float value, float (&values)[tile::threads]) {
@@ -68,7 +67,7 @@ __global__ void __launch_bounds__(tile::threads) block_per_row(arguments<T> a) {
 }  // namespace
 
 plan plan_block_per_row(const norm_problem& problem, const device_traits&) {
-    return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid)}};
+    return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x)}};
 }
 
 template <bool centred, class T>

@@ -8,6 +8,7 @@
 // waiting for the one before it, two reads, and blocks of 256 threads for rows that have fewer elements. Any
 // strides.
 
+#include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -21,8 +22,6 @@ namespace {
 struct tile {
     static constexpr int threads = 256;
 };
-
-constexpr std::int64_t max_grid = (std::int64_t{1} << 31) - 1;
 
 template <bool logarithm, class T>
 __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
@@ -73,7 +72,7 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
 }  // namespace
 
 plan plan_online(const softmax_problem& problem, const device_traits&) {
-    return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid)}};
+    return {.rows = {.threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x)}};
 }
 
 template <bool logarithm, class T>
