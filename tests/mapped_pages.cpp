@@ -1,7 +1,9 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/mapped_buffer.hpp"
+#include "tests/support/norm.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/softmax.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
@@ -279,11 +281,13 @@ TEST_P(mapped_softmax, keeps_to_its_operands) {
         for (const matrix_shape& m : matrices) {
             const std::int64_t size = extent(m.rows, m.row_stride, m.cols);
             const auto xs = random_elements<T>(size);
-            EXPECT_TRUE(this->check_edges(text(m), [&](operands& o) {
+            const matrix_view<T> shape{nullptr, m.rows, m.cols, m.row_stride};
+            const bool ran = this->check_edges(text(m), [&](operands& o) {
                 softmax<T>({o.of(xs), m.rows, m.cols, m.row_stride},
                            matrix_view<T>{o.result<T>(size), m.rows, m.cols, m.row_stride}, *this->stream_,
                            {.algorithm = this->GetParam()});
-            }));
+            });
+            EXPECT_EQ(ran, test::takes(this->GetParam(), shape, shape));
         }
     };
     check_type(float{});
@@ -300,14 +304,17 @@ TEST_P(mapped_norm, keeps_to_its_operands) {
             const auto xs = random_elements<T>(size), gammas = random_elements<T>(m.cols),
                        betas = random_elements<T>(m.cols);
             const norm_options options{.algorithm = this->GetParam()};
-            EXPECT_TRUE(this->check_edges(text(m), [&](operands& o) {
+            const matrix_view<T> shape{nullptr, m.rows, m.cols, m.row_stride};
+            const vector_view<T> parameters{nullptr, m.cols};
+            const bool ran = this->check_edges(text(m), [&](operands& o) {
                 layer_norm<T>(
                     {o.of(xs), m.rows, m.cols, m.row_stride}, {o.of(gammas), m.cols}, {o.of(betas), m.cols},
                     matrix_view<T>{o.result<T>(size), m.rows, m.cols, m.row_stride}, *this->stream_, options);
                 rms_norm<T>({o.of(xs), m.rows, m.cols, m.row_stride}, {o.of(gammas), m.cols},
                             matrix_view<T>{o.result<T>(size), m.rows, m.cols, m.row_stride}, *this->stream_,
                             options);
-            }));
+            });
+            EXPECT_EQ(ran, test::takes(options.algorithm, shape, parameters, parameters, shape));
         }
     };
     check_type(float{});

@@ -71,9 +71,10 @@ TYPED_TEST(norm_rows, work_in_place) {
     for (const std::int64_t cols : {3, 128, 1024, 5000, 40000, 140001})
         for (const norm_algorithm algorithm : every_algorithm()) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
+            guarded<TypeParam> x(2, cols, cols + 4);
+            if (!test::takes(algorithm, x.matrix(), {}, {}, x.matrix())) continue;
             const auto xs = random_elements<TypeParam>(2 * cols, -5, 5);
             const norm_options options{.algorithm = algorithm};
-            guarded<TypeParam> x(2, cols, cols + 4);
             x.upload(xs);
             layer_norm<TypeParam>(x.matrix(), {}, {}, x.matrix(), *this->stream, options);
             this->stream->synchronize();

@@ -48,9 +48,10 @@ TYPED_TEST(softmax_rows, works_in_place) {
     for (const std::int64_t cols : {3, 128, 1024, 5000, 40000, 140001})
         for (const softmax_algorithm algorithm : every_algorithm()) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
+            guarded<TypeParam> x(2, cols, cols + 4);
+            if (!test::takes(algorithm, x.matrix(), x.matrix())) continue;
             const auto xs = random_elements<TypeParam>(2 * cols, -5, 5);
             const reference expected(xs, cols, test::softmax_steps_of(algorithm, cols));
-            guarded<TypeParam> x(2, cols, cols + 4);
             x.upload(xs);
             softmax<TypeParam>(x.matrix(), x.matrix(), *this->stream, {.algorithm = algorithm});
             this->stream->synchronize();

@@ -53,6 +53,7 @@ TYPED_TEST(softmax_edges, of_equal_infinities_are_shares) {
     for (const softmax_algorithm algorithm : every_algorithm()) {
         SCOPED_TRACE(to_string(algorithm));
         guarded<TypeParam> x(2, 4, 4), y(2, 4, 4);
+        if (!test::takes(algorithm, x.matrix(), y.matrix())) continue;
         x.upload(xs);
         softmax<TypeParam>(x.matrix(), y.matrix(), *this->stream, {.algorithm = algorithm});
         this->stream->synchronize();

@@ -23,8 +23,6 @@ struct row_layout {
     std::int64_t padding = 0;  ///< elements after each row (each column of a column-major matrix)
     std::int64_t step = 1;     ///< from an element to its neighbour
     bool column_major = false;
-
-    [[nodiscard]] bool has_rows_side_by_side() const { return step == 1 && !column_major; }
 };
 
 template <class T>

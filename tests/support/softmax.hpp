@@ -1,7 +1,9 @@
 #pragma once
 
 #include "tests/support/numeric.hpp"
+#include <heddle/device.hpp>
 #include <heddle/softmax.hpp>
+#include <heddle/view.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +37,17 @@ inline softmax_steps softmax_steps_of(softmax_algorithm algorithm, std::int64_t 
             break;  // whichever it chose
     }
     return {std::max(naive.additions, vectorized.additions), online.rescalings + vectorized.rescalings};
+}
+
+/// Whether a rung runs a call on the current device. No rung refuses an alignment; all take an empty matrix.
+template <class T>
+bool takes(softmax_algorithm algorithm, const matrix_view<T>& x, const matrix_view<T>& y) {
+    const softmax_problem problem{.rows = y.rows,
+                                  .cols = y.cols,
+                                  .unit_stride = y.cols == 1 || (x.col_stride == 1 && y.col_stride == 1),
+                                  .element_bytes = sizeof(T)};
+    const bool is_empty = y.rows == 0 || y.cols == 0;
+    return is_empty || why_not(algorithm, problem, traits_of(current_device())).empty();
 }
 
 /// In double, whose own error is far below every bound. u = 2^-24. See docs/accuracy.md.
