@@ -3,6 +3,7 @@
 with it before the library that was built. Tests that need a GPU skip where there is none.
 
 A step is a block fenced as `~~~cuda file=PATH`, a file that is new, or `~~~diff file=PATH`, a unified diff of one that is there.
+What a hunk takes out, with the lines around it, stands in the file once; at which line does not matter.
 
 usage: add_a_kernel.py ROOT BUILD   BUILD is a folder of Ninja's in which a static library and test_softmax are built
        add_a_kernel.py --self-test  breaks the steps of a small page and fails unless each break is found
@@ -236,7 +237,7 @@ def check(root: pathlib.Path, folder: pathlib.Path) -> int:
 
 # --- the check itself ---
 
-TREE = {"a/list": "one\ntwo\n\nthree\n"}
+TREE = {"a/list": "one\ntwo\n\nthree\n\nfour\n"}
 RIGHT = """Text.
 
 ~~~cuda file=a/new.cu
@@ -250,7 +251,7 @@ kernel
 -two
 +2
 +2.5
-@@ -3,2 +4,2 @@
+@@ -70,2 +80,2 @@
 
 -three
 +3
@@ -268,6 +269,7 @@ WRONG = [  # what takes the place of what in the right page, and what is said th
     (" one\n", " ones\n", "0 places, not one"),
     ("-two\n", "-two \n", "0 places, not one"),
     ("three", "3", "0 places, not one"),
+    ("@@ -70,2 +80,2 @@\n\n-three\n", "@@ -70 +80,2 @@\n\n", "2 places, not one"),
     ("+2.5\n", "", "not as its head says"),
     ("+2.5\n", "2.5\n", "not as its head says"),
     ("~~~\n```", "```", "has no end"),
@@ -294,7 +296,7 @@ def self_test() -> int:
 
     failures = []
     for times in (1, 2):
-        if (files := files_after(RIGHT, times)) != {"a/new.cu": "kernel\n", "a/list": "one\n2\n2.5\n\n3\n"}:
+        if (files := files_after(RIGHT, times)) != {"a/new.cu": "kernel\n", "a/list": "one\n2\n2.5\n\n3\n\nfour\n"}:
             failures.append(f"the right page, followed {times} times, makes {files}")
     for right, wrong, expected in WRONG:
         if RIGHT.count(right) != 1 or expected not in (heard := said(lambda: files_after(RIGHT.replace(right, wrong)))):

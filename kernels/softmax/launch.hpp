@@ -19,7 +19,7 @@ struct arguments {
 
 /// How a rung does a problem.
 struct plan {
-    row_plan rows;  ///< of naive and online, the blocks and threads alone
+    row_plan rows;  ///< all of it for vectorized, the blocks and threads alone for the others
     int width = 1;  ///< elements that are loaded at once
 };
 
