@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <ranges>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -60,6 +60,15 @@ inline constexpr auto needs = []<class Problem>(const Problem& problem, const de
     return reason;
 };
 
+/// For the kernels that are compiled for this architecture alone.
+template <class Problem>
+inline constexpr need<Problem> hopper{[](const Problem&, const device_traits& device) {
+                                          return HEDDLE_COMPILED_FOR_90 != 0 &&
+                                                 device.compute_capability_major == 9 &&
+                                                 device.compute_capability_minor == 0;
+                                      },
+                                      "needs a device of compute capability 9.0, and heddle built for it"};
+
 /// For rungs that run any problem.
 inline constexpr auto any_problem = needs<>;
 inline constexpr auto always = [](const auto&, const auto&) { return true; };
@@ -74,6 +83,8 @@ inline constexpr auto launch_if = []<class Plan, class Arguments>([[maybe_unused
     if constexpr (is_built &&
                   std::is_invocable_v<decltype(function), const Plan&, const Arguments&, cudaStream_t>)
         function(plan, arguments, stream);
+    else
+        throw std::logic_error("a kernel that is not compiled was chosen");
 };
 
 /// The enumerators of a table, in its order, each once.

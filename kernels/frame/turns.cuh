@@ -4,12 +4,12 @@
 
 namespace heddle::kernels::frame {
 
-/// Two warpgroups of a block that take turns at the tensor cores: what one does beside its products runs under those of the
+/// Two warpgroups of a block that take turns at the tensor cores, step by step: what one does beside its products runs under those of the
 /// other. Left alone they begin together, end together, and leave the tensor cores idle together.
-class turns {
+class step_turns {
   public:
     /// `me`: 0 has the first turn. Nobody else uses the barriers from `first_barrier` on, two of them.
-    __device__ turns(int first_barrier, int me)
+    __device__ step_turns(int first_barrier, int me)
         : mine_(first_barrier + me), others_(first_barrier + 1 - me), me_(me) {
         if (me_ == 1) pass();
     }

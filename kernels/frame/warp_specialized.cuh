@@ -7,23 +7,36 @@
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
-#include "kernels/frame/shared_sums.cuh"
+#include "kernels/frame/sum_exchange.cuh"
 #include "kernels/frame/tile_scheduler.hpp"
 #include <heddle/error.hpp>
 
-/// The frame of the kernels that multiply on Hopper's tensor cores. A block has a warpgroup that loads and others that multiply,
-/// with a ring of stages in shared memory between them, and goes from tile to tile of C.
+/// A frame for kernels that multiply on Hopper's tensor cores. A block has a warpgroup that loads and others that multiply, with a
+/// ring of stages in shared memory between them, and goes from tile to tile of C.
 ///
 ///   producer   | load tile 0 | load tile 1 ...
 ///   consumers        | multiply 0 | store 0 | multiply 1 ...
 ///
-/// A kernel is a Mainloop (what a stage holds, how it is loaded and multiplied), an Epilogue (what becomes of a tile's sums) and a
-/// Schedule (which tiles of which product a worker has). The frame has the rest: barriers, registers, clusters, early launch,
-/// tiles that several workers share.
+/// tile_kernel puts three parts together, and has what is common: barriers, clusters, tiles that several workers share.
+///
+///   Mainloop   tile                  extents m, n and k, stages, consumers; and tile_defaults
+///              storage               what the stages hold in shared memory
+///              prefetch(p)           of the product's tensor maps
+///              load(...)             one load into a stage, by the producer
+///              multiply<n>(...)      a consumer's sums of a tile, of which n columns are multiplied
+///              end()                 after a consumer's last tile; and mainloop_defaults
+///   Epilogue   storage, prefetch(p)  the same
+///              fetch(half, row, col) what is added to the sums, before they are multiplied
+///              store<n>(...)         from a consumer's sums to C
+///              end(thread)           after a consumer's last tile
+///   Work       the products and their tiles: one_product or product_group
+///
+/// The kernel itself, tile_loop, also takes a class that has produce() and consume() of its own, as bf16x6 has.
+///
+/// Named barriers: 0 is __syncthreads(); from 1 on each consumer has one for itself; one more is for the set-up.
 namespace heddle::kernels::frame {
 
-/// What a Mainloop's Tile says of a block, beside its extents m, n and k, its stages and its consumers: the warpgroups that
-/// multiply.
+/// What a Mainloop's tile need not say.
 struct tile_defaults {
     static constexpr int cluster = 1;  ///< blocks, one below the other, that share their tiles of B
     static constexpr int halves = 1;   ///< of 64 rows each, that a consumer has
@@ -32,22 +45,28 @@ struct tile_defaults {
     static constexpr bool streams = true;  ///< workers may share a tile
 };
 
-/// And what a Mainloop says of its stages.
+/// What a Mainloop need not say.
 struct mainloop_defaults {
-    static constexpr int loads = 1;  ///< of a step
-    static constexpr bool warps_release =
-        true;                         ///< each warp reads a stage for itself, else a consumer as one
-    static constexpr int narrow = 0;  ///< columns: where no more are left of C, no more are multiplied
+    static constexpr int loads = 1;  ///< of a step along k, each into a stage
+    /// Each warp of a consumer tells when it has read a stage; else one thread of the consumer does.
+    static constexpr bool warps_release = true;
+    /// Where it is not 0: where C has no more columns than this in a tile, no more are multiplied, and where it has no row for a
+    /// consumer, the consumer multiplies nothing.
+    static constexpr int narrow = 0;
 };
 
 /// What the producer loads.
 struct tile_place {
     int row;  ///< element of C where the block's tile begins
     int col;
-    int load;  ///< along k
+    int load;  ///< counted along k
     int batch;
     int rank;  ///< of the block in its cluster
 };
+
+/// The first named barrier that the frame does not use.
+template <class Tile>
+inline constexpr int first_free_barrier = Tile::consumers + 2;
 
 /// The tiles of one product: `whole` ones, and streamed ones that several workers share.
 template <class Product_>
@@ -58,9 +77,9 @@ struct one_product {
     tile_schedule schedule;
     shared_sums sums;
 
-    class worker {
+    class walker {
       public:
-        __device__ worker(const one_product& all, int index)
+        __device__ walker(const one_product& all, int index)
             : product_(all.product), tiles_(all.schedule, index) {}
         __device__ bool next(tile_work& work) { return tiles_.next(work); }
         __device__ const Product& product() const { return product_; }
@@ -79,9 +98,9 @@ struct product_group {
     Product products[most];
     grouped_schedule<most> schedule;
 
-    class worker {
+    class walker {
       public:
-        __device__ worker(const product_group& all, int index)
+        __device__ walker(const product_group& all, int index)
             : products_(all.products), tiles_(all.schedule, index) {}
         __device__ bool next(tile_work& work) { return tiles_.next(index_, work); }
         __device__ const Product& product() const { return products_[index_]; }
@@ -93,26 +112,28 @@ struct product_group {
     };
 };
 
-template <class Mainloop, class Epilogue, class Schedule_>
+template <class Mainloop, class Epilogue, class Work_>
 struct tile_kernel {
-    using Schedule = Schedule_;
-    using Product = typename Schedule::Product;
+    using Work = Work_;
+    using Product = typename Work::Product;
     using tile = typename Mainloop::tile;
     static constexpr int threads = (tile::consumers + 1) * warpgroup_threads;
     static constexpr int cluster = tile::cluster;
     static constexpr int producer_threads = 1;
     static constexpr int producer_registers = 40;
     static constexpr int consumer_registers = 232;
+    static_assert(!tile::streams || tile::halves == 1, "the sums of one half are exchanged");
+    static_assert(Mainloop::narrow == 0 || !tile::take_turns, "a consumer's rows are those of its number");
 
     struct shared_storage {
         typename Mainloop::storage stages;
         typename Epilogue::storage epilogue;
         stage_barriers<tile::stages> barriers;
-        ptx::mbarrier turns[tile::consumers];
-        bool is_last[tile::consumers];
+        ptx::mbarrier tile_turns[tile::consumers];  ///< where consumers take turns
+        bool is_last[tile::consumers];              ///< where workers share tiles
     };
 
-    const Schedule& schedule;
+    const Work& all;
     shared_storage& shared;
     int worker = static_cast<int>(blockIdx.x) / cluster;
     int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
@@ -120,10 +141,10 @@ struct tile_kernel {
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     stage_position<tile::stages> at{};
 
-    static __device__ void prefetch(const Schedule& schedule) {
-        if constexpr (!Schedule::is_group) {
-            Mainloop::prefetch(schedule.product);
-            Epilogue::prefetch(schedule.product);
+    static __device__ void prefetch(const Work& all) {
+        if constexpr (!Work::is_group) {
+            Mainloop::prefetch(all.product);
+            Epilogue::prefetch(all.product);
         }
     }
 
@@ -132,20 +153,20 @@ struct tile_kernel {
         constexpr int emptiers = tile::take_turns ? 1 : tile::consumers;
         constexpr int arrivals = Mainloop::warps_release ? warpgroup_threads / warp_size : 1;
         if constexpr (tile::take_turns)
-            for (ptx::mbarrier& turn : shared.turns) ptx::init(&turn, warpgroup_threads);
-        shared.barriers.init(1, emptiers * arrivals * cluster);
+            for (ptx::mbarrier& turn : shared.tile_turns) ptx::init(&turn, warpgroup_threads);
+        shared.barriers.init(1, emptiers * arrivals * cluster);  // and a fence for all of them
     }
 
     __device__ int row_of(const tile_work& work) const { return (work.row * cluster + rank) * tile::m; }
     __device__ int col_of(const tile_work& work) const { return work.col * tile::n; }
-    /// Of the tile's rows, this warpgroup's.
+    /// Where this consumer's rows begin in the tile.
     __device__ int row_of_half(int half) const { return (tile::take_turns ? half : group) * warpgroup_m; }
 
     __device__ void produce() {
-        typename Schedule::worker tiles(schedule, worker);
+        typename Work::walker tiles(all, worker);
         for (tile_work work{}; tiles.next(work);) {
             const Product& p = tiles.product();
-            if constexpr (Schedule::is_group) Epilogue::prefetch(p);
+            if constexpr (Work::is_group) Epilogue::prefetch(p);  // its loads come at once, its stores later
             for (int load = work.first * Mainloop::loads; load < work.last * Mainloop::loads;
                  ++load, at.advance()) {
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
@@ -161,7 +182,7 @@ struct tile_kernel {
 
     __device__ void wait() { ptx::wait(&shared.barriers.full[at.stage], at.parity); }
 
-    /// This consumer has done with a stage. Every block that fills it here must know.
+    /// This consumer has done with a stage. Where blocks of a cluster fill one another's stages, all of them are told.
     __device__ void release(int stage) {
         int arriver = thread;
         if constexpr (Mainloop::warps_release) {
@@ -177,19 +198,19 @@ struct tile_kernel {
 
     /// The other consumer may begin its tile.
     __device__ void pass_turn() {
-        if constexpr (tile::take_turns) ptx::arrive(&shared.turns[(group + 1) % tile::consumers]);
+        if constexpr (tile::take_turns) ptx::arrive(&shared.tile_turns[(group + 1) % tile::consumers]);
     }
 
-    /// Whether this warpgroup has the sums of a shared tile now.
+    /// Adds up what the workers have of a shared tile. Whether this one is to store the sums.
     template <int n>
     __device__ bool combine(int shared_tile, float (&sums)[n / 2]) {
-        const sum_exchange<n, tile::n> exchange(schedule.schedule, schedule.sums, worker,
-                                                cluster * tile::consumers, rank * tile::consumers + group,
-                                                1 + group, shared.is_last[group]);
+        const sum_exchange<n, tile::n> exchange(all.schedule, all.sums, worker, cluster * tile::consumers,
+                                                rank * tile::consumers + group, 1 + group,
+                                                shared.is_last[group]);
         return exchange.combine(shared_tile, sums);
     }
 
-    /// Of the tile's columns the first n.
+    /// Multiplies and stores the first n columns of a tile.
     template <int n>
     __device__ void consume_tile(const Mainloop& mainloop, const Product& p, const tile_work& work) {
         const int row = row_of(work), col = col_of(work);
@@ -205,8 +226,8 @@ struct tile_kernel {
             epilogue.template store<n>(half, row + row_of_half(half), col, work.batch, sums[half]);
     }
 
-    /// Stages of rows that C does not have.
-    __device__ void pass(int steps) {
+    /// Lets the stages of a tile go that has no rows of C for this consumer.
+    __device__ void skip_tile(int steps) {
         for (int load = 0; load < steps * Mainloop::loads; ++load, at.advance()) {
             wait();
             release(at.stage);
@@ -214,7 +235,7 @@ struct tile_kernel {
     }
 
     __device__ void consume() {
-        typename Schedule::worker tiles(schedule, worker);
+        typename Work::walker tiles(all, worker);
         const Mainloop mainloop(group, thread);
         [[maybe_unused]] int turn = 0;
         for (tile_work work{}; tiles.next(work);) {
@@ -225,12 +246,13 @@ struct tile_kernel {
                     at.skip((work.last - work.first) * Mainloop::loads);
                     continue;
                 }
-                // The other has waited for its last stage: a barrier's parity tells no more than two rounds apart.
-                if (before > 0) ptx::wait(&shared.turns[group], (before - 1) / tile::consumers % 2);
+                // A barrier's parity is one bit: who waits more than a round ahead would pass too early. So this one waits until
+                // the other has waited for its last stage.
+                if (before > 0) ptx::wait(&shared.tile_turns[group], (before - 1) / tile::consumers % 2);
             }
             if constexpr (Mainloop::narrow > 0) {
                 if (row_of(work) + group * warpgroup_m >= p.m) {
-                    pass(work.last - work.first);
+                    skip_tile(work.last - work.first);
                     continue;
                 }
                 if (col_of(work) + Mainloop::narrow >= p.n) {
@@ -255,20 +277,20 @@ template <class Kernel>
 inline constexpr int launch_threads = 1;
 #endif
 
-/// The kernel of all. `Kernel` is a tile_kernel, or one that produces and consumes otherwise.
+/// `Kernel` is a tile_kernel, or a class that has the same members for this.
 template <class Kernel>
 __global__ void __launch_bounds__(launch_threads<Kernel>, 1)
-    warp_specialized(const __grid_constant__ typename Kernel::Schedule schedule) {
+    tile_loop(const __grid_constant__ typename Kernel::Work all) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<typename Kernel::shared_storage*>(storage);
-    if (threadIdx.x == warpgroup_threads) Kernel::prefetch(schedule);
+    if (threadIdx.x == warpgroup_threads) Kernel::prefetch(all);
     if (threadIdx.x == 0) Kernel::init(shared);
     const bool produces = threadIdx.x < warpgroup_threads;
     if constexpr (Kernel::cluster > 1 || Kernel::producer_threads > 1) {
         ptx::sync_cluster<Kernel::cluster>();
     } else {  // the producer, who set the barriers up, waits for nobody
-        constexpr int barrier = 1 + Kernel::threads / warpgroup_threads;
+        constexpr int barrier = Kernel::threads / warpgroup_threads;  // behind those of the consumers
         constexpr int threads = warp_size + Kernel::threads - warpgroup_threads;
         if (threadIdx.x < warp_size)
             ptx::arrive_threads(barrier, threads);
@@ -278,7 +300,7 @@ __global__ void __launch_bounds__(launch_threads<Kernel>, 1)
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 
-    Kernel self{schedule, shared};
+    Kernel self{all, shared};
     if (produces) {
         ptx::release_registers<Kernel::producer_registers>();
         if (threadIdx.x < Kernel::producer_threads) self.produce();
@@ -294,12 +316,12 @@ __global__ void __launch_bounds__(launch_threads<Kernel>, 1)
 template <class Kernel>
 bool is_compiled() {
     cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, warp_specialized<Kernel>));
+    check(cudaFuncGetAttributes(&attributes, tile_loop<Kernel>));
     return attributes.maxThreadsPerBlock >= Kernel::threads;
 }
 
 template <class Kernel>
-void launch(const typename Kernel::Schedule& schedule, int workers, cudaStream_t stream) {
+void launch(const typename Kernel::Work& all, int workers, cudaStream_t stream) {
     kernels::launch({.blocks = {workers * Kernel::cluster},
                      .threads = {Kernel::threads},
                      .shared_bytes = sizeof(typename Kernel::shared_storage),
@@ -307,7 +329,7 @@ void launch(const typename Kernel::Schedule& schedule, int workers, cudaStream_t
                      .stream = stream,
                      .cluster = Kernel::cluster,
                      .begins_early = true},
-                    warp_specialized<Kernel>, schedule);
+                    tile_loop<Kernel>, all);
 }
 
 }  // namespace heddle::kernels::frame

@@ -62,6 +62,13 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
         }
     }
 
+    __device__ void store_total(int row, int col, const float (&total)[tile::sums]) const {
+        if (p.c.epilogue.is_identity)
+            store<tile::n>(p.c, row, col, total);
+        else
+            finish<tile::n>(p.c, row, 8, col, total);
+    }
+
     __device__ frame::sum_exchange<tile::n> exchange(int consumer) const {
         return {all.schedule,
                 all.sums,
@@ -133,7 +140,9 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
                 multiply(0, 1, i, true);
                 ptx::wgmma_commit();
             }
-            if (more) {
+            const bool finishes = at.is_last_of_tile && !p.c.epilogue.is_identity;
+            const bool splits_now = more && !finishes;  // an epilogue needs the registers
+            if (splits_now) {
                 ptx::wgmma_wait<tile::instructions - 1>();
                 split_for(step + 1, 0);
                 ptx::wgmma_wait<tile::instructions - 2>();
@@ -143,13 +152,16 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
             }
             ptx::wgmma_wait<0>();
             release_pieces(stage);
-            if (more) split_for(step + 1, 3);
+            if (splits_now) split_for(step + 1, 3);
             add();
             if (!at.is_last_of_tile) continue;
             if (at.shared_tile < 0 || exchange(consumer).combine(at.shared_tile, total))
-                store<tile::n>(p.c, row_of(at) + row, at.col * tile::n + lane % 4 * 2, total);
+                store_total(row_of(at) + row, at.col * tile::n + lane % 4 * 2, total);
 #pragma unroll
             for (float& sum : total) sum = 0;
+            if (more && finishes)
+#pragma unroll
+                for (int i = 0; i < tile::instructions; ++i) split_for(step + 1, i);
         }
     }
 };

@@ -77,11 +77,11 @@ struct split_storage {
     bool flags[tile::consumers];
 };
 
-__device__ int stage_of(int step) {
+__device__ inline int stage_of(int step) {
     return step % stages;
 }
 /// The parity of the phase that ends when what `step` needs has come. A stage is free when the phase before it has ended.
-__device__ unsigned parity_of(int step) {
+__device__ inline unsigned parity_of(int step) {
     return static_cast<unsigned>(step / stages % 2);
 }
 

@@ -11,7 +11,7 @@ namespace heddle::kernels::matmul::bf16x6 {
 
 template <bool a_k_major, bool b_k_major, bool by_boxes, int cluster_>
 struct producer {
-    using Schedule = frame::one_product<float_product>;
+    using Work = frame::one_product<float_product>;
     static constexpr int cluster = cluster_;
     static constexpr int threads = (1 + tile::consumers) * warpgroup_threads;
     static constexpr int producer_threads = warpgroup_threads;
@@ -23,7 +23,7 @@ struct producer {
     using piece_tile = typename shared_storage::piece_tile;
     using piece_share = typename shared_storage::piece_share;
 
-    const Schedule& all;
+    const Work& all;
     shared_storage& shared;
     const float_product& p = all.product;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
@@ -31,7 +31,7 @@ struct producer {
     int worker = static_cast<int>(blockIdx.x) / cluster;
     int rank = cluster == 1 ? 0 : static_cast<int>(ptx::cluster_rank());
 
-    static __device__ void prefetch(const Schedule& all) {
+    static __device__ void prefetch(const Work& all) {
         if constexpr (by_boxes) {
             ptx::prefetch(all.product.a.map);
             ptx::prefetch(all.product.b.map);

@@ -4,14 +4,16 @@
 #include "kernels/matmul/store.cuh"
 
 #include <limits>
+#include <type_traits>
 
 /// From a tile's sums to C by boxes of the tensor memory accelerator, with what follows a product done on the way.
 namespace heddle::kernels::matmul {
 
 /// C is staged in boxes of 64 rows of 128 bytes, or of 64 where those do not divide the tile. With an epilogue it costs more code.
-template <class Out, class Activation, class Tile, bool has_epilogue>
+template <class Out, class Activation, class Tile>
 class boxed_epilogue {
   public:
+    static constexpr bool has_epilogue = Tile::has_epilogue;
     static constexpr int n = Tile::n;
     static constexpr int out_row = swizzle_bytes / static_cast<int>(sizeof(Out));
     static constexpr int out_cols = n % out_row == 0 ? out_row : out_row / 2;
@@ -37,8 +39,9 @@ class boxed_epilogue {
         if constexpr (has_epilogue) biases[half].fetch(p, row, col);
     }
 
-    template <int>
+    template <int columns>
     __device__ void store(int half, int row, int col, int batch, const float (&sums)[n / 2]) {
+        static_assert(columns == n, "all of a tile is multiplied");
         if constexpr (has_epilogue)
             store_with_epilogue(row, col, batch, sums, biases[half]);
         else

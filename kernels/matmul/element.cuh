@@ -24,14 +24,20 @@ __device__ inline float element_or_zero(const matrix_view<const float>& m, std::
 }
 
 /// C = alpha * sum + beta * C for one element, and what the epilogue makes of it. C is not read where beta is 0.
-template <class In, class Out, class Activation>
+template <bool has_epilogue, class In, class Out, class Activation>
 __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, std::int64_t col, float sum) {
     if (row >= p.c.rows || col >= p.c.cols) return;
     Out& c = element(p.c, row, col);
     float result = p.beta == 0.0f ? p.alpha * sum : p.alpha * sum + p.beta * static_cast<float>(c);
-    if constexpr (!std::is_same_v<In, float>)
+    if constexpr (has_epilogue)
         if (!p.epilogue.is_identity) result = applied(p.epilogue, result, row, col);
     c = static_cast<Out>(result);
+}
+
+/// Of float `naive` alone calls the one with an epilogue for its elements: others have too many of them.
+template <class In, class Out, class Activation>
+__device__ void store(const product<In, Out, Activation>& p, std::int64_t row, std::int64_t col, float sum) {
+    store<!std::is_same_v<In, float>>(p, row, col, sum);
 }
 
 /// The product that this block works on: a batch lies along z.

@@ -4,7 +4,6 @@
 #include <heddle/view.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace heddle::kernels::matmul {
 
@@ -29,17 +28,5 @@ epilogue<Out> transposed(const epilogue<Out>& e) {
     return {e.activation,      e.scale,    e.column_bias,         e.column_bias_stride,  e.row_bias,
             e.row_bias_stride, e.residual, e.residual_col_stride, e.residual_row_stride, e.is_identity};
 }
-
-/// float products have none.
-struct no_epilogue {
-    static constexpr bool is_identity = true;
-};
-
-constexpr no_epilogue transposed(no_epilogue e) {
-    return e;
-}
-
-template <class In, class Out, class Activation>
-using epilogue_of = std::conditional_t<std::is_same_v<In, float>, no_epilogue, epilogue<Out, Activation>>;
 
 }  // namespace heddle::kernels::matmul

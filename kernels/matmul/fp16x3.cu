@@ -28,6 +28,8 @@
 namespace heddle::kernels::matmul {
 namespace {
 
+using namespace fp16x3;
+
 struct tile : frame::tile_defaults {
     static constexpr int m = fp16x3_tile.m;
     static constexpr int n = fp16x3_tile.n;
@@ -57,9 +59,11 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     };
 
     int group;
-    frame::turns turn;
+    frame::step_turns turn;
+    static_assert(tile::consumers == 2, "two take turns");
 
-    __device__ fp16x3_mainloop(int group, int /*thread*/) : group(group), turn(1 + tile::consumers, group) {}
+    __device__ fp16x3_mainloop(int group, int /*thread*/)
+        : group(group), turn(frame::first_free_barrier<tile>, group) {}
     __device__ void end() const { turn.end(); }
 
     static __device__ void prefetch(const split_product& p) {
@@ -134,9 +138,11 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
 };
 
 template <bool a_k_major, bool b_k_major>
-void launch_order(split_product p, const split_operand& a, const split_operand& b,
-                  const frame::tile_schedule& schedule, const frame::shared_sums& sums, cudaStream_t stream) {
+void launch_order(split_product p, const split_operand& a, const split_operand& b, const plan& plan,
+                  const frame::shared_sums& sums, cudaStream_t stream) {
     using mainloop = fp16x3_mainloop<a_k_major, b_k_major>;
+    using kernel =
+        frame::tile_kernel<mainloop, registers_epilogue<split_product>, frame::one_product<split_product>>;
     const auto map_of = [](const split_operand& operand, int box_rows) {
         const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols,
                                             operand.layout.stride};
@@ -144,9 +150,10 @@ void launch_order(split_product p, const split_operand& a, const split_operand& 
     };
     p.a = map_of(a, mainloop::a_tile::box_rows);
     p.b = map_of(b, mainloop::b_tile::box_rows);
-    frame::launch<
-        frame::tile_kernel<mainloop, registers_epilogue<split_product>, frame::one_product<split_product>>>(
-        {p, schedule, sums}, schedule.workers, stream);
+    const frame::tile_schedule schedule = schedule_of(plan);
+    launch_split(a, a_k_major, stream);
+    launch_split(b, b_k_major, stream);
+    frame::launch<kernel>({p, schedule, sums}, schedule.workers, stream);
 }
 
 }  // namespace
@@ -154,14 +161,11 @@ void launch_order(split_product p, const split_operand& a, const split_operand& 
 void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
     const std::int64_t k = a.cols;
-    const frame::tile_schedule schedule = schedule_of(plan);
     const bool a_k_major = is_split_by_rows(a), b_k_major = !is_split_by_rows(b);
     std::byte* free = arguments.workspace + workspace_ticket_bytes + plan.sums_bytes;
     constexpr float balance = 0x1p-14F;
-    const split_operand of_a =
-        split(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free, stream);
-    const split_operand of_b =
-        split(b_k_major ? transposed(b) : b, b_k_major, tile::n, 1 / balance, free, stream);
+    const split_operand of_a = lay_out(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free);
+    const split_operand of_b = lay_out(b_k_major ? transposed(b) : b, b_k_major, tile::n, 1 / balance, free);
     const auto map_of_powers = [k](const split_operand& operand, int tile_extent) {
         const matrix_view<const float> powers{operand.powers, divide_up(k, step_k),
                                               operand.layout.power_stride};
@@ -171,7 +175,7 @@ void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t st
                           map_of_powers(of_b, tile::n)};
     const frame::shared_sums sums = shared_sums_in(arguments.workspace);
     with_orders(a_k_major, b_k_major, [&]<bool a_along_k, bool b_along_k>() {
-        launch_order<a_along_k, b_along_k>(p, of_a, of_b, schedule, sums, stream);
+        launch_order<a_along_k, b_along_k>(p, of_a, of_b, plan, sums, stream);
     });
 }
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 /// float32 in two pieces of half and a power of two for 64 along k, before fp16x3 multiplies them.
-namespace heddle::kernels::matmul {
+namespace heddle::kernels::matmul::fp16x3 {
 
 constexpr int pieces = split_layout::pieces;
 
@@ -145,20 +145,24 @@ static __global__ void __launch_bounds__(split_threads)
 }
 
 /// What it takes of the workspace is behind `free` then.
-inline split_operand split(const matrix_view<const float>& from, bool along_k, int tile_extent, float balance,
-                           std::byte*& free, cudaStream_t stream) {
+inline split_operand lay_out(const matrix_view<const float>& from, bool along_k, int tile_extent,
+                             float balance, std::byte*& free) {
     const std::int64_t extent = along_k ? from.rows : from.cols, k = along_k ? from.cols : from.rows;
     const split_layout layout = lay_out_split(extent, tile_extent, k, along_k);
     half* const to = reinterpret_cast<half*>(free);
     free += layout.bytes;
-    const std::int64_t k_blocks = divide_up(k, step_k);
-    const std::int64_t blocks = divide_up(layout.power_stride, along_k ? rows_of_block : cols_of_block);
-    const split_operand p{from,   to,      reinterpret_cast<float*>(to + pieces * layout.piece_stride),
-                          layout, balance, static_cast<unsigned>(along_k ? k_blocks : blocks)};
-    const auto kernel = along_k ? split_along_k : split_across_k;
-    kernels::launch({.blocks = {k_blocks * blocks}, .threads = {split_threads}, .stream = stream}, kernel, p,
-                    has_tensor_rows(from));
-    return p;
+    const std::int64_t across =
+        along_k ? divide_up(k, step_k) : divide_up(layout.power_stride, cols_of_block);
+    return {from,   to,      reinterpret_cast<float*>(to + pieces * layout.piece_stride),
+            layout, balance, static_cast<unsigned>(across)};
 }
 
-}  // namespace heddle::kernels::matmul
+inline void launch_split(const split_operand& p, bool along_k, cudaStream_t stream) {
+    const std::int64_t k = along_k ? p.from.cols : p.from.rows;
+    const std::int64_t blocks =
+        divide_up(k, step_k) * divide_up(p.layout.power_stride, along_k ? rows_of_block : cols_of_block);
+    kernels::launch({.blocks = {blocks}, .threads = {split_threads}, .stream = stream},
+                    along_k ? split_along_k : split_across_k, p, has_tensor_rows(p.from));
+}
+
+}  // namespace heddle::kernels::matmul::fp16x3

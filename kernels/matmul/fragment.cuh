@@ -66,4 +66,38 @@ __device__ inline void store_four(const arguments& p, std::int64_t row, std::int
     }
 }
 
+/// The same of any four, with the product's epilogue.
+__device__ inline void finish_four(const arguments& p, std::int64_t row, std::int64_t col,
+                                   const float (&sums)[4]) {
+    if (row >= p.c.rows || col >= p.c.cols) return;
+    const int count = static_cast<int>(min(std::int64_t{4}, p.c.cols - col));
+    float x[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) x[e] = p.alpha * sums[e];
+    if (p.beta != 0.0f)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            if (e < count) x[e] += p.beta * element(p.c, row, col + e);
+    apply_to_neighbours(p.epilogue, row, col, count, x);
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+        if (e < count) element(p.c, row, col + e) = x[e];
+}
+
+/// A thread's fragment, four by four: one copy of the epilogue's code serves all, and registers have no addresses.
+template <int rows, int cols, class RowOf, class ColOf>
+__device__ void finish_fragment(const arguments& p, const float (&sums)[rows][cols], RowOf row_of,
+                                ColOf col_of) {
+#pragma unroll 1
+    for (int at = 0; at < rows * cols; at += 4) {
+        float four[4]{};
+#pragma unroll
+        for (int i = 0; i < rows * cols; i += 4)
+            if (i == at)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) four[e] = sums[i / cols][i % cols + e];
+        finish_four(p, row_of(at / cols), col_of(at % cols), four);
+    }
+}
+
 }  // namespace heddle::kernels::matmul

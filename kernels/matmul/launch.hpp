@@ -44,7 +44,7 @@ struct product {
     matrix_view<Out> c;
     float alpha = 1;
     float beta = 0;
-    [[no_unique_address]] epilogue_of<In, Out, Activation> epilogue{};
+    matmul::epilogue<Out, Activation> epilogue{};
     [[no_unique_address]] batch_of<In> batch{};
     std::byte* workspace = nullptr;  ///< as large as the plan says; null where it needs none
 };

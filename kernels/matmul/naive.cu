@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
     float sum = 0;
     for (std::int64_t k = 0; k < p.a.cols; ++k)
         sum += static_cast<float>(element(p.a, row, k)) * static_cast<float>(element(p.b, k, col));
-    store(p, row, col, sum);
+    store<true>(p, row, col, sum);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/boxed_epilogue.cuh"
 #include "kernels/matmul/schedule.hpp"
@@ -7,6 +8,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <stdexcept>
 
 /// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k`, `fused` and `grouped`: operands of 16 bits, both of
 /// which wgmma reads from shared memory.
@@ -102,15 +105,15 @@ struct wgmma_mainloop : frame::mainloop_defaults {
 
 template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
           class Activation = matmul_activation>
-using persistent_kernel = frame::tile_kernel<wgmma_mainloop<In, Tile, a_k_major, b_k_major>,
-                                             boxed_epilogue<Out, Activation, Tile, Tile::has_epilogue>,
-                                             frame::one_product<tensor_product<Out, Activation>>>;
+using persistent_kernel =
+    frame::tile_kernel<wgmma_mainloop<In, Tile, a_k_major, b_k_major>, boxed_epilogue<Out, Activation, Tile>,
+                       frame::one_product<tensor_product<Out, Activation>>>;
 
 template <class Tile, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
 tensor_product<Out, Activation> product_for(const product<In, Out, Activation>& arguments) {
     using mainloop = wgmma_mainloop<In, Tile, a_k_major, b_k_major>;
     return make_tensor_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major, b_k_major>(
-        arguments, Tile::cluster, boxed_epilogue<Out, Activation, Tile, Tile::has_epilogue>::out_cols);
+        arguments, Tile::cluster, boxed_epilogue<Out, Activation, Tile>::out_cols);
 }
 
 /// With the plan's tile, of those that the rung has.
@@ -131,6 +134,7 @@ void launch_tile_of(const std::array<tile_shape, count>& shapes, const plan& pla
                 schedule.workers, stream);
         });
     };
+    if (plan.tile >= count) throw std::logic_error("matmul: a plan has a tile that its rung lacks");
     (launch_if_chosen.template operator()<Tiles>(), ...);
 }
 

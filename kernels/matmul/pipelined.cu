@@ -201,24 +201,25 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         __syncthreads();
         add_slices<Tile>(sums, kept, reinterpret_cast<packet*>(storage), slice);
     }
+    const auto down_of = [&](int i) {
+        return warp_row + position<Tile::lanes_m>(lane_m, slice * Tile::kept_m + i);
+    };
+    const auto across_of = [&](int j) { return warp_col + position<Tile::lanes_n>(lane_n, j); };
+    if (!part.is_part && !p.epilogue.is_identity)
+        return finish_fragment(
+            p, kept, [&](int i) { return row + down_of(i); }, [&](int j) { return col + across_of(j); });
 #pragma unroll
-    for (int i = 0; i < Tile::kept_m; ++i) {
-        const int down = warp_row + position<Tile::lanes_m>(lane_m, slice * Tile::kept_m + i);
-        const std::int64_t r = row + down;
+    for (int i = 0; i < Tile::kept_m; ++i)
 #pragma unroll
         for (int j = 0; j < Tile::thread_n; j += 4) {
-            const int across = warp_col + position<Tile::lanes_n>(lane_n, j);
-            const std::int64_t c = col + across;
+            const packet four = {kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]};
             if (part.is_part) {
                 float* const left = tiles.sums + std::int64_t{part.index} * (Tile::m * Tile::n);
-                *reinterpret_cast<packet*>(left + down * Tile::n + across) =
-                    swapped({kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]});
+                *reinterpret_cast<packet*>(left + down_of(i) * Tile::n + across_of(j)) = swapped(four);
             } else {
-                store_four(p, r, c, {kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]},
-                           vector_store);
+                store_four(p, row + down_of(i), col + across_of(j), four, vector_store);
             }
         }
-    }
 }
 
 /// Of a block: what the stages take, or the slices' sums after them.

@@ -17,7 +17,12 @@ struct registers_epilogue {
     __device__ void fetch(int, int, int) const {}
     template <int n>
     __device__ void store(int /*half*/, int row, int col, int /*batch*/, const float (&sums)[n / 2]) const {
-        matmul::store<n>(result_of(p), row + row_of_thread(0), col + col_of_thread(), sums);
+        row += row_of_thread(0);
+        col += col_of_thread();
+        if (p.epilogue.is_identity)
+            matmul::store<n>(result_of(p), row, col, sums);
+        else
+            finish<n>(result_of(p), row, 8, col, sums);
     }
     static __device__ void end(int) {}
 };

@@ -11,6 +11,7 @@
 // one of k. What limits it: memory; at 16 rows, FFMA and reading the thin operand come close.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/launch.hpp"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ struct skinny_product {
     matrix_view<float> c;
     float alpha = 1;
     float beta = 0;
+    matmul::epilogue<float> epilogue;
     /// Of the wide operand's rows: what stays in the L2. The others stream through it, so that the next product with the same
     /// operand finds these there, where all of them would have pushed one another out.
     std::int64_t kept = 0;
@@ -36,7 +38,8 @@ struct skinny_product {
     __device__ void store(int row, std::int64_t col, float sum) const {
         if (row >= c.rows || col >= c.cols) return;
         float& to = c.data[row * c.row_stride + col * c.col_stride];
-        to = beta == 0 ? alpha * sum : fmaf(alpha, sum, beta * to);
+        const float x = beta == 0 ? alpha * sum : fmaf(alpha, sum, beta * to);
+        to = epilogue.is_identity ? x : applied(epilogue, x, row, col);
     }
     __device__ float of_thin(int row, std::int64_t k) const {
         return row < thin.rows && k < thin.cols
@@ -259,8 +262,10 @@ void launch(const plan& plan, const skinny_product& p, cudaStream_t stream) {
 void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     constexpr std::array launchers = {launch<0>, launch<1>, launch<2>};
     static_assert(launchers.size() == skinny_float_rows.size());
-    launchers[plan.tile](
-        plan, {arguments.a, arguments.b, arguments.c, arguments.alpha, arguments.beta, plan.kept}, stream);
+    launchers[plan.tile](plan,
+                         {arguments.a, arguments.b, arguments.c, arguments.alpha, arguments.beta,
+                          arguments.epilogue, plan.kept},
+                         stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -99,7 +99,8 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     ptx::cluster_arrive();  // the stages are free, in every block
     ptx::cluster_wait();
     auto& received = *reinterpret_cast<typename storage::received_packets*>(shared.a);
-    add_up<Tile>(p, s, cluster, share, place_in_c, p.beta == 0, sums, received, &shared.all_received,
+    const bool is_plain = p.beta == 0 && p.epilogue.is_identity;
+    add_up<Tile>(p, s, cluster, share, place_in_c, is_plain, sums, received, &shared.all_received,
                  shared.is_last);
 }
 

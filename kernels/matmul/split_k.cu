@@ -52,7 +52,10 @@ __global__ void __launch_bounds__(threads)
     const tile_position at = grouped(tiles.whole + shared_tile, tiles.down, tiles.across);
     const std::int64_t row = at.row * tile_m + within * 4 / tile_n;
     const std::int64_t col = at.col * tile_n + within * 4 % tile_n;
-    store_four(p, row, col, swapped(sum), stores_packets);
+    if (p.epilogue.is_identity)
+        store_four(p, row, col, swapped(sum), stores_packets);
+    else
+        finish_four(p, row, col, {sum[1], sum[0], sum[3], sum[2]});
 }
 
 }  // namespace

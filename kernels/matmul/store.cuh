@@ -9,9 +9,7 @@
 /// lie in rows of 128 swizzled bytes.
 namespace heddle::kernels::matmul {
 
-inline constexpr int chunk_cols = 32;
-inline constexpr int chunk_sums = chunk_cols / 2;  ///< of a thread
-inline constexpr int stored_together = 4;          ///< neighbours of a row that a thread stores
+inline constexpr int stored_together = 4;  ///< neighbours of a row that a thread stores
 
 /// A thread has sums of two rows.
 __device__ inline int row_of_thread(int half) {
@@ -22,16 +20,6 @@ __device__ inline int row_of_thread(int half) {
 /// And of each eight columns two.
 __device__ inline int col_of_thread() {
     return threadIdx.x % 4 * 2;
-}
-
-/// The sums of the columns from `first` on. Also where `first` is not known before: registers have no addresses.
-template <int n>
-__device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chunk_sums]) {
-#pragma unroll
-    for (int at = 0; at < n; at += chunk_cols)
-        if (at == first)
-#pragma unroll
-            for (int i = 0; i < chunk_sums; ++i) values[i] = sums[at / 2 + i];
 }
 
 /// Where packet `packet` of row r lies in a box of 64 rows of `cols` columns, swizzled within rows of 128 or 64 bytes.

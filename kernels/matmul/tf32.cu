@@ -29,7 +29,7 @@ struct tf32_tile : frame::tile_defaults {
     static constexpr int consumers = consumers_;
     static constexpr int m = consumers * warpgroup_m;
     static constexpr int n = n_;
-    static constexpr int k = swizzle_bytes / static_cast<int>(sizeof(float));
+    static constexpr int k = tf32_k;
     static constexpr int stages = stages_;
     static constexpr int cluster = cluster_;
 };
@@ -103,6 +103,8 @@ struct tf32_epilogue {
     template <int n>
     __device__ void store(int /*half*/, int row, int col, int /*batch*/, const float (&sums)[n / 2]) const {
         const a_elements mine(group, thread);
+        if (!p.epilogue.is_identity)
+            return finish<n>(result_of(p), row + mine.row(), a_elements::apart, col + thread % 4 * 2, sums);
         const result<float> c = result_of(p);
         const bool down = c.row_stride == 1;
         const bool neighbours = (down && a_elements::apart == 1) || c.col_stride == 1;
@@ -191,8 +193,7 @@ void launch_order(const plan& plan, const arguments& p, cudaStream_t stream) {
     using mainloop = tf32_mainloop<Tile, a_k_major>;
     using kernel = frame::tile_kernel<mainloop, tf32_epilogue<Tile, a_k_major>,
                                       frame::one_product<tensor_product<float>>>;
-    frame::tile_schedule schedule = schedule_of(plan);
-    schedule.steps = static_cast<int>(divide_up(p.a.cols, Tile::k));
+    const frame::tile_schedule schedule = schedule_of(plan);
     frame::launch<kernel>(
         {make_tf32_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major>(p, Tile::cluster),
          schedule, shared_sums_in(p.workspace)},
@@ -214,7 +215,7 @@ void launch_tf32(const plan& plan, const arguments& arguments, cudaStream_t stre
         launch_tile<tf32_tile<2, 128, 6>>,    launch_tile<tf32_tile<1, 128, 8>>,
         launch_tile<tf32_tile<1, 128, 8, 2>>, launch_tile<tf32_tile<1, 64, 12>>};
     static_assert(launchers.size() == tf32_tiles.size());
-    launchers[plan.tile](plan, arguments, stream);
+    launchers.at(plan.tile)(plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -37,7 +37,7 @@ struct tensor_product {
 
 template <class Out>
 __device__ result<Out> result_of(const tensor_product<Out>& p) {
-    return {p.c_data, p.c_row_stride, p.c_col_stride, p.m, p.n, p.alpha, p.beta};
+    return {p.c_data, p.c_row_stride, p.c_col_stride, p.m, p.n, p.alpha, p.beta, p.epilogue};
 }
 
 /// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
@@ -74,7 +74,7 @@ inline tensor_product<float> make_product(const arguments& p) {
             .k = static_cast<int>(p.a.cols),
             .alpha = p.alpha,
             .beta = p.beta,
-            .epilogue = {}};
+            .epilogue = p.epilogue};
 }
 
 /// `b_parts` blocks load a part of each tile of B; boxes of C have `c_box_cols` columns.

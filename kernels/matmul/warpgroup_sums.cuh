@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/types.hpp>
 
@@ -20,12 +21,19 @@ struct result {
     int cols = 0;
     float alpha = 0;
     float beta = 0;
+    matmul::epilogue<Out> epilogue{};
 };
 
 inline result<float> make_result(const arguments& arguments) {
     const matrix_view<float>& c = arguments.c;
-    return {c.data,          c.row_stride,  c.col_stride, static_cast<int>(c.rows), static_cast<int>(c.cols),
-            arguments.alpha, arguments.beta};
+    return {c.data,
+            c.row_stride,
+            c.col_stride,
+            static_cast<int>(c.rows),
+            static_cast<int>(c.cols),
+            arguments.alpha,
+            arguments.beta,
+            arguments.epilogue};
 }
 
 /// In two elements of Out, side by side.
@@ -37,6 +45,19 @@ __device__ auto pair_of(float low, float high) {
         return __floats2bfloat162_rn(low, high);
     else
         return make_float2(low, high);
+}
+
+inline constexpr int chunk_cols = 32;
+inline constexpr int chunk_sums = chunk_cols / 2;  ///< of a thread
+
+/// The sums of the columns from `first` on. Also where `first` is not known before: registers have no addresses.
+template <int n>
+__device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chunk_sums]) {
+#pragma unroll
+    for (int at = 0; at < n; at += chunk_cols)
+        if (at == first)
+#pragma unroll
+            for (int i = 0; i < chunk_sums; ++i) values[i] = sums[at / 2 + i];
 }
 
 /// Stores a thread's sums (wgmma.cuh): pairs of columns from `col` on, in `row` and eight below.
@@ -66,6 +87,36 @@ __device__ void store(const result<Out>& c, int row, int col, const float (&sums
                 if (at + 1 < c.cols) *second = static_cast<Out>(high);
             }
         }
+    }
+}
+
+/// The same with an epilogue; the second row is `apart` below. One copy of the epilogue's code serves all pairs, one after another:
+/// there are no registers for more.
+template <int n, class Out>
+__device__ void finish(const result<Out>& c, int row, int apart, int col, const float (&sums)[n / 2]) {
+#pragma unroll 1
+    for (int pair = 0; pair < n / 4; ++pair) {
+        float x[2]{};
+#pragma unroll
+        for (int at = 0; at < n / 4; ++at)
+            if (at == pair) {
+                x[0] = sums[2 * at];
+                x[1] = sums[2 * at + 1];
+            }
+        x[0] *= c.alpha;
+        x[1] *= c.alpha;
+        const int r = row + pair % 2 * apart, s = col + pair / 2 * 8;
+        const int count = ::min(2, c.cols - s);
+        if (r >= c.rows || count <= 0) continue;
+        Out* const to = c.data + r * c.row_stride + s * c.col_stride;
+        if (c.beta != 0)
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                if (i < count) x[i] += c.beta * static_cast<float>(to[i * c.col_stride]);
+        apply_to_neighbours(c.epilogue, r, s, count, x);
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+            if (i < count) to[i * c.col_stride] = static_cast<Out>(x[i]);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-/// What the kernels of the blur need. A limit that a text states is asserted beside it.
+/// What the kernels of the blur need. A number that a text states is asserted beside it.
 namespace heddle::detail::blur_needs {
 
 using namespace kernels::gaussian_blur;
@@ -56,7 +56,7 @@ inline constexpr need chain_radius{[](auto& p, auto&) {
                                               p.has_one_radius_up_to(max_register_radius(p.type, p.channels));
                                    },
                                    "takes one radius for both axes, from 6 to 16"};
-static_assert(min_chain_radius == 6);
+static_assert(min_chain_radius == 6 && max_register_radius(pixel_type::f32, 1) == 16);
 inline constexpr need aligned_rows{
     [](auto& p, auto&) {
         return p.place_alignment() >= packet_bytes && p.destination_alignment >= packet_bytes;
@@ -75,19 +75,12 @@ inline constexpr need tile_packets{
 
 // On the tensor cores.
 
-inline constexpr need build{[](auto&, auto&) { return HEDDLE_COMPILED_FOR_90 != 0; },
-                            "needs a build for compute capability 9.0"};
-inline constexpr need hopper{[](auto&, auto& device) {
-                                 return device.compute_capability_major == 9 &&
-                                        device.compute_capability_minor == 0;
-                             },
-                             "needs compute capability 9.0"};
 inline constexpr need bytes{[](auto& p, auto&) { return p.type == pixel_type::u8; }, "takes uint8"};
 inline constexpr need few_strips{
     [](auto& p, auto&) { return p.images <= max_strips / (p.row_values() / min_strip_columns + 1); },
     "takes fewer than 2^28 strips of 32 values"};
 static_assert(max_strips == 1 << 28 && min_strip_columns == 32);
-inline constexpr auto tensor_cores = needs<build, hopper, bytes, short_rows, few_strips>;
+inline constexpr auto tensor_cores = needs<hopper<problem>, bytes, short_rows, few_strips>;
 
 inline constexpr need gaussian{[](auto& p, auto&) { return p.kind == taps_kind::gaussian; },
                                "takes Gaussians"};

@@ -83,11 +83,11 @@ constexpr const char* enumeration = "gaussian_blur_algorithm";
 constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
 
 /// As a call describes it: without the weights that are 0. An empty problem is taken for one of a single column, row or image.
-problem describe(gaussian_blur_problem of, gaussian_blur_algorithm algorithm) {
-    of.radius = blur_radius(of.sigma, of.radius);
-    for (std::int64_t* const extent : {&of.width, &of.height, &of.images})
+problem describe(gaussian_blur_problem asked, gaussian_blur_algorithm algorithm) {
+    asked.radius = blur_radius(asked.sigma, asked.radius);
+    for (std::int64_t* const extent : {&asked.width, &asked.height, &asked.images})
         *extent = std::max<std::int64_t>(*extent, 1);
-    problem p{of};
+    problem p{asked};
     p.source_steps = p.in_vectors ? 16 : p.in_words ? 4 : 1;
     p.destination_alignment = p.in_words ? 16 : 1;
     p.is_asked_for = algorithm != automatic;

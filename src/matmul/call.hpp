@@ -41,14 +41,13 @@ kernels::matmul::epilogue<Out> described(const matmul_epilogue<Out>& e) {
 /// alpha are read.
 template <class In, class Out>
 kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view<const In> b,
-                                            matrix_view<Out> c,
-                                            [[maybe_unused]] const matmul_epilogue<Out>& epilogue,
+                                            matrix_view<Out> c, const matmul_epilogue<Out>& epilogue,
                                             [[maybe_unused]] const kernels::matmul::batch_strides& batch,
                                             const matmul_options& options) {
     if (options.alpha == 0) a.cols = b.rows = 0;
     kernels::matmul::product<In, Out> result{a, b, c, a.cols == 0 ? 0 : options.alpha, options.beta};
+    result.epilogue = described(epilogue);
     if constexpr (!std::is_same_v<In, float>) {
-        result.epilogue = described(epilogue);
         result.batch = batch;
         if (batch.count == 1) result.batch = {};  // the only matrix has none after it
     }
@@ -64,6 +63,7 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
                           .c = layout_of(p.c),
                           .operands = element_type_of<In>,
                           .result = element_type_of<Out>,
+                          .has_epilogue = !p.epilogue.is_identity,
                           .has_workspace = p.workspace != nullptr,
                           .tile = options.tile,
                           .precision = options.precision};
@@ -71,7 +71,6 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
         result.batches = p.batch.count;
         result.a_stride = p.batch.a;
         result.b_stride = p.batch.b;
-        result.has_epilogue = !p.epilogue.is_identity;
     }
     return result;
 }

@@ -23,11 +23,7 @@ using need = detail::need<matmul_problem>;
 
 constexpr need ampere{[](auto&, auto& device) { return device.has_compute_capability(8, 0); },
                       "needs compute capability 8.0"};
-constexpr need hopper{[](auto&, auto& device) {
-                          return HEDDLE_COMPILED_FOR_90 != 0 && device.compute_capability_major == 9 &&
-                                 device.compute_capability_minor == 0;
-                      },
-                      "needs a device of compute capability 9.0, and heddle built for it"};
+constexpr auto& hopper = detail::hopper<matmul_problem>;
 constexpr need unit_strides{[](auto& p, auto&) { return has_unit_stride(p); },
                             "needs the rows or the columns of a and of b side by side (a stride of 1)"};
 constexpr need room_for_the_tile{[](auto& p, auto& device) {
@@ -38,7 +34,7 @@ constexpr need room_for_the_tile{[](auto& p, auto& device) {
                                  "needs more shared memory for this tile than the device has"};
 constexpr need aligned{[](auto& p, auto&) { return lies_in_boxes(p); },
                        "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
-                       "bytes, in each matrix of a batch; and extents below 2^31"};
+                       "bytes, and extents below 2^31"};
 constexpr need boxes{[](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
                      "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
                      "bytes, in each matrix of a batch, or of a single product a workspace for copies that "
@@ -48,7 +44,9 @@ constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_
                              "copy that has them"};
 constexpr need countable{[](auto& p, auto&) { return is_countable_by_int(p); }, "needs extents below 2^31"};
 constexpr need workspace{[](auto& p, auto&) { return p.has_workspace; }, "needs a workspace"};
-constexpr need short_side{[](auto& p, auto&) { return is_skinny(p); }, "needs m or n of at most 64"};
+/// Where nothing is multiplied, any C will do.
+constexpr need short_side{[](auto& p, auto&) { return is_skinny(p) || p.a.cols == 0; },
+                          "needs m or n of at most 64"};
 static_assert(max_skinny_side == 64 && max_skinny_float_side == 64);
 constexpr need rows_in_shared_memory{
     [](auto&, auto& device) { return device.shared_memory_per_block_optin >= skinny_float_shared_bytes; },
@@ -57,8 +55,7 @@ static_assert(skinny_float_shared_bytes == 204800);
 constexpr need no_tile{[](auto& p, auto&) { return p.tile < 0; }, "has no tiles to choose from"};
 constexpr need no_batch{[](auto& p, auto&) { return p.batches == 1; },
                         "takes no batch: naive, wmma, persistent and cluster_multicast do"};
-constexpr need no_epilogue{[](auto& p, auto&) { return !p.has_epilogue; },
-                           "has no epilogue: naive, wmma, mma_sync, fused and skinny have"};
+constexpr need no_epilogue{[](auto& p, auto&) { return !p.has_epilogue; }, "has no epilogue"};
 constexpr need one_type{[](auto& p, auto&) { return p.result == p.operands; },
                         "stores the type of its operands"};
 
@@ -91,18 +88,18 @@ constexpr auto on_hopper = detail::launch_if<launch, HEDDLE_COMPILED_FOR_90 != 0
 
 constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
     {naive, "naive", any_problem, never, plan_one_way, launch_naive<float, float>},
-    {coalesced, "coalesced", any_problem, never, plan_one_way, launch_coalesced},
-    {tiled, "tiled", any_problem, never, plan_one_way, launch_tiled},
-    {shared_memory, "shared_memory", any_problem, never, plan_one_way, launch_shared_memory},
-    {register_tiled, "register_tiled", any_problem, never, plan_one_way, launch_register_tiled},
+    {coalesced, "coalesced", needs<no_epilogue>, never, plan_one_way, launch_coalesced},
+    {tiled, "tiled", needs<no_epilogue>, never, plan_one_way, launch_tiled},
+    {shared_memory, "shared_memory", needs<no_epilogue>, never, plan_one_way, launch_shared_memory},
+    {register_tiled, "register_tiled", needs<no_epilogue>, never, plan_one_way, launch_register_tiled},
     {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled, launch_warp_tiled},
     {pipelined, "pipelined", needs<ampere, room_for_the_tile, unit_strides>, always, plan_pipelined,
      launch_pipelined},
-    {tma_pipelined, "tma_pipelined", needs<hopper, boxes>, always, plan_tma_pipelined,
+    {tma_pipelined, "tma_pipelined", needs<hopper, no_epilogue, boxes>, always, plan_tma_pipelined,
      on_hopper<launch_tma_pipelined>},
     {split_k, "split_k", needs<ampere, room_for_the_tile, unit_strides>, shares_tiles, plan_split_k,
      launch_split_k},
-    {tf32x3, "tf32x3", needs<ampere, unit_strides>, is_normwise, plan_tf32x3, launch_tf32x3},
+    {tf32x3, "tf32x3", needs<ampere, no_epilogue, unit_strides>, is_normwise, plan_tf32x3, launch_tf32x3},
     {skinny, "skinny", needs<rows_in_shared_memory, short_side>, always, plan_skinny_float,
      launch_skinny_float},
     {bf16x6, "bf16x6", needs<hopper, countable>, is_exact_as_bf16x6, plan_bf16x6_elements,

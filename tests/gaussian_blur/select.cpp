@@ -218,10 +218,11 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text_of(algorithm::fused, small, "tiles"), "");
     EXPECT_EQ(text_of(algorithm::fused, small, "chains"),
               "gaussian_blur: fused (chains) takes one radius for both axes, from 6 to 16");
-    EXPECT_EQ(text_of(algorithm::tensor_core, small),
-              HEDDLE_COMPILED_FOR_90 == 0
-                  ? "gaussian_blur: tensor_core needs a build for compute capability 9.0"
-                  : "gaussian_blur: tensor_core takes uint8");
+    EXPECT_EQ(
+        text_of(algorithm::tensor_core, small),
+        HEDDLE_COMPILED_FOR_90 == 0
+            ? "gaussian_blur: tensor_core needs a device of compute capability 9.0, and heddle built for it"
+            : "gaussian_blur: tensor_core takes uint8");
 }
 
 TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) {
@@ -243,7 +244,7 @@ TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) 
     device_traits other = hopper();
     other.compute_capability_major = 10;
     EXPECT_EQ(why_not(algorithm::tensor_core, p, other),
-              "gaussian_blur: tensor_core needs compute capability 9.0");
+              "gaussian_blur: tensor_core needs a device of compute capability 9.0, and heddle built for it");
 }
 
 TEST(gaussian_blur_variants, are_the_names_of_kernels) {

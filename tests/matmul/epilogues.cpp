@@ -15,6 +15,7 @@ namespace {
 using test::in_packets;
 using test::layout;
 using test::matmul_16_bit;
+using test::matmul_rung;
 using test::operands;
 using test::shape;
 
@@ -43,14 +44,15 @@ constexpr std::array activations = {matmul_activation::none, matmul_activation::
                                     matmul_activation::silu, matmul_activation::sigmoid,
                                     matmul_activation::tanh};
 
-class matmul_epilogues : public matmul_16_bit {
+template <class Rung>
+class epilogue_test : public Rung {
   protected:
     /// Or, where the rung has none, it says so.
     template <class Out, class In>
     bool run_or_expect_refusal(operands<Out, In>& p, const matmul_epilogue<Out>& epilogue,
                                const matmul_options& with) {
         const auto multiply = [&] {
-            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, *stream_, with);
+            matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, *this->stream_, with);
         };
         if (const std::string reason = p.why_not(with, true); !reason.empty()) {
             test::expect_refused(reason, multiply);
@@ -58,7 +60,7 @@ class matmul_epilogues : public matmul_16_bit {
             return false;
         }
         multiply();
-        test::synchronize(*stream_, text(p.s));
+        test::synchronize(*this->stream_, text(p.s));
         return true;
     }
 
@@ -66,12 +68,12 @@ class matmul_epilogues : public matmul_16_bit {
     /// that is larger (docs/accuracy.md).
     template <class Out, class In = Out>
     void run_and_check_epilogue(const shape& s, matmul_activation activation, const layout& c_layout = {},
-                                float beta = 0, bool has_residual = true) {
+                                float beta = 0, bool has_residual = true, int transposed = 0) {
         SCOPED_TRACE(text(s) + ", activation " + std::to_string(static_cast<int>(activation)));
-        operands<Out, In> p(s, {in_packets(s).a, in_packets(s).b, c_layout});
+        operands<Out, In> p(s, {in_packets(s, transposed).a, in_packets(s, transposed).b, c_layout});
         test::epilogue_terms<Out> terms(s);
         const matmul_epilogue<Out> epilogue = terms.epilogue(activation, 1.5f, has_residual);
-        const matmul_options with = options(0.5f, beta);
+        const matmul_options with = this->options(0.5f, beta);
         p.prepare_c(beta);
         if (!run_or_expect_refusal(p, epilogue, with)) return;
         terms.expect_close(p, with, epilogue, [&](double sum, double of_sum, std::size_t, std::size_t) {
@@ -80,6 +82,9 @@ class matmul_epilogues : public matmul_16_bit {
         });
     }
 };
+
+class matmul_epilogues : public epilogue_test<matmul_16_bit> {};
+class matmul_epilogues_of_float : public epilogue_test<matmul_rung> {};
 
 INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues, testing::ValuesIn(test::every_rung(element_type::f16)),
                          test::name_of_rung);
@@ -96,6 +101,68 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
     }
     // A tile each for more than two rounds of all multiprocessors.
     run_and_check_epilogue<half>({4200, 1048, 136}, matmul_activation::silu);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues_of_float,
+                         testing::ValuesIn(test::every_rung(element_type::f32)), test::name_of_rung);
+
+TEST_P(matmul_epilogues_of_float, are_applied_or_refused) {
+    const bool is_skinny = GetParam() == matmul_algorithm::skinny;
+    for (const matmul_activation activation : activations) {
+        run_and_check_epilogue<float>(fitted({150, 129, 104}), activation);
+        run_and_check_epilogue<float>(fitted({150, 200, 72}), activation, {true, 5, 0}, 0, false);
+        run_and_check_epilogue<float>(fitted({257, 130, 72}), activation, {false, 3, 1}, 0.5f);
+        run_and_check_epilogue<float>(fitted({33, 300, 40}), activation, {}, 0.5f, true, 3);
+    }
+    // Few tiles of a long k, which are shared, and more than two rounds of tiles.
+    run_and_check_epilogue<float>(fitted({130, 260, 4000}), matmul_activation::gelu);
+    if (!is_skinny) run_and_check_epilogue<float>({2100, 2048, 72}, matmul_activation::silu);
+}
+
+TEST_P(matmul_epilogues_of_float, are_taken_by_every_variant) {
+    for (const std::string_view variant : matmul_variants(GetParam())) {
+        const shape s = variant == "skinny" ? shape{200, 30, 520} : shape{200, 300, 520};
+        operands<float> p(s, in_packets(s));
+        test::epilogue_terms<float> terms(s);
+        const auto epilogue = terms.epilogue(matmul_activation::relu, 1.5f);
+        matmul_options with = options(0.5f);
+        with.variant = variant;
+        p.prepare_c(0);
+        ASSERT_TRUE(run_or_expect_refusal(p, epilogue, with)) << variant;
+        terms.expect_close(p, with, epilogue, [](double sum, double of_sum, std::size_t, std::size_t) {
+            return std::pair(std::max(sum, 0.0), of_sum);
+        });
+    }
+}
+
+using epilogues_of_automatic = epilogue_test<test::matmul_device>;
+
+TEST_F(epilogues_of_automatic, come_in_every_precision) {
+    const shape s{600, 500, 700};
+    for (const precision each :
+         {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32}) {
+        SCOPED_TRACE(std::string(to_string(each)));
+        operands<float> p(s);
+        test::epilogue_terms<float> terms(s);
+        const auto epilogue = terms.epilogue(matmul_activation::relu, 1.5f);
+        matmul_options with{.alpha = 0.5f, .workspace = *workspace_, .precision = each};
+        p.prepare_c(0);
+        ASSERT_TRUE(run_or_expect_refusal(p, epilogue, with));
+        with.algorithm = select(p.problem(with, true), traits_of(current_device()));
+        terms.expect_close(p, with, epilogue, [](double sum, double of_sum, std::size_t, std::size_t) {
+            return std::pair(std::max(sum, 0.0), of_sum);
+        });
+    }
+}
+
+TEST_P(matmul_epilogues_of_float, may_add_c_itself) {
+    const shape s = fitted({200, 160, 72});
+    operands<float> p(s);
+    p.c.upload(p.cs);
+    matmul_epilogue<float> epilogue;
+    epilogue.residual = p.c.matrix();
+    if (run_or_expect_refusal(p, epilogue, options()))
+        test::expect_close(s, p.c.download(), p.expected(1, 1), test::bound_of<float, float>(GetParam()));
 }
 
 TEST_P(matmul_epilogues, may_add_c_itself) {

@@ -44,9 +44,10 @@ struct epilogue_terms {
         const std::vector<Out> actual = p.c.download();
         const bool has_residual = epilogue.residual.data != nullptr;
         const double scale{epilogue.scale}, u = unit_roundoff<float>();
+        const error_bound of_product = bound_of<float, In>(with.algorithm);  // the sums are float
         for (std::size_t i = 0; i < actual.size(); ++i) {
             const auto row = i / static_cast<std::size_t>(p.s.n), col = i % static_cast<std::size_t>(p.s.n);
-            const double of_sum = bound_of_16_bit<float>(p.s, product.value[i], product.magnitude[i]) +
+            const double of_sum = of_product(p.s, product.value[i], product.magnitude[i]) +
                                   4 * u * (std::abs(product.value[i]) + 2);
             const auto [value, of_value] =
                 function(product.value[i] + to_double(across[col]) + to_double(down[row]), of_sum, row, col);

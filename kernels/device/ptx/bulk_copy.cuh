@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-/// Copies of many bytes from global to shared memory that one thread starts and the hardware carries out (compute
+/// Copies of many bytes to shared memory, from global memory or that of another block, that one thread starts and the hardware carries out (compute
 /// capability 9.0). A barrier (mbarrier.cuh) counts the bytes of each.
 namespace heddle::kernels::ptx {
 

@@ -75,9 +75,7 @@ __device__ inline void wait([[maybe_unused]] mbarrier* barrier, [[maybe_unused]]
         ".reg .pred done;\n"
         "again:\n"
         "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@done bra.uni ready;\n"
-        "bra.uni again;\n"
-        "ready:\n"
+        "@!done bra again;\n"
         "}" ::"r"(shared_address(barrier)),
         "r"(parity)
         : "memory");

@@ -170,6 +170,7 @@ plan plan_tf32(const matmul_problem& p, const device_traits& device) {
         return of_tile;
     });
     result.is_turned = is_turned;
+    result.steps = divide_up(x.k, tf32_k);
     return x.after(copies, result);
 }
 
