@@ -57,7 +57,7 @@ TEST_P(gaussian_blur_rung, agrees_with_a_convolution_of_cudnn) {
         // The sum over n * n products in any order is within n * n units of roundoff, their rounded weights
         // and the products' own add two; all values are positive and at most 1.
         const auto n = static_cast<double>(2 * radius + 1);
-        const double allowed = bound<float>(p, 1, 1) + (n * n + 2) * unit_roundoff<float>();
+        const double allowed = bound<float>(p, 1)(1) + (n * n + 2) * unit_roundoff<float>();
         const std::vector<float> our_values = ours.download(), their_values = theirs.download();
         for (std::size_t i = 0; i < our_values.size(); ++i)
             ASSERT_TRUE(is_within(double{our_values[i]}, double{their_values[i]}, allowed)) << i;

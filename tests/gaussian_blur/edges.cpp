@@ -42,7 +42,7 @@ TEST_P(gaussian_blur_rung, keeps_the_extremes_of_integers) {
         guarded_images<T> source(p, how), destination(p, how);
         source.upload(std::vector<T>(static_cast<std::size_t>(p.elements()), level));
         if (!blur<T>(p, source.batch(), destination.batch(), options_of(p), GetParam())) return;
-        const double allowed = std::floor(bound<T>(p, level, level));
+        const double allowed = std::floor(bound<T>(p, level)(level));
         for (const T value : destination.download()) ASSERT_LE(std::abs(to_double(value) - level), allowed);
     };
     const auto check_all = [&]<class T>(T) {
@@ -102,7 +102,7 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
                                 GetParam()))
             return;
 
-        const algorithm bound_of = on_device<std::uint8_t>().bound_of(p);
+        const bound<std::uint8_t> allowed(p, 255, on_device<std::uint8_t>().bound_of(p));
         const auto pixel = [&](std::int64_t x, std::int64_t y) {
             return to_double(period[static_cast<std::size_t>((y * side + x) % period_size)]);
         };
@@ -122,8 +122,8 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
                 const std::int64_t x = left + i % cols, y = top + i / cols;
                 const double expected = pixel_in_double(p, x, y, pixel);
                 // No element is negative, so that the result is the sum of magnitudes too.
-                ASSERT_TRUE(is_within(to_double(window[static_cast<std::size_t>(i)]), expected,
-                                      bound<std::uint8_t>(p, expected, 255, bound_of)))
+                ASSERT_TRUE(
+                    is_within(to_double(window[static_cast<std::size_t>(i)]), expected, allowed(expected)))
                     << "at " << x << ", " << y;
             }
         }

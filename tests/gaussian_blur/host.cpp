@@ -72,11 +72,11 @@ TEST(host_gaussian_blur_taps, are_the_gaussian_symmetric_and_of_sum_1) {
             const bool is_inside = std::abs(i - 2 * radius) <= radius;
             const double expected = is_inside ? taps[static_cast<std::size_t>(i - radius)] : 0;
             const float value = blurred[static_cast<std::size_t>(i)];
-            EXPECT_TRUE(is_within(double{value}, expected, bound<float>(p, expected, 1))) << i;
+            EXPECT_TRUE(is_within(double{value}, expected, bound<float>(p, 1)(expected))) << i;
             EXPECT_EQ(value, blurred[static_cast<std::size_t>(size - 1 - i)]) << i;
             sum += double{value};
         }
-        EXPECT_TRUE(is_within(sum, 1, bound<float>(p, 1, 1)));
+        EXPECT_TRUE(is_within(sum, 1, bound<float>(p, 1)(1)));
     }
 }
 
@@ -95,7 +95,7 @@ TEST(host_gaussian_blur_taps, cost_nothing_where_they_vanish) {
     host::gaussian_blur<float>({elements.data(), 8, 8}, image_view{blurred.data(), 8, 8}, 1.0,
                                {.radius = std::int64_t{1} << 28});
     const problem p{8, 8, 1, 15, 1.0};
-    for (const float value : blurred) EXPECT_TRUE(is_within(double{value}, 1, bound<float>(p, 1, 1)));
+    for (const float value : blurred) EXPECT_TRUE(is_within(double{value}, 1, bound<float>(p, 1)(1)));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void check_against_opencv(const implementation<T>& by) {
                 options.border_value = 0;
                 if (!by.blur(p, source.batch(), destination.batch(), options)) continue;
                 const std::vector<T> ours = destination.download();
-                const double allowed = std::is_integral_v<T> ? 1 : 2 * bound<T>(p, 100, 100, by.which);
+                const double allowed = std::is_integral_v<T> ? 1 : 2 * bound<T>(p, 100, by.which)(100);
                 for (std::size_t i = 0; i < ours.size(); ++i)
                     ASSERT_TRUE(is_within(to_double(ours[i]), to_double(expected[i]), allowed))
                         << "value " << i;

@@ -87,23 +87,34 @@ inline constexpr double decimated_error = 2.7e-4;
 /// decimated and those on the tensor cores have terms of their own, before a result is rounded to its type. Of uint8
 /// `automatic` may be any of these that takes the window.
 template <class T>
-double bound(const problem& p, double magnitude, double largest, algorithm which = algorithm::naive) {
-    const auto n = static_cast<double>(p.radius.x + p.radius.y + 1);
-    double sum =
-        (2 * n + 4) * unit_roundoff<float>() * magnitude + (n + 1) * (1 + largest) * smallest<float>();
-    if (which == algorithm::automatic && std::is_same_v<T, std::uint8_t>) {
-        double most = 0;
-        for (const algorithm rung : tensor_core_rungs)
-            if (takes_window(p, rung)) most = std::max(most, tensor_core_error(p, rung));
-        sum += most;
+class bound {
+  public:
+    bound(const problem& p, double largest, algorithm which = algorithm::naive) {
+        const auto n = static_cast<double>(p.radius.x + p.radius.y + 1);
+        relative_ = (2 * n + 4) * unit_roundoff<float>();
+        absolute_ = (n + 1) * (1 + largest) * smallest<float>();
+        if (which == algorithm::automatic && std::is_same_v<T, std::uint8_t>) {
+            double most = 0;
+            for (const algorithm rung : tensor_core_rungs)
+                if (takes_window(p, rung)) most = std::max(most, tensor_core_error(p, rung));
+            absolute_ += most;
+        }
+        if (is_on_tensor_cores(which)) absolute_ += tensor_core_error(p, which);
+        if (which == algorithm::decimated) absolute_ += decimated_error * largest;
     }
-    if (is_on_tensor_cores(which)) sum += tensor_core_error(p, which);
-    if (which == algorithm::decimated) sum += decimated_error * largest;
-    if constexpr (std::is_integral_v<T>) return 0.5 + sum;
-    if constexpr (std::is_same_v<T, half>)
-        return sum + unit_roundoff<half>() * (magnitude + sum) + smallest<half>();
-    return sum;
-}
+
+    /// `magnitude`: the blur of |source|.
+    double operator()(double magnitude) const {
+        const double sum = relative_ * magnitude + absolute_;
+        if constexpr (std::is_integral_v<T>) return 0.5 + sum;
+        if constexpr (std::is_same_v<T, half>)
+            return sum + unit_roundoff<half>() * (magnitude + sum) + smallest<half>();
+        return sum;
+    }
+
+  private:
+    double relative_, absolute_;
+};
 
 struct reference {
     std::vector<double> values;
@@ -112,8 +123,8 @@ struct reference {
 
     template <class T>
     reference(const problem& p, const std::vector<T>& source) {
-        std::vector<double> elements;
-        for (const T element : source) elements.push_back(to_double(element));
+        std::vector<double> elements(source.size());
+        std::ranges::transform(source, elements.begin(), to_double<T>);
         values = magnitudes = blur_in_double(p, elements);
         if constexpr (!std::is_integral_v<T>) {
             for (double& element : elements) element = std::abs(element);
@@ -136,9 +147,9 @@ template <class T>
 void expect_close(const problem& p, const std::vector<T>& actual, const reference& expected,
                   algorithm which = algorithm::naive) {
     ASSERT_EQ(actual.size(), expected.values.size());
+    const bound<T> allowed(p, expected.largest, which);
     for (std::size_t i = 0; i < actual.size(); ++i)
-        ASSERT_TRUE(is_within(to_double(actual[i]), expected.values[i],
-                              bound<T>(p, expected.magnitudes[i], expected.largest, which)))
+        ASSERT_TRUE(is_within(to_double(actual[i]), expected.values[i], allowed(expected.magnitudes[i])))
             << "value " << i;
 }
 template <class T>

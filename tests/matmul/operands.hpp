@@ -75,24 +75,43 @@ struct reference {
     reference(const shape& s, const std::vector<In>& a, const std::vector<In>& b, const std::vector<Out>& c,
               double alpha, double beta)
         : value(c.size()), magnitude(c.size()) {
-        const auto at = [](std::int64_t row, std::int64_t cols, std::int64_t col) {
-            return static_cast<std::size_t>(row * cols + col);
-        };
-        std::vector<double> sums(static_cast<std::size_t>(s.n)), sizes(static_cast<std::size_t>(s.n));
-        for (std::int64_t i = 0; i < s.m; ++i) {
-            std::fill(sums.begin(), sums.end(), 0);
-            std::fill(sizes.begin(), sizes.end(), 0);
-            for (std::int64_t k = 0; k < s.k; ++k)
-                for (std::int64_t j = 0; j < s.n; ++j) {
-                    const double product = to_double(a[at(i, s.k, k)]) * to_double(b[at(k, s.n, j)]);
-                    sums[at(0, 0, j)] += product;
-                    sizes[at(0, 0, j)] += std::abs(product);
+        // Few rows of B at a time stay in the cache for all rows of A. They are added in fours: sums are read and written less.
+        constexpr std::int64_t depth = 64, together = 4;
+        std::vector<double> rows(static_cast<std::size_t>(depth * s.n));
+        for (std::int64_t first = 0; first < s.k; first += depth) {
+            const std::int64_t last = std::min(first + depth, s.k);
+            std::ranges::fill(rows, 0);
+            std::transform(b.begin() + first * s.n, b.begin() + last * s.n, rows.begin(), to_double<In>);
+            for (std::int64_t i = 0; i < s.m; ++i)
+                for (std::int64_t k = first; k < last; k += together) {
+                    double factors[together] = {};
+                    for (std::int64_t each = 0; each < std::min(together, last - k); ++each)
+                        factors[each] = to_double(a[static_cast<std::size_t>(i * s.k + k + each)]);
+                    add(factors, rows.data() + (k - first) * s.n, s.n, value.data() + i * s.n,
+                        magnitude.data() + i * s.n);
                 }
-            for (std::int64_t j = 0; j < s.n; ++j) {
-                const double old = beta == 0 ? 0 : beta * to_double(c[at(i, s.n, j)]);
-                value[at(i, s.n, j)] = alpha * sums[at(0, 0, j)] + old;
-                magnitude[at(i, s.n, j)] = std::abs(alpha) * sizes[at(0, 0, j)] + std::abs(old);
+        }
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            const double old = beta == 0 ? 0 : beta * to_double(c[i]);
+            value[i] = alpha * value[i] + old;
+            magnitude[i] = std::abs(alpha) * magnitude[i] + std::abs(old);
+        }
+    }
+
+  private:
+    /// Adds as many rows of n elements as there are factors, each times its own, and their magnitudes.
+    template <std::size_t count>
+    static void add(const double (&factors)[count], const double* rows, std::int64_t n, double* sums,
+                    double* sizes) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            double sum = 0, size = 0;
+            for (std::size_t each = 0; each < count; ++each) {
+                const double product = factors[each] * rows[static_cast<std::int64_t>(each) * n + j];
+                sum += product;
+                size += std::abs(product);
             }
+            sums[j] += sum;
+            sizes[j] += size;
         }
     }
 };
@@ -106,25 +125,28 @@ struct operands {
     guarded<In> a, b;
     guarded<Out> c;
 
-    operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, const layouts& lie = {},
-             bool is_on_host = false)
+    operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, std::vector<Out> of_c,
+             const layouts& lie, bool is_on_host = false)
         : s(size),
           as(std::move(of_a)),
           bs(std::move(of_b)),
-          cs(random_elements<Out>(s.m * s.n)),
+          cs(std::move(of_c)),
           a(make<In>(s.m, s.k, lie.a, is_on_host)),
           b(make<In>(s.k, s.n, lie.b, is_on_host)),
           c(make<Out>(s.m, s.n, lie.c, is_on_host)) {
         a.upload(as);
         b.upload(bs);
     }
+    operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, const layouts& lie = {},
+             bool is_on_host = false)
+        : operands(size, std::move(of_a), std::move(of_b), random_elements<Out>(size.m * size.n), lie,
+                   is_on_host) {}
     explicit operands(const shape& size, const layouts& lie = {}, bool is_on_host = false)
         : operands(size, random_elements<In>(size.m * size.k), random_elements<In>(size.k * size.n), lie,
                    is_on_host) {}
     /// The same elements in other places.
-    operands(const operands& other, const layouts& lie) : operands(other.s, other.as, other.bs, lie) {
-        cs = other.cs;
-    }
+    operands(const operands& other, const layouts& lie)
+        : operands(other.s, other.as, other.bs, other.cs, lie) {}
 
     /// Where beta is 0, C holds NaN, which must not get into the result.
     void prepare_c(float beta) {

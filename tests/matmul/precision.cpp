@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <ostream>
 #include <string>
 #include <tuple>
@@ -34,16 +33,20 @@ constexpr std::int64_t large_side = 1024;
 constexpr std::int64_t small_side = 64;
 constexpr std::int64_t checked_rows = 16;
 
+/// By Box and Muller: each two uniform numbers give two. The size is even.
 std::vector<float> normal(std::int64_t size) {
-    const std::vector<double> u = test::random_elements<double>(size, 0x1p-53, 1);
-    const std::vector<double> v = test::random_elements<double>(size, 0, 6.283185307179586);
-    std::vector<float> result(u.size());
-    for (std::size_t i = 0; i < u.size(); ++i)
-        result[i] = static_cast<float>(std::sqrt(-2 * std::log(u[i])) * std::cos(v[i]));
-    return result;
+    std::vector<float> elements = test::random_elements<float>(size, 0x1p-24, 1);
+    for (std::size_t i = 0; i < elements.size(); i += 2) {
+        const float radius = std::sqrt(-2 * std::log(elements[i]));
+        const float angle = 6.2831853f * elements[i + 1];
+        elements[i] = radius * std::cos(angle);
+        elements[i + 1] = radius * std::sin(angle);
+    }
+    return elements;
 }
 
-std::vector<float> scaled(std::vector<float> elements, const std::function<double(std::int64_t)>& factor) {
+template <class Factor>
+std::vector<float> scaled(std::vector<float> elements, Factor factor) {
     for (std::size_t i = 0; i < elements.size(); ++i)
         elements[i] = static_cast<float>(elements[i] * factor(static_cast<std::int64_t>(i)));
     return elements;
@@ -84,12 +87,14 @@ constexpr std::array distributions = {
                  }},
     distribution{"scaled_rows",
                  [](std::int64_t side, std::int64_t k) {
-                     return elements{scaled(normal(side * k),
-                                            [side, k](std::int64_t i) {
-                                                return std::pow(10, -20 + 40.0 * static_cast<double>(i / k) /
-                                                                              static_cast<double>(side - 1));
-                                            }),
-                                     normal(k * side)};
+                     std::vector<double> factors;
+                     for (std::int64_t row = 0; row < side; ++row)
+                         factors.push_back(std::pow(
+                             10, -20 + 40 * static_cast<double>(row) / static_cast<double>(side - 1)));
+                     return elements{
+                         scaled(normal(side * k),
+                                [&](std::int64_t i) { return factors[static_cast<std::size_t>(i / k)]; }),
+                         normal(k * side)};
                  }},
     distribution{"cancelling_pairs",
                  [](std::int64_t side, std::int64_t k) {
@@ -119,10 +124,8 @@ constexpr std::array distributions = {
         }},
     distribution{"near_overflow",
                  [](std::int64_t side, std::int64_t k) {
-                     const auto large = [k](std::int64_t) {
-                         return 0x1p62 / std::sqrt(static_cast<double>(k));
-                     };
-                     return elements{scaled(normal(side * k), large),
+                     const double large = 0x1p62 / std::sqrt(static_cast<double>(k));
+                     return elements{scaled(normal(side * k), [=](std::int64_t) { return large; }),
                                      scaled(normal(k * side), [](std::int64_t) { return 0x1p60; })};
                  }},
 };
@@ -130,17 +133,19 @@ constexpr std::array distributions = {
 /// A product of checked_rows rows of A, spread over it, in float64.
 class sampled_reference {
   public:
-    sampled_reference(const elements& in, std::int64_t side, std::int64_t k)
+    sampled_reference(const std::vector<float>& of_a, const std::vector<float>& b, std::int64_t side,
+                      std::int64_t k)
         : side_(side),
-          exact_({checked_rows, side, k}, rows_of(in.a, k), in.b,
+          exact_({checked_rows, side, k}, rows_of(of_a, k), b,
                  std::vector<float>(static_cast<std::size_t>(checked_rows * side)), 1, 0),
           norms_of_rows_(checked_rows),
           norms_of_cols_(static_cast<std::size_t>(side)) {
-        const std::vector<float> a = rows_of(in.a, k);
+        const std::vector<float> a = rows_of(of_a, k);
         for (std::size_t i = 0; i < a.size(); ++i)
             norms_of_rows_[i / static_cast<std::size_t>(k)] += square(a[i]);
-        for (std::size_t i = 0; i < in.b.size(); ++i)
-            norms_of_cols_[i % static_cast<std::size_t>(side_)] += square(in.b[i]);
+        for (auto row = b.begin(); row != b.end(); row += side)
+            for (std::int64_t col = 0; col < side; ++col)
+                norms_of_cols_[static_cast<std::size_t>(col)] += square(row[col]);
         for (double& norm : norms_of_rows_) norm = std::sqrt(norm);
         for (double& norm : norms_of_cols_) norm = std::sqrt(norm);
     }
@@ -191,8 +196,8 @@ struct comparison {
 };
 
 /// With cublasSgemm.
-comparison compare(const elements& in, std::int64_t side, std::int64_t k, const matmul_options& options) {
-    operands<float> p({side, side, k}, in.a, in.b);
+comparison compare(elements in, std::int64_t side, std::int64_t k, const matmul_options& options) {
+    operands<float> p({side, side, k}, std::move(in.a), std::move(in.b));
     guarded<float> vendor(side, side, side);
     const stream stream;
     workspace scratch(p.workspace_bytes(stream, options), stream);
@@ -201,7 +206,7 @@ comparison compare(const elements& in, std::int64_t side, std::int64_t k, const 
     p.multiply(stream, with);
     test::cublas(stream).multiply(p.s, p.a.data(), p.b.data(), vendor.data());
     stream.synchronize();
-    const sampled_reference exact(in, side, k);
+    const sampled_reference exact(p.as, p.bs, side, k);
     return {exact.error_of(p.c.download()), exact.error_of(vendor.download())};
 }
 

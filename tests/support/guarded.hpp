@@ -33,7 +33,8 @@ class guarded {
         std::memset(static_cast<void*>(image_.data()), poison, bytes());
         if (where_ == memory::device) {
             check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
-            fill_device();
+            check(cudaMemset(data_, poison, bytes()));
+            check(cudaDeviceSynchronize());  // no other stream waits for it
         } else {
             host_ = image_;
             data_ = host_.data();
@@ -57,36 +58,38 @@ class guarded {
     /// Elements in row-major order, without gaps.
     void upload(const std::vector<T>& elements) {
         for_each([&](std::size_t at, std::size_t i) { image_[at] = elements[i]; });
-        if (where_ == memory::device)
-            fill_device();
-        else
+        if (where_ == memory::host) {
             std::ranges::copy(image_, data_);
+            return;
+        }
+        check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
+        // A copy from pageable memory returns before its data has arrived, and no other stream waits for it.
+        check(cudaDeviceSynchronize());
     }
 
     /// Waits for the device, then reads the elements in row-major order, without gaps.
     std::vector<T> download() {
-        const std::vector<T> now = contents();
+        read();
         std::vector<T> elements(static_cast<std::size_t>(rows_ * cols_));
-        for_each([&](std::size_t at, std::size_t i) { elements[i] = now[at]; });
+        for_each([&](std::size_t at, std::size_t i) { elements[i] = now_[at]; });
         return elements;
     }
 
     /// Whether every byte outside the elements is as it was made.
     bool canaries_alive() {
-        std::vector<T> now = contents();
+        read();
         for_each([&](std::size_t at, std::size_t) {
-            std::memset(static_cast<void*>(&now[at]), poison, sizeof(T));
+            std::memset(static_cast<void*>(&now_[at]), poison, sizeof(T));
         });
-        const auto* byte = reinterpret_cast<const unsigned char*>(now.data());
-        for (std::size_t i = 0; i < bytes(); ++i)
-            if (byte[i] != poison) return false;
-        return true;
+        const auto* byte = reinterpret_cast<const unsigned char*>(now_.data());
+        return byte[0] == poison &&
+               std::memcmp(byte, byte + 1, bytes() - 1) == 0;  // each is as the one before
     }
 
     /// Whether no byte at all has changed since the last upload (or since it was made).
     bool untouched() {
-        const std::vector<T> now = contents();
-        return std::memcmp(now.data(), image_.data(), bytes()) == 0;
+        read();
+        return std::memcmp(now_.data(), image_.data(), bytes()) == 0;
     }
 
   private:
@@ -95,32 +98,41 @@ class guarded {
 
     std::size_t bytes() const { return image_.size() * sizeof(T); }
 
-    /// A copy from pageable memory returns before its data has arrived, and no other stream waits for it.
-    void fill_device() {
-        check(cudaMemcpy(data_, image_.data(), bytes(), cudaMemcpyDefault));
+    /// What the memory holds.
+    void read() {
+        if (where_ == memory::host) {
+            now_ = host_;
+            return;
+        }
+        now_.resize(image_.size());
         check(cudaDeviceSynchronize());
+        check(cudaMemcpy(now_.data(), data_, bytes(), cudaMemcpyDefault));
     }
 
-    std::vector<T> contents() {
-        if (where_ == memory::host) return host_;
-        std::vector<T> now(image_.size());
-        check(cudaDeviceSynchronize());
-        check(cudaMemcpy(now.data(), data_, bytes(), cudaMemcpyDefault));
-        return now;
-    }
-
+    /// function(place in memory, place in row-major order).
     template <class Function>
-    void for_each(Function function) {
-        std::size_t i = 0;
-        for (std::int64_t row = 0; row < rows_; ++row)
-            for (std::int64_t col = 0; col < cols_; ++col)
-                function(static_cast<std::size_t>(first_ + row * row_stride_ + col * col_stride_), i++);
+    void for_each(Function function) const {
+        const auto visit = [&](std::int64_t row, std::int64_t first, std::int64_t last, std::int64_t step) {
+            for (std::int64_t col = first; col < last; ++col)
+                function(static_cast<std::size_t>(first_ + row * row_stride_ + col * step),
+                         static_cast<std::size_t>(row * cols_ + col));
+        };
+        if (col_stride_ == 1) {
+            for (std::int64_t row = 0; row < rows_; ++row) visit(row, 0, cols_, 1);
+            return;
+        }
+        constexpr std::int64_t side = 16;  // a square has its lines in the cache, whichever way they lie
+        for (std::int64_t top = 0; top < rows_; top += side)
+            for (std::int64_t left = 0; left < cols_; left += side)
+                for (std::int64_t row = top; row < std::min(top + side, rows_); ++row)
+                    visit(row, left, std::min(left + side, cols_), col_stride_);
     }
 
     std::int64_t rows_, cols_, row_stride_, col_stride_;
     std::int64_t first_ = 0;
     memory where_;
     std::vector<T> image_;  // what was uploaded, to tell later what has changed
+    std::vector<T> now_;    // what was read last
     std::vector<T> host_;
     T* data_ = nullptr;
 };

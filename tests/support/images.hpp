@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -92,6 +93,18 @@ std::vector<T> random_pixels(std::int64_t elements) {
     return random_elements<T>(elements, -100, 100);
 }
 
+/// out[i] is the sum of all taps[k] * values[i + k * step].
+inline void convolve(const double* values, std::size_t step, const std::vector<double>& taps, double* out,
+                     std::size_t count) {
+    constexpr std::size_t in_cache = 1024;
+    for (std::size_t first = 0; first < count; first += in_cache) {
+        const std::size_t last = std::min(first + in_cache, count);
+        std::fill(out + first, out + last, 0.0);
+        for (std::size_t k = 0; k < taps.size(); ++k)
+            for (std::size_t i = first; i < last; ++i) out[i] += taps[k] * values[i + k * step];
+    }
+}
+
 /// An image in float64, convolved along x and then along y: in exact arithmetic the sum over the window. `outside` is the value
 /// of border::constant.
 inline std::vector<double> convolved_in_double(const image_size& size, border kind,
@@ -100,31 +113,34 @@ inline std::vector<double> convolved_in_double(const image_size& size, border ki
                                                const std::vector<double>& source, double outside) {
     const auto row_values = static_cast<std::size_t>(size.row());
     const auto channels = static_cast<std::size_t>(size.channels);
-    const std::int64_t reach_x = std::ssize(taps_x) / 2, reach_y = std::ssize(taps_y) / 2;
-    const std::vector<double> border_row(row_values,
-                                         outside * std::accumulate(taps_x.begin(), taps_x.end(), 0.0));
-    std::vector<double> filtered(source.size()), convolved(source.size()), padded;
+    /// Where the elements of a line come from, and those that its windows see before and after it.
+    const auto sources_of = [kind](std::int64_t line, std::size_t window) {
+        const auto reach = static_cast<std::int64_t>(window / 2);
+        std::vector<std::int64_t> from;
+        for (std::int64_t i = -reach; i < line + reach; ++i) from.push_back(source_index(i, line, kind));
+        return from;
+    };
+    const std::vector<std::int64_t> columns = sources_of(size.width, taps_x.size());
+    const std::vector<std::int64_t> rows = sources_of(size.height, taps_y.size());
 
+    std::vector<double> filtered(source.size()), padded;
     for (std::size_t first = 0; first < source.size(); first += row_values) {
         padded.clear();
-        for (std::int64_t x = -reach_x; x < size.width + reach_x; ++x) {
-            const std::int64_t from = source_index(x, size.width, kind);
+        for (const std::int64_t from : columns)
             for (std::size_t c = 0; c < channels; ++c)
                 padded.push_back(from < 0 ? outside
                                           : source[first + static_cast<std::size_t>(from) * channels + c]);
-        }
-        for (std::size_t k = 0; k < taps_x.size(); ++k)
-            for (std::size_t i = 0; i < row_values; ++i)
-                filtered[first + i] += taps_x[k] * padded[k * channels + i];
+        convolve(padded.data(), channels, taps_x, &filtered[first], row_values);
     }
-    for (std::int64_t y = 0; y < size.height; ++y)
-        for (std::size_t k = 0; k < taps_y.size(); ++k) {
-            const std::int64_t from =
-                source_index(y - reach_y + static_cast<std::int64_t>(k), size.height, kind);
-            const double* row = from < 0 ? border_row.data() : &filtered[size.at(0, from)];
-            double* out = &convolved[size.at(0, y)];
-            for (std::size_t i = 0; i < row_values; ++i) out[i] += taps_y[k] * row[i];
-        }
+    padded.clear();
+    const std::vector<double> border_row(row_values,
+                                         outside * std::accumulate(taps_x.begin(), taps_x.end(), 0.0));
+    for (const std::int64_t from : rows) {
+        const double* const row = from < 0 ? border_row.data() : &filtered[size.at(0, from)];
+        padded.insert(padded.end(), row, row + row_values);
+    }
+    std::vector<double> convolved(source.size());
+    convolve(padded.data(), row_values, taps_y, convolved.data(), source.size());
     return convolved;
 }
 

@@ -47,10 +47,10 @@ constexpr double smallest() {
 /// Passes where both are NaN, both the same infinity, or |actual - expected| <= bound. Written so that NaN
 /// fails.
 inline testing::AssertionResult is_within(double actual, double expected, double bound) {
-    if (std::isnan(expected) && std::isnan(actual)) return testing::AssertionSuccess();
-    if (actual == expected) return testing::AssertionSuccess();
     const double difference = std::abs(actual - expected);
-    if (std::isfinite(expected) && difference <= bound) return testing::AssertionSuccess();
+    const bool is_close = std::isfinite(expected) && difference <= bound;
+    if (is_close || actual == expected || (std::isnan(expected) && std::isnan(actual)))
+        return testing::AssertionResult(true);
     return testing::AssertionFailure()
            << actual << " is " << difference << " from " << expected << ", bound " << bound;
 }
