@@ -6,6 +6,7 @@ usage: scripts/ctest_report.py BUILD [ctest arguments]
                                                          each test, which takes longer than most tests do
 """
 
+import collections
 import concurrent.futures
 import dataclasses
 import json
@@ -19,6 +20,9 @@ import xml.etree.ElementTree as xml
 
 
 SLOWEST = 10  # tests that are named with their times
+TESTS_OF_A_PART = 4  # at the least: a process takes the driver longer to set up than few tests run
+# Processes share the cores: the threads of the host's functions are fewer, and sleep while they have nothing to do.
+BESIDE_OTHERS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
 
 
 @dataclasses.dataclass
@@ -81,7 +85,7 @@ def run_part(program: pathlib.Path, part: int, parts: int) -> Report:
         file = pathlib.Path(folder) / "report.json"
         done = subprocess.run(
             [program, "--gtest_brief=1", f"--gtest_output=json:{file}"],
-            env={**os.environ, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
+            env={**os.environ, **BESIDE_OTHERS, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         if file.exists():
             for suite in json.loads(file.read_text())["testsuites"]:
@@ -99,13 +103,17 @@ def run_part(program: pathlib.Path, part: int, parts: int) -> Report:
 
 def run_by_program(build: pathlib.Path, jobs: int) -> Report:
     """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time, and the
-    others beside them."""
+    others beside them. Parts of one program are far apart: some of its tests take much of the device's memory."""
+    tests = tests_of_ctest(build)
     programs = test_programs(build)
-    others = [re.escape(test["name"]) for test in tests_of_ctest(build)
+    counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests if test.get("command"))
+    parts = {program: min(jobs, -(-counts[program] // TESTS_OF_A_PART)) for program in programs}
+    others = [re.escape(test["name"]) for test in tests
               if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
     with concurrent.futures.ThreadPoolExecutor(jobs + 1) as pool:
         rest = pool.submit(run, build, ["--parallel", str(max(1, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"])
-        runs = [pool.submit(run_part, program, part, jobs) for part in range(jobs) for program in programs]
+        runs = [pool.submit(run_part, program, part, parts[program])
+                for part in range(jobs) for program in programs if part < parts[program]]
         report = rest.result()
         for each in runs:
             report.passed += each.result().passed

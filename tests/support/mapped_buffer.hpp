@@ -9,8 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 /// Device memory beside addresses that lead nowhere. Allocations of cudaMalloc lie side by side in large pages, so that
 /// what a kernel reads past the end of an operand is somebody's; here it is an illegal address. That ends the context: every
@@ -95,22 +98,43 @@ class address_range {
 enum class page_edge { begin, end };
 
 /// Bytes that begin where the first of their pages begins, or end where the last of them ends. The page before and the one
-/// after lead nowhere.
+/// after lead nowhere. Mapping takes the driver long: pages that are given back stay mapped for the next that wants as many.
 class mapped_buffer {
   public:
-    mapped_buffer(std::int64_t bytes, page_edge edge) : range_(bytes + 3 * most_page_bytes) {
-        const std::int64_t page = range_.page_bytes();
-        if (page > most_page_bytes) throw unsupported("a page is larger than the room that was left for it");
-        const std::int64_t whole = (bytes + page - 1) / page * page;
-        if (bytes > 0) range_.map(page, whole);
-        data_ = range_.data() + page + (edge == page_edge::begin ? 0 : whole - bytes);
+    mapped_buffer(std::int64_t bytes, page_edge edge)
+        : whole_((bytes + most_page_bytes - 1) / most_page_bytes * most_page_bytes) {
+        std::vector<std::unique_ptr<address_range>>& unused = unused_ranges()[whole_];
+        if (unused.empty()) {
+            range_ = std::make_unique<address_range>(whole_ + 3 * most_page_bytes);
+            if (range_->page_bytes() > most_page_bytes)
+                throw unsupported("a page is larger than the room that was left for it");
+            if (whole_ > 0) range_->map(range_->page_bytes(), whole_);
+        } else {
+            range_ = std::move(unused.back());
+            unused.pop_back();
+        }
+        data_ = range_->data() + range_->page_bytes() + (edge == page_edge::begin ? 0 : whole_ - bytes);
+    }
+    mapped_buffer(const mapped_buffer&) = delete;
+    mapped_buffer& operator=(const mapped_buffer&) = delete;
+    ~mapped_buffer() {
+        (void)cudaDeviceSynchronize();
+        unused_ranges()[whole_].push_back(std::move(range_));
     }
 
     std::byte* data() const { return data_; }
 
   private:
     static constexpr std::int64_t most_page_bytes = std::int64_t{2} << 20;
-    address_range range_;
+
+    /// By their mapped bytes. They live until the process ends: later than what could give them back.
+    static std::map<std::int64_t, std::vector<std::unique_ptr<address_range>>>& unused_ranges() {
+        static auto& all = *new std::map<std::int64_t, std::vector<std::unique_ptr<address_range>>>;
+        return all;
+    }
+
+    std::int64_t whole_;
+    std::unique_ptr<address_range> range_;
     std::byte* data_ = nullptr;
 };
 

@@ -44,15 +44,18 @@ constexpr double smallest() {
         return std::numeric_limits<T>::denorm_min();
 }
 
+inline testing::AssertionResult too_far(double actual, double expected, double bound) {
+    return testing::AssertionFailure()
+           << actual << " is " << std::abs(actual - expected) << " from " << expected << ", bound " << bound;
+}
+
 /// Passes where both are NaN, both the same infinity, or |actual - expected| <= bound. Written so that NaN
 /// fails.
 inline testing::AssertionResult is_within(double actual, double expected, double bound) {
-    const double difference = std::abs(actual - expected);
-    const bool is_close = std::isfinite(expected) && difference <= bound;
+    const bool is_close = std::isfinite(expected) && std::abs(actual - expected) <= bound;
     if (is_close || actual == expected || (std::isnan(expected) && std::isnan(actual)))
         return testing::AssertionResult(true);
-    return testing::AssertionFailure()
-           << actual << " is " << difference << " from " << expected << ", bound " << bound;
+    return too_far(actual, expected, bound);
 }
 
 template <class T>

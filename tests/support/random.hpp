@@ -1,7 +1,10 @@
 #pragma once
 
+#include <heddle/types.hpp>
+
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -54,6 +57,13 @@ class fast_generator {
     std::uint64_t state_;
 };
 
+/// Towards zero: the host takes long to round to 16 bits.
+template <class T>
+T cut_to(float x) {
+    constexpr std::uint32_t kept = std::is_same_v<T, half> ? 0xffffe000u : 0xffff0000u;
+    return static_cast<T>(std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & kept));
+}
+
 /// Uniform in [low, high]; T may be any element type of heddle.
 template <class T>
 std::vector<T> random_elements(std::int64_t size, double low = -1, double high = 1) {
@@ -70,8 +80,10 @@ std::vector<T> random_elements(std::int64_t size, double low = -1, double high =
             const double drawn = low + (high - low) * generator.unit();
             if constexpr (std::is_same_v<T, double>)
                 element = drawn;
+            else if constexpr (std::is_same_v<T, float>)
+                element = static_cast<float>(drawn);
             else
-                element = static_cast<T>(static_cast<float>(drawn));
+                element = cut_to<T>(static_cast<float>(drawn));
         }
     }
     return elements;
