@@ -12,15 +12,20 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 
 namespace heddle::bench {
 namespace {
+
+/// float is multiplied as TF32.
+template <class T>
+constexpr std::string_view type_name = std::is_same_v<T, float> ? "tf32" : dtype<T>;
 
 /// A linear layer: size x size times size x size, plus a bias for each column, and an activation.
 template <class T>
 problem layer(std::string_view activation, std::int64_t size) {
     const auto n = static_cast<double>(size);
-    return tensor_problem(fmt::format("linear_{}/{}/{}x{}x{}", activation, dtype<T>, size, size, size),
+    return tensor_problem(fmt::format("linear_{}/{}/{}x{}x{}", activation, type_name<T>, size, size, size),
                           sizeof(T) * 3 * n * n, 2 * n * n * n);
 }
 
@@ -45,8 +50,25 @@ template <class T>
 void heddle_row(std::string_view name, std::int64_t size, temperature temperature,
                 matmul_activation activation) {
     row<T>(name, size, "heddle", temperature, [activation](auto a, auto b, auto c, auto bias) {
-        return [=] { matmul<T>(a, b, c, matmul_epilogue<T>{activation, bias}, stream()); };
+        return [=] {
+            matmul<T>(a, b, c, matmul_epilogue<T>{activation, bias}, stream(),
+                      {.precision = precision::tf32});
+        };
     });
+}
+
+template <class T>
+void relu_and_gelu_rows(std::int64_t size, temperature temperature) {
+    heddle_row<T>("relu", size, temperature, matmul_activation::relu);
+    heddle_row<T>("gelu_tanh", size, temperature, matmul_activation::gelu_tanh);
+#if HEDDLE_HAS_CUBLAS
+    row<T>("relu", size, "cublaslt", temperature, [](auto a, auto b, auto c, auto bias) {
+        return best_cublas_lt_matmul<T, T>(a, b, c, bias.data, lt_activation::relu);
+    });
+    row<T>("gelu_tanh", size, "cublaslt", temperature, [](auto a, auto b, auto c, auto bias) {
+        return best_cublas_lt_matmul<T, T>(a, b, c, bias.data, lt_activation::gelu_tanh);
+    });
+#endif
 }
 
 }  // namespace
@@ -56,17 +78,9 @@ void register_linear() {
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const std::int64_t size : {1024, 2048, 4096, 8192}) {
             heddle_row<half>("sigmoid", size, temperature, matmul_activation::sigmoid);
-            heddle_row<bfloat16>("relu", size, temperature, matmul_activation::relu);
-            heddle_row<bfloat16>("gelu_tanh", size, temperature, matmul_activation::gelu_tanh);
-#if HEDDLE_HAS_CUBLAS
-            row<bfloat16>("relu", size, "cublaslt", temperature, [](auto a, auto b, auto c, auto bias) {
-                return best_cublas_lt_matmul<bfloat16, bfloat16>(a, b, c, bias.data, lt_activation::relu);
-            });
-            row<bfloat16>("gelu_tanh", size, "cublaslt", temperature, [](auto a, auto b, auto c, auto bias) {
-                return best_cublas_lt_matmul<bfloat16, bfloat16>(a, b, c, bias.data,
-                                                                 lt_activation::gelu_tanh);
-            });
-#if HEDDLE_HAS_CUDNN
+            relu_and_gelu_rows<bfloat16>(size, temperature);
+            relu_and_gelu_rows<float>(size, temperature);
+#if HEDDLE_HAS_CUBLAS && HEDDLE_HAS_CUDNN
             row<half>("sigmoid", size, "cublaslt+cudnn", temperature,
                       [size](auto a, auto b, auto c, auto bias) {
                           return [product = best_cublas_lt_matmul<half, half>(a, b, c, bias.data), c,
@@ -76,7 +90,6 @@ void register_linear() {
                               (*sigmoid)(c.data, c.data);
                           };
                       });
-#endif
 #endif
         }
 }

@@ -79,7 +79,9 @@ struct matmul_call {
                 lt_activation activation)
         : a(a_), b(b_), c(c_), a_layout(layout_of(a)), b_layout(layout_of(b)), c_layout(layout_of(c)) {
         cublasLtMatmulDesc_t created = nullptr;
-        check(cublasLtMatmulDescCreate(&created, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+        constexpr auto compute =
+            std::is_same_v<In, float> ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+        check(cublasLtMatmulDescCreate(&created, compute, CUDA_R_32F));
         operation.reset(created);
         // Row-major C = A B is column-major C' = B' A'.
         set_transposition(CUBLASLT_MATMUL_DESC_TRANSA, b.col_stride != 1);
@@ -165,6 +167,8 @@ std::function<void()> best_cublas_lt_matmul(matrix_view<const In> a, matrix_view
     return [call] { check(call->run()); };
 }
 
+template std::function<void()> best_cublas_lt_matmul(matrix_view<const float>, matrix_view<const float>,
+                                                     matrix_view<float>, const float*, lt_activation);
 template std::function<void()> best_cublas_lt_matmul(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
                                                      matrix_view<bfloat16>, const bfloat16*, lt_activation);
 template std::function<void()> best_cublas_lt_matmul(matrix_view<const half>, matrix_view<const half>,
