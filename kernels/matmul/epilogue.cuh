@@ -68,30 +68,30 @@ __device__ float activated(const element_function<Function>& function, float x, 
     return function(x, row, col);
 }
 
-/// Of neighbours of a row from (row, col) on, `count` of which are in C: each x is alpha times its sum, plus beta times C.
-template <class Out, int width>
-__device__ void apply_to_neighbours(const epilogue<Out>& e, std::int64_t row, std::int64_t col, int count,
-                                    float (&x)[width]) {
-    const float of_row =
-        e.column_bias == nullptr ? 0 : static_cast<float>(e.column_bias[row * e.column_bias_stride]);
-    const auto for_each = [&](auto function) {
+struct element_place {
+    std::int64_t row;
+    std::int64_t col;
+    bool is_inside;  ///< of C
+};
+
+/// Of a few elements, whose places place(i) has: each x is alpha times its sum, plus beta times C.
+template <class Out, int count, class Place>
+__device__ void apply_to_elements(const epilogue<Out>& e, float (&x)[count], Place place) {
+    const auto add = [&](const Out* from, auto offset_of) {
+        if (from == nullptr) return;
 #pragma unroll
-        for (int i = 0; i < width; ++i)
-            if (i < count) function(x[i], col + i);
+        for (int i = 0; i < count; ++i)
+            if (place(i).is_inside) x[i] += static_cast<float>(from[offset_of(place(i))]);
     };
-    if (e.row_bias != nullptr)
-        for_each([&](float& value, std::int64_t at) {
-            value += static_cast<float>(e.row_bias[at * e.row_bias_stride]);
-        });
+    add(e.row_bias, [&](const element_place& at) { return at.col * e.row_bias_stride; });
+    add(e.column_bias, [&](const element_place& at) { return at.row * e.column_bias_stride; });
     with_activation(e.activation, [&]<matmul_activation activation>() {
-        for_each([&](float& value, std::int64_t) {
-            value = e.scale * activated<Out, activation>(value + of_row);
-        });
+#pragma unroll
+        for (float& value : x) value = e.scale * activated<Out, activation>(value);
     });
-    if (e.residual != nullptr)
-        for_each([&](float& value, std::int64_t at) {
-            value += static_cast<float>(e.residual[row * e.residual_row_stride + at * e.residual_col_stride]);
-        });
+    add(e.residual, [&](const element_place& at) {
+        return at.row * e.residual_row_stride + at.col * e.residual_col_stride;
+    });
 }
 
 /// Applies the epilogue to one element, whose `x` is alpha times its sum, plus beta times C. It is a call, as it is long and

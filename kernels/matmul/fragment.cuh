@@ -78,7 +78,7 @@ __device__ inline void finish_four(const arguments& p, std::int64_t row, std::in
 #pragma unroll
         for (int e = 0; e < 4; ++e)
             if (e < count) x[e] += p.beta * element(p.c, row, col + e);
-    apply_to_neighbours(p.epilogue, row, col, count, x);
+    apply_to_elements(p.epilogue, x, [&](int e) { return element_place{row, col + e, e < count}; });
 #pragma unroll
     for (int e = 0; e < 4; ++e)
         if (e < count) element(p.c, row, col + e) = x[e];

@@ -103,8 +103,6 @@ struct tf32_epilogue {
     template <int n>
     __device__ void store(int /*half*/, int row, int col, int /*batch*/, const float (&sums)[n / 2]) const {
         const a_elements mine(group, thread);
-        if (!p.epilogue.is_identity)
-            return finish<n>(result_of(p), row + mine.row(), a_elements::apart, col + thread % 4 * 2, sums);
         const result<float> c = result_of(p);
         const bool down = c.row_stride == 1;
         const bool neighbours = (down && a_elements::apart == 1) || c.col_stride == 1;
@@ -112,12 +110,15 @@ struct tf32_epilogue {
         const bool in_pairs = neighbours && line_stride % 2 == 0 &&
                               reinterpret_cast<std::uintptr_t>(c.data) % sizeof(float2) == 0;
         const bool is_inside = row + warpgroup_m <= c.rows && col + n <= c.cols;
-        if (in_pairs && is_inside && c.beta == 0)
-            store_pairs<n>(row + mine.row(), col + thread % 4 * 2, down, sums);
-        else if (down)
-            store_staged<n, true>(mine.row(), row, col, sums);
+        const int first_row = mine.row();
+        if (!c.epilogue.is_identity)
+            down ? store_staged<n, true, true>(first_row, row, col, sums)
+                 : store_staged<n, false, true>(first_row, row, col, sums);
+        else if (in_pairs && is_inside && c.beta == 0)
+            store_pairs<n>(row + first_row, col + thread % 4 * 2, down, sums);
         else
-            store_staged<n, false>(mine.row(), row, col, sums);
+            down ? store_staged<n, true, false>(first_row, row, col, sums)
+                 : store_staged<n, false, false>(first_row, row, col, sums);
     }
 
     /// Two elements of a thread that are neighbours in C; in a C that lies in columns, those of two rows.
@@ -136,34 +137,38 @@ struct tf32_epilogue {
         }
     }
 
-    /// To any C, in whole lines of it: by way of shared memory. All unrolled, as sums have no addresses; no more at once,
-    /// as registers spill then.
-    template <int n, bool down>
+    /// To any C, in whole lines of it: by way of shared memory. All unrolled, as sums have no addresses, but where the epilogue's
+    /// code is long; no more at once, as registers spill then.
+    template <int n, bool down, bool finishes>
     __device__ void store_staged(int thread_row, int row, int col, const float (&sums)[n / 2]) const {
         constexpr int length = down ? warpgroup_m : chunk_cols, lines = warpgroup_threads / length;
         constexpr int to_row = down ? 1 : short_pitch, to_col = down ? long_pitch : 1;
         constexpr int to_line = lines * (down ? to_col : to_row);
-        constexpr int of_thread = warpgroup_m * chunk_cols / warpgroup_threads, at_once = 4;
+        constexpr int of_thread = warpgroup_m * chunk_cols / warpgroup_threads, at_once = finishes ? 2 : 4;
         const result<float> c = result_of(p);
         float* const staged = shared.staged[group];
         const int line = thread / length, at = thread % length;
         const float* const mine = staged + line * (down ? to_col : to_row) + at;
         const std::int64_t line_stride = lines * (down ? c.col_stride : c.row_stride);
-#pragma unroll
+        constexpr int unrolled = finishes ? 1 : n / chunk_cols;
+        constexpr int unrolled_lines = finishes ? 1 : of_thread / at_once;
+#pragma unroll unrolled
         for (int first = 0; first < n; first += chunk_cols) {
+            float chunk[chunk_sums];
+            pick<n>(sums, first, chunk);
             sync_group();
 #pragma unroll
             for (int i = 0; i < chunk_sums; ++i) {
                 const int r = thread_row + i % 4 / 2 * a_elements::apart;
                 const int s = i / 4 * 8 + thread % 4 * 2 + i % 2;
-                staged[r * to_row + s * to_col] = sums[first / 2 + i];
+                staged[r * to_row + s * to_col] = chunk[i];
             }
             sync_group();
             const int r = row + (down ? at : line), s = col + first + (down ? line : at);
             if (down ? r >= c.rows : s >= c.cols) continue;
             const int left = down ? c.cols - s : c.rows - r;
             float* to = c.data + r * c.row_stride + s * c.col_stride;
-#pragma unroll
+#pragma unroll unrolled_lines
             for (int i = 0; i < of_thread; i += at_once, to += at_once * line_stride) {
                 const auto is_inside = [&](int j) { return (i + j) * lines < left; };
                 float values[at_once];
@@ -176,6 +181,12 @@ struct tf32_epilogue {
 #pragma unroll
                     for (int j = 0; j < at_once; ++j) values[j] += c.beta * before[j];
                 }
+                if constexpr (finishes)
+                    apply_to_elements(c.epilogue, values, [&](int j) {
+                        const int further = (i + j) * lines;
+                        return element_place{r + (down ? 0 : further), s + (down ? further : 0),
+                                             is_inside(j)};
+                    });
 #pragma unroll
                 for (int j = 0; j < at_once; ++j)
                     if (is_inside(j)) to[j * line_stride] = values[j];

@@ -113,7 +113,7 @@ __device__ void finish(const result<Out>& c, int row, int apart, int col, const 
 #pragma unroll
             for (int i = 0; i < 2; ++i)
                 if (i < count) x[i] += c.beta * static_cast<float>(to[i * c.col_stride]);
-        apply_to_neighbours(c.epilogue, r, s, count, x);
+        apply_to_elements(c.epilogue, x, [&](int i) { return element_place{r, s + i, i < count}; });
 #pragma unroll
         for (int i = 0; i < 2; ++i)
             if (i < count) to[i * c.col_stride] = static_cast<Out>(x[i]);
