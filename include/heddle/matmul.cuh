@@ -65,9 +65,9 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     static_assert(std::is_trivially_copyable_v<Function>, "the function is copied to the device");
     static_assert(sizeof(In) == 2, "half and bfloat16 have an epilogue");
     namespace rungs = kernels::matmul;
-    const auto call = detail::prepare_matmul<Out, In>(
-        a, b, c, epilogue, stream, options,
-        rungs::has_fused_kernel<In, Out, rungs::element_function<Function>>);
+    const auto call =
+        detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options,
+                                        rungs::has_fused_kernel<In, Out, rungs::element_function<Function>>);
     if (!call) return;
     const auto arguments = detail::with_function(*call, function);
     const detail::stream_device call_device(stream);
