@@ -40,14 +40,14 @@ namespace heddle::kernels::frame {
 struct tile_defaults {
     static constexpr int cluster = 1;  ///< blocks, one below the other, that share their tiles of B
     static constexpr int halves = 1;   ///< of 64 rows each, that a consumer has
-    static constexpr bool take_turns =
-        false;  ///< consumers have a tile each: one multiplies while the other stores
+    /// Each consumer has a tile for itself: one multiplies while the other stores.
+    static constexpr bool take_turns = false;
     static constexpr bool streams = true;  ///< workers may share a tile
 };
 
 /// What a Mainloop need not say.
 struct mainloop_defaults {
-    static constexpr int loads = 1;  ///< of a step along k, each into a stage
+    static constexpr int loads = 1;  ///< that a step along k takes, each into a stage of its own
     /// Each warp of a consumer tells when it has read a stage; else one thread of the consumer does.
     static constexpr bool warps_release = true;
     /// Where it is not 0: where C has no more columns than this in a tile, no more are multiplied, and where it has no row for a
@@ -59,7 +59,7 @@ struct mainloop_defaults {
 struct tile_place {
     int row;  ///< element of C where the block's tile begins
     int col;
-    int load;  ///< counted along k
+    int load;  ///< its number along k: the step, or where a step takes several loads, step * loads and which of them
     int batch;
     int rank;  ///< of the block in its cluster
 };
@@ -196,12 +196,12 @@ struct tile_kernel {
         }
     }
 
-    /// The other consumer may begin its tile.
+    /// Lets the other consumer begin its tile.
     __device__ void pass_turn() {
         if constexpr (tile::take_turns) ptx::arrive(&shared.tile_turns[(group + 1) % tile::consumers]);
     }
 
-    /// Adds up what the workers have of a shared tile. Whether this one is to store the sums.
+    /// Adds up what the workers have of a shared tile. Returns whether this one has all of it, and is to store it.
     template <int n>
     __device__ bool combine(int shared_tile, float (&sums)[n / 2]) {
         const sum_exchange<n, tile::n> exchange(all.schedule, all.sums, worker, cluster * tile::consumers,

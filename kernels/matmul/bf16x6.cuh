@@ -46,7 +46,7 @@ struct float_product {
     result<float> c;
 };
 
-/// The producer finds it out, the consumers have no registers for that.
+/// What the producer knows of a step. The consumers read it: they have no registers to go through the tiles themselves.
 struct step_info {
     int row;  ///< of the tile, in tiles
     int col;

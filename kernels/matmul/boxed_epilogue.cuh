@@ -9,7 +9,7 @@
 /// From a tile's sums to C by boxes of the tensor memory accelerator, with what follows a product done on the way.
 namespace heddle::kernels::matmul {
 
-/// C is staged in boxes of 64 rows of 128 bytes, or of 64 where those do not divide the tile. With an epilogue it costs more code.
+/// A warpgroup stages its part of C in boxes of 64 rows. A row of a box has 128 bytes, or 64 where 128 do not divide the tile's.
 template <class Out, class Activation, class Tile>
 class boxed_epilogue {
   public:
@@ -34,7 +34,7 @@ class boxed_epilogue {
     __device__ boxed_epilogue(const product& p, storage& shared, int group)
         : p(p), shared(shared), group(group) {}
 
-    /// Before the products: what is added to the sums of 64 rows from `row` on.
+    /// Fetches the biases of 64 rows from `row` on, while the tensor cores multiply.
     __device__ void fetch(int half, int row, int col) {
         if constexpr (has_epilogue) biases[half].fetch(p, row, col);
     }
@@ -57,14 +57,13 @@ class boxed_epilogue {
 
     __device__ void sync_group() const { ptx::sync_threads(1 + group, warpgroup_threads); }
 
-    /// Buffers that no store reads any more.
+    /// Waits until no store reads the warpgroup's boxes any more.
     __device__ void wait_for_buffers() {
         if (thread == 0) ptx::wait_for_reads_of_stores<0>();
         sync_group();
     }
 
-    /// Of a tile's boxes, as many together as there is room for: a fence and two barriers take longer than to fill
-    /// a box.
+    /// As many boxes are filled before a store as there is room for: a fence and two barriers take longer than to fill a box.
     static constexpr int cols_together = boxes * out_cols;
 
     /// Stores the boxes that are filled: columns [begin, end) of the tile.
@@ -78,7 +77,7 @@ class boxed_epilogue {
         ptx::commit_stores();
     }
 
-    /// By the tensor memory accelerator. `finish` takes a thread's part of a chunk, and which column of the tile it begins at.
+    /// The tensor memory accelerator stores. `finish` takes a thread's part of a chunk, and the column of the tile where it begins.
     template <class Finish>
     __device__ void store_in_boxes(int row, int col, int batch, const float (&sums)[n / 2], Finish finish) {
 #pragma unroll
@@ -98,7 +97,7 @@ class boxed_epilogue {
         }
     }
 
-    /// By threads, to any C: one chunk after another.
+    /// The threads store a chunk, to any C.
     __device__ void store_by_threads(int row, int col, int batch, const float (&values)[chunk_sums],
                                      float alpha, float beta) {
         unsigned char* const staged = shared.out[group][0];

@@ -15,7 +15,8 @@
 /// which wgmma reads from shared memory.
 namespace heddle::kernels::matmul {
 
-/// What kernels can do beside whole products that are stored as they are: each costs code.
+/// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
+/// of it than its rung uses.
 enum class extra { nothing, streams, epilogue };
 
 /// Whether the consumers have 64 rows of one tile each, or take turns, with a tile each: then one multiplies while the other

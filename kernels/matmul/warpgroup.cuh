@@ -64,7 +64,7 @@ void with_orders(const product<In, Out, Activation>& p, Function function) {
     with_orders(has_tensor_rows(p.a), !has_tensor_rows(p.b), function);
 }
 
-/// Without its maps.
+/// The product without its tensor maps, which depend on the kernel's tiles.
 inline tensor_product<float> make_product(const arguments& p) {
     return {.c_data = p.c.data,
             .c_row_stride = p.c.row_stride,
