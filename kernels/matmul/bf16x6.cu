@@ -43,7 +43,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
         if (cluster > 1 && lane == 0) ptx::arrive_at_block(&shared.pieces_empty[stage], rank ^ 1);
     }
 
-    /// Of a consumer's rows, which is this thread's first; the other is eight below. wgmma's rows are A's in another order, in
+    /// The first of a thread's rows among its consumer's; the other is eight below. wgmma's rows are A's in another order, in
     /// which those that half a warp reads at once are in different banks.
     __device__ int row_of_thread(int consumer) const {
         const int row = lane / 4;

@@ -34,7 +34,7 @@ __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, s
     c = static_cast<Out>(result);
 }
 
-/// Of float `naive` alone calls the one with an epilogue for its elements: others have too many of them.
+/// The rungs for float store without the epilogue here, but for `naive`: a thread has too many elements for a call each.
 template <class In, class Out, class Activation>
 __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, std::int64_t col, float sum) {
     store<!std::is_same_v<In, float>>(p, row, col, sum);

@@ -74,7 +74,7 @@ struct element_place {
     bool is_inside;  ///< of C
 };
 
-/// Of a few elements, whose places place(i) has: each x is alpha times its sum, plus beta times C.
+/// Applies the epilogue to a few elements. place(i) is where x[i] lies in C; each x is alpha times its sum, plus beta times C.
 template <class Out, int count, class Place>
 __device__ void apply_to_elements(const epilogue<Out>& e, float (&x)[count], Place place) {
     const auto add = [&](const Out* from, auto offset_of) {

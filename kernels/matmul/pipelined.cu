@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         }
 }
 
-/// Of a block: what the stages take, or the slices' sums after them.
+/// What a block takes for the stages, or after them for the slices' sums.
 template <class Tile>
 constexpr int shared_bytes() {
     constexpr int stages =

@@ -99,7 +99,7 @@ struct tf32_epilogue {
     __device__ void fetch(int, int, int) const {}
     static __device__ void end(int) {}
 
-    /// Of 64 rows from `row` on.
+    /// Stores 64 rows from `row` on.
     template <int n>
     __device__ void store(int /*half*/, int row, int col, int /*batch*/, const float (&sums)[n / 2]) const {
         const a_elements mine(group, thread);
