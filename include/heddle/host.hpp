@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heddle/batched_matmul.hpp>
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image_filter.hpp>
@@ -140,6 +141,19 @@ inline constexpr detail::on_host::function<detail::on_host::unary, T, elementwis
 template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, float alpha = 1, float beta = 0);
+/// The same with an epilogue, which is applied before C is stored.
+template <class Out, class In = Out>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, float alpha = 1,
+            float beta = 0);
+/// The products of a batch, or of a list, one after another; see heddle::batched_matmul. In may be float too.
+template <class Out, class In = Out>
+void batched_matmul(batch_view<const std::type_identity_t<In>> a,
+                    batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, float alpha = 1,
+                    float beta = 0);
+template <class Out, class In = Out>
+void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, float alpha = 1,
+                    float beta = 0);
 
 /// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of
 /// threads.

@@ -1,4 +1,5 @@
 #include "src/elementwise/validate.hpp"
+#include "src/host/activations.hpp"
 #include <heddle/host.hpp>
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 namespace heddle::host {
 namespace {
+
+using activations::gelu_argument, activations::logistic, activations::normal_cdf, activations::weighted;
 
 /// Elements a thread takes at a time: enough to hide the cost of starting it, small enough to share out.
 constexpr std::int64_t block = 16384;
@@ -58,13 +61,6 @@ void for_each_element(std::span<const detail::operand> operands, Function functi
     }
 }
 
-/// 1 / (1 + exp(-x)): no overflow, and small results keep their relative accuracy.
-template <class C>
-C logistic(C x) {
-    const C e = std::exp(-std::abs(x));
-    return (x < 0 ? e : C{1}) / (C{1} + e);
-}
-
 /// Its derivative: logistic(x) * logistic(-x), without cancellation.
 template <class C>
 C logistic_slope(C x) {
@@ -72,30 +68,10 @@ C logistic_slope(C x) {
     return e / ((C{1} + e) * (C{1} + e));
 }
 
-/// x * weight, where a weight of 0 wins over an infinite x.
-template <class C>
-C weighted(C x, C weight) {
-    return weight == 0 ? weight : x * weight;
-}
-
-template <class C>
-C normal_cdf(C x) {
-    return static_cast<C>(0.5) * std::erfc(x * static_cast<C>(-0.70710678118654752440));
-}
 template <class C>
 C normal_density(C x) {
     return static_cast<C>(0.39894228040143267794) * std::exp(static_cast<C>(-0.5) * x * x);
 }
-
-/// gelu_tanh is x * logistic(u(x)).
-template <class C>
-struct gelu_argument {
-    static constexpr C linear = static_cast<C>(1.59576912160573071176);  // 2 sqrt(2 / pi)
-    static constexpr C cubic = static_cast<C>(0.044715);
-
-    static C value(C x) { return linear * x * (1 + cubic * x * x); }
-    static C slope(C x) { return linear * (1 + 3 * cubic * x * x); }
-};
 
 template <class T>
 void run_typed(const detail::elementwise_call& call) {
@@ -143,13 +119,13 @@ void run_typed(const detail::elementwise_call& call) {
         case elementwise_operation::tanh:
             return unary([](compute x) { return std::tanh(x); });
         case elementwise_operation::relu:
-            return unary([](compute x) { return x < 0 ? compute{0} : x; });
+            return unary([](compute x) { return activations::relu(x); });
         case elementwise_operation::gelu:
-            return unary([](compute x) { return weighted(x, normal_cdf(x)); });
+            return unary([](compute x) { return activations::gelu(x); });
         case elementwise_operation::gelu_tanh:
-            return unary([](compute x) { return weighted(x, logistic(argument::value(x))); });
+            return unary([](compute x) { return activations::gelu_tanh(x); });
         case elementwise_operation::silu:
-            return unary([](compute x) { return weighted(x, logistic(x)); });
+            return unary([](compute x) { return activations::silu(x); });
         case elementwise_operation::sigmoid_derivative:
             return unary([](compute x) { return logistic_slope(x); });
         case elementwise_operation::tanh_derivative:

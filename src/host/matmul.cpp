@@ -1,3 +1,4 @@
+#include "src/host/activations.hpp"
 #include "src/matmul/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
@@ -5,8 +6,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -66,11 +69,42 @@ struct workspace {
     std::vector<float> sums = std::vector<float>(block_m * block_n);
 };
 
+float activated(matmul_activation activation, float x) {
+    switch (activation) {
+        case matmul_activation::none:
+            return x;
+        case matmul_activation::relu:
+            return activations::relu(x);
+        case matmul_activation::gelu:
+            return activations::gelu(x);
+        case matmul_activation::gelu_tanh:
+            return activations::gelu_tanh(x);
+        case matmul_activation::silu:
+            return activations::silu(x);
+        case matmul_activation::sigmoid:
+            return activations::logistic(x);
+        case matmul_activation::tanh:
+            return std::tanh(x);
+    }
+    return x;
+}
+
+/// x is alpha times the sum, plus beta times C.
+template <class Out>
+float finished(const matmul_epilogue<Out>& e, float x, std::int64_t row, std::int64_t col) {
+    if (e.row_bias.size > 0) x += static_cast<float>(e.row_bias.data[col * e.row_bias.stride]);
+    if (e.column_bias.size > 0) x += static_cast<float>(e.column_bias.data[row * e.column_bias.stride]);
+    x = e.scale * activated(e.activation, x);
+    const matrix_view<const Out>& r = e.residual;
+    return r.data == nullptr ? x : x + static_cast<float>(r.data[row * r.row_stride + col * r.col_stride]);
+}
+
 /// One block of C, at most block_m x block_n. `b` is B transposed: both operands then have k along their
 /// columns.
 template <class In, class Out>
 void multiply_block(workspace& work, const matrix_view<const In>& a, const matrix_view<const In>& b,
-                    const matrix_view<Out>& c, float alpha, float beta, std::int64_t row, std::int64_t col) {
+                    const matrix_view<Out>& c, const matmul_epilogue<Out>& epilogue, float alpha, float beta,
+                    std::int64_t row, std::int64_t col) {
     const std::int64_t rows = std::min(block_m, c.rows - row);
     const std::int64_t cols = std::min(block_n, c.cols - col);
     constexpr int strip = strip_m * strip_n;
@@ -91,16 +125,15 @@ void multiply_block(workspace& work, const matrix_view<const In>& a, const matri
                 for (std::int64_t s = 0; s < std::min<std::int64_t>(strip_n, cols - j); ++s) {
                     Out& out = c.data[(row + i + r) * c.row_stride + (col + j + s) * c.col_stride];
                     const float sum = alpha * sums[r * strip_n + s];
-                    out = static_cast<Out>(beta == 0 ? sum : sum + beta * static_cast<float>(out));
+                    const float x = beta == 0 ? sum : sum + beta * static_cast<float>(out);
+                    out = static_cast<Out>(finished(epilogue, x, row + i + r, col + j + s));
                 }
 }
 
-}  // namespace
-
-template <class Out, class In>
-void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
-            matrix_view<Out> c, float alpha, float beta) {
-    detail::validate_matmul<In, Out>("host::matmul", a, b, c);
+/// Takes valid arguments.
+template <class In, class Out>
+void compute(matrix_view<const In> a, const matrix_view<const In>& b, const matrix_view<Out>& c,
+             const matmul_epilogue<Out>& epilogue, float alpha, float beta) {
     if (c.rows == 0 || c.cols == 0) return;
     if (alpha == 0) a.cols = 0;
     if (a.cols == 0) alpha = 0;  // an infinite one would make NaN of the empty sum
@@ -112,19 +145,65 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
         static_cast<std::size_t>(std::min<std::int64_t>(omp_get_max_threads(), blocks)));
 #pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(workspaces.size()))
     for (std::int64_t block = 0; block < blocks; ++block)
-        multiply_block(workspaces[static_cast<std::size_t>(omp_get_thread_num())], a, transposed(b), c, alpha,
-                       beta, block / across * block_m, block % across * block_n);
+        multiply_block(workspaces[static_cast<std::size_t>(omp_get_thread_num())], a, transposed(b), c,
+                       epilogue, alpha, beta, block / across * block_m, block % across * block_n);
 }
 
-template void matmul<float, float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>,
-                                   float, float);
-template void matmul<half, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>, float,
-                                 float);
-template void matmul<float, half>(matrix_view<const half>, matrix_view<const half>, matrix_view<float>, float,
-                                  float);
-template void matmul<bfloat16, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                         matrix_view<bfloat16>, float, float);
-template void matmul<float, bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
-                                      matrix_view<float>, float, float);
+template <class T>
+matrix_view<T> matrix_of(const batch_view<T>& batch, std::int64_t index) {
+    matrix_view<T> result = batch.first;
+    result.data += index * batch.stride;
+    return result;
+}
+
+}  // namespace
+
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, float alpha,
+            float beta) {
+    detail::validate_matmul<In, Out>("host::matmul", a, b, c);
+    detail::validate_epilogue(epilogue, c);
+    compute<In, Out>(a, b, c, epilogue, alpha, beta);
+}
+
+template <class Out, class In>
+void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
+            matrix_view<Out> c, float alpha, float beta) {
+    matmul<Out, In>(a, b, c, {}, alpha, beta);
+}
+
+template <class Out, class In>
+void batched_matmul(batch_view<const std::type_identity_t<In>> a,
+                    batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, float alpha,
+                    float beta) {
+    detail::validate_batch(a, b, c);
+    detail::validate_matmul<In, Out>("host::batched_matmul", a.first, b.first, c.first, c.count > 0);
+    for (std::int64_t i = 0; i < c.count; ++i)
+        compute<In, Out>(matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), {}, alpha, beta);
+}
+
+template <class Out, class In>
+void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, float alpha,
+                    float beta) {
+    for (const auto& each : products)
+        detail::validate_matmul<In, Out>("host::batched_matmul", each.a, each.b, each.c);
+    for (const auto& each : products) compute<In, Out>(each.a, each.b, each.c, {}, alpha, beta);
+}
+
+#define INSTANTIATE(Out, In)                                                                             \
+    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>,        \
+                                  const matmul_epilogue<Out>&, float, float);                            \
+    template void matmul<Out, In>(matrix_view<const In>, matrix_view<const In>, matrix_view<Out>, float, \
+                                  float);                                                                \
+    template void batched_matmul<Out, In>(batch_view<const In>, batch_view<const In>, batch_view<Out>,   \
+                                          float, float);                                                 \
+    template void batched_matmul<Out, In>(std::span<const matmul_operands<Out, In>>, float, float);
+INSTANTIATE(float, float)
+INSTANTIATE(half, half)
+INSTANTIATE(float, half)
+INSTANTIATE(bfloat16, bfloat16)
+INSTANTIATE(float, bfloat16)
+#undef INSTANTIATE
 
 }  // namespace heddle::host

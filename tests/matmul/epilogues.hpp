@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -12,19 +13,44 @@
 
 namespace heddle::test {
 
+inline double activated(matmul_activation activation, double x) {
+    switch (activation) {
+        case matmul_activation::none:
+            return x;
+        case matmul_activation::relu:
+            return x < 0 ? 0 : x;
+        case matmul_activation::gelu:
+            return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
+        case matmul_activation::gelu_tanh:
+            return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+        case matmul_activation::silu:
+            return x / (1 + std::exp(-x));
+        case matmul_activation::sigmoid:
+            return 1 / (1 + std::exp(-x));
+        case matmul_activation::tanh:
+            return std::tanh(x);
+    }
+    return x;
+}
+
+inline constexpr std::array activations = {matmul_activation::none, matmul_activation::relu,
+                                           matmul_activation::gelu, matmul_activation::gelu_tanh,
+                                           matmul_activation::silu, matmul_activation::sigmoid,
+                                           matmul_activation::tanh};
+
 /// What an epilogue adds to a product.
 template <class Out>
 struct epilogue_terms {
     std::vector<Out> across, down, added;
     guarded<Out> row_bias, column_bias, residual;
 
-    explicit epilogue_terms(const shape& s)
+    explicit epilogue_terms(const shape& s, bool is_on_host = false)
         : across(random_elements<Out>(s.n)),
           down(random_elements<Out>(s.m)),
           added(random_elements<Out>(s.m * s.n)),
-          row_bias(s.n, 1),
-          column_bias(1, s.m, 2 * s.m, 0, 2),
-          residual(make<Out>(s.m, s.n, {true, 3, 1})) {
+          row_bias(make<Out>(1, s.n, {false, 0, 1}, is_on_host)),
+          column_bias(make<Out>(1, s.m, {false, 0, 0, 2}, is_on_host)),
+          residual(make<Out>(s.m, s.n, {true, 3, 1}, is_on_host)) {
         row_bias.upload(across);
         column_bias.upload(down);
         residual.upload(added);

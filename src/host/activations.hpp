@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cmath>
+
+/// Activation functions of one element, in the type that they are computed in.
+namespace heddle::host::activations {
+
+/// 1 / (1 + exp(-x)): no overflow, and small results keep their relative accuracy.
+template <class C>
+C logistic(C x) {
+    const C e = std::exp(-std::abs(x));
+    return (x < 0 ? e : C{1}) / (C{1} + e);
+}
+
+/// x * weight, where a weight of 0 wins over an infinite x.
+template <class C>
+C weighted(C x, C weight) {
+    return weight == 0 ? weight : x * weight;
+}
+
+template <class C>
+C normal_cdf(C x) {
+    return static_cast<C>(0.5) * std::erfc(x * static_cast<C>(-0.70710678118654752440));
+}
+
+/// gelu_tanh is x * logistic(u(x)).
+template <class C>
+struct gelu_argument {
+    static constexpr C linear = static_cast<C>(1.59576912160573071176);  // 2 sqrt(2 / pi)
+    static constexpr C cubic = static_cast<C>(0.044715);
+
+    static C value(C x) { return linear * x * (1 + cubic * x * x); }
+    static C slope(C x) { return linear * (1 + 3 * cubic * x * x); }
+};
+
+template <class C>
+C relu(C x) {
+    return x < 0 ? C{0} : x;
+}
+template <class C>
+C gelu(C x) {
+    return weighted(x, normal_cdf(x));
+}
+template <class C>
+C gelu_tanh(C x) {
+    return weighted(x, logistic(gelu_argument<C>::value(x)));
+}
+template <class C>
+C silu(C x) {
+    return weighted(x, logistic(x));
+}
+
+}  // namespace heddle::host::activations
