@@ -71,10 +71,10 @@ std::vector<T> random_elements(std::int64_t size, double low = -1, double high =
     static fast_generator generator(started_from);
     std::vector<T> elements(static_cast<std::size_t>(size));
     if constexpr (std::is_integral_v<T>) {
-        const auto first = static_cast<std::int64_t>(low), last = static_cast<std::int64_t>(high);
-        const auto count = static_cast<std::uint64_t>(last - first) + 1;
-        for (T& element : elements)
-            element = static_cast<T>(first + static_cast<std::int64_t>(generator() % count));
+        // Unsigned numbers wrap where the range is wider than half of all.
+        const auto first = static_cast<std::uint64_t>(static_cast<std::int64_t>(low));
+        const std::uint64_t count = static_cast<std::uint64_t>(static_cast<std::int64_t>(high)) - first + 1;
+        for (T& element : elements) element = static_cast<T>(first + generator() % count);
     } else {
         for (T& element : elements) {
             const double drawn = low + (high - low) * generator.unit();
