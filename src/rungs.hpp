@@ -54,11 +54,12 @@ struct need {
 
 /// A row's why_not where its rung needs all these, each a `need` or such a list itself: the first that is not met.
 template <const auto&... all>
-inline constexpr auto needs = []<class Problem>(const Problem& problem, const device_traits& device) {
-    std::string_view reason;
-    static_cast<void>((... && (reason = all(problem, device)).empty()));
-    return reason;
-};
+inline constexpr auto needs =
+    []<class Problem>([[maybe_unused]] const Problem& problem, [[maybe_unused]] const device_traits& device) {
+        std::string_view reason;
+        static_cast<void>((... && (reason = all(problem, device)).empty()));
+        return reason;
+    };
 
 /// For the kernels that are compiled for this architecture alone.
 template <class Problem>
