@@ -214,9 +214,9 @@ template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});
 
-/// The same with an epilogue, which is applied before C is stored. Of the rungs for 16 bits `fused`, `skinny`, `mma_sync`, `wmma`
-/// and `naive` have it; of those for float all but those there to learn from, `tma_pipelined` and `tf32x3`. A residual may be C
-/// itself; otherwise residual and biases do not overlap C.
+/// The same with an epilogue, which is applied before C is stored. These rungs have it for 16 bits: `naive`, `wmma`, `mma_sync`,
+/// `skinny` and `fused`; and these for float: `naive`, `warp_tiled`, `pipelined`, `split_k`, `skinny`, `bf16x6`, `fp16x3` and `tf32`.
+/// A residual may be C itself; otherwise residual and biases do not overlap C.
 ///
 /// @throws as above, and where a bias is not as long as its side of C, or the residual is not of C's shape
 template <class Out, class In = Out>
