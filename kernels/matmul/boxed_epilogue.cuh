@@ -42,10 +42,11 @@ class boxed_epilogue {
     template <int columns>
     __device__ void store(int half, int row, int col, int batch, const float (&sums)[n / 2]) {
         static_assert(columns == n, "all of a tile is multiplied");
+        const part to{row, col, batch};
         if constexpr (has_epilogue)
-            store_with_epilogue(row, col, batch, sums, biases[half]);
+            store_with_epilogue(to, sums, biases[half]);
         else
-            store_plain(row, col, batch, sums);
+            store_plain(to, sums);
     }
 
     static __device__ void end(int thread) {
@@ -53,7 +54,15 @@ class boxed_epilogue {
     }
 
   private:
-    static constexpr float infinity = std::numeric_limits<float>::infinity();
+    /// Where in C the warpgroup's sums belong.
+    struct part {
+        int row;
+        int col;
+        int batch;
+    };
+
+    /// As many boxes are filled before a store as there is room for: a fence and two barriers take longer than to fill a box.
+    static constexpr int cols_together = boxes * out_cols < n ? boxes * out_cols : n;
 
     __device__ void sync_group() const { ptx::sync_threads(1 + group, warpgroup_threads); }
 
@@ -63,105 +72,100 @@ class boxed_epilogue {
         sync_group();
     }
 
-    /// As many boxes are filled before a store as there is room for: a fence and two barriers take longer than to fill a box.
-    static constexpr int cols_together = boxes * out_cols;
-
     /// Stores the boxes that are filled: columns [begin, end) of the tile.
-    __device__ void store_boxes(int row, int col, int batch, int begin, int end) {
+    __device__ void store_boxes(const part& to, int begin, int end) {
         ptx::fence_before_copies();
         sync_group();
         if (thread != 0) return;
         for (int first = begin; first < end; first += out_cols)
-            if (row < p.m && col + first < p.n)
-                ptx::store_box(p.c, shared.out[group][(first - begin) / out_cols], col + first, row, batch);
+            if (to.row < p.m && to.col + first < p.n)
+                ptx::store_box(p.c, shared.out[group][(first - begin) / out_cols], to.col + first, to.row,
+                               to.batch);
         ptx::commit_stores();
     }
 
-    /// The tensor memory accelerator stores. `finish` takes a thread's part of a chunk, and the column of the tile where it begins.
-    template <class Finish>
-    __device__ void store_in_boxes(int row, int col, int batch, const float (&sums)[n / 2], Finish finish) {
-#pragma unroll
-        for (int begin = 0; begin < n; begin += cols_together) {
-            constexpr int tile_n = n;
-            const int end = ::min(begin + cols_together, tile_n);
-            wait_for_buffers();
-#pragma unroll
-            for (int first = begin; first < end; first += chunk_cols) {
-                float values[chunk_sums];
-                pick<n>(sums, first, values);
-                finish(values, first);
-                stage_in_box<Out, out_cols>(shared.out[group][(first - begin) / out_cols], first % out_cols,
-                                            values);
-            }
-            store_boxes(row, col, batch, begin, end);
-        }
-    }
-
     /// The threads store a chunk, to any C.
-    __device__ void store_by_threads(int row, int col, int batch, const float (&values)[chunk_sums],
-                                     float alpha, float beta) {
+    __device__ void store_by_threads(const part& to, int first, const float (&values)[chunk_sums],
+                                     float beta) {
         unsigned char* const staged = shared.out[group][0];
         stage_in_box<float, chunk_cols>(staged, 0, values);
         sync_group();
-        store_staged(p, row, col, batch, staged, alpha, beta);
+        store_staged(p, to.row, to.col + first, to.batch, staged, beta);
         sync_group();
     }
 
-    __device__ void store_plain(int row, int col, int batch, const float (&sums)[n / 2]) {
-        if (col + n <= p.c_map_cols) {
-            store_in_boxes(row, col, batch, sums, [&](float(&values)[chunk_sums], int) {
+    /// finish(values, first) makes what C gets of a thread's part of a chunk that begins at column `first` of the tile. Its code
+    /// stands once for each chunk of cols_at_once, or of the tile where the loop is unrolled. The tensor memory accelerator stores,
+    /// or where it cannot, the threads, with beta.
+    template <int cols_at_once, bool is_unrolled, class Finish>
+    __device__ void store_chunks(const part& to, const float (&sums)[n / 2], bool in_boxes, float beta,
+                                 Finish finish) {
+        static_assert(cols_together % cols_at_once == 0 && (is_unrolled || n % cols_at_once == 0));
+#pragma unroll(is_unrolled ? n : 1)
+        for (int begin = 0; begin < n; begin += cols_at_once) {
+            const int first_in_boxes = begin / cols_together * cols_together;
+            if (begin == first_in_boxes) wait_for_buffers();
 #pragma unroll
-                for (float& value : values) value *= p.alpha;
-            });
-            return;
-        }
-        wait_for_buffers();
-#pragma unroll 1
-        for (int first = 0; first < n; first += chunk_cols) {
-            float values[chunk_sums];
-            pick<n>(sums, first, values);
-            store_by_threads(row, col + first, batch, values, p.alpha, p.beta);
+            for (int chunk = 0; chunk < cols_at_once; chunk += chunk_cols) {
+                const int first = begin + chunk;
+                if (is_unrolled && first >= n) break;
+                float values[chunk_sums];
+                pick<n, cols_at_once>(sums, first, values, chunk);
+                finish(values, first);
+                if (in_boxes)
+                    stage_in_box<Out, out_cols>(shared.out[group][(first - first_in_boxes) / out_cols],
+                                                first % out_cols, values);
+                else
+                    store_by_threads(to, first, values, beta);
+            }
+            const int end = ::min(begin + cols_at_once, int{n});
+            if (in_boxes && (end % cols_together == 0 || end == n)) store_boxes(to, first_in_boxes, end);
         }
     }
 
-    /// One copy of the epilogue's code serves all chunks, but for biases and relu, which are short.
-    __device__ void store_with_epilogue(int row, int col, int batch, const float (&sums)[n / 2],
+    __device__ void store_plain(const part& to, const float (&sums)[n / 2]) {
+        const auto times_alpha = [&](float(&values)[chunk_sums], int) {
+#pragma unroll
+            for (float& value : values) value *= p.alpha;
+        };
+        if (to.col + n <= p.c_map_cols)
+            store_chunks<cols_together, true>(to, sums, true, 0, times_alpha);
+        else
+            store_chunks<chunk_cols, false>(to, sums, false, p.beta, times_alpha);
+    }
+
+    /// Registers have no addresses, so each round of a loop that is not unrolled takes its sums from among those of all rounds, and
+    /// an unrolled epilogue is long: code that is not in the cache yet comes from memory. Biases and the usual activations take two
+    /// rounds, all else, in one copy, a round for each chunk.
+    __device__ void store_with_epilogue(const part& to, const float (&sums)[n / 2],
                                         const tile_biases<n>& of_tile) {
-        const bool in_boxes = col + n <= p.c_map_cols;
         float* const columns = shared.column_biases[group];
         of_tile.share(columns);
-        if constexpr (std::is_same_v<Activation, matmul_activation>) {
-            const bool is_relu = p.epilogue.activation == matmul_activation::relu;
-            const bool is_short = (is_relu || p.epilogue.activation == matmul_activation::none) &&
-                                  p.beta == 0 && p.epilogue.residual == nullptr;
-            if (in_boxes && is_short) {
-                const float least = is_relu ? 0 : -infinity;
-                store_in_boxes(row, col, batch, sums, [&](float(&values)[chunk_sums], int first) {
-                    add_biases(p, columns + first, of_tile.of_rows, values);
+        const bool in_boxes = to.col + n <= p.c_map_cols;
+        if constexpr (std::is_same_v<Activation, matmul_activation>)
+            if (in_boxes && p.beta == 0 && p.epilogue.residual == nullptr) {
+                const auto store_activated = [&](auto activation) {
+                    store_chunks<n / 2, false>(to, sums, true, 0, [&](float(&values)[chunk_sums], int first) {
+                        add_biases(p, columns + first, of_tile.of_rows, values);
 #pragma unroll
-                    for (float& value : values) value = p.epilogue.scale * (value < least ? least : value);
-                });
-                return;
+                        for (float& value : values) value = activation(value);
+                        scale(p, values);
+                    });
+                };
+                const matmul_activation activation = p.epilogue.activation;
+                if (activation == matmul_activation::none || activation == matmul_activation::relu) {
+                    const float least = activation == matmul_activation::relu ? 0 : -infinity;
+                    return store_activated([=](float x) { return ptx::max_nan(x, least); });
+                }
+                if (activation == matmul_activation::gelu_tanh)
+                    return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
             }
-        }
-        wait_for_buffers();
-#pragma unroll 1
-        for (int first = 0; first < n; first += chunk_cols) {
-            float values[chunk_sums];
-            pick<n>(sums, first, values);
-            apply_epilogue(p, row, col + first, columns + first, of_tile.of_rows, values);
-            if (in_boxes) {
-                const int together = first % cols_together;
-                if (together == 0 && first > 0) wait_for_buffers();
-                stage_in_box<Out, out_cols>(shared.out[group][together / out_cols], first % out_cols, values);
-                const int next = first + chunk_cols;
-                if (next % cols_together == 0 || next == n)
-                    store_boxes(row, col, batch, first - together, next);
-            } else {
-                store_by_threads(row, col + first, batch, values, 1, 0);
-            }
-        }
+        store_chunks<chunk_cols, false>(to, sums, in_boxes, 0, [&](float(&values)[chunk_sums], int first) {
+            apply_epilogue(p, to.row, to.col + first, columns + first, of_tile.of_rows, values);
+        });
     }
+
+    static constexpr float infinity = std::numeric_limits<float>::infinity();
 
     const product& p;
     storage& shared;

@@ -3,13 +3,14 @@
 //   apart:  C = A B, stored, 2 bytes an element | read, + bias, activation, stored
 //   fused:  C = activation(A B + bias), stored
 //
+// Apart, the activation reads and writes C once more, and its input is rounded to 16 bits. Here it is applied to the float32
+// sums in the registers. Of tiles of 128 x 256, for large products, the epilogue is short beside the steps along k. Of tiles of
+// 128 x 128 the two consumers have one each, and take turns at the tensor cores:
+//
 //   warpgroup 0: | multiply tile 0 | epilogue, store | multiply tile 2 | ...
 //   warpgroup 1:                   | multiply tile 1 | epilogue, store | ...
 //
-// Apart, the activation reads and writes C once more, and its input is rounded to 16 bits. Here it is applied to the float32
-// sums in the registers. An exponential and a reciprocal of each element of 128 x 128 take as long as the tensor cores take
-// for 256 along k, so each of the two consumers has a tile, and they take turns at the tensor cores. What limits it: the
-// epilogue's instructions.
+// What limits it: the epilogue's instructions, or in turns what shared memory gives: half as wide a tile is read twice as often.
 
 #include "kernels/matmul/fused.cuh"
 

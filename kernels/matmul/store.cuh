@@ -62,10 +62,10 @@ __device__ void stage_in_box(unsigned char* box, int first, const float (&values
     }
 }
 
-/// Stores what is staged as float to any C, times alpha and with beta times C: a thread four neighbours of a row.
+/// Stores what is staged as float to any C, with beta times C: a thread four neighbours of a row.
 template <class Out, class Activation>
 __device__ void store_staged(const tensor_product<Out, Activation>& p, int row, int col, int batch,
-                             const unsigned char* staged, float alpha, float beta) {
+                             const unsigned char* staged, float beta) {
     using packet = vector<Out, stored_together>;
     constexpr int packets = chunk_cols / stored_together;
     Out* const c = p.c_data + batch * p.c_batch_stride;
@@ -78,7 +78,7 @@ __device__ void store_staged(const tensor_product<Out, Activation>& p, int row, 
         if (row + r >= p.m || count <= 0) continue;
         const float4 read =
             *reinterpret_cast<const float4*>(staged + r * swizzle_bytes + (at ^ (r % 8)) * max_vector_bytes);
-        float values[stored_together] = {alpha * read.x, alpha * read.y, alpha * read.z, alpha * read.w};
+        float values[stored_together] = {read.x, read.y, read.z, read.w};
         Out* const to = c + (row + r) * p.c_row_stride + first * p.c_col_stride;
         if (beta != 0)
 #pragma unroll
@@ -183,10 +183,20 @@ __device__ void add_biases(const tensor_product<Out, Activation>& p, const float
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             float* const pair = values + 4 * j + 2 * half;
-            pair[0] = fmaf(p.alpha, pair[0], bias.x + rows[half]);
-            pair[1] = fmaf(p.alpha, pair[1], bias.y + rows[half]);
+            pair[0] = fmaf(p.alpha, pair[0], bias.x);
+            pair[1] = fmaf(p.alpha, pair[1], bias.y);
         }
     }
+    if (p.epilogue.column_bias == nullptr) return;
+#pragma unroll
+    for (int i = 0; i < chunk_sums; ++i) values[i] += rows[i % 4 / 2];
+}
+
+template <class Out, class Activation>
+__device__ void scale(const tensor_product<Out, Activation>& p, float (&values)[chunk_sums]) {
+    if (p.epilogue.scale == 1) return;
+#pragma unroll
+    for (float& value : values) value *= p.epilogue.scale;
 }
 
 /// What becomes of a thread's part of a chunk.

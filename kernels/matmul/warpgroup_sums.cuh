@@ -50,11 +50,12 @@ __device__ auto pair_of(float low, float high) {
 inline constexpr int chunk_cols = 32;
 inline constexpr int chunk_sums = chunk_cols / 2;  ///< of a thread
 
-/// The sums of the columns from `first` on. Also where `first` is not known before: registers have no addresses.
-template <int n>
-__device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chunk_sums]) {
+/// The sums of the columns from `first` on, which is `offset` more than a multiple of `step`. It need not be known before:
+/// registers have no addresses, so it is compared with all that it may be.
+template <int n, int step = chunk_cols>
+__device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chunk_sums], int offset = 0) {
 #pragma unroll
-    for (int at = 0; at < n; at += chunk_cols)
+    for (int at = offset; at < n; at += step)
         if (at == first)
 #pragma unroll
             for (int i = 0; i < chunk_sums; ++i) values[i] = sums[at / 2 + i];

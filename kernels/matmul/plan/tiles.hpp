@@ -19,7 +19,7 @@ inline constexpr std::array persistent_tiles = {tile_shape{128, 256}, tile_shape
                                                 tile_shape{64, 128}, tile_shape{64, 64}};
 inline constexpr std::array multicast_tiles = {tile_shape{128, 256, 2}, tile_shape{128, 192, 2},
                                                tile_shape{128, 160, 2}, tile_shape{64, 128, 2}};
-inline constexpr std::array fused_tiles = {tile_shape{128, 128}, tile_shape{64, 128}};
+inline constexpr std::array fused_tiles = {tile_shape{128, 256}, tile_shape{128, 128}, tile_shape{64, 128}};
 /// Two of persistent_tiles: the places there.
 inline constexpr std::array<std::size_t, 2> grouped_tiles = {0, 2};
 /// Where A alone lies along k, they are tiles of C^T.

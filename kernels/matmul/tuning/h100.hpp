@@ -10,7 +10,6 @@ inline constexpr tuning h100 = [] {
     card.memory_bytes_per_us = 3.1e6;
     card.copied_bytes_per_us = 1.5e6;
     card.split_bytes_per_us = 2.5e6;
-    card.fused = {{{0.33, 1.7}, {0.27, 1.0}}};
     return card;
 }();
 
