@@ -25,8 +25,10 @@ struct batch_view {
 
 /// C_i = alpha * A_i * B_i + beta * C_i for each of a batch, in one launch.
 ///
-/// Views, types, errors and stream behaviour are matmul's; In is half or bfloat16. The matrices of C lie one after another
-/// and apart from all of A and B. Rungs that take batches are naive, wmma, persistent and cluster_multicast.
+/// Views, types, errors and stream behaviour are matmul's. The matrices of C lie one after another and apart from all of A and B.
+/// Rungs that take batches are, of half and bfloat16, naive, wmma, persistent and cluster_multicast; of float, naive, warp_tiled,
+/// pipelined, skinny, bf16x6 and, in its variant "tiles", tf32. No operands are copied: where these need aligned rows or columns,
+/// all of a batch have to be.
 ///
 /// Nothing is done, and no pointer needed, where the counts are 0.
 ///
@@ -60,7 +62,7 @@ struct matmul_operands {
 /// With `automatic` on compute capability 9.0, one launch does some fifty products whose operands lie the same way: each of A
 /// and B along k, or across. These take a launch each: where A or B has neither rows nor columns that begin at multiples of
 /// 16 bytes; where k is 0; where a k is so long, and the list so short, that a product is faster with the device to itself.
-/// With another algorithm, on another device, or where Out is not In, all do.
+/// With another algorithm, on another device, of float, or where Out is not In, all do.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});

@@ -62,11 +62,13 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
         }
     }
 
-    __device__ void store_total(int row, int col, const float (&total)[tile::sums]) const {
-        if (p.c.epilogue.is_identity)
-            store<tile::n>(p.c, row, col, total);
+    __device__ void store_total(int row, int col, int batch, const float (&total)[tile::sums]) const {
+        result<float> c = p.c;
+        c.data += batch * c.batch_stride;
+        if (c.epilogue.is_identity)
+            store<tile::n>(c, row, col, total);
         else
-            finish<tile::n>(p.c, row, 8, col, total);
+            finish<tile::n>(c, row, 8, col, total);
     }
 
     __device__ frame::sum_exchange<tile::n> exchange(int consumer) const {
@@ -156,7 +158,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
             add();
             if (!at.is_last_of_tile) continue;
             if (at.shared_tile < 0 || exchange(consumer).combine(at.shared_tile, total))
-                store_total(row_of(at) + row, at.col * tile::n + lane % 4 * 2, total);
+                store_total(row_of(at) + row, at.col * tile::n + lane % 4 * 2, at.batch, total);
 #pragma unroll
             for (float& sum : total) sum = 0;
             if (more && finishes)
@@ -170,13 +172,15 @@ template <bool by_boxes, int cluster>
 void launch_cluster(const plan& plan, const arguments& arguments, bool a_k_major, bool b_k_major,
                     cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
+    const batch_strides& batch = arguments.batch;
     const frame::tile_schedule schedule = schedule_of(plan);
     with_orders(a_k_major, b_k_major, [&]<bool a_along_k, bool b_along_k>() {
         using kernel = bf16x6_kernel<a_along_k, b_along_k, by_boxes, cluster>;
-        const float_product p{
-            .a = make_operand<typename kernel::a_tile, by_boxes>(a_along_k ? a : transposed(a)),
-            .b = make_operand<typename kernel::b_tile, by_boxes>(b_along_k ? transposed(b) : b),
-            .c = make_result(arguments)};
+        const float_product p{.a = make_operand<typename kernel::a_tile, by_boxes>(
+                                  a_along_k ? a : transposed(a), batch.count, batch.a),
+                              .b = make_operand<typename kernel::b_tile, by_boxes>(
+                                  b_along_k ? transposed(b) : b, batch.count, batch.b),
+                              .c = make_result(arguments)};
         frame::launch<kernel>({p, schedule, shared_sums_in(arguments.workspace)}, schedule.workers, stream);
     });
 }

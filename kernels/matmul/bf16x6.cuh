@@ -50,7 +50,8 @@ struct float_product {
 struct step_info {
     int row;  ///< of the tile, in tiles
     int col;
-    int k;            ///< in steps
+    int k;  ///< in steps
+    int batch;
     int shared_tile;  ///< -1: no other worker has a part of the tile
     bool is_last_of_tile;
     bool exists;  ///< else the step before was the last
@@ -93,7 +94,7 @@ class step_walker {
     }
 
     __device__ step_info step() const {
-        return {work_.row, work_.col, k_step_, work_.tile, k_step_ + 1 == work_.last, exists_};
+        return {work_.row, work_.col, k_step_, work_.batch, work_.tile, k_step_ + 1 == work_.last, exists_};
     }
     __device__ void advance() {
         if (++k_step_ == work_.last) next_tile();

@@ -54,12 +54,13 @@ struct producer {
     }
 
     template <class Tile>
-    __device__ void load(unsigned char* to, const operand& from, int position, int k_step,
+    __device__ void load(unsigned char* to, const operand& from, int position, const step_info& at,
                          ptx::mbarrier* full) const {
         if constexpr (!by_boxes)
-            Tile::template load_elements<producer_threads>(to, from, position, k_step * tile::k, full);
+            Tile::template load_elements<producer_threads>(to, from, position, at.k * tile::k, at.batch,
+                                                           full);
         else if (threadIdx.x == 0)
-            Tile::load_boxes(to, from, position, k_step * tile::k, full);
+            Tile::load_boxes(to, from, position, at.k * tile::k, at.batch, full);
     }
 
     __device__ step_info& info_of(int step) const { return shared.steps[step % steps_known]; }
@@ -70,7 +71,7 @@ struct producer {
         if (!at.exists) return;
         const int stage = stage_of(step);
         if (!by_boxes || threadIdx.x == 0) ptx::wait(&shared.a_empty[stage], parity_of(step) ^ 1);
-        load<a_tile>(shared.a[stage], p.a, row_of(at), at.k, &shared.a_full[stage]);
+        load<a_tile>(shared.a[stage], p.a, row_of(at), at, &shared.a_full[stage]);
     }
 
     /// Into a stage that has been split.
@@ -78,7 +79,7 @@ struct producer {
         const step_info at = info_of(step);
         if (!at.exists) return;
         const int stage = stage_of(step);
-        load<b_tile>(shared.b[stage], p.b, at.col * tile::n + rank * shared_storage::share_n, at.k,
+        load<b_tile>(shared.b[stage], p.b, at.col * tile::n + rank * shared_storage::share_n, at,
                      &shared.b_full[stage]);
     }
 

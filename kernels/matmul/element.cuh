@@ -40,9 +40,9 @@ __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, s
     store<!std::is_same_v<In, float>>(p, row, col, sum);
 }
 
-/// The product that this block works on: a batch lies along z.
+/// Goes on to a product of the batch. In a kernel the batch lies along the grid's z.
 template <class In, class Out, class Activation>
-__device__ void take_batch(product<In, Out, Activation>& p, std::int64_t index) {
+__host__ __device__ void take_batch(product<In, Out, Activation>& p, std::int64_t index) {
     p.a.data += index * p.batch.a;
     p.b.data += index * p.batch.b;
     p.c.data += index * p.batch.c;
@@ -86,19 +86,14 @@ unsigned tile_count(const product<In, Out, Activation>& p, int tile_rows, int ti
     return static_cast<unsigned>(tiles);
 }
 
-/// Calls launch(grid, product) until the whole batch is done: a grid is at most 65535 high.
+/// Calls launch(grid, product) until the whole batch is done: a grid is at most 65535 deep. `grid` is that of one product.
 template <class In, class Out, class Activation, class Launch>
-void for_each_grid(product<In, Out, Activation> p, unsigned tiles, Launch launch) {
-    if constexpr (std::is_same_v<In, float>) {
-        launch(launch_extents{tiles}, p);
-    } else {
-        constexpr std::int64_t most = 65535;
-        for (std::int64_t left = p.batch.count; left > 0; left -= most) {
-            launch(launch_extents{tiles, 1, std::min(left, most)}, p);
-            p.a.data += most * p.batch.a;
-            p.b.data += most * p.batch.b;
-            p.c.data += most * p.batch.c;
-        }
+void for_each_grid(product<In, Out, Activation> p, launch_extents grid, Launch launch) {
+    constexpr std::int64_t most = 65535;
+    for (std::int64_t left = p.batch.count; left > 0; left -= most) {
+        grid.z = std::min(left, most);
+        launch(grid, p);
+        take_batch(p, most);
     }
 }
 

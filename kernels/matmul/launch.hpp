@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 
 namespace heddle::kernels::matmul {
 
@@ -21,18 +20,9 @@ struct batch_strides {
     std::int64_t c = 0;
 };
 
-/// float products have no batches.
-struct no_batch {};
-
 constexpr batch_strides transposed(const batch_strides& s) {
     return {s.count, s.b, s.a, s.c};
 }
-constexpr no_batch transposed(no_batch b) {
-    return b;
-}
-
-template <class In>
-using batch_of = std::conditional_t<std::is_same_v<In, float>, no_batch, batch_strides>;
 
 /// C = alpha * A * B + beta * C, shapes in agreement, C not empty. C's rows are the more contiguous: the
 /// caller has turned C^T = B^T A^T around where they were not.
@@ -45,7 +35,7 @@ struct product {
     float alpha = 1;
     float beta = 0;
     matmul::epilogue<Out, Activation> epilogue{};
-    [[no_unique_address]] batch_of<In> batch{};
+    batch_strides batch{};
     std::byte* workspace = nullptr;  ///< as large as the plan says; null where it needs none
 };
 

@@ -9,8 +9,6 @@
 #include "kernels/matmul/element.cuh"
 #include <heddle/types.hpp>
 
-#include <type_traits>
-
 namespace heddle::kernels::matmul {
 namespace {
 
@@ -21,7 +19,7 @@ struct tile {
 
 template <class In, class Out>
 __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
-    if constexpr (!std::is_same_v<In, float>) take_batch(p, blockIdx.z);
+    take_batch(p, blockIdx.z);
     const tile_position position = row_by_row(p, tile::n);
     const std::int64_t row = position.row * tile::m + threadIdx.x;
     const std::int64_t col = position.col * tile::n + threadIdx.y;
@@ -38,7 +36,7 @@ __global__ void __launch_bounds__(tile::m* tile::n) naive(product<In, Out> p) {
 template <class In, class Out>
 void launch_naive(const plan&, const product<In, Out>& arguments, cudaStream_t stream) {
     for_each_grid(
-        arguments, tile_count(arguments, tile::m, tile::n),
+        arguments, {tile_count(arguments, tile::m, tile::n)},
         [&](const launch_extents& grid, const product<In, Out>& p) {
             launch({.blocks = grid, .threads = {tile::m, tile::n}, .stream = stream}, naive<In, Out>, p);
         });

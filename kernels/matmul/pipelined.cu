@@ -104,6 +104,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     ptx::let_next_grid_begin();
 
     // locate
+    take_batch(p, blockIdx.z);
+    a.data = p.a.data;
+    b.data = p.b.data;
     const int thread = static_cast<int>(threadIdx.x);
     const tile_part part(tiles, static_cast<int>(blockIdx.x),
                          static_cast<int>((a.cols + Tile::k - 1) / Tile::k));
@@ -232,17 +235,19 @@ constexpr int shared_bytes() {
 }
 
 template <class Tile, bool a_k_major, bool b_k_major, int width>
-void launch(const arguments& arguments, const matrix_view<const float>& a, const matrix_view<const float>& b,
+void launch(const arguments& all, const matrix_view<const float>& a, const matrix_view<const float>& b,
             const tile_split& tiles, bool vector_store, cudaStream_t stream) {
     constexpr int bytes = shared_bytes<Tile>();
     const std::int64_t blocks =
         tiles.whole + (std::int64_t{tiles.down} * tiles.across - tiles.whole) * tiles.parts;
-    kernels::launch({.blocks = {blocks},
-                     .threads = {Tile::threads},
-                     .shared_bytes = bytes,
-                     .shared_limit = bytes,
-                     .stream = stream},
-                    pipelined<Tile, a_k_major, b_k_major, width>, arguments, a, b, tiles, vector_store);
+    for_each_grid(all, {blocks}, [&](const launch_extents& grid, const arguments& p) {
+        kernels::launch({.blocks = grid,
+                         .threads = {Tile::threads},
+                         .shared_bytes = bytes,
+                         .shared_limit = bytes,
+                         .stream = stream},
+                        pipelined<Tile, a_k_major, b_k_major, width>, p, a, b, tiles, vector_store);
+    });
 }
 
 template <class Tile>
@@ -250,10 +255,10 @@ void launch_tile(const arguments& p, const tile_split& tiles, cudaStream_t strea
     const bool a_k_major = p.a.cols <= 1 || p.a.col_stride == 1;
     const bool b_k_major = !(p.b.cols <= 1 || p.b.col_stride == 1);
     const matrix_view<const float> a = p.a, b = transposed(p.b);
-    const bool is_aligned = (a_k_major || is_vector_aligned(a.data, a.cols, a.col_stride)) &&
-                            (b_k_major || is_vector_aligned(b.data, b.cols, b.col_stride));
-    const bool vector_store =
-        (p.c.cols <= 1 || p.c.col_stride == 1) && is_vector_aligned(p.c.data, p.c.rows, p.c.row_stride);
+    const bool is_aligned = (a_k_major || is_vector_aligned(a.data, a.cols, a.col_stride, p.batch.a)) &&
+                            (b_k_major || is_vector_aligned(b.data, b.cols, b.col_stride, p.batch.b));
+    const bool vector_store = (p.c.cols <= 1 || p.c.col_stride == 1) &&
+                              is_vector_aligned(p.c.data, p.c.rows, p.c.row_stride, p.batch.c);
 
     const auto with = [&]<int width>() {
         if (a_k_major)

@@ -11,12 +11,12 @@
 // one of k. What limits it: memory; at 16 rows, FFMA and reading the thin operand come close.
 
 #include "kernels/device/launch.hpp"
-#include "kernels/matmul/epilogue.cuh"
-#include "kernels/matmul/launch.hpp"
+#include "kernels/matmul/element.cuh"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -31,21 +31,24 @@ struct skinny_product {
     float alpha = 1;
     float beta = 0;
     matmul::epilogue<float> epilogue;
+    batch_strides batch;
     /// Of the wide operand's rows: what stays in the L2. The others stream through it, so that the next product with the same
     /// operand finds these there, where all of them would have pushed one another out.
     std::int64_t kept = 0;
 
     __device__ void store(int row, std::int64_t col, float sum) const {
         if (row >= c.rows || col >= c.cols) return;
-        float& to = c.data[row * c.row_stride + col * c.col_stride];
+        float& to = c.data[blockIdx.z * batch.c + row * c.row_stride + col * c.col_stride];
         const float x = beta == 0 ? alpha * sum : fmaf(alpha, sum, beta * to);
         to = epilogue.is_identity ? x : applied(epilogue, x, row, col);
     }
     __device__ float of_thin(int row, std::int64_t k) const {
         return row < thin.rows && k < thin.cols
-                   ? __ldg(thin.data + row * thin.row_stride + k * thin.col_stride)
+                   ? __ldg(thin_data() + row * thin.row_stride + k * thin.col_stride)
                    : 0;
     }
+    __device__ const float* thin_data() const { return thin.data + blockIdx.z * batch.a; }
+    __device__ const float* wide_data() const { return wide.data + blockIdx.z * batch.b; }
 };
 
 template <int rows_, int cols_>
@@ -79,7 +82,7 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
     const std::int64_t first_col = std::int64_t{blockIdx.x} * Tile::cols, col = first_col + lane % Tile::cols;
     const std::int64_t depth = col < p.wide.cols ? p.wide.rows : 0;
     const std::int64_t step = Tile::lines * p.wide.row_stride;
-    const float* at = p.wide.data + col * p.wide.col_stride + line * p.wide.row_stride;
+    const float* at = p.wide_data() + col * p.wide.col_stride + line * p.wide.row_stride;
     float next[Tile::ahead], sums[Tile::rows] = {};
     const auto read = [&](std::int64_t begin) {
         // Of 16 rows the memory's rate is not the limit, and registers are short.
@@ -144,6 +147,7 @@ struct by_columns {
     static constexpr int packet = 4;
     static constexpr int sums = rows * cols;
     static constexpr int sums_of_lane = std::max(1, sums / warp);  ///< when a warp has added up
+    static constexpr int blocks_per_sm = rows == 1 ? 4 : 1;
 };
 
 /// Four neighbours along k, which are `count` at most.
@@ -175,7 +179,7 @@ __device__ int reduce_scatter(float (&values)[count], int lane, int first = 0) {
 }
 
 template <class Tile>
-__global__ void __launch_bounds__(Tile::threads)
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     skinny_by_columns(const __grid_constant__ skinny_product p, bool wide_aligned, bool thin_aligned) {
     __shared__ float shared[Tile::warps][Tile::sums];
     const int thread = static_cast<int>(threadIdx.x), lane = thread % warp;
@@ -188,15 +192,15 @@ __global__ void __launch_bounds__(Tile::threads)
         for (int col = 0; col < Tile::cols; ++col) {
             const std::int64_t count = first_col + col < p.wide.cols ? depth - k : 0;
             wide[col] =
-                read_packet(p.wide.data + (first_col + col) * p.wide.col_stride + k, count, wide_aligned);
+                read_packet(p.wide_data() + (first_col + col) * p.wide.col_stride + k, count, wide_aligned);
         }
 #pragma unroll
         for (int row = 0; row < Tile::rows; ++row) {
             const int at = first_row + row;
             float4 thin;
             if (p.thin.col_stride == 1)
-                thin = read_packet(p.thin.data + at * p.thin.row_stride + k, at < p.thin.rows ? depth - k : 0,
-                                   thin_aligned);
+                thin = read_packet(p.thin_data() + at * p.thin.row_stride + k,
+                                   at < p.thin.rows ? depth - k : 0, thin_aligned);
             else
                 thin = {p.of_thin(at, k), p.of_thin(at, k + 1), p.of_thin(at, k + 2), p.of_thin(at, k + 3)};
 #pragma unroll
@@ -221,39 +225,48 @@ __global__ void __launch_bounds__(Tile::threads)
     p.store(first_row + thread / Tile::cols, first_col + thread % Tile::cols, sum);
 }
 
-template <class Tile>
-launch_extents grid_of(const skinny_product& p) {
-    return {divide_up(p.c.cols, Tile::cols), divide_up(p.c.rows, Tile::rows)};
+template <class Tile, class... Parameters>
+void launch_grids(const plan& plan, const arguments& all, std::size_t shared_bytes, std::size_t shared_limit,
+                  cudaStream_t stream, void (*kernel)(skinny_product, Parameters...),
+                  const std::type_identity_t<Parameters>&... parameters) {
+    const launch_extents grid{divide_up(all.c.cols, Tile::cols), divide_up(all.c.rows, Tile::rows)};
+    for_each_grid(all, grid, [&](const launch_extents& blocks, const arguments& p) {
+        kernels::launch({.blocks = blocks,
+                         .threads = {Tile::threads},
+                         .shared_bytes = shared_bytes,
+                         .shared_limit = shared_limit,
+                         .stream = stream},
+                        kernel, {p.a, p.b, p.c, p.alpha, p.beta, p.epilogue, p.batch, plan.kept},
+                        parameters...);
+    });
 }
 
 template <class Tile>
-void launch_by_rows(const skinny_product& p, cudaStream_t stream) {
+void launch_by_rows(const plan& plan, const arguments& p, cudaStream_t stream) {
     const std::int64_t staged =
-        std::min<std::int64_t>(Tile::staged, divide_up(p.wide.rows, Tile::depth) * Tile::depth);
+        std::min<std::int64_t>(Tile::staged, divide_up(p.b.rows, Tile::depth) * Tile::depth);
     const std::int64_t sums = Tile::warps * Tile::rows * Tile::cols;
-    kernels::launch(
-        {.blocks = grid_of<Tile>(p),
-         .threads = {Tile::threads},
-         .shared_bytes = static_cast<std::size_t>(std::max(staged * Tile::stride, sums)) * sizeof(float),
-         .shared_limit = skinny_float_shared_bytes,
-         .stream = stream},
-        skinny_by_rows<Tile>, p);
+    launch_grids<Tile>(plan, p,
+                       static_cast<std::size_t>(std::max(staged * Tile::stride, sums)) * sizeof(float),
+                       skinny_float_shared_bytes, stream, skinny_by_rows<Tile>);
 }
 
 template <std::size_t index>
-void launch(const plan& plan, const skinny_product& p, cudaStream_t stream) {
+void launch(const plan& plan, const arguments& p, cudaStream_t stream) {
     constexpr int rows = skinny_float_rows[index];
     constexpr int line = 32, sector = 8;  // elements
-    if (p.wide.row_stride != 1) {
+    if (p.b.row_stride != 1) {
         if (plan.parts == 1)
-            launch_by_rows<by_rows<rows, line>>(p, stream);
+            launch_by_rows<by_rows<rows, line>>(plan, p, stream);
         else
-            launch_by_rows<by_rows<rows, sector>>(p, stream);
+            launch_by_rows<by_rows<rows, sector>>(plan, p, stream);
     } else {
         using tile = by_columns<rows>;
-        kernels::launch({.blocks = grid_of<tile>(p), .threads = {tile::threads}, .stream = stream},
-                        skinny_by_columns<tile>, p, has_tensor_rows(transposed(p.wide)),
-                        has_tensor_rows(p.thin));
+        const auto is_aligned = [](const matrix_view<const float>& lines, std::int64_t batch_stride) {
+            return has_tensor_rows(lines) && begins_at_boxes(batch_stride, sizeof(float));
+        };
+        launch_grids<tile>(plan, p, 0, 0, stream, skinny_by_columns<tile>,
+                           is_aligned(transposed(p.b), p.batch.b), is_aligned(p.a, p.batch.a));
     }
 }
 
@@ -262,10 +275,7 @@ void launch(const plan& plan, const skinny_product& p, cudaStream_t stream) {
 void launch_skinny_float(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     constexpr std::array launchers = {launch<0>, launch<1>, launch<2>};
     static_assert(launchers.size() == skinny_float_rows.size());
-    launchers[plan.tile](plan,
-                         {arguments.a, arguments.b, arguments.c, arguments.alpha, arguments.beta,
-                          arguments.epilogue, plan.kept},
-                         stream);
+    launchers[plan.tile](plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -60,8 +60,9 @@ struct tf32_mainloop : frame::mainloop_defaults {
                                 const frame::tile_place& from, ptx::mbarrier* full) {
         ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
         const int k = from.load * Tile::k;
-        a_tile::template load<1>(to.a[stage], p.a, from.row, k, 0, 0, full);
-        b_tile::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, 0, from.rank, full);
+        a_tile::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0, full);
+        b_tile::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, from.batch * p.b_batch_step,
+                                             from.rank, full);
     }
 
     template <int n>
@@ -101,9 +102,9 @@ struct tf32_epilogue {
 
     /// Stores 64 rows from `row` on.
     template <int n>
-    __device__ void store(int /*half*/, int row, int col, int /*batch*/, const float (&sums)[n / 2]) const {
+    __device__ void store(int /*half*/, int row, int col, int batch, const float (&sums)[n / 2]) const {
         const a_elements mine(group, thread);
-        const result<float> c = result_of(p);
+        const result<float> c = result_of(p, batch);
         const bool down = c.row_stride == 1;
         const bool neighbours = (down && a_elements::apart == 1) || c.col_stride == 1;
         const std::int64_t line_stride = down ? c.col_stride : c.row_stride;
@@ -112,19 +113,19 @@ struct tf32_epilogue {
         const bool is_inside = row + warpgroup_m <= c.rows && col + n <= c.cols;
         const int first_row = mine.row();
         if (!c.epilogue.is_identity)
-            down ? store_staged<n, true, true>(first_row, row, col, sums)
-                 : store_staged<n, false, true>(first_row, row, col, sums);
+            down ? store_staged<n, true, true>(c, first_row, row, col, sums)
+                 : store_staged<n, false, true>(c, first_row, row, col, sums);
         else if (in_pairs && is_inside && c.beta == 0)
-            store_pairs<n>(row + first_row, col + thread % 4 * 2, down, sums);
+            store_pairs<n>(c, row + first_row, col + thread % 4 * 2, down, sums);
         else
-            down ? store_staged<n, true, false>(first_row, row, col, sums)
-                 : store_staged<n, false, false>(first_row, row, col, sums);
+            down ? store_staged<n, true, false>(c, first_row, row, col, sums)
+                 : store_staged<n, false, false>(c, first_row, row, col, sums);
     }
 
     /// Two elements of a thread that are neighbours in C; in a C that lies in columns, those of two rows.
     template <int n>
-    __device__ void store_pairs(int row, int col, bool down, const float (&sums)[n / 2]) const {
-        const result<float> c = result_of(p);
+    __device__ void store_pairs(const result<float>& c, int row, int col, bool down,
+                                const float (&sums)[n / 2]) const {
         float* const begin = c.data + row * c.row_stride + col * c.col_stride;
         float* const second = begin + (down ? c.col_stride : a_elements::apart * c.row_stride);
 #pragma unroll
@@ -140,12 +141,12 @@ struct tf32_epilogue {
     /// To any C, in whole lines of it: by way of shared memory. All unrolled, as sums have no addresses, but where the epilogue's
     /// code is long; no more at once, as registers spill then.
     template <int n, bool down, bool finishes>
-    __device__ void store_staged(int thread_row, int row, int col, const float (&sums)[n / 2]) const {
+    __device__ void store_staged(const result<float>& c, int thread_row, int row, int col,
+                                 const float (&sums)[n / 2]) const {
         constexpr int length = down ? warpgroup_m : chunk_cols, lines = warpgroup_threads / length;
         constexpr int to_row = down ? 1 : short_pitch, to_col = down ? long_pitch : 1;
         constexpr int to_line = lines * (down ? to_col : to_row);
         constexpr int of_thread = warpgroup_m * chunk_cols / warpgroup_threads, at_once = finishes ? 2 : 4;
-        const result<float> c = result_of(p);
         float* const staged = shared.staged[group];
         const int line = thread / length, at = thread % length;
         const float* const mine = staged + line * (down ? to_col : to_row) + at;

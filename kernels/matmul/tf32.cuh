@@ -16,8 +16,9 @@ template <class A, class B, bool a_k_major>
 tensor_product<float> make_tf32_product(const arguments& p, int b_parts = 1) {
     constexpr auto rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     tensor_product<float> result = make_product(p);
-    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, 1, 0, rounded);
-    result.b = make_tensor_map(transposed(p.b), B::box_rows / b_parts, B::row, 1, 0, rounded);
+    const batch_strides& s = p.batch;
+    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a, rounded);
+    result.b = make_tensor_map(transposed(p.b), B::box_rows / b_parts, B::row, s.count, s.b, rounded);
     return result;
 }
 

@@ -56,10 +56,12 @@ class tile_loader {
     std::int64_t rows_left_, cols_left_;
 };
 
-/// Whether copies of 16 bytes may be used on rows that begin `row_stride` floats apart.
-inline bool is_vector_aligned(const void* data, std::int64_t rows, std::int64_t row_stride) {
-    const std::int64_t step = rows > 1 ? row_stride * std::int64_t{sizeof(float)} : 0;
-    return common_alignment(reinterpret_cast<std::uintptr_t>(data), step) == max_vector_bytes;
+/// Whether copies of 16 bytes may be used on rows that begin `row_stride` floats apart, in each matrix of a batch.
+inline bool is_vector_aligned(const void* data, std::int64_t rows, std::int64_t row_stride,
+                              std::int64_t batch_stride = 0) {
+    const std::int64_t steps = (rows > 1 ? row_stride : 0) | batch_stride;
+    return common_alignment(reinterpret_cast<std::uintptr_t>(data), steps * std::int64_t{sizeof(float)}) ==
+           max_vector_bytes;
 }
 
 }  // namespace heddle::kernels::matmul

@@ -94,11 +94,11 @@ class share {
 /// A is m x k, B is n x k.
 template <bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
-    warp_tiled(const __grid_constant__ arguments p, const __grid_constant__ operand a,
-               const __grid_constant__ operand b, bool stores_packets) {
+    warp_tiled(arguments p, operand a, operand b, bool stores_packets) {
     __shared__ __align__(16) slab as[2], bs[2];
 
     // locate
+    take_batch(p, blockIdx.z);
     const tile_position at = grouped<tile>(p);
     const std::int64_t row = at.row * tile::m, col = at.col * tile::n;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -106,6 +106,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const int warp_row = warp / tile::warps_n * tile::warp_m, warp_col = warp % tile::warps_n * tile::warp_n;
 
     float sums[tile::thread_m][tile::thread_n] = {};
+    a.view.data = p.a.data;
+    b.view.data = p.b.data;
     share<a_k_major> of_a(a, row);
     share<b_k_major> of_b(b, col);
     std::int64_t k_left = p.a.cols;
@@ -154,17 +156,23 @@ bool is_k_major(const matrix_view<const float>& view) {
     return view.col_stride <= view.row_stride;
 }
 
-operand operand_of(const matrix_view<const float>& view) {
+operand operand_of(const matrix_view<const float>& view, std::int64_t batch_stride) {
     const matrix_view<const float> lines = is_k_major(view) ? view : transposed(view);
-    return {view, lines.col_stride == 1 && is_vector_aligned(lines.data, lines.rows, lines.row_stride)};
+    return {view, lines.col_stride == 1 &&
+                      is_vector_aligned(lines.data, lines.rows, lines.row_stride, batch_stride)};
 }
 
 template <bool a_k_major, bool b_k_major>
-void launch(const arguments& p, cudaStream_t stream) {
-    const bool stores_packets = p.c.col_stride == 1 && is_vector_aligned(p.c.data, p.c.rows, p.c.row_stride);
-    kernels::launch(
-        {.blocks = {tile_count(p, tile::m, tile::n)}, .threads = {tile::threads}, .stream = stream},
-        warp_tiled<a_k_major, b_k_major>, p, operand_of(p.a), operand_of(transposed(p.b)), stores_packets);
+void launch(const arguments& all, cudaStream_t stream) {
+    const batch_strides& batch = all.batch;
+    const operand a = operand_of(all.a, batch.a), b = operand_of(transposed(all.b), batch.b);
+    const bool stores_packets =
+        all.c.col_stride == 1 && is_vector_aligned(all.c.data, all.c.rows, all.c.row_stride, batch.c);
+    for_each_grid(all, {tile_count(all, tile::m, tile::n)},
+                  [&](const launch_extents& grid, const arguments& p) {
+                      kernels::launch({.blocks = grid, .threads = {tile::threads}, .stream = stream},
+                                      warp_tiled<a_k_major, b_k_major>, p, a, b, stores_packets);
+                  });
 }
 
 }  // namespace

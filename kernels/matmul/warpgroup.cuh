@@ -36,8 +36,15 @@ struct tensor_product {
 };
 
 template <class Out>
-__device__ result<Out> result_of(const tensor_product<Out>& p) {
-    return {p.c_data, p.c_row_stride, p.c_col_stride, p.m, p.n, p.alpha, p.beta, p.epilogue};
+__device__ result<Out> result_of(const tensor_product<Out>& p, int batch = 0) {
+    return {p.c_data + batch * p.c_batch_stride,
+            p.c_row_stride,
+            p.c_col_stride,
+            p.m,
+            p.n,
+            p.alpha,
+            p.beta,
+            p.epilogue};
 }
 
 /// Stores a warpgroup's sums, of rows and columns from (row, col) on, from its registers: four lanes have eight
@@ -65,10 +72,14 @@ void with_orders(const product<In, Out, Activation>& p, Function function) {
 }
 
 /// The product without its tensor maps, which depend on the kernel's tiles.
-inline tensor_product<float> make_product(const arguments& p) {
+template <class In, class Out, class Activation>
+tensor_product<Out, Activation> make_product(const product<In, Out, Activation>& p) {
     return {.c_data = p.c.data,
             .c_row_stride = p.c.row_stride,
             .c_col_stride = p.c.col_stride,
+            .c_batch_stride = p.batch.c,
+            .a_batch_step = p.batch.a == 0 ? 0 : 1,
+            .b_batch_step = p.batch.b == 0 ? 0 : 1,
             .m = static_cast<int>(p.c.rows),
             .n = static_cast<int>(p.c.cols),
             .k = static_cast<int>(p.a.cols),
@@ -82,15 +93,11 @@ template <class A, class B, bool a_k_major, bool b_k_major, class In, class Out,
 tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activation>& p, int b_parts = 1,
                                                     int c_box_cols = swizzle_bytes /
                                                                      static_cast<int>(sizeof(Out))) {
-    tensor_product<Out, Activation> result{.epilogue = p.epilogue};
+    tensor_product<Out, Activation> result = make_product(p);
     const batch_strides& s = p.batch;
-    const auto count_of = [&](std::int64_t stride) { return stride == 0 ? 1 : s.count; };
-    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, count_of(s.a), s.a);
+    result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a);
     result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b,
-                               b_k_major ? B::box_rows / b_parts : B::box_rows, B::row, count_of(s.b), s.b);
-    result.a_batch_step = s.a == 0 ? 0 : 1;
-    result.b_batch_step = s.b == 0 ? 0 : 1;
-    result.c_batch_stride = s.c;
+                               b_k_major ? B::box_rows / b_parts : B::box_rows, B::row, s.count, s.b);
     const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
     if ((p.beta == 0 || !p.epilogue.is_identity) && has_tensor_rows(p.c) && steps_whole) {
         result.c = make_tensor_map(p.c, warpgroup_m, c_box_cols, s.count, s.c);
@@ -98,14 +105,6 @@ tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activ
         const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
         result.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);
     }
-    result.c_data = p.c.data;
-    result.c_row_stride = p.c.row_stride;
-    result.c_col_stride = p.c.col_stride;
-    result.m = static_cast<int>(p.c.rows);
-    result.n = static_cast<int>(p.c.cols);
-    result.k = static_cast<int>(p.a.cols);
-    result.alpha = p.alpha;
-    result.beta = p.beta;
     return result;
 }
 

@@ -22,6 +22,7 @@ struct result {
     float alpha = 0;
     float beta = 0;
     matmul::epilogue<Out> epilogue{};
+    std::int64_t batch_stride = 0;
 };
 
 inline result<float> make_result(const arguments& arguments) {
@@ -33,7 +34,8 @@ inline result<float> make_result(const arguments& arguments) {
             static_cast<int>(c.cols),
             arguments.alpha,
             arguments.beta,
-            arguments.epilogue};
+            arguments.epilogue,
+            arguments.batch.c};
 }
 
 /// In two elements of Out, side by side.

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(wmma_tile::threads) wmma(product<In, Out, Acti
 
 template <class In, class Out, class Activation>
 void launch_wmma_kernel(const product<In, Out, Activation>& arguments, cudaStream_t stream) {
-    for_each_grid(arguments, tile_count(arguments, wmma_tile::m, wmma_tile::n),
+    for_each_grid(arguments, {tile_count(arguments, wmma_tile::m, wmma_tile::n)},
                   [&](const launch_extents& grid, const product<In, Out, Activation>& p) {
                       kernels::launch({.blocks = grid, .threads = {wmma_tile::threads}, .stream = stream},
                                       wmma<In, Out, Activation>, p);

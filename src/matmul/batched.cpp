@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace heddle {
@@ -19,9 +20,14 @@ struct described_product {
     detail::planned_matmul<In, Out> planned{};
 };
 
+/// Whether there is a kernel of groups for the types.
+template <class In, class Out>
+constexpr bool have_groups =
+    HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, Out> && !std::is_same_v<In, float>;
+
 template <class In, class Out>
 bool can_be_grouped(const described_product<In, Out>& p, const device_traits& device) {
-    return std::is_same_v<In, Out> && kernels::matmul::lies_in_boxes(p.problem) && p.problem.a.cols > 0 &&
+    return have_groups<In, Out> && kernels::matmul::lies_in_boxes(p.problem) && p.problem.a.cols > 0 &&
            why_not(matmul_algorithm::persistent, p.problem, device).empty();
 }
 
@@ -131,8 +137,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     }
     for (const auto& p : std::span(todo).first(todo.size() - grouped.size()))
         detail::launch(p.planned, p.product, stream.get());
-    if constexpr (HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, Out>)
-        launch_groups<In>(grouped, device, stream.get());
+    if constexpr (have_groups<In, Out>) launch_groups<In>(grouped, device, stream.get());
 }
 
 template <class Out, class In>
@@ -155,6 +160,7 @@ std::int64_t batched_matmul_workspace_bytes(
                                                                   cuda::stream_ref, const matmul_options&);  \
     template std::int64_t batched_matmul_workspace_bytes<Out, In>(std::span<const matmul_operands<Out, In>>, \
                                                                   cuda::stream_ref, const matmul_options&);
+INSTANTIATE(float, float)
 INSTANTIATE(half, half)
 INSTANTIATE(float, half)
 INSTANTIATE(bfloat16, bfloat16)

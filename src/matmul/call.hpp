@@ -8,7 +8,6 @@
 #include <heddle/stream.hpp>
 
 #include <optional>
-#include <type_traits>
 
 /// The way of a call, which products alone, in batches and in lists share: described, planned, launched.
 namespace heddle::detail {
@@ -42,15 +41,12 @@ kernels::matmul::epilogue<Out> described(const matmul_epilogue<Out>& e) {
 template <class In, class Out>
 kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view<const In> b,
                                             matrix_view<Out> c, const matmul_epilogue<Out>& epilogue,
-                                            [[maybe_unused]] const kernels::matmul::batch_strides& batch,
+                                            const kernels::matmul::batch_strides& batch,
                                             const matmul_options& options) {
     if (options.alpha == 0) a.cols = b.rows = 0;
     kernels::matmul::product<In, Out> result{a, b, c, a.cols == 0 ? 0 : options.alpha, options.beta};
     result.epilogue = described(epilogue);
-    if constexpr (!std::is_same_v<In, float>) {
-        result.batch = batch;
-        if (batch.count == 1) result.batch = {};  // the only matrix has none after it
-    }
+    if (batch.count != 1) result.batch = batch;  // else the only matrix has none after it
     if (!options.workspace.empty()) result.workspace = options.workspace.data();
     return is_row_major(c) ? result : transposed(result);
 }
@@ -58,21 +54,18 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
 template <class In, class Out>
 matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matmul_options& options) {
     using kernels::matmul::layout_of;
-    matmul_problem result{.a = layout_of(p.a),
-                          .b = layout_of(p.b),
-                          .c = layout_of(p.c),
-                          .operands = element_type_of<In>,
-                          .result = element_type_of<Out>,
-                          .has_epilogue = !p.epilogue.is_identity,
-                          .has_workspace = p.workspace != nullptr,
-                          .tile = options.tile,
-                          .precision = options.precision};
-    if constexpr (!std::is_same_v<In, float>) {
-        result.batches = p.batch.count;
-        result.a_stride = p.batch.a;
-        result.b_stride = p.batch.b;
-    }
-    return result;
+    return {.a = layout_of(p.a),
+            .b = layout_of(p.b),
+            .c = layout_of(p.c),
+            .operands = element_type_of<In>,
+            .result = element_type_of<Out>,
+            .batches = p.batch.count,
+            .a_stride = p.batch.a,
+            .b_stride = p.batch.b,
+            .has_epilogue = !p.epilogue.is_identity,
+            .has_workspace = p.workspace != nullptr,
+            .tile = options.tile,
+            .precision = options.precision};
 }
 
 /// All checks that need no device. Nothing where there is nothing to do.

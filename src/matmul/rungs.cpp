@@ -53,8 +53,7 @@ constexpr need rows_in_shared_memory{
     "of float needs 204800 bytes of shared memory"};
 static_assert(skinny_float_shared_bytes == 204800);
 constexpr need no_tile{[](auto& p, auto&) { return p.tile < 0; }, "has no tiles to choose from"};
-constexpr need no_batch{[](auto& p, auto&) { return p.batches == 1; },
-                        "takes no batch: naive, wmma, persistent and cluster_multicast do"};
+constexpr need no_batch{[](auto& p, auto&) { return p.batches == 1; }, "takes no batch"};
 constexpr need no_epilogue{[](auto& p, auto&) { return !p.has_epilogue; }, "has no epilogue"};
 constexpr need one_type{[](auto& p, auto&) { return p.result == p.operands; },
                         "stores the type of its operands"};
@@ -88,18 +87,20 @@ constexpr auto on_hopper = detail::launch_if<launch, HEDDLE_COMPILED_FOR_90 != 0
 
 constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
     {naive, "naive", any_problem, never, plan_one_way, launch_naive<float, float>},
-    {coalesced, "coalesced", needs<no_epilogue>, never, plan_one_way, launch_coalesced},
-    {tiled, "tiled", needs<no_epilogue>, never, plan_one_way, launch_tiled},
-    {shared_memory, "shared_memory", needs<no_epilogue>, never, plan_one_way, launch_shared_memory},
-    {register_tiled, "register_tiled", needs<no_epilogue>, never, plan_one_way, launch_register_tiled},
+    {coalesced, "coalesced", needs<no_batch, no_epilogue>, never, plan_one_way, launch_coalesced},
+    {tiled, "tiled", needs<no_batch, no_epilogue>, never, plan_one_way, launch_tiled},
+    {shared_memory, "shared_memory", needs<no_batch, no_epilogue>, never, plan_one_way, launch_shared_memory},
+    {register_tiled, "register_tiled", needs<no_batch, no_epilogue>, never, plan_one_way,
+     launch_register_tiled},
     {warp_tiled, "warp_tiled", any_problem, always, plan_warp_tiled, launch_warp_tiled},
     {pipelined, "pipelined", needs<ampere, room_for_the_tile, unit_strides>, always, plan_pipelined,
      launch_pipelined},
-    {tma_pipelined, "tma_pipelined", needs<hopper, no_epilogue, boxes>, always, plan_tma_pipelined,
+    {tma_pipelined, "tma_pipelined", needs<hopper, no_batch, no_epilogue, boxes>, always, plan_tma_pipelined,
      on_hopper<launch_tma_pipelined>},
-    {split_k, "split_k", needs<ampere, room_for_the_tile, unit_strides>, shares_tiles, plan_split_k,
+    {split_k, "split_k", needs<ampere, no_batch, room_for_the_tile, unit_strides>, shares_tiles, plan_split_k,
      launch_split_k},
-    {tf32x3, "tf32x3", needs<ampere, no_epilogue, unit_strides>, is_normwise, plan_tf32x3, launch_tf32x3},
+    {tf32x3, "tf32x3", needs<ampere, no_batch, no_epilogue, unit_strides>, is_normwise, plan_tf32x3,
+     launch_tf32x3},
     {skinny, "skinny", needs<rows_in_shared_memory, short_side>, always, plan_skinny_float,
      launch_skinny_float},
     {bf16x6, "bf16x6", needs<hopper, countable>, is_exact_as_bf16x6, plan_bf16x6_elements,
@@ -108,11 +109,11 @@ constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
      "boxes"},
     {bf16x6, "bf16x6", needs<hopper, boxes>, is_exact_as_bf16x6, plan_bf16x6_pairs, on_hopper<launch_bf16x6>,
      "pairs"},
-    {fp16x3, "fp16x3", needs<hopper, countable, workspace>, is_normwise_alone, plan_fp16x3,
+    {fp16x3, "fp16x3", needs<hopper, no_batch, countable, workspace>, is_normwise_alone, plan_fp16x3,
      on_hopper<launch_fp16x3>},
     {tf32, "tf32", needs<hopper, boxes, boxes_along_k>, is_tf32, plan_tf32, on_hopper<launch_tf32>, "tiles"},
-    {tf32, "tf32", needs<hopper, boxes, boxes_along_k, short_side, no_tile>, is_tf32, plan_skinny_tf32,
-     on_hopper<launch_skinny_tf32>, "skinny"},
+    {tf32, "tf32", needs<hopper, no_batch, boxes, boxes_along_k, short_side, no_tile>, is_tf32,
+     plan_skinny_tf32, on_hopper<launch_skinny_tf32>, "skinny"},
 });
 
 template <class In, class Out>

@@ -51,6 +51,11 @@ constexpr bool has_tensor_rows_or_columns(const matrix_layout& m) {
     return has_tensor_rows(m) || has_tensor_rows(transposed(m));
 }
 
+/// Whether all matrices of a batch begin there where the first does.
+constexpr bool begins_at_boxes(std::int64_t batch_stride, std::int64_t element_bytes) {
+    return batch_stride * element_bytes % tensor_alignment == 0;
+}
+
 template <class T>
 bool has_tensor_rows(const matrix_view<T>& m) {
     return has_tensor_rows(layout_of(m));

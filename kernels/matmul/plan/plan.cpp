@@ -101,7 +101,9 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
     const bool is_turned = p.c.rows > p.c.cols;
     const planning x(p, device, is_turned);
     const std::size_t tile = x.m == 1 ? 0 : x.m <= 4 ? 1 : 2;
-    const auto blocks = [&](std::int64_t rows) { return divide_up(x.n, line) * divide_up(x.m, rows); };
+    const auto blocks = [&](std::int64_t rows) {
+        return p.batches * divide_up(x.n, line) * divide_up(x.m, rows);
+    };
     const auto parts = [&](std::int64_t rows) {
         return 2 * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
     };
@@ -112,7 +114,7 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
     return {.is_turned = is_turned,
             .tile = tile,
             .parts = static_cast<int>(parts(skinny_float_rows[tile])),
-            .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / x.n,
+            .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
             .us = x.costs.skinny_float_around_us +
                   rounds * lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us)};
 }

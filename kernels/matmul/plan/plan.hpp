@@ -22,7 +22,7 @@ struct plan {
     std::int64_t down = 0;  ///< tiles of C
     std::int64_t across = 0;
     std::int64_t steps = 0;  ///< of a tile along k
-    std::int64_t whole = 0;  ///< tiles that are shared by nobody
+    std::int64_t whole = 0;  ///< tiles that are shared by nobody, of all the batch that workers go through
     int workers = 0;         ///< blocks, or clusters of them, that go from tile to tile
     int streams = 0;         ///< workers that share the other tiles, one after another (stream-K)
     int parts = 1;           ///< blocks that share each of the other tiles (split-K)

@@ -9,11 +9,9 @@
 namespace heddle::kernels::matmul {
 
 bool lies_in_boxes(const matmul_problem& p) {
-    const auto begins_at_boxes = [&](std::int64_t stride) {
-        return stride * p.a.element_bytes % tensor_alignment == 0;
-    };
     return has_tensor_rows_or_columns(p.a) && has_tensor_rows_or_columns(p.b) && has_tensor_extents(p.c) &&
-           begins_at_boxes(p.a_stride) && begins_at_boxes(p.b_stride) && p.batches <= max_tensor_extent;
+           begins_at_boxes(p.a_stride, p.a.element_bytes) && begins_at_boxes(p.b_stride, p.b.element_bytes) &&
+           p.batches <= max_tensor_extent;
 }
 
 bool lies_along_k(const matmul_problem& p) {
@@ -128,7 +126,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     result.down = divide_up(m, tile.m);
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
-    result.us = costs.ffma_around_us + rounds_us(result.whole, depth);
+    result.us = costs.ffma_around_us + rounds_us(problem.batches * result.whole, depth);
     const std::int64_t rest = result.whole % at_once;
     if (!may_share || rest == 0) return result;
 
