@@ -31,7 +31,7 @@ class Expectation:
 
 EXPECTATIONS = [
     Expectation(r"matmul::register_tiled\b", ["FFMA"]),
-    Expectation(r"matmul::warp_tiled<", ["FFMA", "LDS.128"]),
+    Expectation(r"matmul::warp_tiled::warp_tiled<", ["FFMA", "LDS.128"]),
     Expectation(r"matmul::pipelined<", ["FFMA", "LDGSTS"]),
     Expectation(r"matmul::tma_pipelined\b", ["FFMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::tf32x3<", ["HMMA.*TF32", "LDGSTS"]),

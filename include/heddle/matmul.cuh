@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/matmul/fused.cuh"
+#include "kernels/matmul/warp_tiled.cuh"
 #include "kernels/matmul/wmma.cuh"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
@@ -20,7 +21,7 @@ namespace heddle {
 namespace detail {
 
 /// Checks and plans a call, and copies operands where the plan says so. Nothing where there is nothing to do. `is_compiled` tells
-/// whether the current device has the kernel of `fused` with the function.
+/// whether the current device has the kernel of `fused` with the function; of float it is not asked.
 template <class Out, class In>
 std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
@@ -50,11 +51,12 @@ auto with_function(const kernels::matmul::function_call<In, Out>& call, const Fu
 ///
 /// `function` is copied to the device; its operator() is a const __device__ member that takes a float and two
 /// std::int64_t and returns a float, or an extended __device__ lambda. It is called once for each element of C, in no
-/// order, with the element's row and column in `c` as it was given. In is half or bfloat16, Out the same or float.
+/// order, with the element's row and column in `c` as it was given. In is half or bfloat16, Out the same or float; or both are
+/// float.
 ///
-/// On a device of compute capability 9.0 this is the kernel of `fused`, where the .cu file is compiled for 90a and the
-/// operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times slower. Those two may
-/// be asked for.
+/// Of half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is compiled for
+/// 90a and the operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times slower. Of float it
+/// is `warp_tiled`, for any operands and devices, whatever the precision. Those may be asked for.
 ///
 /// @throws as matmul with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>
@@ -63,15 +65,17 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, const Function& function,
     cuda::stream_ref stream, const matmul_options& options = {}) {
     static_assert(std::is_trivially_copyable_v<Function>, "the function is copied to the device");
-    static_assert(sizeof(In) == 2, "half and bfloat16 have an epilogue");
     namespace rungs = kernels::matmul;
-    const auto call =
-        detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options,
-                                        rungs::has_fused_kernel<In, Out, rungs::element_function<Function>>);
+    constexpr bool is_float = std::is_same_v<In, float>;
+    bool (*has_fused)() = nullptr;
+    if constexpr (!is_float) has_fused = rungs::has_fused_kernel<In, Out, rungs::element_function<Function>>;
+    const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options, has_fused);
     if (!call) return;
     const auto arguments = detail::with_function(*call, function);
     const detail::stream_device call_device(stream);
-    if (call->is_fused)
+    if constexpr (is_float)
+        rungs::launch_warp_tiled_kernel(arguments, stream.get());
+    else if (call->is_fused)
         rungs::launch_fused_kernel(call->plan, arguments, stream.get());
     else
         rungs::launch_wmma_kernel(arguments, stream.get());

@@ -71,8 +71,8 @@ __device__ inline tile_position grouped(int index, int down, int across) {
     return {first + within % height, within / height};
 }
 
-template <class Tile>
-__device__ tile_position grouped(const arguments& p) {
+template <class Tile, class In, class Out, class Activation>
+__device__ tile_position grouped(const product<In, Out, Activation>& p) {
     return grouped(static_cast<int>(blockIdx.x), static_cast<int>((p.c.rows + Tile::m - 1) / Tile::m),
                    static_cast<int>((p.c.cols + Tile::n - 1) / Tile::n));
 }

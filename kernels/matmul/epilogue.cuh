@@ -74,9 +74,26 @@ struct element_place {
     bool is_inside;  ///< of C
 };
 
-/// Applies the epilogue to a few elements. place(i) is where x[i] lies in C; each x is alpha times its sum, plus beta times C.
+/// Applies the activation to a few elements, of which place(i) is where x[i] lies in C.
 template <class Out, int count, class Place>
-__device__ void apply_to_elements(const epilogue<Out>& e, float (&x)[count], Place place) {
+__device__ void activate_elements(matmul_activation chosen, float (&x)[count], Place) {
+    with_activation(chosen, [&]<matmul_activation activation>() {
+#pragma unroll
+        for (float& value : x) value = activated<Out, activation>(value);
+    });
+}
+/// A function is not called outside of C.
+template <class Out, class Function, int count, class Place>
+__device__ void activate_elements(const element_function<Function>& function, float (&x)[count],
+                                  Place place) {
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        if (const element_place at = place(i); at.is_inside) x[i] = function(x[i], at.row, at.col);
+}
+
+/// Applies the epilogue to a few elements, each of which is alpha times its sum, plus beta times C.
+template <class Out, class Activation, int count, class Place>
+__device__ void apply_to_elements(const epilogue<Out, Activation>& e, float (&x)[count], Place place) {
     const auto add = [&](const Out* from, auto offset_of) {
         if (from == nullptr) return;
 #pragma unroll
@@ -85,10 +102,9 @@ __device__ void apply_to_elements(const epilogue<Out>& e, float (&x)[count], Pla
     };
     add(e.row_bias, [&](const element_place& at) { return at.col * e.row_bias_stride; });
     add(e.column_bias, [&](const element_place& at) { return at.row * e.column_bias_stride; });
-    with_activation(e.activation, [&]<matmul_activation activation>() {
+    activate_elements<Out>(e.activation, x, place);
 #pragma unroll
-        for (float& value : x) value = e.scale * activated<Out, activation>(value);
-    });
+    for (float& value : x) value *= e.scale;
     add(e.residual, [&](const element_place& at) {
         return at.row * e.residual_row_stride + at.col * e.residual_col_stride;
     });

@@ -50,8 +50,9 @@ __device__ void multiply(float (&sums)[rows][cols], const float (&a)[rows], cons
 }
 
 /// C of four neighbours of a row. as_packet: C's rows begin at multiples of 16 bytes.
-__device__ inline void store_four(const arguments& p, std::int64_t row, std::int64_t col, const packet& sums,
-                                  bool as_packet) {
+template <class Activation>
+__device__ void store_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
+                           const packet& sums, bool as_packet) {
     if (as_packet && row < p.c.rows && col + 4 <= p.c.cols) {
         auto& target = reinterpret_cast<packet&>(element(p.c, row, col));
         packet result{};
@@ -67,8 +68,9 @@ __device__ inline void store_four(const arguments& p, std::int64_t row, std::int
 }
 
 /// The same of any four, with the product's epilogue.
-__device__ inline void finish_four(const arguments& p, std::int64_t row, std::int64_t col,
-                                   const float (&sums)[4]) {
+template <class Activation>
+__device__ void finish_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
+                            const float (&sums)[4]) {
     if (row >= p.c.rows || col >= p.c.cols) return;
     const int count = static_cast<int>(min(std::int64_t{4}, p.c.cols - col));
     float x[4];
@@ -85,9 +87,9 @@ __device__ inline void finish_four(const arguments& p, std::int64_t row, std::in
 }
 
 /// A thread's fragment, four by four: one copy of the epilogue's code serves all, and registers have no addresses.
-template <int rows, int cols, class RowOf, class ColOf>
-__device__ void finish_fragment(const arguments& p, const float (&sums)[rows][cols], RowOf row_of,
-                                ColOf col_of) {
+template <class Activation, int rows, int cols, class RowOf, class ColOf>
+__device__ void finish_fragment(const product<float, float, Activation>& p, const float (&sums)[rows][cols],
+                                RowOf row_of, ColOf col_of) {
 #pragma unroll 1
     for (int at = 0; at < rows * cols; at += 4) {
         float four[4]{};

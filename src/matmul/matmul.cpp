@@ -3,6 +3,8 @@
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
 
+#include <type_traits>
+
 namespace heddle {
 
 template <class Out, class In>
@@ -48,9 +50,10 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
     const matmul_algorithm asked = options.algorithm;
-    if (asked != automatic && asked != wmma && asked != fused)
-        throw unsupported(
-            detail::format("matmul: {} takes no function: wmma and fused do", to_string(asked)));
+    constexpr matmul_algorithm of_any = std::is_same_v<In, float> ? warp_tiled : wmma;
+    if (asked != automatic && asked != of_any && asked != fused)
+        throw unsupported(detail::format("matmul: {} takes no function: {}", to_string(asked),
+                                         of_any == wmma ? "wmma and fused do" : "warp_tiled does"));
     if (!product) return {};
     product->epilogue.is_identity = false;
     const stream_device device(stream);
@@ -58,7 +61,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     problem.result = problem.operands;  // the kernel is compiled for the types that the user has
     const std::string reason = why_not(fused, problem, device.traits());
     if (asked == fused && !reason.empty()) throw unsupported(reason);
-    const bool may_be_fused = asked != wmma && reason.empty() && problem.a.cols > 0;
+    const bool may_be_fused = asked != of_any && reason.empty() && problem.a.cols > 0;
     const bool is_fused = may_be_fused && is_compiled();
     if (asked == fused && may_be_fused && !is_fused)
         throw unsupported("matmul: fused needs the .cu file of its function compiled for 90a");
@@ -89,6 +92,7 @@ INSTANTIATE(half, half)
 INSTANTIATE(float, half)
 INSTANTIATE(bfloat16, bfloat16)
 INSTANTIATE(float, bfloat16)
+INSTANTIATE_FUNCTIONS(float, float)
 INSTANTIATE_FUNCTIONS(half, half)
 INSTANTIATE_FUNCTIONS(float, half)
 INSTANTIATE_FUNCTIONS(bfloat16, bfloat16)

@@ -1,0 +1,181 @@
+#pragma once
+
+#include "kernels/device/launch.hpp"
+#include "kernels/matmul/fragment.cuh"
+#include "kernels/matmul/tile_loader.cuh"
+
+#include <cstdint>
+
+/// The kernel of the rung `warp_tiled`.
+namespace heddle::kernels::matmul {
+namespace warp_tiled {
+
+struct tile {
+    static constexpr int lanes_m = 4;
+    static constexpr int lanes_n = 8;
+    static constexpr int thread_m = 8;
+    static constexpr int thread_n = 8;
+    static constexpr int warp_m = lanes_m * thread_m;
+    static constexpr int warp_n = lanes_n * thread_n;
+    static constexpr int warps_m = 4;
+    static constexpr int warps_n = 2;
+    static constexpr int threads = warps_m * warps_n * 32;
+    static constexpr int m = warps_m * warp_m;
+    static constexpr int n = warps_n * warp_n;
+    static constexpr int k = 8;
+    static constexpr int blocks_per_sm = 2;
+    static_assert(m == n, "A's and B's tiles are loaded by one type");
+    static_assert(m * k == threads * 4, "a thread loads four elements of each");
+};
+
+using slab = float[tile::k][tile::m + 4];  // the gap keeps transposed stores off one bank
+
+/// A, or B transposed: its rows lie along m (n).
+struct operand {
+    matrix_view<const float> view;
+    bool has_packets;  ///< four neighbours may be read at once
+};
+
+/// A thread's share of one tile after the other along k: four neighbours along k, or along m (n).
+template <bool k_major>
+class share {
+  public:
+    __device__ share(const operand& in, std::int64_t first)
+        : from_(in.view.data + (first + row()) * in.view.row_stride + col() * in.view.col_stride),
+          rows_left_(static_cast<int>(
+              ::max(std::int64_t{0}, ::min(std::int64_t{4}, in.view.rows - first - row())))) {}
+
+    /// Of the next tile, of which k_left are inside.
+    __device__ void load(const operand& in, std::int64_t k_left) {
+        const int inside = static_cast<int>(::min(k_left, std::int64_t{tile::k})) - col();
+        const int count = k_major ? (rows_left_ > 0 ? inside : 0) : (inside > 0 ? rows_left_ : 0);
+        if (in.has_packets && count >= 4) {
+            elements_ = *reinterpret_cast<const packet*>(from_);
+        } else {
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+                elements_[e] =
+                    e < count ? from_[e * (k_major ? in.view.col_stride : in.view.row_stride)] : 0.0f;
+        }
+        from_ += tile::k * in.view.col_stride;
+    }
+
+    __device__ void store(slab& to) const {
+        if constexpr (k_major) {
+#pragma unroll
+            for (int e = 0; e < 4; ++e) to[col() + e][row()] = elements_[e];
+        } else {
+            reinterpret_cast<packet&>(to[col()][row()]) = elements_;
+        }
+    }
+
+  private:
+    static __device__ int row() {
+        return k_major ? threadIdx.x / (tile::k / 4) : threadIdx.x % (tile::m / 4) * 4;
+    }
+    static __device__ int col() {
+        return k_major ? threadIdx.x % (tile::k / 4) * 4 : threadIdx.x / (tile::m / 4);
+    }
+
+    const float* from_;
+    int rows_left_;  ///< of four
+    packet elements_;
+};
+
+/// A is m x k, B is n x k.
+template <bool a_k_major, bool b_k_major, class Activation>
+__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
+    warp_tiled(product<float, float, Activation> p, operand a, operand b, bool stores_packets) {
+    __shared__ __align__(16) slab as[2], bs[2];
+
+    // locate
+    take_batch(p, blockIdx.z);
+    const tile_position at = grouped<tile>(p);
+    const std::int64_t row = at.row * tile::m, col = at.col * tile::n;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int lane_m = lane_of_four(lane), lane_n = lane_of_eight(lane);
+    const int warp_row = warp / tile::warps_n * tile::warp_m, warp_col = warp % tile::warps_n * tile::warp_n;
+
+    float sums[tile::thread_m][tile::thread_n] = {};
+    a.view.data = p.a.data;
+    b.view.data = p.b.data;
+    share<a_k_major> of_a(a, row);
+    share<b_k_major> of_b(b, col);
+    std::int64_t k_left = p.a.cols;
+    of_a.load(a, k_left);
+    of_b.load(b, k_left);
+    of_a.store(as[0]);
+    of_b.store(bs[0]);
+    __syncthreads();
+    for (int now = 0; k_left > 0; now ^= 1) {
+        // load
+        k_left -= tile::k;
+        if (k_left > 0) {
+            of_a.load(a, k_left);
+            of_b.load(b, k_left);
+        }
+
+        // compute
+#pragma unroll 2
+        for (int kk = 0; kk < tile::k; ++kk) {
+            float of_row[tile::thread_m], of_col[tile::thread_n];
+            load_fragment<tile::lanes_m>(of_row, &as[now][kk][warp_row], lane_m);
+            load_fragment<tile::lanes_n>(of_col, &bs[now][kk][warp_col], lane_n);
+            multiply(sums, of_row, of_col);
+        }
+
+        if (k_left > 0) {
+            of_a.store(as[now ^ 1]);
+            of_b.store(bs[now ^ 1]);
+        }
+        __syncthreads();
+    }
+
+    // store
+    const auto row_of = [&](int i) { return row + warp_row + position<tile::lanes_m>(lane_m, i); };
+    const auto col_of = [&](int j) { return col + warp_col + position<tile::lanes_n>(lane_n, j); };
+    if (!p.epilogue.is_identity) return finish_fragment(p, sums, row_of, col_of);
+#pragma unroll
+    for (int i = 0; i < tile::thread_m; ++i)
+#pragma unroll
+        for (int j = 0; j < tile::thread_n; j += 4)
+            store_four(p, row_of(i), col_of(j), {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]},
+                       stores_packets);
+}
+
+inline bool is_k_major(const matrix_view<const float>& view) {
+    return view.col_stride <= view.row_stride;
+}
+
+inline operand operand_of(const matrix_view<const float>& view, std::int64_t batch_stride) {
+    const matrix_view<const float> lines = is_k_major(view) ? view : transposed(view);
+    return {view, lines.col_stride == 1 &&
+                      is_vector_aligned(lines.data, lines.rows, lines.row_stride, batch_stride)};
+}
+
+template <bool a_k_major, bool b_k_major, class Activation>
+void launch(const product<float, float, Activation>& all, cudaStream_t stream) {
+    const batch_strides& batch = all.batch;
+    const operand a = operand_of(all.a, batch.a), b = operand_of(transposed(all.b), batch.b);
+    const bool stores_packets =
+        all.c.col_stride == 1 && is_vector_aligned(all.c.data, all.c.rows, all.c.row_stride, batch.c);
+    for_each_grid(all, {tile_count(all, tile::m, tile::n)}, [&](const launch_extents& grid, const auto& p) {
+        kernels::launch({.blocks = grid, .threads = {tile::threads}, .stream = stream},
+                        warp_tiled<a_k_major, b_k_major, Activation>, p, a, b, stores_packets);
+    });
+}
+
+}  // namespace warp_tiled
+
+template <class Activation>
+void launch_warp_tiled_kernel(const product<float, float, Activation>& arguments, cudaStream_t stream) {
+    const bool a_k_major = warp_tiled::is_k_major(arguments.a);
+    if (warp_tiled::is_k_major(transposed(arguments.b)))
+        a_k_major ? warp_tiled::launch<true, true>(arguments, stream)
+                  : warp_tiled::launch<false, true>(arguments, stream);
+    else
+        a_k_major ? warp_tiled::launch<true, false>(arguments, stream)
+                  : warp_tiled::launch<false, false>(arguments, stream);
+}
+
+}  // namespace heddle::kernels::matmul
