@@ -1,3 +1,4 @@
+#include "tests/matmul/drawn.hpp"
 #include "tests/matmul/rungs.hpp"
 
 #include <cmath>
@@ -13,8 +14,6 @@
 namespace heddle {
 namespace {
 
-using test::layout;
-using test::layouts;
 using test::matmul_16_bit;
 using test::matmul_rung;
 using test::operands;
@@ -136,64 +135,30 @@ class matmul_of_drawn_problems : public test::matmul_device {
 
     template <class Out, class In = Out>
     void check_next() {
-        const shape s = draw_shape();
-        operands<Out, In> p(s, draw_layouts(s, 16 / std::int64_t{sizeof(In)}));
-        matmul_options options{.alpha = draw(0, 1) == 0 ? 1.0f : 0.5f,
-                               .beta = draw(0, 1) == 0 ? 0.0f : 0.75f};
+        constexpr std::int64_t most_terms = std::int64_t{1} << 24;
+        const shape s = draw.next_shape(most_terms);
+        operands<Out, In> p(s, draw.next_layouts(s, 16 / std::int64_t{sizeof(In)}));
+        SCOPED_TRACE(text(s));
+        matmul_options options = draw.next_options();
         if (draw(0, 2) > 0) options.workspace = *workspace_;
-        options.precision = static_cast<precision>(draw(0, 3));
         const test::reference expected = p.expected(options.alpha, options.beta);
-        for (const matmul_algorithm rung : test::every_rung(element_type_of<In>)) {
-            std::vector<std::string_view> variants(matmul_variants(rung).begin(),
-                                                   matmul_variants(rung).end());
-            variants.emplace_back();
-            const auto tiles = static_cast<int>(matmul_tiles(rung).size());
-            for (const std::string_view variant : variants)
-                for (int tile = -1; tile < tiles; ++tile) {
-                    options.algorithm = rung;
-                    options.variant = variant;
-                    options.tile = tile;
-                    ASSERT_NO_FATAL_FAILURE(check(p, options, expected));
-                }
-        }
+        test::for_every_plan(element_type_of<In>, options, [&](const matmul_options& with) {
+            if (!p.why_not(with).empty()) return;
+            const matmul_algorithm runs = with.algorithm == matmul_algorithm::automatic
+                                              ? select(p.problem(with), traits_of(current_device()))
+                                              : with.algorithm;
+            p.multiply(*stream_, with);
+            expect_close(s, p.c.download(), expected, test::bound_of<Out, In>(runs));
+            EXPECT_TRUE(p.c.canaries_alive());
+            ++plans;
+        });
         p.expect_intact();
     }
 
     int plans = 0;
 
   private:
-    template <class Out, class In>
-    void check(operands<Out, In>& p, const matmul_options& options, const test::reference& expected) {
-        if (!p.why_not(options).empty()) return;
-        const matmul_algorithm runs = options.algorithm == matmul_algorithm::automatic
-                                          ? select(p.problem(options), traits_of(current_device()))
-                                          : options.algorithm;
-        SCOPED_TRACE(text(p.s) + " " + std::string(to_string(options.algorithm)) + ", variant '" +
-                     std::string(options.variant) + "', tile " + std::to_string(options.tile));
-        p.multiply(*stream_, options);
-        ASSERT_NO_FATAL_FAILURE(expect_close(p.s, p.c.download(), expected, test::bound_of<Out, In>(runs)));
-        ASSERT_TRUE(p.c.canaries_alive());
-        ++plans;
-    }
-
-    /// As often up to 2 as up to 4, up to 8, ...
-    std::int64_t draw_extent(std::int64_t bits) { return draw(1, std::int64_t{1} << draw(1, bits)); }
-    shape draw_shape() {
-        constexpr std::int64_t most = std::int64_t{1} << 24;  // terms of all sums
-        const std::int64_t m = draw_extent(10), n = draw_extent(10);
-        return {m, n, std::min(draw_extent(13), std::max<std::int64_t>(1, most / (m * n)))};
-    }
-    layout draw_layout() {
-        return {draw(0, 1) == 0, draw(0, 1) * draw(0, 9), draw(0, 1) * draw(0, 8),
-                draw(0, 4) == 0 ? draw(2, 3) : 1};
-    }
-    /// Every other time such that the tensor memory accelerator can fetch A and B.
-    layouts draw_layouts(const shape& s, std::int64_t packet) {
-        if (draw(0, 1) == 0) return test::in_packets(s, static_cast<int>(draw(0, 7)), packet);
-        return {draw_layout(), draw_layout(), draw_layout()};
-    }
-
-    test::drawing draw;
+    test::drawing_of_products draw;
 };
 
 TEST_F(matmul_of_drawn_problems, takes_every_plan_of_float) {

@@ -1,3 +1,6 @@
+#include "tests/matmul/batches.hpp"
+
+#include "tests/matmul/drawn.hpp"
 #include "tests/matmul/rungs.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/error.hpp>
@@ -6,9 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle {
@@ -55,111 +61,245 @@ void run_list_and_check(const std::vector<listed>& list, const stream& on, const
     }
 }
 
-class batched_matmul_rung : public test::rung_test {
-  protected:
-    batched_matmul_rung() : rung_test(element_type::f16) {}
+/// A rung, or one of its variants, and the type of its operands.
+struct batch_rung {
+    element_type operands;
+    matmul_algorithm algorithm;
+    std::string_view variant{};
+};
 
-    matmul_options options(float alpha = 1, float beta = 0) const { return {alpha, beta, GetParam()}; }
-
-    /// A batch as the rows of one guarded matrix: `gap` elements lie between its matrices. One A serves all where
-    /// one_a.
-    template <class Out, class In>
-    void run_and_check(const shape& s, std::int64_t count, std::int64_t gap, bool one_a = false,
-                       bool b_transposed = false, float beta = 0) {
-        SCOPED_TRACE(text(s) + ", " + std::to_string(count) + " of them, gap " + std::to_string(gap));
-        const std::int64_t a_size = s.m * s.k, b_size = s.k * s.n, c_size = s.m * s.n;
-        const std::int64_t a_count = one_a ? 1 : count;
-        guarded<In> a(a_count, a_size, a_size + gap), b(count, b_size, b_size + gap);
-        guarded<Out> c(count, c_size, c_size + gap);
-        const std::vector<In> as = test::random_elements<In>(a_count * a_size);
-        const std::vector<In> bs = test::random_elements<In>(count * b_size);
-        const std::vector<Out> cs = test::random_elements<Out>(count * c_size);
-        a.upload(as);
-        b.upload(bs);
-        if (beta != 0) c.upload(cs);
-        const matrix_view<const In> b_rows{b.data(), b_transposed ? s.n : s.k, b_transposed ? s.k : s.n};
-        batched_matmul<Out, In>({{a.data(), s.m, s.k}, count, one_a ? 0 : a_size + gap},
-                                {b_transposed ? transposed(b_rows) : b_rows, count, b_size + gap},
-                                batch_view<Out>{{c.data(), s.m, s.n}, count, c_size + gap}, *stream_,
-                                options(1, beta));
-        test::synchronize(*stream_, text(s));
-        const std::vector<Out> actual = c.download();
-        for (std::int64_t i = 0; i < count; ++i) {
-            SCOPED_TRACE("product " + std::to_string(i));
-            const auto part = [](const auto& all, std::int64_t index, std::int64_t size) {
-                const auto begin = all.begin() + index * size;
-                return std::vector(begin, begin + size);
-            };
-            std::vector<In> b_rows_of_i = part(bs, i, b_size);
-            if (b_transposed) {
-                const std::vector<In> columns = b_rows_of_i;
-                for (std::int64_t k = 0; k < s.k; ++k)
-                    for (std::int64_t n = 0; n < s.n; ++n)
-                        b_rows_of_i[static_cast<std::size_t>(k * s.n + n)] =
-                            columns[static_cast<std::size_t>(n * s.k + k)];
-            }
-            expect_close(s, part(actual, i, c_size),
-                         reference(s, part(as, one_a ? 0 : i, a_size), b_rows_of_i, part(cs, i, c_size), 1,
-                                   double{beta}),
-                         test::bound_of_16_bit<Out>);
-            if (HasFatalFailure()) return;
+/// Those that take batches on a Hopper device.
+std::vector<batch_rung> batch_rungs() {
+    std::vector<batch_rung> all;
+    for (const element_type operands : {element_type::f32, element_type::f16}) {
+        const test::product several{
+            .m = 16, .n = 16, .k = 16, .operands = operands, .has_workspace = true, .batches = 2};
+        for (const matmul_algorithm rung : test::every_rung(operands)) {
+            std::vector<std::string_view> variants(matmul_variants(rung).begin(),
+                                                   matmul_variants(rung).end());
+            variants.emplace_back();
+            for (const std::string_view variant : variants)
+                if (why_not(rung, several, test::hopper, variant).empty())
+                    all.push_back({operands, rung, variant});
         }
-        EXPECT_TRUE(c.canaries_alive());
-        EXPECT_TRUE(a.untouched());
-        EXPECT_TRUE(b.untouched());
     }
+    return all;
+}
+
+std::string name_of_batch_rung(const testing::TestParamInfo<batch_rung>& tested) {
+    const auto& [operands, algorithm, variant] = tested.param;
+    return (operands == element_type::f32 ? "f32_" : "f16_") + std::string(to_string(algorithm)) +
+           (variant.empty() ? "" : "_" + std::string(variant));
+}
+
+class batched_matmul_rung : public test::matmul_device, public testing::WithParamInterface<batch_rung> {
+  protected:
+    void SetUp() override {
+        matmul_device::SetUp();
+        if (!is_set_up()) return;
+        const auto& [operands, algorithm, variant] = GetParam();
+        const test::product small{.m = 16, .n = 16, .k = 16, .operands = operands, .has_workspace = true};
+        const std::string reason = why_not(algorithm, small, traits_of(current_device()), variant);
+        if (!reason.empty()) GTEST_SKIP() << reason;
+    }
+
+    bool is_of_float() const { return GetParam().operands == element_type::f32; }
+    std::int64_t packet() const { return is_of_float() ? 4 : 8; }
+
+    matmul_options options(float beta = 0) const {
+        return {.beta = beta, .algorithm = GetParam().algorithm, .variant = GetParam().variant};
+    }
+
+    /// With a side that the rung takes, of whole packets.
+    shape fitted(shape s) const {
+        if (GetParam().algorithm == matmul_algorithm::skinny) s.m = std::min<std::int64_t>(s.m, 40);
+        return s;
+    }
+    test::batch_shape in_packets(const shape& s, std::int64_t count, int transposed = 0) const {
+        const shape fits = fitted(s);
+        return {fits, count, test::in_packets(fits, transposed, packet())};
+    }
+
+    /// Right within the rung's bound, or, where the rung cannot run it, refused. Returns whether it ran.
+    template <class Out, class In>
+    bool run_and_check(const test::batch_shape& of, const matmul_options& with) {
+        SCOPED_TRACE(text(of) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
+        test::batch_operands<Out, In> p(of);
+        const std::string reason = p.why_not(with);
+        if (reason.empty()) {
+            p.multiply(*stream_, with);
+            p.expect_close(p.expected(with.alpha, with.beta), with);
+        } else {
+            test::expect_refused(reason, [&] { p.multiply(*stream_, with); });
+            EXPECT_TRUE(p.c.untouched());
+        }
+        p.expect_intact();
+        return reason.empty();
+    }
+    bool run_all_types(const test::batch_shape& of, const matmul_options& with) {
+        if (is_of_float()) return run_and_check<float, float>(of, with);
+        const bool ran = run_and_check<half, half>(of, with);
+        return run_and_check<float, bfloat16>(of, with) && ran;
+    }
+    void run(const test::batch_shape& of, const matmul_options& with) {
+        EXPECT_TRUE(run_all_types(of, with)) << text(of);
+    }
+    void run(const test::batch_shape& of) { run(of, options()); }
 };
 
 TEST_P(batched_matmul_rung, takes_batches_of_any_size) {
-    for (const std::int64_t count : {1, 2, 7, 150}) run_and_check<bfloat16, bfloat16>({64, 72, 40}, count, 0);
-    run_and_check<float, half>({200, 136, 72}, 9, 8);
-    run_and_check<half, half>({200, 136, 72}, 9, 64, false, true, 0.5f);
-    run_and_check<float, bfloat16>({8, 8, 8}, 1000, 0);
+    for (const std::int64_t count : {1, 2, 7, 150}) run(in_packets({64, 72, 40}, count));
+    test::batch_shape apart = in_packets({200, 136, 72}, 9);
+    apart.gap = 8;
+    run(apart, options(0.5f));
+    run(in_packets({8, 8, 8}, 1000));
+    run(in_packets({131, 259, 67}, 3), options(-1));
+}
+
+TEST_P(batched_matmul_rung, takes_more_matrices_than_a_grid_is_deep) {
+    run(in_packets({3, 2, 5}, 66000), options(0.5f));
+}
+
+TEST_P(batched_matmul_rung, takes_matrices_in_any_order_or_says_so) {
+    for (int bits = 0; bits < 8; ++bits)
+        for (const std::int64_t gap : {0, 16}) {
+            test::batch_shape of = in_packets({67, 45, 39}, 3, bits);
+            of.gap = gap;
+            run_all_types(of, options(bits % 3 == 0 ? 0.5f : 0.0f));
+        }
 }
 
 TEST_P(batched_matmul_rung, has_no_use_for_the_stride_of_a_batch_of_one) {
-    run_and_check<half, half>({200, 136, 72}, 1, 3);
+    test::batch_shape of = in_packets({200, 136, 72}, 1);
+    of.gap = 3;
+    run(of);
 }
 
 TEST_P(batched_matmul_rung, shares_an_operand_where_its_stride_is_zero) {
-    run_and_check<bfloat16, bfloat16>({136, 264, 72}, 5, 0, true);
+    for (const int shared : {1, 2, 3}) {
+        test::batch_shape of = in_packets({136, 264, 72}, 5);
+        of.one_a = (shared & 1) != 0;
+        of.one_b = (shared & 2) != 0;
+        run(of);
+    }
 }
 
-TEST_P(batched_matmul_rung, takes_any_gap_or_says_so) {
-    const bool is_strict =
-        GetParam() == matmul_algorithm::persistent || GetParam() == matmul_algorithm::cluster_multicast;
-    if (is_strict) {
-        guarded<half> a(2, 64, 65), b(2, 64, 65), c(2, 64, 65);
-        const auto batch = [](guarded<half>& of) { return batch_view<half>{{of.data(), 8, 8}, 2, 65}; };
-        EXPECT_THROW(batched_matmul<half>(batch(a), batch(b), batch(c), *stream_, options()), unsupported);
-        EXPECT_TRUE(c.untouched());
-    } else {
-        run_and_check<half, half>({24, 40, 16}, 6, 1);
-        run_and_check<half, half>({23, 37, 15}, 6, 3);
+TEST_P(batched_matmul_rung, takes_any_gap_and_address_or_says_so) {
+    for (const std::int64_t gap : {1, 3}) {
+        test::batch_shape of = in_packets({24, 40, 16}, 6);
+        of.gap = gap;
+        run_all_types(of, options());
+        run_all_types({fitted({23, 37, 15}), 6, {}, gap}, options(0.5f));
+        run_all_types({fitted({70, 65, 33}), 4, {{true, 3, 1}, {false, 2, 5}, {false, 1, 3}}, gap},
+                      options());
+        run_all_types({fitted({33, 66, 65}), 3, {{false, 1, 0, 2}, {true, 0, 2}, {true, 3, 1, 2}}, gap},
+                      options());
+    }
+    // C is stored as it lies, whatever that is.
+    test::batch_shape odd_c = in_packets({70, 72, 40}, 4);
+    odd_c.lie.c = {false, 1, 1};
+    run(odd_c, options(0.5f));
+    odd_c.lie.c = {false, 3, 1, 2};
+    run(odd_c);
+}
+
+/// A workspace lets workers share the tiles that fill no round.
+TEST_P(batched_matmul_rung, takes_a_workspace) {
+    for (const float beta : {0.0f, 0.5f}) {
+        matmul_options with = options(beta);
+        with.workspace = *workspace_;
+        run(in_packets({200, 136, 1500}, 3), with);
     }
 }
 
 TEST_P(batched_matmul_rung, does_nothing_for_no_matrices) {
-    guarded<half> a(8, 8, 8), c(8, 8, 8);
-    batched_matmul<half>({a.matrix(), 0, 64}, {a.matrix(), 0, 64}, batch_view<half>{c.matrix(), 0, 64},
-                         *stream_, options());
-    stream_->synchronize();
-    EXPECT_TRUE(c.untouched());
+    const auto check = [&]<class T>(T) {
+        guarded<T> a(8, 8, 8), c(8, 8, 8);
+        batched_matmul<T>({a.matrix(), 0, 64}, {a.matrix(), 0, 64}, batch_view<T>{c.matrix(), 0, 64},
+                          *stream_, options());
+        stream_->synchronize();
+        EXPECT_TRUE(c.untouched());
+    };
+    is_of_float() ? check(float{}) : check(half{});
 }
 
 TEST_P(batched_matmul_rung, takes_products_of_different_shapes) {
     std::vector<listed> list;
     for (const shape& s :
          {shape{300, 200, 100}, {1, 7, 9}, {64, 64, 64}, {129, 257, 40}, {16, 500, 300}, {0, 4, 4}})
-        list.push_back({s});
-    run_list_and_check<bfloat16, bfloat16>(list, *stream_, options());
+        list.push_back({fitted(s)});
+    if (is_of_float())
+        run_list_and_check<float, float>(list, *stream_, options(0.5f));
+    else
+        run_list_and_check<bfloat16, bfloat16>(list, *stream_, options());
 }
 
-INSTANTIATE_TEST_SUITE_P(all, batched_matmul_rung,
-                         testing::Values(matmul_algorithm::automatic, matmul_algorithm::naive,
-                                         matmul_algorithm::wmma, matmul_algorithm::persistent,
-                                         matmul_algorithm::cluster_multicast),
-                         test::name_of_rung);
+INSTANTIATE_TEST_SUITE_P(all, batched_matmul_rung, testing::ValuesIn(batch_rungs()), name_of_batch_rung);
+
+TEST(batched_matmul_rungs, are_those_that_the_header_names) {
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    using enum matmul_algorithm;
+    std::vector<matmul_algorithm> of_float, of_half;
+    for (const batch_rung& each : batch_rungs())
+        if (each.variant.empty())
+            (each.operands == element_type::f32 ? of_float : of_half).push_back(each.algorithm);
+    EXPECT_EQ(of_float,
+              (std::vector{naive, warp_tiled, pipelined, skinny, bf16x6, matmul_algorithm::tf32, automatic}));
+    EXPECT_EQ(of_half, (std::vector{naive, wmma, persistent, cluster_multicast, automatic}));
+}
+
+/// Each rung that can run a drawn batch, in each of its variants and tiles.
+class batched_matmul_of_drawn_problems : public test::matmul_device {
+  protected:
+    template <class Out, class In = Out>
+    void check_next() {
+        constexpr std::int64_t most_terms = std::int64_t{1} << 21, packet = 16 / std::int64_t{sizeof(In)};
+        const std::int64_t count = draw(1, std::int64_t{1} << draw(0, 5));
+        test::batch_shape of{draw.next_shape(most_terms / count), count};
+        of.lie = draw.next_layouts(of.s, packet);
+        of.gap = draw(0, 2) == 0 ? draw(1, 9) : draw(0, 2) * packet;
+        of.one_a = draw(0, 4) == 0;
+        of.one_b = draw(0, 4) == 0;
+        SCOPED_TRACE(text(of));
+        test::batch_operands<Out, In> p(of);
+        matmul_options options = draw.next_options();
+        if (draw(0, 1) > 0) options.workspace = *workspace_;
+        const std::vector<reference> expected = p.expected(options.alpha, options.beta);
+        test::for_every_plan(element_type_of<In>, options, [&](const matmul_options& with) {
+            if (!p.why_not(with).empty()) return;
+            p.multiply(*stream_, with);
+            p.expect_close(expected, with);
+            ++plans;
+        });
+        p.expect_intact();
+    }
+
+    int plans = 0;
+
+  private:
+    test::drawing_of_products draw;
+};
+
+TEST_F(batched_matmul_of_drawn_problems, takes_every_plan_of_float) {
+    constexpr int draws = 100;
+    for (int i = 0; i < draws && !HasFailure(); ++i) {
+        SCOPED_TRACE("draw " + std::to_string(i));
+        check_next<float>();
+    }
+    EXPECT_GT(plans, 5 * draws);
+}
+
+TEST_F(batched_matmul_of_drawn_problems, takes_every_plan_of_16_bit) {
+    constexpr int draws = 25;
+    for (int i = 0; i < draws && !HasFailure(); ++i) {
+        SCOPED_TRACE("draw " + std::to_string(i));
+        check_next<half>();
+        check_next<float, half>();
+        check_next<bfloat16>();
+        check_next<float, bfloat16>();
+    }
+    EXPECT_GT(plans, 10 * draws);
+}
 
 class batched_matmul_list : public test::matmul_device {
   protected:
@@ -200,12 +340,15 @@ TEST_F(batched_matmul_list, takes_products_that_lie_differently) {
     run_list_and_check<half, half>(list, *stream_, {});
     run_list_and_check<float, bfloat16>(list, *stream_, {.alpha = 2, .beta = 0.5f});
     run_list_and_check<bfloat16, bfloat16>(list, *stream_, {.alpha = 0, .beta = 3});
+    run_list_and_check<float, float>(list, *stream_, {.alpha = 2, .beta = 0.5f});
+    run_list_and_check<float, float>(list, *stream_, {.workspace = *workspace_});
 }
 
 TEST_F(batched_matmul_list, takes_more_products_than_a_launch) {
     std::vector<listed> list;
     for (int i = 0; i < 150; ++i) list.push_back({{1 + 37 * i % 300, 1 + 53 * i % 300, 1 + 29 * i % 200}});
     run_list_and_check<bfloat16, bfloat16>(list, *stream_, {});
+    run_list_and_check<float, float>(list, *stream_, {});
 }
 
 TEST_F(batched_matmul_list, is_few_launches) {

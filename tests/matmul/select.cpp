@@ -55,10 +55,10 @@ class problems {
         p.operands = one_of<element_type>({element_type::f32, element_type::f16, element_type::bf16});
         p.place = one_of<place>({place::along_k, place::across_k, place::odd, place::apart});
         p.has_workspace = draw(2) > 0;
+        p.batches = one_of<std::int64_t>({1, 1, 1, 0, 2, 100});
         if (p.operands != element_type::f32) {
             p.has_epilogue = draw(2) > 0;
             p.stores_operand_type = draw(2) > 0;
-            p.batches = one_of<std::int64_t>({1, 1, 1, 0, 2, 100});
         } else {
             p.precision = one_of<precision>(
                 {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32});
@@ -204,8 +204,13 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     product several = halves;
     several.batches = 2;
     EXPECT_EQ(why_not(persistent, several, hopper), "");
-    EXPECT_EQ(why_not(fused, several, hopper),
-              "matmul: fused takes no batch: naive, wmma, persistent and cluster_multicast do");
+    EXPECT_EQ(why_not(fused, several, hopper), "matmul: fused takes no batch");
+    several.operands = element_type::f32;
+    for (const auto rung : {coalesced, tiled, tma_pipelined, split_k, tf32x3, fp16x3})
+        EXPECT_EQ(why_not(rung, several, hopper),
+                  "matmul: " + std::string(to_string(rung)) + " takes no batch");
+    EXPECT_EQ(why_not(tf32, several, hopper, "tiles"), "");
+    EXPECT_EQ(why_not(tf32, several, hopper, "skinny"), "matmul: tf32 takes no batch");
     product wider = halves;
     wider.stores_operand_type = false;
     EXPECT_EQ(why_not(fused, wider, hopper), "matmul: fused stores the type of its operands");
