@@ -11,7 +11,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,27 +25,52 @@ struct batch {
     std::int64_t size;
 };
 
-problem products(const batch& b) {
+constexpr std::string_view bf16 = "bf16", f32 = "f32", tf32 = "tf32";
+
+/// `type`: of which the elements have the digits.
+template <class T>
+problem products(const batch& b, std::string_view type) {
     const double elements =
         static_cast<double>(b.count) * static_cast<double>(b.size) * static_cast<double>(b.size);
-    return tensor_problem(fmt::format("batched_matmul/bf16/{}x{}x{}x{}", b.count, b.size, b.size, b.size),
-                          sizeof(bfloat16) * 3 * elements, 2 * elements * static_cast<double>(b.size));
+    const std::string name =
+        fmt::format("batched_matmul/{}/{}x{}x{}x{}", type, b.count, b.size, b.size, b.size);
+    const double bytes = sizeof(T) * 3 * elements, operations = 2 * elements * static_cast<double>(b.size);
+    return type == bf16 ? tensor_problem(name, bytes, operations) : problem{name, bytes, operations};
 }
 
 /// `call` takes the batches a, b and c.
-template <class Call>
-void row(const batch& of, std::string_view library, temperature temperature, Call call) {
-    device_row(products(of), library, temperature, [of, call] {
+template <class T, class Call>
+void row(const batch& of, std::string_view type, std::string_view library, temperature temperature,
+         Call call) {
+    device_row(products<T>(of, type), library, temperature, [of, call] {
         const std::int64_t elements = of.size * of.size;
-        return [=, a = random_on_device<bfloat16>(of.count * elements),
-                b = random_on_device<bfloat16>(of.count * elements),
-                c = device_buffer<bfloat16>(of.count * elements, stream())]() mutable {
-            const auto batch_of = [&](bfloat16* data) {
-                return batch_view<bfloat16>{{data, of.size, of.size}, of.count, elements};
+        return [=, a = random_on_device<T>(of.count * elements), b = random_on_device<T>(of.count * elements),
+                c = device_buffer<T>(of.count * elements, stream())]() mutable {
+            const auto batch_of = [&](T* data) {
+                return batch_view<T>{{data, of.size, of.size}, of.count, elements};
             };
             call(batch_of(a.data()), batch_of(b.data()), batch_of(c.data()));
         };
     });
+}
+
+template <class T>
+void rows(const batch& of, std::string_view type, temperature temperature) {
+    row<T>(of, type, "heddle", temperature, [type](auto a, auto b, auto c) {
+        batched_matmul<T>(a, b, c, stream(), {.precision = type == tf32 ? precision::tf32 : precision::fp32});
+    });
+#if HEDDLE_HAS_CUBLAS
+    row<T>(of, type, "cublas", temperature, [type](auto a, auto b, auto c) {
+        const float one = 1, zero = 0;
+        const std::int64_t n = c.first.cols;
+        constexpr auto element = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_16BF;
+        // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
+        check(cublasGemmStridedBatchedEx_64(
+            cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.first.data, element, n, b.stride,
+            a.first.data, element, n, a.stride, &zero, c.first.data, element, n, c.stride, c.count,
+            type == tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    });
+#endif
 }
 
 struct shape {
@@ -144,21 +171,12 @@ struct cublas_groups {
 
 void register_batched_matmul() {
     copy_ceiling();
+    fma_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}}) {
-            row(of, "heddle", temperature,
-                [](auto a, auto b, auto c) { batched_matmul<bfloat16>(a, b, c, stream()); });
-#if HEDDLE_HAS_CUBLAS
-            row(of, "cublas", temperature, [](auto a, auto b, auto c) {
-                const float one = 1, zero = 0;
-                const std::int64_t n = c.first.cols;
-                // Column-major for cuBLAS, hence the transposed product: C' = B' A'.
-                check(cublasGemmStridedBatchedEx_64(
-                    cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b.first.data, CUDA_R_16BF, n,
-                    b.stride, a.first.data, CUDA_R_16BF, n, a.stride, &zero, c.first.data, CUDA_R_16BF, n,
-                    c.stride, c.count, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
-            });
-#endif
+            rows<bfloat16>(of, bf16, temperature);
+            rows<float>(of, f32, temperature);
+            rows<float>(of, tf32, temperature);
         }
     for (const auto temperature : {temperature::cold, temperature::hot}) {
         mixed_row("heddle", temperature, [](const auto& operands) {

@@ -430,6 +430,7 @@ TEST_F(mapped_batched_matmul, keeps_to_its_operands) {
             }));
         }
     };
+    check_type(float{});
     check_type(half{});
     check_type(bfloat16{});
 }

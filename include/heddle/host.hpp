@@ -146,8 +146,8 @@ template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, const matmul_epilogue<std::type_identity_t<Out>>& epilogue, float alpha = 1,
             float beta = 0);
-/// The products of a batch, or of a list, one after another; see heddle::batched_matmul. Here In may be float as well. All
-/// arguments are checked before anything is computed.
+/// The products of a batch, or of a list, one after another; see heddle::batched_matmul. All arguments are checked before
+/// anything is computed.
 template <class Out, class In = Out>
 void batched_matmul(batch_view<const std::type_identity_t<In>> a,
                     batch_view<const std::type_identity_t<In>> b, batch_view<Out> c, float alpha = 1,

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,14 +55,30 @@ bool is_compiled_for_90a() {
     return result;
 }
 
-class matmul_function : public test::matmul_device, public testing::WithParamInterface<matmul_algorithm> {
+/// A rung that takes a function, and the type of its operands.
+struct function_rung {
+    element_type operands;
+    matmul_algorithm algorithm;
+};
+
+void PrintTo(const function_rung& rung, std::ostream* out) {
+    *out << to_string(rung.algorithm);
+}
+
+std::string name_of_function_rung(const testing::TestParamInfo<function_rung>& tested) {
+    return std::string(to_string(tested.param.algorithm)) +
+           (tested.param.operands == element_type::f32 ? "_of_float" : "");
+}
+
+class matmul_function : public test::matmul_device, public testing::WithParamInterface<function_rung> {
   protected:
     void SetUp() override {
         matmul_device::SetUp();
         if (is_set_up()) has_fused_ = test::has_warpgroups() && is_compiled_for_90a();
     }
 
-    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam()}; }
+    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam().algorithm}; }
+    bool is_of_float() const { return GetParam().operands == element_type::f32; }
 
     template <class Out, class In>
     void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned) {
@@ -78,7 +95,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         const auto run = [&] {
             matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream_, with);
         };
-        if (GetParam() == matmul_algorithm::fused && !(has_fused_ && is_aligned)) {
+        if (GetParam().algorithm == matmul_algorithm::fused && !(has_fused_ && is_aligned)) {
             EXPECT_THROW(run(), unsupported);
             EXPECT_TRUE(p.c.untouched());
             return;
@@ -96,8 +113,22 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
     }
 
     void run_all_types(const shape& s, const layouts& lie, float beta = 0, bool is_aligned = true) {
+        if (is_of_float()) return run_and_check<float, float>(s, lie, beta, is_aligned);
         run_and_check<bfloat16, bfloat16>(s, lie, beta, is_aligned);
         run_and_check<float, half>(s, lie, beta, is_aligned);
+    }
+
+    /// There is nothing but C to apply it to.
+    template <class T>
+    void scale_and_check() {
+        guarded<T> a(8, 0, 8), b(0, 16, 16), c(8, 16, 16);
+        guarded<float> weights(8, 16, 16);
+        weights.upload(std::vector<float>(8 * 16, 2.0f));
+        c.upload(std::vector<T>(8 * 16, T(-4.0f)));
+        const weighted_leaky_relu function{0.25f, weights.data(), 16};
+        matmul<T>(a.matrix(), b.matrix(), c.matrix(), {}, function, *stream_, options(1, 1));
+        test::synchronize(*stream_, "no products");
+        for (const T each : c.download()) ASSERT_EQ(test::to_double(each), -2);
     }
 
     bool has_fused_ = false;
@@ -126,21 +157,17 @@ TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
 }
 
 TEST_P(matmul_function, is_applied_where_nothing_is_multiplied) {
-    if (GetParam() == matmul_algorithm::fused && !has_fused_) GTEST_SKIP() << "needs 90a";
-    guarded<bfloat16> a(8, 0, 8), b(0, 16, 16), c(8, 16, 16);
-    guarded<float> weights(8, 16, 16);
-    weights.upload(std::vector<float>(8 * 16, 2.0f));
-    c.upload(std::vector<bfloat16>(8 * 16, bfloat16(-4.0f)));
-    const weighted_leaky_relu function{0.25f, weights.data(), 16};
-    matmul<bfloat16>(a.matrix(), b.matrix(), c.matrix(), {}, function, *stream_, options(1, 1));
-    test::synchronize(*stream_, "no products");
-    for (const bfloat16 each : c.download()) ASSERT_EQ(test::to_double(each), -2);
+    if (GetParam().algorithm == matmul_algorithm::fused && !has_fused_) GTEST_SKIP() << "needs 90a";
+    is_of_float() ? scale_and_check<float>() : scale_and_check<bfloat16>();
 }
 
 INSTANTIATE_TEST_SUITE_P(all, matmul_function,
-                         testing::Values(matmul_algorithm::automatic, matmul_algorithm::wmma,
-                                         matmul_algorithm::fused),
-                         test::name_of_rung);
+                         testing::Values(function_rung{element_type::f16, matmul_algorithm::automatic},
+                                         function_rung{element_type::f16, matmul_algorithm::wmma},
+                                         function_rung{element_type::f16, matmul_algorithm::fused},
+                                         function_rung{element_type::f32, matmul_algorithm::automatic},
+                                         function_rung{element_type::f32, matmul_algorithm::warp_tiled}),
+                         name_of_function_rung);
 
 using matmul_function_refusals = test::gpu_test;
 
@@ -151,6 +178,21 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
                                   {.algorithm = matmul_algorithm::persistent}),
                  unsupported);
     EXPECT_TRUE(c.untouched());
+
+    guarded<float> of_float(8, 8, 8);
+    const auto reason_of = [&](matmul_algorithm algorithm) {
+        try {
+            matmul<float>({of_float.data(), 4, 4}, {of_float.data() + 16, 4, 4},
+                          matrix_view<float>{of_float.data() + 32, 4, 4}, {}, weighted_leaky_relu{}, s,
+                          {.algorithm = algorithm});
+        } catch (const unsupported& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(reason_of(matmul_algorithm::pipelined), "matmul: pipelined takes no function: warp_tiled does");
+    EXPECT_EQ(reason_of(matmul_algorithm::fused), "matmul: fused has no kernel for operands of type float");
+    EXPECT_TRUE(of_float.untouched());
 }
 
 TEST(matmul_function_arguments, are_checked_as_those_of_matmul) {

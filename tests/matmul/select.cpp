@@ -210,7 +210,7 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
         EXPECT_EQ(why_not(rung, several, hopper),
                   "matmul: " + std::string(to_string(rung)) + " takes no batch");
     EXPECT_EQ(why_not(tf32, several, hopper, "tiles"), "");
-    EXPECT_EQ(why_not(tf32, several, hopper, "skinny"), "matmul: tf32 takes no batch");
+    EXPECT_EQ(why_not(tf32, several, hopper, "skinny"), "matmul: tf32 (skinny) takes no batch");
     product wider = halves;
     wider.stores_operand_type = false;
     EXPECT_EQ(why_not(fused, wider, hopper), "matmul: fused stores the type of its operands");

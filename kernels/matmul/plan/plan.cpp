@@ -101,21 +101,25 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
     const bool is_turned = p.c.rows > p.c.cols;
     const planning x(p, device, is_turned);
     const std::size_t tile = x.m == 1 ? 0 : x.m <= 4 ? 1 : 2;
-    const auto blocks = [&](std::int64_t rows) {
-        return p.batches * divide_up(x.n, line) * divide_up(x.m, rows);
-    };
+    const auto blocks = [&](std::int64_t rows) { return divide_up(x.n, line) * divide_up(x.m, rows); };
     const auto parts = [&](std::int64_t rows) {
-        return 2 * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
+        return 2 * p.batches * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
     };
     const std::int64_t modelled = skinny_float_rows.back();
-    const auto rounds = static_cast<double>(divide_up(blocks(modelled) * parts(modelled), device.sm_count));
+    const auto rounds_of = [&](std::int64_t products) {
+        return static_cast<double>(divide_up(products * blocks(modelled) * parts(modelled), device.sm_count));
+    };
     const auto lines = static_cast<double>(divide_up(x.k, line * parts(modelled)));
     const auto rows = static_cast<double>(std::min(modelled, x.m));
+    const double rounds = rounds_of(p.batches);
+    // A block has its multiprocessor to itself: rounds of further products begin anew. Those of one row are small and overlap.
+    const double begun_us = x.costs.skinny_float_around_us - x.costs.ffma_around_us;
+    const double further_us = x.m == 1 ? 0 : (rounds - rounds_of(1)) * begun_us;
     return {.is_turned = is_turned,
             .tile = tile,
             .parts = static_cast<int>(parts(skinny_float_rows[tile])),
             .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
-            .us = x.costs.skinny_float_around_us +
+            .us = x.costs.skinny_float_around_us + further_us +
                   rounds * lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us)};
 }
 

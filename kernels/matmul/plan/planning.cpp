@@ -69,15 +69,15 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
       m(is_turned ? of.c.cols : of.c.rows),
       n(is_turned ? of.c.rows : of.c.cols),
       k(of.a.cols),
-      read_us(static_cast<double>(k) * static_cast<double>((m + n) * of.a.element_bytes) /
-              costs.memory_bytes_per_us) {}
+      read_us(static_cast<double>(of.batches) * static_cast<double>(k) *
+              static_cast<double>((m + n) * of.a.element_bytes) / costs.memory_bytes_per_us) {}
 
 plan planning::whole(const tile_shape& tile, const tile_cost& cost) const {
     plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.cluster);
     // Few multiprocessors do not reach the memory's rate.
     const double busy = static_cast<double>(result.workers) * tile.cluster / device.sm_count;
     const double slower = std::max(1.0, costs.busy_at_memory_rate / busy);
-    result.us = std::max(result.us, cost.around_us + static_cast<double>(problem.batches) * read_us * slower);
+    result.us = std::max(result.us, cost.around_us + read_us * slower);
     return result;
 }
 

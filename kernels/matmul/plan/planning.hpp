@@ -32,7 +32,7 @@ struct planning {
     const device_traits& device;
     const tuning& costs;
     std::int64_t m, n, k;
-    double read_us;  ///< A and B once, at the rate of the memory
+    double read_us;  ///< A and B of all the batch once, at the rate of the memory
 
     /// Or of the product turned, C^T = B^T A^T.
     planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
