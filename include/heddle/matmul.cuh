@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/matmul/fused.cuh"
+#include "kernels/matmul/tf32_tiles.cuh"
 #include "kernels/matmul/warp_tiled.cuh"
 #include "kernels/matmul/wmma.cuh"
 #include <heddle/device.hpp>
@@ -21,7 +22,7 @@ namespace heddle {
 namespace detail {
 
 /// Checks and plans a call, and copies operands where the plan says so. Nothing where there is nothing to do. `is_compiled` tells
-/// whether the current device has the kernel of `fused` with the function; of float it is not asked.
+/// whether the current device has the kernel of `fused`, or `tf32`, with the function.
 template <class Out, class In>
 std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
@@ -56,7 +57,8 @@ auto with_function(const kernels::matmul::function_call<In, Out>& call, const Fu
 ///
 /// Of half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is compiled for
 /// 90a and the operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times slower. Of float it
-/// is `warp_tiled`, for any operands and devices, whatever the precision. Those may be asked for.
+/// is `warp_tiled`, for any operands and devices; with precision::tf32 it is the kernel of `tf32` under the same conditions, and
+/// where the operands need no copies. These four may be asked for.
 ///
 /// @throws as matmul with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>
@@ -66,16 +68,21 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     cuda::stream_ref stream, const matmul_options& options = {}) {
     static_assert(std::is_trivially_copyable_v<Function>, "the function is copied to the device");
     namespace rungs = kernels::matmul;
+    using activation = rungs::element_function<Function>;
     constexpr bool is_float = std::is_same_v<In, float>;
-    bool (*has_fused)() = nullptr;
-    if constexpr (!is_float) has_fused = rungs::has_fused_kernel<In, Out, rungs::element_function<Function>>;
-    const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options, has_fused);
+    bool (*is_compiled)() = nullptr;
+    if constexpr (is_float)
+        is_compiled = rungs::has_tf32_kernel<activation>;
+    else
+        is_compiled = rungs::has_fused_kernel<In, Out, activation>;
+    const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options, is_compiled);
     if (!call) return;
     const auto arguments = detail::with_function(*call, function);
     const detail::stream_device call_device(stream);
     if constexpr (is_float)
-        rungs::launch_warp_tiled_kernel(arguments, stream.get());
-    else if (call->is_fused)
+        call->is_on_hopper ? rungs::launch_tf32_kernel(call->plan, arguments, stream.get())
+                           : rungs::launch_warp_tiled_kernel(arguments, stream.get());
+    else if (call->is_on_hopper)
         rungs::launch_fused_kernel(call->plan, arguments, stream.get());
     else
         rungs::launch_wmma_kernel(arguments, stream.get());

@@ -12,10 +12,11 @@ namespace heddle::kernels::matmul {
 
 /// The tensor memory accelerator rounds to TF32 on its way, where wgmma itself would cut off. One block of `b_parts` loads a part
 /// of each tile of B.
-template <class A, class B, bool a_k_major>
-tensor_product<float> make_tf32_product(const arguments& p, int b_parts = 1) {
+template <class A, class B, bool a_k_major, class Activation>
+tensor_product<float, Activation> make_tf32_product(const product<float, float, Activation>& p,
+                                                    int b_parts = 1) {
     constexpr auto rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    tensor_product<float> result = make_product(p);
+    tensor_product<float, Activation> result = make_product(p);
     const batch_strides& s = p.batch;
     result.a = make_tensor_map(a_k_major ? p.a : transposed(p.a), A::box_rows, A::row, s.count, s.a, rounded);
     result.b = make_tensor_map(transposed(p.b), B::box_rows / b_parts, B::row, s.count, s.b, rounded);

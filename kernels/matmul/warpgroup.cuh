@@ -35,8 +35,8 @@ struct tensor_product {
     matmul::epilogue<Out, Activation> epilogue;
 };
 
-template <class Out>
-__device__ result<Out> result_of(const tensor_product<Out>& p, int batch = 0) {
+template <class Out, class Activation>
+__device__ result<Out, Activation> result_of(const tensor_product<Out, Activation>& p, int batch = 0) {
     return {p.c_data + batch * p.c_batch_stride,
             p.c_row_stride,
             p.c_col_stride,

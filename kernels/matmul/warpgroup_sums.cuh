@@ -12,7 +12,7 @@
 namespace heddle::kernels::matmul {
 
 /// C of a product that is not empty, and what becomes of the sums.
-template <class Out>
+template <class Out, class Activation = matmul_activation>
 struct result {
     Out* data = nullptr;
     std::int64_t row_stride = 0;
@@ -21,7 +21,7 @@ struct result {
     int cols = 0;
     float alpha = 0;
     float beta = 0;
-    matmul::epilogue<Out> epilogue{};
+    matmul::epilogue<Out, Activation> epilogue{};
     std::int64_t batch_stride = 0;
 };
 

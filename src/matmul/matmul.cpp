@@ -49,26 +49,36 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     require(epilogue.activation == matmul_activation::none, "matmul", {"epilogue", "activation"},
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
+    constexpr bool is_float = std::is_same_v<In, float>;
+    constexpr matmul_algorithm of_any = is_float ? warp_tiled : wmma, of_hopper = is_float ? tf32 : fused;
     const matmul_algorithm asked = options.algorithm;
-    constexpr matmul_algorithm of_any = std::is_same_v<In, float> ? warp_tiled : wmma;
-    if (asked != automatic && asked != of_any && asked != fused)
-        throw unsupported(detail::format("matmul: {} takes no function: {}", to_string(asked),
-                                         of_any == wmma ? "wmma and fused do" : "warp_tiled does"));
+    if (asked != automatic && asked != of_any && asked != of_hopper)
+        throw unsupported(detail::format("matmul: {} takes no function: {} and {} do", to_string(asked),
+                                         to_string(of_any), to_string(of_hopper)));
     if (!product) return {};
     product->epilogue.is_identity = false;
     const stream_device device(stream);
     matmul_problem problem = problem_of(*product, options);
     problem.result = problem.operands;  // the kernel is compiled for the types that the user has
-    const std::string reason = why_not(fused, problem, device.traits());
-    if (asked == fused && !reason.empty()) throw unsupported(reason);
-    const bool may_be_fused = asked != of_any && reason.empty() && problem.a.cols > 0;
-    const bool is_fused = may_be_fused && is_compiled();
-    if (asked == fused && may_be_fused && !is_fused)
-        throw unsupported("matmul: fused needs the .cu file of its function compiled for 90a");
+    if constexpr (is_float) {           // and for one tile, which nobody shares
+        problem.tile = kernels::matmul::tf32_with_function;
+        problem.has_workspace = false;
+    }
+    const std::string reason = why_not(of_hopper, problem, device.traits(), is_float ? "tiles" : "");
+    if (asked == of_hopper && !reason.empty()) throw unsupported(reason);
+    const bool is_exact_enough = !is_float || asked == of_hopper || options.precision == precision::tf32;
+    const bool can_be = asked != of_any && is_exact_enough && reason.empty() && problem.a.cols > 0;
+    const bool is_on_hopper = can_be && is_compiled();
+    if (asked == of_hopper && can_be && !is_on_hopper)
+        throw unsupported(detail::format("matmul: {} needs the .cu file of its function compiled for 90a",
+                                         to_string(of_hopper)));
     kernels::matmul::plan plan;
-    if (is_fused) plan = kernels::matmul::plan_fused(problem, device.traits());
+    if (is_on_hopper)
+        plan =
+            (is_float ? kernels::matmul::plan_tf32 : kernels::matmul::plan_fused)(problem, device.traits());
     validate_workspace_size("matmul", options.workspace, plan.workspace_bytes());
-    return {{arranged(*product, plan, stream.get()), plan, is_fused, !is_row_major(c)}};
+    const bool is_transposed = is_row_major(c) == plan.is_turned;
+    return {{arranged(*product, plan, stream.get()), plan, is_on_hopper, is_transposed}};
 }
 
 }  // namespace detail

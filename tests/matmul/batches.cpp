@@ -215,7 +215,7 @@ TEST_P(batched_matmul_rung, takes_a_workspace) {
     for (const float beta : {0.0f, 0.5f}) {
         matmul_options with = options(beta);
         with.workspace = *workspace_;
-        run(in_packets({200, 136, 1500}, 3), with);
+        run(in_packets({136, 136, 800}, 2), with);
     }
 }
 
@@ -293,7 +293,7 @@ TEST_F(batched_matmul_of_drawn_problems, takes_every_plan_of_float) {
         SCOPED_TRACE("draw " + std::to_string(i));
         check_next<float>();
     }
-    EXPECT_GT(plans, 5 * draws);
+    EXPECT_GT(plans, 4 * draws);
 }
 
 TEST_F(batched_matmul_of_drawn_problems, takes_every_plan_of_16_bit) {

@@ -59,6 +59,7 @@ bool is_compiled_for_90a() {
 struct function_rung {
     element_type operands;
     matmul_algorithm algorithm;
+    heddle::precision precision = precision::fp32;
 };
 
 void PrintTo(const function_rung& rung, std::ostream* out) {
@@ -67,18 +68,29 @@ void PrintTo(const function_rung& rung, std::ostream* out) {
 
 std::string name_of_function_rung(const testing::TestParamInfo<function_rung>& tested) {
     return std::string(to_string(tested.param.algorithm)) +
-           (tested.param.operands == element_type::f32 ? "_of_float" : "");
+           (tested.param.operands == element_type::f32
+                ? "_of_" + std::string(to_string(tested.param.precision))
+                : "");
 }
 
 class matmul_function : public test::matmul_device, public testing::WithParamInterface<function_rung> {
   protected:
     void SetUp() override {
         matmul_device::SetUp();
-        if (is_set_up()) has_fused_ = test::has_warpgroups() && is_compiled_for_90a();
+        if (is_set_up()) has_90a_ = test::has_warpgroups() && is_compiled_for_90a();
     }
 
-    matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam().algorithm}; }
+    matmul_options options(float alpha = 1, float beta = 0) {
+        return {.alpha = alpha,
+                .beta = beta,
+                .algorithm = GetParam().algorithm,
+                .precision = GetParam().precision};
+    }
     bool is_of_float() const { return GetParam().operands == element_type::f32; }
+    bool needs_90a() const {
+        return GetParam().algorithm == matmul_algorithm::fused ||
+               GetParam().algorithm == matmul_algorithm::tf32;
+    }
 
     template <class Out, class In>
     void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned) {
@@ -95,7 +107,9 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         const auto run = [&] {
             matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream_, with);
         };
-        if (GetParam().algorithm == matmul_algorithm::fused && !(has_fused_ && is_aligned)) {
+        const bool is_fused = with.algorithm == matmul_algorithm::fused;
+        const bool can_run = is_fused ? is_aligned : !needs_90a() || p.why_not(with).empty();
+        if (!can_run || (needs_90a() && !has_90a_)) {
             EXPECT_THROW(run(), unsupported);
             EXPECT_TRUE(p.c.untouched());
             return;
@@ -104,8 +118,10 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         test::synchronize(*stream_, test::text(s));
 
         // The function is nowhere steeper than 1, and adds two roundings.
+        matmul_options bounded = with;
+        if (with.precision == precision::tf32) bounded.algorithm = matmul_algorithm::tf32;
         terms.expect_close(
-            p, with, epilogue, [&](double sum, double of_sum, std::size_t row, std::size_t col) {
+            p, bounded, epilogue, [&](double sum, double of_sum, std::size_t row, std::size_t col) {
                 const double weight{weight_elements[row * static_cast<std::size_t>(s.n) + col]};
                 const double value = (sum < 0 ? double{function.slope} * sum : sum) * weight;
                 return std::pair(value, of_sum + 2 * test::unit_roundoff<float>() * std::abs(value));
@@ -131,7 +147,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         for (const T each : c.download()) ASSERT_EQ(test::to_double(each), -2);
     }
 
-    bool has_fused_ = false;
+    bool has_90a_ = false;
 };
 
 TEST_P(matmul_function, is_applied_around_tile_edges) {
@@ -157,17 +173,20 @@ TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
 }
 
 TEST_P(matmul_function, is_applied_where_nothing_is_multiplied) {
-    if (GetParam().algorithm == matmul_algorithm::fused && !has_fused_) GTEST_SKIP() << "needs 90a";
+    if (needs_90a() && !has_90a_) GTEST_SKIP() << "needs 90a";
     is_of_float() ? scale_and_check<float>() : scale_and_check<bfloat16>();
 }
 
-INSTANTIATE_TEST_SUITE_P(all, matmul_function,
-                         testing::Values(function_rung{element_type::f16, matmul_algorithm::automatic},
-                                         function_rung{element_type::f16, matmul_algorithm::wmma},
-                                         function_rung{element_type::f16, matmul_algorithm::fused},
-                                         function_rung{element_type::f32, matmul_algorithm::automatic},
-                                         function_rung{element_type::f32, matmul_algorithm::warp_tiled}),
-                         name_of_function_rung);
+INSTANTIATE_TEST_SUITE_P(
+    all, matmul_function,
+    testing::Values(function_rung{element_type::f16, matmul_algorithm::automatic},
+                    function_rung{element_type::f16, matmul_algorithm::wmma},
+                    function_rung{element_type::f16, matmul_algorithm::fused},
+                    function_rung{element_type::f32, matmul_algorithm::automatic},
+                    function_rung{element_type::f32, matmul_algorithm::warp_tiled},
+                    function_rung{element_type::f32, matmul_algorithm::automatic, precision::tf32},
+                    function_rung{element_type::f32, matmul_algorithm::tf32, precision::tf32}),
+    name_of_function_rung);
 
 using matmul_function_refusals = test::gpu_test;
 
@@ -190,7 +209,8 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
         }
         return std::string();
     };
-    EXPECT_EQ(reason_of(matmul_algorithm::pipelined), "matmul: pipelined takes no function: warp_tiled does");
+    EXPECT_EQ(reason_of(matmul_algorithm::pipelined),
+              "matmul: pipelined takes no function: warp_tiled and tf32 do");
     EXPECT_EQ(reason_of(matmul_algorithm::fused), "matmul: fused has no kernel for operands of type float");
     EXPECT_TRUE(of_float.untouched());
 }

@@ -25,7 +25,8 @@ inline constexpr std::array<std::size_t, 2> grouped_tiles = {0, 2};
 /// Where A alone lies along k, they are tiles of C^T.
 inline constexpr std::array tf32_tiles = {tile_shape{128, 256}, tile_shape{128, 192},   tile_shape{128, 128},
                                           tile_shape{64, 128},  tile_shape{64, 128, 2}, tile_shape{64, 64}};
-inline constexpr int tf32_k = 32;       ///< of a step
+inline constexpr int tf32_k = 32;             ///< of a step
+inline constexpr int tf32_with_function = 2;  ///< the tile that takes a user's function
 inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
 inline constexpr std::array bf16x6_tiles = {tile_shape{128, 128}, tile_shape{128, 128, 2},
                                             tile_shape{128, 128}};
