@@ -10,8 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <ostream>
 #include <span>
 #include <string>
@@ -210,13 +212,26 @@ TEST_P(batched_matmul_rung, takes_any_gap_and_address_or_says_so) {
     run(odd_c);
 }
 
-/// A workspace lets workers share the tiles that fill no round.
-TEST_P(batched_matmul_rung, takes_a_workspace) {
-    for (const float beta : {0.0f, 0.5f}) {
-        matmul_options with = options(beta);
-        with.workspace = *workspace_;
-        run(in_packets({136, 136, 800}, 2), with);
-    }
+/// Some share tiles that fill no round. With the bytes that it asks for, a batch uses no others, and leaves the tickets at zero.
+TEST_P(batched_matmul_rung, keeps_to_its_workspace) {
+    const auto check = [&]<class T>(T) {
+        test::batch_operands<T, T> p(in_packets({136, 136, 800}, 2));
+        for (const float beta : {0.0f, 0.5f}) {
+            matmul_options with = options(beta);
+            const std::int64_t bytes =
+                batched_matmul_workspace_bytes<T, T>(p.a.view(), p.b.view(), p.c.view(), *stream_, with);
+            guarded<unsigned> scratch(bytes / std::int64_t{sizeof(unsigned)});
+            scratch.upload(std::vector<unsigned>(static_cast<std::size_t>(bytes) / sizeof(unsigned)));
+            with.workspace = {reinterpret_cast<std::byte*>(scratch.data()), static_cast<std::size_t>(bytes)};
+            p.multiply(*stream_, with);
+            p.expect_close(p.expected(1, beta), with);
+            EXPECT_TRUE(scratch.canaries_alive());
+            const std::vector<unsigned> after = scratch.download();
+            const auto tickets = std::span(after).first(std::min<std::size_t>(after.size(), 1024));
+            EXPECT_EQ(std::ranges::count(tickets, 0u), std::ssize(tickets));
+        }
+    };
+    is_of_float() ? check(float{}) : check(half{});
 }
 
 TEST_P(batched_matmul_rung, does_nothing_for_no_matrices) {

@@ -255,6 +255,21 @@ TEST(matmul_16_bit_select, takes_what_is_empty) {
     }
 }
 
+TEST(matmul_select, takes_batches_of_float) {
+    const auto chosen = [](std::int64_t m, std::int64_t n, std::int64_t k, heddle::precision precision) {
+        return select(
+            product{.m = m, .n = n, .k = k, .precision = precision, .has_workspace = true, .batches = 64},
+            hopper);
+    };
+    for (const std::int64_t size : {64, 256, 1024})
+        EXPECT_EQ(chosen(size, size, size, precision::ieee), pipelined) << size;
+    EXPECT_EQ(chosen(1, 1024, 1024, precision::ieee), skinny);
+    EXPECT_EQ(chosen(1024, 1, 1024, precision::ieee), skinny);
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    EXPECT_EQ(chosen(1024, 1024, 1024, precision::fp32), bf16x6);
+    EXPECT_EQ(chosen(256, 256, 256, precision::tf32), matmul_algorithm::tf32);
+}
+
 TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {
     for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
         EXPECT_EQ(matmul_workspace_bytes(product{640, 256, 8192, element_type::f16}, hopper, each),
