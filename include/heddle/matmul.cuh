@@ -52,13 +52,13 @@ auto with_function(const kernels::matmul::function_call<In, Out>& call, const Fu
 ///
 /// `function` is copied to the device; its operator() is a const __device__ member that takes a float and two
 /// std::int64_t and returns a float, or an extended __device__ lambda. It is called once for each element of C, in no
-/// order, with the element's row and column in `c` as it was given. In is half or bfloat16, Out the same or float; or both are
-/// float.
+/// order, with the element's row and column in `c` as it was given. In is half or bfloat16, Out the same or float; or both
+/// are float.
 ///
-/// Of half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is compiled for
-/// 90a and the operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times slower. Of float it
-/// is `warp_tiled`, for any operands and devices; with precision::tf32 it is the kernel of `tf32` under the same conditions, and
-/// where the operands need no copies. These four may be asked for.
+/// Of half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is
+/// compiled for 90a and the operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times
+/// slower. Of float it is `warp_tiled`, for any operands and devices; with precision::tf32, where the operands are such as
+/// `tf32` takes without copies, the kernel of that, under the same conditions. These four may be asked for.
 ///
 /// @throws as matmul with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>

@@ -106,21 +106,19 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
         return 2 * p.batches * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
     };
     const std::int64_t modelled = skinny_float_rows.back();
-    const auto rounds_of = [&](std::int64_t products) {
-        return static_cast<double>(divide_up(products * blocks(modelled) * parts(modelled), device.sm_count));
-    };
+    const auto rounds =
+        static_cast<double>(divide_up(p.batches * blocks(modelled) * parts(modelled), device.sm_count));
     const auto lines = static_cast<double>(divide_up(x.k, line * parts(modelled)));
     const auto rows = static_cast<double>(std::min(modelled, x.m));
-    const double rounds = rounds_of(p.batches);
-    // A block has its multiprocessor to itself: rounds of further products begin anew. Those of one row are small and overlap.
-    const double begun_us = x.costs.skinny_float_around_us - x.costs.ffma_around_us;
-    const double further_us = x.m == 1 ? 0 : (rounds - rounds_of(1)) * begun_us;
+    // Blocks of further products begin anew; those of one row are small and overlap.
+    const double begin_anew = x.m == 1 ? 0 : 1 - 1 / static_cast<double>(p.batches);
     return {.is_turned = is_turned,
             .tile = tile,
             .parts = static_cast<int>(parts(skinny_float_rows[tile])),
             .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
-            .us = x.costs.skinny_float_around_us + further_us +
-                  rounds * lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us)};
+            .us = x.costs.skinny_float_around_us +
+                  rounds * (begin_anew * (x.costs.skinny_float_around_us - x.costs.ffma_around_us) +
+                            lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us))};
 }
 
 plan plan_bf16x6_boxes(const matmul_problem& p, const device_traits& device) {
