@@ -121,10 +121,10 @@ __device__ compute_type<T> gelu_tanh_of(compute_type<T> x) {
     using argument = gelu_argument<compute_type<T>>;
     if constexpr (sizeof(T) == 2) {
         constexpr float linear = -log2_e * argument::linear, cubic = linear * argument::cubic;
-        constexpr float scale = small_inverse_scale;
+        constexpr float scale = small_inverse_scale, lowest = std::numeric_limits<float>::lowest();
         const float exponent = fmaf(fmaf(cubic, x * x, linear), x, -small_scale_exponent);
         const float weight = ptx::reciprocal(scale + ptx::exponential2(exponent)) * scale;
-        return ptx::max_nan(x, std::numeric_limits<float>::lowest()) * weight;
+        return ptx::max_nan(x, lowest) * weight;
     } else {
         return weighted(x, logistic<T>(argument::value(x)));
     }
