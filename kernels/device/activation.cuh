@@ -114,6 +114,8 @@ __device__ compute_type<T> gelu_of(compute_type<T> x) {
         return normal_tail_at<T>(x).x_times_cdf(x);
 }
 
+inline constexpr float lowest_float = std::numeric_limits<float>::lowest();
+
 /// For 16 bits x * logistic(u(x)) in fewer instructions: the exponent as a polynomial of x, and in place of a comparison a factor
 /// that is finite where the weight is 0.
 template <class T>
@@ -121,10 +123,10 @@ __device__ compute_type<T> gelu_tanh_of(compute_type<T> x) {
     using argument = gelu_argument<compute_type<T>>;
     if constexpr (sizeof(T) == 2) {
         constexpr float linear = -log2_e * argument::linear, cubic = linear * argument::cubic;
-        constexpr float scale = small_inverse_scale, lowest = std::numeric_limits<float>::lowest();
+        constexpr float scale = small_inverse_scale;
         const float exponent = fmaf(fmaf(cubic, x * x, linear), x, -small_scale_exponent);
         const float weight = ptx::reciprocal(scale + ptx::exponential2(exponent)) * scale;
-        return ptx::max_nan(x, lowest) * weight;
+        return ptx::max_nan(x, lowest_float) * weight;
     } else {
         return weighted(x, logistic<T>(argument::value(x)));
     }
