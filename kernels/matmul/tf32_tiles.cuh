@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/min_max.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
@@ -7,6 +8,7 @@
 #include "kernels/matmul/tf32.cuh"
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 /// The kernel of the rung `tf32` that goes from tile to tile.
@@ -74,6 +76,8 @@ struct tf32_epilogue {
     static constexpr int staged_floats = warpgroup_m * short_pitch;
     static_assert(chunk_cols * long_pitch <= staged_floats);
 
+    static constexpr float infinity = std::numeric_limits<float>::infinity();
+
     struct storage {
         float staged[Tile::consumers][staged_floats];
     };
@@ -102,30 +106,58 @@ struct tf32_epilogue {
                               reinterpret_cast<std::uintptr_t>(c.data) % sizeof(float2) == 0;
         const bool is_inside = row + warpgroup_m <= c.rows && col + n <= c.cols;
         const int first_row = mine.row();
-        constexpr bool has_function = !std::is_same_v<Activation, matmul_activation>;
-        if (has_function || !c.epilogue.is_identity)
-            down ? store_staged<n, true, true>(c, first_row, row, col, sums)
-                 : store_staged<n, false, true>(c, first_row, row, col, sums);
-        else if (in_pairs && is_inside && c.beta == 0)
-            store_pairs<n>(c, row + first_row, col + thread % 4 * 2, down, sums);
-        else
-            down ? store_staged<n, true, false>(c, first_row, row, col, sums)
-                 : store_staged<n, false, false>(c, first_row, row, col, sums);
+        if constexpr (std::is_same_v<Activation, matmul_activation>) {
+            const bool finishes = !c.epilogue.is_identity;
+            if (in_pairs && is_inside && c.beta == 0 && (!finishes || is_short(c.epilogue))) {
+                finishes ? store_pairs<n, true>(c, row + first_row, col + thread % 4 * 2, down, sums)
+                         : store_pairs<n, false>(c, row + first_row, col + thread % 4 * 2, down, sums);
+                return;
+            }
+            if (!finishes) {
+                down ? store_staged<n, true, false>(c, first_row, row, col, sums)
+                     : store_staged<n, false, false>(c, first_row, row, col, sums);
+                return;
+            }
+        }
+        down ? store_staged<n, true, true>(c, first_row, row, col, sums)
+             : store_staged<n, false, true>(c, first_row, row, col, sums);
+    }
+
+    /// Biases and relu at most: few instructions for each element.
+    static __device__ bool is_short(const epilogue<float>& e) {
+        return e.residual == nullptr &&
+               (e.activation == matmul_activation::none || e.activation == matmul_activation::relu);
     }
 
     /// Two elements of a thread that are neighbours in C; in a C that lies in columns, those of two rows.
-    template <int n>
+    template <int n, bool finishes>
     __device__ void store_pairs(const result& c, int row, int col, bool down,
                                 const float (&sums)[n / 2]) const {
+        const auto& e = c.epilogue;
         float* const begin = c.data + row * c.row_stride + col * c.col_stride;
         float* const second = begin + (down ? c.col_stride : a_elements::apart * c.row_stride);
+        const float least = e.activation == matmul_activation::relu ? 0 : -infinity;
+        float of_rows[2]{};
+        if (finishes && e.column_bias != nullptr)
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                of_rows[i] = e.column_bias[(row + i * a_elements::apart) * e.column_bias_stride];
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
-            const float right = c.alpha * sums[4 * j + 1], below = c.alpha * sums[4 * j + 2];
+            float x[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                x[i] = c.alpha * sums[4 * j + i];
+                if constexpr (finishes) {
+                    const int at = col + 8 * j + i % 2;
+                    const float of_col = e.row_bias == nullptr ? 0 : e.row_bias[at * e.row_bias_stride];
+                    x[i] += of_col + of_rows[i / 2];
+                    x[i] = e.scale * ptx::max_nan(x[i], least);
+                }
+            }
             const std::int64_t at = 8 * j * c.col_stride;
-            *reinterpret_cast<float2*>(begin + at) = make_float2(c.alpha * sums[4 * j], down ? below : right);
-            *reinterpret_cast<float2*>(second + at) =
-                make_float2(down ? right : below, c.alpha * sums[4 * j + 3]);
+            *reinterpret_cast<float2*>(begin + at) = make_float2(x[0], down ? x[2] : x[1]);
+            *reinterpret_cast<float2*>(second + at) = make_float2(down ? x[1] : x[2], x[3]);
         }
     }
 
