@@ -25,9 +25,6 @@
 #include <utility>
 #include <vector>
 
-#if HEDDLE_HAS_NPP
-#include <nppi_filtering_functions.h>
-#endif
 #if HEDDLE_HAS_OPENCV
 #include <opencv2/imgproc.hpp>
 #endif
@@ -150,7 +147,8 @@ void each_image(image_batch_view<const T> sources, image_batch_view<T> destinati
 
 /// NPP's function for T and a number of channels.
 template <class T, class Function>
-Function* of_channels(std::int64_t channels, Function* one, Function* three, Function* four) {
+Function* of_channels(std::int64_t channels, const loaded_function<Function>& one,
+                      const loaded_function<Function>& three, const loaded_function<Function>& four) {
     return channels == 1 ? one : channels == 3 ? three : four;
 }
 

@@ -17,10 +17,6 @@
 #include <utility>
 #include <vector>
 
-#if HEDDLE_HAS_NPP
-#include <nppi_filtering_functions.h>
-#endif
-
 namespace heddle::bench {
 namespace {
 
@@ -118,7 +114,7 @@ void npp_stencil_row(stencil which, const shape& s, temperature temperature) {
     if (which == stencil::sobel_magnitude || s.channels != 1) return;
     row<From, To>(stencil_work<From>(which, s), s, "npp", temperature, [which] {
         return [which](auto source, auto destination) {
-            const auto call = [&](auto* function, auto... mask) {
+            const auto call = [&](const auto& function, auto... mask) {
                 check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
                                npp_step(destination), npp_size(destination), mask..., NPP_BORDER_REPLICATE,
                                npp_context()));
@@ -141,8 +137,8 @@ void npp_stencil_row(stencil which, const shape& s, temperature temperature) {
 
 template <class T>
 auto npp_box_function(std::int64_t channels) {
-    const auto of_channels = [channels](auto* one, auto* three, auto* four) {
-        return channels == 1 ? one : channels == 3 ? three : four;
+    const auto of_channels = [channels](const auto& one, const auto& three, const auto& four) {
+        return channels == 1 ? +one : channels == 3 ? +three : +four;
     };
     if constexpr (std::is_same_v<T, float>)
         return of_channels(nppiFilterBoxBorder_32f_C1R_Ctx, nppiFilterBoxBorder_32f_C3R_Ctx,
