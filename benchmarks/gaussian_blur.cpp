@@ -1,3 +1,4 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cudnn.hpp"
@@ -397,6 +398,16 @@ void register_gaussian_blur() {
     host<std::uint8_t>({3840, 2160, 3, 5});
     host<std::uint8_t>(by_sigma(3840, 2160, 3, 10));
     host<float>({4096, 4096, 1, 5});
+}
+
+void add_gaussian_blur_rows(std::string_view type, const extents& shape) {
+    const bench::shape s{shape[0], shape[1], type.back() - '0', shape[2]};
+    const auto add = [&s]<class T>(T) {
+        for (const auto algorithm : gaussian_blur_algorithms())
+            heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+        comparison<T>(s);
+    };
+    type.starts_with("u8") ? add(std::uint8_t{}) : add(float{});
 }
 
 }  // namespace heddle::bench

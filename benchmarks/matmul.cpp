@@ -1,3 +1,4 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
@@ -161,6 +162,18 @@ void register_matmul() {
             }
     host_rows(cube(512));
     host_rows(cube(1024));
+}
+
+void add_matmul_rows(std::string_view type, const extents& shape) {
+    const bench::shape s{shape[0], shape[1], shape[2]};
+    const bool is_tf32 = type == tf32;
+    const precision precision = is_tf32 ? precision::tf32 : precision::fp32;
+    for (const auto algorithm : matmul_algorithms(element_type::f32))
+        if ((algorithm == matmul_algorithm::tf32) == is_tf32)
+            heddle_row(s, temperature::cold, implementation(algorithm),
+                       {.algorithm = algorithm, .precision = precision});
+    heddle_row(s, temperature::cold, "heddle", {.precision = precision});
+    cublas_row(s, is_tf32 ? tf32 : f32, temperature::cold);
 }
 
 }  // namespace heddle::bench

@@ -1,3 +1,4 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
@@ -109,6 +110,16 @@ void register_matmul_16_bit() {
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::bf16))
             heddle_row<bfloat16>(s, temperature::cold, algorithm);
+}
+
+void add_matmul_16_bit_rows(std::string_view type, const extents& shape) {
+    const auto add = [s = bench::shape{shape[0], shape[1], shape[2]}]<class T>(T, element_type operands) {
+        for (const auto algorithm : matmul_algorithms(operands))
+            heddle_row<T>(s, temperature::cold, algorithm);
+        heddle_row<T>(s, temperature::cold);
+        vendor_rows<T>(s, temperature::cold);
+    };
+    type == "f16" ? add(half{}, element_type::f16) : add(bfloat16{}, element_type::bf16);
 }
 
 }  // namespace heddle::bench

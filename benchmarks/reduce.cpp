@@ -1,3 +1,4 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
@@ -264,6 +265,17 @@ void register_reduce() {
 
     host_sums(medium);
     host_sums(1 << 24);
+}
+
+void add_sum_rows(std::string_view type, const extents& shape) {
+    const auto add = [size = shape[0]]<class T>(T) {
+        for (const auto algorithm : reduce_algorithms()) heddle_sum<T>(size, temperature::cold, algorithm);
+        sums<T>(size, temperature::cold);
+    };
+    if (type == "f64") return add(double{});
+    if (type == "f16") return add(half{});
+    if (type == "bf16") return add(bfloat16{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

@@ -1,3 +1,4 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
@@ -94,6 +95,18 @@ void register_sigmoid() {
 
     host(1 << 20);
     host(1 << 24);
+}
+
+void add_sigmoid_rows(std::string_view type, const extents& shape) {
+    const auto add = [size = shape[0]]<class T>(T) {
+        for (const auto algorithm : elementwise_algorithms())
+            heddle_row<T>(size, temperature::cold, algorithm);
+        comparison<T>(size, temperature::cold);
+    };
+    if (type == "f64") return add(double{});
+    if (type == "f16") return add(half{});
+    if (type == "bf16") return add(bfloat16{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

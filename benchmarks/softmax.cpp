@@ -1,3 +1,4 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cudnn.hpp"
@@ -120,6 +121,16 @@ void register_softmax() {
             heddle_row<float>(shape, temperature::cold, algorithm);
 
     host({1024, 1024});
+}
+
+void add_softmax_rows(std::string_view type, const extents& shape) {
+    const auto add = [s = bench::shape{shape[0], shape[1]}]<class T>(T) {
+        for (const auto algorithm : softmax_algorithms()) heddle_row<T>(s, temperature::cold, algorithm);
+        comparison<T>(s, temperature::cold);
+    };
+    if (type == "f16") return add(half{});
+    if (type == "bf16") return add(bfloat16{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

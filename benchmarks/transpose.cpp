@@ -1,3 +1,4 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
@@ -117,6 +118,18 @@ void register_transpose() {
     same_order(4096, 4096);
 
     host(4096, 4096);
+}
+
+void add_transpose_rows(std::string_view type, const extents& shape) {
+    const auto add = [rows = shape[0], cols = shape[1]]<class T>(T) {
+        for (const auto algorithm : transpose_algorithms())
+            heddle_row<T>(rows, cols, temperature::cold, algorithm);
+        comparison<T>(rows, cols);
+    };
+    if (type == "f64") return add(double{});
+    if (type == "f16") return add(half{});
+    if (type == "u8") return add(std::uint8_t{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

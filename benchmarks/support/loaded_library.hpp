@@ -48,7 +48,7 @@ class loaded_function {
 /// loaded. The library is not linked: a name that was forgotten is an error of the linker.
 #define HEDDLE_LOADED(library, name) HEDDLE_LOADED_EXPANDED(library, name)
 #define HEDDLE_LOADED_EXPANDED(library, name) \
-    inline const loaded_function<decltype(::name)> name { library, #name }
+    inline const loaded_function<decltype(::name)> name(library, #name)
 
 /// The text of a number that is a macro.
 #define HEDDLE_STRING(macro) HEDDLE_STRING_EXPANDED(macro)

@@ -7,7 +7,8 @@
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
-#include <benchmark/benchmark.h>
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,12 +30,12 @@ bool has_device() {
 }
 
 namespace {
-bool row_failed = false;
+bool is_profiled = false;
 std::deque<registered_row> all_rows;  // whose elements stay where they are
 }  // namespace
 
-bool any_row_failed() {
-    return row_failed;
+void profile_instead_of_timing() {
+    is_profiled = true;
 }
 
 cuda::stream_ref stream() {
@@ -137,20 +138,12 @@ measurement time_hot(const std::function<void()>& call) {
     return {calls == 1 ? estimate.count() : time(calls).count(), calls};
 }
 
-/// Runs one row's measurement as one iteration, however many calls it makes.
-void run(benchmark::State& state, const problem& problem, const std::function<measurement()>& measure) {
-    using benchmark::Counter;
-    std::int64_t calls = 0;
-    for (auto _ : state) {
-        const measurement result = measure();
-        state.SetIterationTime(result.seconds);
-        calls = result.calls;
-    }
-    if (problem.bytes > 0)
-        state.counters["bytes_per_second"] = Counter(problem.bytes, Counter::kIsIterationInvariantRate);
-    if (problem.operations > 0)
-        state.counters["flops_per_second"] = Counter(problem.operations, Counter::kIsIterationInvariantRate);
-    state.counters["calls"] = static_cast<double>(calls);
+/// One call for a profiler to see.
+void profile(const std::function<void()>& call) {
+    check(cudaProfilerStart());
+    call();
+    synchronize();
+    check(cudaProfilerStop());
 }
 
 }  // namespace
@@ -158,6 +151,10 @@ void run(benchmark::State& state, const problem& problem, const std::function<me
 measurement time_on_device(const std::function<void()>& call, temperature temperature) {
     call();  // loads the kernels
     synchronize();
+    if (is_profiled) {
+        profile(call);
+        return {0, 1};
+    }
     return temperature == temperature::cold ? time_cold(call) : time_hot(call);
 }
 
@@ -201,27 +198,6 @@ void add_row(const problem& problem, std::string_view library, std::string_view 
 
 const std::deque<registered_row>& registered_rows() {
     return all_rows;
-}
-
-void hand_over(const registered_row& row) {
-    if (row.on_device && !has_device()) return;
-    const auto body = [&row](benchmark::State& state) {
-        try {
-            if (row.on_device &&
-                row.problem.bytes > static_cast<double>(traits_of(current_device()).global_memory_bytes))
-                throw unsupported("more memory than the device has");
-            detail::run(state, row.problem, row.measure);
-        } catch (const unsupported& error) {
-            state.SkipWithError(error.what());
-        } catch (const std::exception& error) {
-            row_failed = true;
-            state.SkipWithError(error.what());
-        }
-    };
-    benchmark::RegisterBenchmark(row.name.c_str(), body)
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMicrosecond);
 }
 
 }  // namespace heddle::bench

@@ -21,9 +21,6 @@ using heddle::check;  // and the overloads for the vendor's status types beside 
 /// Throws std::runtime_error: a vendor's call failed.
 [[noreturn]] void fail(std::string_view library, std::string_view status, std::source_location where);
 
-/// Whether a row failed other than by an algorithm that cannot run its problem.
-bool any_row_failed();
-
 /// Whether there is a GPU. Where there is none, the device's rows have names but cannot run.
 bool has_device();
 
@@ -100,8 +97,8 @@ struct registered_row {
 /// All that were added, in that order. Of rows of one name, the first.
 const std::deque<registered_row>& registered_rows();
 
-/// Lets Google Benchmark run it; nothing where it is the device's and there is none.
-void hand_over(const registered_row& row);
+/// From now on a row of the device makes a call that is not profiled and one that is, and takes no time.
+void profile_instead_of_timing();
 
 /// Adds the row <problem>/<library>, and does nothing else. `prepare` runs before each repetition: it makes the
 /// operands and returns the call to time, which owns them and enqueues its work on stream().
