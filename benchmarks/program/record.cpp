@@ -41,7 +41,7 @@ std::string cuda_version() {
 }
 
 json gpu() {
-    if (!has_device()) return nullptr;
+    if (!has_device()) return {{"name", "no GPU"}};
     const device_traits& device = traits_of(current_device());
     return {{"name", device.name},
             {"sms", device.sm_count},

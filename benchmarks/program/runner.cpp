@@ -82,20 +82,22 @@ class session {
     std::vector<outcome> outcomes_;
     std::optional<std::string> lost_;
 
+    /// To Google Benchmark every repetition is a success of one iteration: it ends the program where some of a row are not.
     void repetition(benchmark::State& state, outcome& outcome) {
-        if (was_interrupted() || lost_ || !outcome.error.empty()) {
-            state.SkipWithError("skipped");
-            progress_.end(false);
-            return;
+        const bool had_error = !outcome.error.empty();
+        if (!was_interrupted() && !lost_ && !had_error) {
+            progress_.begin(outcome.row->name);
+            measure(outcome);
         }
-        progress_.begin(outcome.row->name);
+        progress_.end(!had_error && (!outcome.error.empty() || outcome.us.size() == repetitions_));
+        for (auto _ : state) state.SetIterationTime(1);
+    }
+
+    void measure(outcome& outcome) {
         try {
-            for (auto _ : state) {
-                const detail::measurement measured = measure(*outcome.row);
-                state.SetIterationTime(measured.seconds);
-                outcome.us.push_back(1e6 * measured.seconds);
-                outcome.calls = measured.calls;
-            }
+            const detail::measurement measured = measured_of(*outcome.row);
+            outcome.us.push_back(1e6 * measured.seconds);
+            outcome.calls = measured.calls;
         } catch (const unsupported& error) {
             outcome.error = error.what();
         } catch (const std::exception& error) {
@@ -105,11 +107,9 @@ class session {
                 if (const auto why = why_lost())
                     lost_ = fmt::format("the GPU is lost, in {}: {}", outcome.row->name, *why);
         }
-        if (!outcome.error.empty()) state.SkipWithError(outcome.error.c_str());
-        progress_.end(!outcome.error.empty() || outcome.us.size() == repetitions_);
     }
 
-    static detail::measurement measure(const registered_row& row) {
+    static detail::measurement measured_of(const registered_row& row) {
         if (row.on_device &&
             bytes_of(row.problem) > static_cast<double>(traits_of(current_device()).global_memory_bytes))
             throw unsupported("more memory than the device has");
