@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -24,10 +23,10 @@ struct batch {
 };
 
 problem products(const batch& b) {
-    const double elements =
-        static_cast<double>(b.count) * static_cast<double>(b.size) * static_cast<double>(b.size);
-    return tensor_problem(fmt::format("batched_matmul/bf16/{}x{}x{}x{}", b.count, b.size, b.size, b.size),
-                          sizeof(bfloat16) * 3 * elements, 2 * elements * static_cast<double>(b.size));
+    const double elements = static_cast<double>(b.count * b.size * b.size);
+    const double bytes = sizeof(bfloat16) * elements;
+    return {fmt::format("batched_matmul/bf16/{}x{}x{}x{}", b.count, b.size, b.size, b.size), 2 * bytes, bytes,
+            2 * elements * static_cast<double>(b.size), unit::tensor_bf16};
 }
 
 /// `call` takes the batches a, b and c.
@@ -69,10 +68,12 @@ constexpr std::array<shape, 16> mixed = {{{256, 512, 2048},
                                           {256, 1792, 512}}};
 
 problem mixed_products() {
-    problem result{fmt::format("batched_matmul/bf16/mixed_{}", mixed.size())};
+    problem result{.name = fmt::format("batched_matmul/bf16/mixed_{}", mixed.size()),
+                   .unit = unit::tensor_bf16};
     for (const auto& [m, n, k] : mixed) {
-        result.bytes += static_cast<double>(sizeof(bfloat16)) * static_cast<double>(m * k + k * n + m * n);
-        result.operations += 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+        result.bytes_read += sizeof(bfloat16) * static_cast<double>(m * k + k * n);
+        result.bytes_written += sizeof(bfloat16) * static_cast<double>(m * n);
+        result.operations += 2 * static_cast<double>(m * n * k);
     }
     return result;
 }
@@ -143,7 +144,6 @@ struct cublas_groups {
 }  // namespace
 
 void register_batched_matmul() {
-    copy_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}}) {
             row(of, "heddle", temperature,

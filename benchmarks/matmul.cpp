@@ -1,6 +1,5 @@
 #include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -34,15 +33,23 @@ constexpr shape cube(std::int64_t size) {
     return {size, size, size};
 }
 
-/// `type`: of which the elements have the digits.
+constexpr std::string_view f32 = "f32", tf32 = "tf32";
+
+/// `type`: of which the elements have the digits. All rungs of f32 have one limit, whatever their precision: that of the one
+/// with the least arithmetic, fp16x3, or of FMAs where the device does those faster.
 problem product(const shape& s, std::string_view type) {
     const auto [m, n, k] = s;
-    return {fmt::format("matmul/{}/{}x{}x{}", type, m, n, k),
-            sizeof(float) * static_cast<double>(m * k + k * n + m * n),
-            2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
+    problem result{.name = fmt::format("matmul/{}/{}x{}x{}", type, m, n, k),
+                   .bytes_read = sizeof(float) * static_cast<double>(m * k + k * n),
+                   .bytes_written = sizeof(float) * static_cast<double>(m * n),
+                   .operations = 2.0 * static_cast<double>(m * n * k),
+                   .unit = unit::tensor_tf32};
+    if (type == f32) {
+        result.unit = unit::tensor_f16;
+        result.products = 3;
+    }
+    return result;
 }
-
-constexpr std::string_view f32 = "f32", tf32 = "tf32";
 
 /// `prepare` takes the matrices a, b and c, and returns the call.
 template <class Prepare>
@@ -130,8 +137,6 @@ constexpr shape shapes[] = {
 }  // namespace
 
 void register_matmul() {
-    copy_ceiling();
-    fma_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const shape& s : shapes) {
             heddle_row(s, temperature, "heddle");

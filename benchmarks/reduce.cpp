@@ -1,6 +1,5 @@
 #include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
@@ -22,6 +21,7 @@
 namespace heddle::bench {
 namespace {
 
+/// The result is next to nothing.
 template <class T>
 problem vector(std::string_view op, std::int64_t size) {
     return {fmt::format("{}/{}/{}", op, dtype<T>, size), sizeof(T) * static_cast<double>(size)};
@@ -108,7 +108,7 @@ cublasHandle_t cublas_to_device() {
 template <class T, class Call>
 void dot_row(std::int64_t size, std::string_view library, std::int64_t scratch_bytes, Call call) {
     problem vectors = vector<T>("dot", size);
-    vectors.bytes *= 2;
+    vectors.bytes_read *= 2;
     device_row(vectors, library, temperature::cold, [size, scratch_bytes, call] {
         return
             [call, x = random_on_device<T>(size), y = random_on_device<T>(size),
@@ -235,7 +235,6 @@ void host_sums(std::int64_t size) {
 }  // namespace
 
 void register_reduce() {
-    copy_ceiling();
     for (const int exponent : {10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 26, 28, 30})
         sums<float>(std::int64_t{1} << exponent, temperature::cold);
     for (const int exponent : {10, 14, 18, 20, 22, 24})

@@ -1,6 +1,5 @@
 #include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/random.hpp"
@@ -20,7 +19,8 @@ namespace {
 
 template <class T>
 problem vectors(std::int64_t size) {
-    return {fmt::format("sigmoid/{}/{}", dtype<T>, size), 2.0 * sizeof(T) * static_cast<double>(size)};
+    const double bytes = sizeof(T) * static_cast<double>(size);
+    return {fmt::format("sigmoid/{}/{}", dtype<T>, size), bytes, bytes};
 }
 
 /// `call` takes the buffers x and y.
@@ -79,7 +79,6 @@ void host(std::int64_t size) {
 }  // namespace
 
 void register_sigmoid() {
-    copy_ceiling();
     for (const int exponent : {10, 14, 18, 20, 22, 24, 26, 28, 30})
         comparison<float>(std::int64_t{1} << exponent, temperature::cold);
     for (const int exponent : {10, 20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);

@@ -70,12 +70,6 @@ json number_or_null(double value) {
     return value > 0 ? json(value) : json(nullptr);
 }
 
-template <class Problem>
-void add_bytes_written(json& row, const Problem& problem) {
-    if constexpr (requires { problem.bytes_written; })
-        row["bytes_written"] = number_or_null(problem.bytes_written);
-}
-
 json row_of(const outcome& outcome, const ceilings& ceilings) {
     const row_name name = parts_of(*outcome.row);
     json row = {{"operation", name.operation},
@@ -84,8 +78,8 @@ json row_of(const outcome& outcome, const ceilings& ceilings) {
                 {"library", name.library},
                 {"rung", name.rung.empty() ? json(nullptr) : json(name.rung)},
                 {"hot", name.temperature == temperature::hot},
-                {"bytes", number_or_null(bytes_of(outcome.row->problem))}};
-    add_bytes_written(row, outcome.row->problem);
+                {"bytes", number_or_null(outcome.row->problem.bytes())}};
+    row["bytes_written"] = number_or_null(outcome.row->problem.bytes_written);
     row["operations"] = number_or_null(outcome.row->problem.operations);
     if (!outcome.error.empty()) {
         row["error"] = outcome.error;
@@ -117,7 +111,7 @@ json ceiling_row(const ceiling& measured, const outcome& outcome) {
     if (measured.bytes > 0) row["bytes"] = measured.bytes;
     row["hot"] = measured.temperature == temperature::hot;
     const problem& problem = outcome.row->problem;
-    if (problem.operations > 0 || bytes_of(problem) > 0) {
+    if (problem.operations > 0 || problem.bytes() > 0) {
         row["per_second"] = rounded(measured.per_second);
         row["unit"] = problem.operations > 0 ? "FLOP/s" : "B/s";
     } else {

@@ -29,7 +29,7 @@ row_name parts_of(const registered_row& row) {
     parts.type = take(problem, '/');
     parts.shape = problem;
     std::string_view library = take(implementation, '/');
-    parts.temperature = implementation == "hot" ? temperature::hot : temperature::cold;
+    parts.temperature = row.temperature;
     parts.library = take(library, ':');
     parts.rung = library;
     return parts;

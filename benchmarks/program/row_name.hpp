@@ -23,13 +23,4 @@ bool is_on_cpu(std::string_view library);
 /// A library of others on the GPU that computes the same: neither heddle's nor a copy or a bare launch.
 bool is_vendor(std::string_view library);
 
-/// What one call reads and writes, each element once.
-template <class Problem>
-double bytes_of(const Problem& problem) {
-    if constexpr (requires { problem.bytes(); })
-        return problem.bytes();
-    else
-        return problem.bytes;
-}
-
 }  // namespace heddle::bench

@@ -169,7 +169,7 @@ rows ceilings_near(const problem& problem) {
     for (const registered_row& row : registered_rows()) {
         const row_name name = parts_of(row);
         if (name.operation != "ceiling" || name.temperature == temperature::hot) continue;
-        const double ratio = bytes_of(row.problem) / std::max(bytes_of(problem), 1.0);
+        const double ratio = row.problem.bytes() / std::max(problem.bytes(), 1.0);
         if (name.shape.empty() || (ratio < near && ratio > 1 / near)) result.push_back(&row);
     }
     return result;

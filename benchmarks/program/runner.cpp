@@ -111,7 +111,7 @@ class session {
 
     static detail::measurement measured_of(const registered_row& row) {
         if (row.on_device &&
-            bytes_of(row.problem) > static_cast<double>(traits_of(current_device()).global_memory_bytes))
+            row.problem.bytes() > static_cast<double>(traits_of(current_device()).global_memory_bytes))
             throw unsupported("more memory than the device has");
         return row.measure();
     }
