@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
@@ -22,7 +21,8 @@ namespace {
 
 template <class T>
 problem vectors(std::int64_t size) {
-    return {fmt::format("add/{}/{}", dtype<T>, size), 3.0 * sizeof(T) * static_cast<double>(size)};
+    const double bytes = sizeof(T) * static_cast<double>(size);
+    return {fmt::format("add/{}/{}", dtype<T>, size), 2 * bytes, bytes};
 }
 
 /// `call` takes the buffers x, y and z.
@@ -68,8 +68,8 @@ void comparison(std::int64_t size, temperature temperature) {
 
 void padded_matrices(std::int64_t rows, std::int64_t cols, std::int64_t row_stride,
                      elementwise_algorithm algorithm) {
-    const problem problem{fmt::format("add/f32/{}x{}-stride{}", rows, cols, row_stride),
-                          3.0 * sizeof(float) * static_cast<double>(rows * cols)};
+    problem problem = vectors<float>(rows * cols);
+    problem.name = fmt::format("add/f32/{}x{}-stride{}", rows, cols, row_stride);
     device_row(problem, implementation(algorithm), temperature::cold, [=] {
         const std::int64_t size = rows * row_stride;
         return [=, x = random_on_device<float>(size), y = random_on_device<float>(size),
@@ -102,7 +102,6 @@ void host(std::int64_t size) {
 }  // namespace
 
 void register_add() {
-    copy_ceiling();
     for (int exponent = 10; exponent <= 30; exponent += 2)
         comparison<float>(std::int64_t{1} << exponent, temperature::cold);
     for (const int exponent : {10, 20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);

@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -32,10 +31,12 @@ template <class T>
 problem products(const batch& b, std::string_view type) {
     const double elements =
         static_cast<double>(b.count) * static_cast<double>(b.size) * static_cast<double>(b.size);
-    const std::string name =
-        fmt::format("batched_matmul/{}/{}x{}x{}x{}", type, b.count, b.size, b.size, b.size);
-    const double bytes = sizeof(T) * 3 * elements, operations = 2 * elements * static_cast<double>(b.size);
-    return type == bf16 ? tensor_problem(name, bytes, operations) : problem{name, bytes, operations};
+    const double bytes = sizeof(T) * elements;
+    problem result{fmt::format("batched_matmul/{}/{}x{}x{}x{}", type, b.count, b.size, b.size, b.size),
+                   2 * bytes, bytes, 2 * elements * static_cast<double>(b.size)};
+    result.unit = type == bf16 ? unit::tensor_bf16 : type == tf32 ? unit::tensor_tf32 : unit::tensor_f16;
+    if (type == f32) result.products = 3;  // as for matmul
+    return result;
 }
 
 /// `call` takes the batches a, b and c.
@@ -96,10 +97,12 @@ constexpr std::array<shape, 16> mixed = {{{256, 512, 2048},
                                           {256, 1792, 512}}};
 
 problem mixed_products() {
-    problem result{fmt::format("batched_matmul/bf16/mixed_{}", mixed.size())};
+    problem result{.name = fmt::format("batched_matmul/bf16/mixed_{}", mixed.size()),
+                   .unit = unit::tensor_bf16};
     for (const auto& [m, n, k] : mixed) {
-        result.bytes += static_cast<double>(sizeof(bfloat16)) * static_cast<double>(m * k + k * n + m * n);
-        result.operations += 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+        result.bytes_read += sizeof(bfloat16) * static_cast<double>(m * k + k * n);
+        result.bytes_written += sizeof(bfloat16) * static_cast<double>(m * n);
+        result.operations += 2 * static_cast<double>(m * n * k);
     }
     return result;
 }
@@ -170,8 +173,6 @@ struct cublas_groups {
 }  // namespace
 
 void register_batched_matmul() {
-    copy_ceiling();
-    fma_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}}) {
             rows<bfloat16>(of, bf16, temperature);

@@ -1,7 +1,6 @@
 // Every elementwise operation but add and sigmoid, which are operations of their own.
 
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
@@ -28,8 +27,9 @@ constexpr float alpha = -1.25f;
 
 template <class T>
 problem of(op operation, std::int64_t elements, std::string_view shape) {
-    return {fmt::format("{}/{}/{}", to_string(operation), dtype<T>, shape),
-            (input_count(operation) + 1.0) * sizeof(T) * static_cast<double>(elements)};
+    const double bytes = sizeof(T) * static_cast<double>(elements);
+    return {fmt::format("{}/{}/{}", to_string(operation), dtype<T>, shape), input_count(operation) * bytes,
+            bytes};
 }
 
 /// `call` takes the inputs, as many as the operation has, and the output.
@@ -126,7 +126,6 @@ void layouts() {
 }  // namespace
 
 void register_elementwise() {
-    copy_ceiling();
     activations<float>();
     activations<half>();
     arithmetic();

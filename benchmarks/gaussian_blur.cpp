@@ -1,5 +1,5 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/npp.hpp"
 #include "benchmarks/support/random.hpp"
@@ -25,9 +25,6 @@
 #include <utility>
 #include <vector>
 
-#if HEDDLE_HAS_NPP
-#include <nppi_filtering_functions.h>
-#endif
 #if HEDDLE_HAS_OPENCV
 #include <opencv2/imgproc.hpp>
 #endif
@@ -61,13 +58,11 @@ std::string text(const shape& s) {
     return fmt::format("{}{}x{}-{}", images, s.width, s.height, window);
 }
 
+/// No arithmetic limits it: tensor cores can do it, and large windows do with fewer operations.
 template <class T>
 problem blur(const shape& s) {
-    const auto elements = static_cast<double>(s.elements());
-    // Two passes, a multiply and an add for each tap. Large windows can do with fewer.
-    const double operations = s.is_by_sigma() ? 0 : 4.0 * static_cast<double>(s.taps()) * elements;
-    return {fmt::format("gaussian_blur/{}c{}/{}", dtype<T>, s.channels, text(s)), 2.0 * sizeof(T) * elements,
-            operations};
+    const double bytes = sizeof(T) * static_cast<double>(s.elements());
+    return {fmt::format("gaussian_blur/{}c{}/{}", dtype<T>, s.channels, text(s)), bytes, bytes};
 }
 
 template <class T>
@@ -81,7 +76,7 @@ template <class T>
 std::int64_t buffers(const shape& s, temperature temperature) {
     if (temperature == temperature::cold) return 1;
     const double enough = 2 * static_cast<double>(traits_of(current_device()).l2_bytes);
-    return static_cast<std::int64_t>(std::ceil(enough / blur<T>(s).bytes));
+    return static_cast<std::int64_t>(std::ceil(enough / blur<T>(s).bytes()));
 }
 
 /// `prepare` returns the call, which takes the sources and the destinations.
@@ -150,7 +145,8 @@ void each_image(image_batch_view<const T> sources, image_batch_view<T> destinati
 
 /// NPP's function for T and a number of channels.
 template <class T, class Function>
-Function* of_channels(std::int64_t channels, Function* one, Function* three, Function* four) {
+Function* of_channels(std::int64_t channels, const loaded_function<Function>& one,
+                      const loaded_function<Function>& three, const loaded_function<Function>& four) {
     return channels == 1 ? one : channels == 3 ? three : four;
 }
 
@@ -365,8 +361,6 @@ void host(const shape& s) {
 }  // namespace
 
 void register_gaussian_blur() {
-    copy_ceiling();
-    fma_ceiling();
     for (const std::int64_t radius : {2, 5, 15}) {
         cold_and_hot<float>({4096, 4096, 1, radius});
         cold_and_hot<std::uint8_t>({4096, 4096, 1, radius});
@@ -399,6 +393,16 @@ void register_gaussian_blur() {
     host<std::uint8_t>({3840, 2160, 3, 5});
     host<std::uint8_t>(by_sigma(3840, 2160, 3, 10));
     host<float>({4096, 4096, 1, 5});
+}
+
+void add_gaussian_blur_rows(std::string_view type, const extents& shape) {
+    const bench::shape s{shape[0], shape[1], type.back() - '0', shape[2]};
+    const auto add = [&s]<class T>(T) {
+        for (const auto algorithm : gaussian_blur_algorithms())
+            heddle_row<T>(s, implementation(algorithm), temperature::cold, {.algorithm = algorithm});
+        comparison<T>(s);
+    };
+    type.starts_with("u8") ? add(std::uint8_t{}) : add(float{});
 }
 
 }  // namespace heddle::bench

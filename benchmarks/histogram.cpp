@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub_histogram.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -22,11 +21,10 @@ namespace {
 /// Of one value: all lanes of all warps count in one bin.
 enum class data { random, equal };
 
-/// Each element is read once; the counts are next to nothing.
 template <class T>
 problem vector(std::int64_t size, std::int64_t bins, data data) {
     return {fmt::format("histogram/{}/{}x{}{}", dtype<T>, size, bins, data == data::equal ? "-equal" : ""),
-            static_cast<double>(size) * sizeof(T) + static_cast<double>(bins) * sizeof(std::int64_t)};
+            sizeof(T) * static_cast<double>(size), sizeof(std::int64_t) * static_cast<double>(bins)};
 }
 
 template <class T>
@@ -81,7 +79,6 @@ void host_histogram(std::int64_t size) {
 }  // namespace
 
 void register_histogram() {
-    copy_ceiling();
     constexpr std::int64_t medium = 1 << 20;
     constexpr std::int64_t large = 1 << 28;
     for (const int exponent : {10, 16, 20, 24, 28})

@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/npp.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -17,10 +16,6 @@
 #include <utility>
 #include <vector>
 
-#if HEDDLE_HAS_NPP
-#include <nppi_filtering_functions.h>
-#endif
-
 namespace heddle::bench {
 namespace {
 
@@ -33,10 +28,10 @@ struct shape {
 };
 
 template <class From, class To>
-problem work(std::string_view filter, const shape& s, std::string_view window, double operations) {
+problem work(std::string_view filter, const shape& s, std::string_view window = "") {
     const auto elements = static_cast<double>(s.elements());
     return {fmt::format("{}/{}c{}/{}x{}{}", filter, dtype<From>, s.channels, s.width, s.height, window),
-            static_cast<double>(sizeof(From) + sizeof(To)) * elements, operations * elements};
+            sizeof(From) * elements, sizeof(To) * elements};
 }
 
 template <class T>
@@ -89,36 +84,31 @@ constexpr gradient gradient_of(stencil which) {
                                        : gradient::magnitude;
 }
 
-/// Bytes limit it, whatever the stencil.
-template <class T>
-problem stencil_work(stencil which, const shape& s) {
-    return work<T, float>(name_of(which), s, "", 0);
-}
-
 template <class T>
 void stencil_row(stencil which, const shape& s, temperature temperature,
                  image_filter_algorithm algorithm = image_filter_algorithm::automatic) {
-    row<T, float>(stencil_work<T>(which, s), s, implementation(algorithm), temperature, [which, algorithm] {
-        return [which, algorithm](auto source, auto destination) {
-            const image_filter_options options{.algorithm = algorithm};
-            if (which == stencil::laplacian)
-                laplacian<T>(source, destination, stream(), options);
-            else
-                sobel<T>(source, destination, gradient_of(which), stream(), options);
-        };
-    });
+    row<T, float>(work<T, float>(name_of(which), s), s, implementation(algorithm), temperature,
+                  [which, algorithm] {
+                      return [which, algorithm](auto source, auto destination) {
+                          const image_filter_options options{.algorithm = algorithm};
+                          if (which == stencil::laplacian)
+                              laplacian<T>(source, destination, stream(), options);
+                          else
+                              sobel<T>(source, destination, gradient_of(which), stream(), options);
+                      };
+                  });
 }
 
 #if HEDDLE_HAS_NPP
 
-/// Of bytes NPP's results are int16, where heddle's are float: it writes half as much. Its horizontal Sobel is the
+/// Of bytes NPP's results are int16, where heddle's are float: it writes half as much, as its rows declare. Its horizontal Sobel is the
 /// derivative along y. Its laplacian has eight neighbours.
 template <class From, class To>
 void npp_stencil_row(stencil which, const shape& s, temperature temperature) {
     if (which == stencil::sobel_magnitude || s.channels != 1) return;
-    row<From, To>(stencil_work<From>(which, s), s, "npp", temperature, [which] {
+    row<From, To>(work<From, To>(name_of(which), s), s, "npp", temperature, [which] {
         return [which](auto source, auto destination) {
-            const auto call = [&](auto* function, auto... mask) {
+            const auto call = [&](const auto& function, auto... mask) {
                 check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
                                npp_step(destination), npp_size(destination), mask..., NPP_BORDER_REPLICATE,
                                npp_context()));
@@ -141,8 +131,8 @@ void npp_stencil_row(stencil which, const shape& s, temperature temperature) {
 
 template <class T>
 auto npp_box_function(std::int64_t channels) {
-    const auto of_channels = [channels](auto* one, auto* three, auto* four) {
-        return channels == 1 ? one : channels == 3 ? three : four;
+    const auto of_channels = [channels](const auto& one, const auto& three, const auto& four) {
+        return channels == 1 ? +one : channels == 3 ? +three : +four;
     };
     if constexpr (std::is_same_v<T, float>)
         return of_channels(nppiFilterBoxBorder_32f_C1R_Ctx, nppiFilterBoxBorder_32f_C3R_Ctx,
@@ -154,10 +144,9 @@ auto npp_box_function(std::int64_t channels) {
 
 #endif
 
-/// Two passes, a multiply and an add for each tap.
 template <class T>
 problem window_work(std::string_view filter, const shape& s, std::int64_t radius) {
-    return work<T, T>(filter, s, fmt::format("-r{}", radius), 4.0 * static_cast<double>(2 * radius + 1));
+    return work<T, T>(filter, s, fmt::format("-r{}", radius));
 }
 
 template <class T>
@@ -186,13 +175,16 @@ void box_rows(const shape& s, std::int64_t radius, temperature temperature) {
 #endif
 }
 
+/// Two passes, a multiply and an add for each tap.
 void convolution_row(const shape& s, std::int64_t radius, temperature temperature) {
-    row<float, float>(
-        window_work<float>("separable_convolution", s, radius), s, "heddle", temperature, [radius] {
-            return [taps = random_on_host<float>(2 * radius + 1)](auto source, auto destination) {
-                separable_convolution(source, destination, taps, taps, stream());
-            };
-        });
+    problem problem = window_work<float>("separable_convolution", s, radius);
+    problem.operations = 4.0 * static_cast<double>((2 * radius + 1) * s.elements());
+    problem.unit = unit::ffma;
+    row<float, float>(problem, s, "heddle", temperature, [radius] {
+        return [taps = random_on_host<float>(2 * radius + 1)](auto source, auto destination) {
+            separable_convolution(source, destination, taps, taps, stream());
+        };
+    });
 }
 
 template <class T>
@@ -215,7 +207,7 @@ void all_of() {
     for (const auto algorithm : image_filter_algorithms())
         stencil_row<T>(stencil::sobel_x, {4096, 4096}, temperature::cold, algorithm);
     on_host<T, float>(
-        stencil_work<T>(stencil::sobel_x, {1920, 1080}), {1920, 1080},
+        work<T, float>(name_of(stencil::sobel_x), {1920, 1080}), {1920, 1080},
         [](auto source, auto destination) { host::sobel<T>(source, destination, gradient::x); });
 }
 
@@ -230,8 +222,6 @@ void boxes() {
 }  // namespace
 
 void register_image_filter() {
-    copy_ceiling();
-    fma_ceiling();
     all_of<float>();
     all_of<half>();
     all_of<std::uint8_t>();

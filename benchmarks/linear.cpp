@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/random.hpp"
@@ -25,8 +24,9 @@ constexpr std::string_view type_name = std::is_same_v<T, float> ? "tf32" : dtype
 template <class T>
 problem layer(std::string_view activation, std::int64_t size) {
     const auto n = static_cast<double>(size);
-    return tensor_problem(fmt::format("linear_{}/{}/{}x{}x{}", activation, type_name<T>, size, size, size),
-                          sizeof(T) * 3 * n * n, 2 * n * n * n);
+    return {fmt::format("linear_{}/{}/{}x{}x{}", activation, type_name<T>, size, size, size),
+            sizeof(T) * (2 * n * n + n), sizeof(T) * n * n, 2 * n * n * n,
+            std::is_same_v<T, float> ? unit::tensor_tf32 : tensor_unit<T>};
 }
 
 /// `prepare` takes the matrices a, b and c and the bias, and gives the call.
@@ -74,7 +74,6 @@ void relu_and_gelu_rows(std::int64_t size, temperature temperature) {
 }  // namespace
 
 void register_linear() {
-    copy_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const std::int64_t size : {1024, 2048, 4096, 8192}) {
             heddle_row<half>("sigmoid", size, temperature, matmul_activation::sigmoid);

@@ -1,5 +1,5 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -33,15 +33,23 @@ constexpr shape cube(std::int64_t size) {
     return {size, size, size};
 }
 
-/// `type`: of which the elements have the digits.
+constexpr std::string_view f32 = "f32", tf32 = "tf32";
+
+/// `type`: of which the elements have the digits. All rungs of f32 have one limit, whatever their precision: that of the one
+/// with the least arithmetic, fp16x3, or of FMAs where the device does those faster.
 problem product(const shape& s, std::string_view type) {
     const auto [m, n, k] = s;
-    return {fmt::format("matmul/{}/{}x{}x{}", type, m, n, k),
-            sizeof(float) * static_cast<double>(m * k + k * n + m * n),
-            2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
+    problem result{.name = fmt::format("matmul/{}/{}x{}x{}", type, m, n, k),
+                   .bytes_read = sizeof(float) * static_cast<double>(m * k + k * n),
+                   .bytes_written = sizeof(float) * static_cast<double>(m * n),
+                   .operations = 2.0 * static_cast<double>(m * n * k),
+                   .unit = unit::tensor_tf32};
+    if (type == f32) {
+        result.unit = unit::tensor_f16;
+        result.products = 3;
+    }
+    return result;
 }
-
-constexpr std::string_view f32 = "f32", tf32 = "tf32";
 
 /// `prepare` takes the matrices a, b and c, and returns the call.
 template <class Prepare>
@@ -129,8 +137,6 @@ constexpr shape shapes[] = {
 }  // namespace
 
 void register_matmul() {
-    copy_ceiling();
-    fma_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const shape& s : shapes) {
             heddle_row(s, temperature, "heddle");
@@ -161,6 +167,18 @@ void register_matmul() {
             }
     host_rows(cube(512));
     host_rows(cube(1024));
+}
+
+void add_matmul_rows(std::string_view type, const extents& shape) {
+    const bench::shape s{shape[0], shape[1], shape[2]};
+    const bool is_tf32 = type == tf32;
+    const precision precision = is_tf32 ? precision::tf32 : precision::fp32;
+    for (const auto algorithm : matmul_algorithms(element_type::f32))
+        if ((algorithm == matmul_algorithm::tf32) == is_tf32)
+            heddle_row(s, temperature::cold, implementation(algorithm),
+                       {.algorithm = algorithm, .precision = precision});
+    heddle_row(s, temperature::cold, "heddle", {.precision = precision});
+    cublas_row(s, is_tf32 ? tf32 : f32, temperature::cold);
 }
 
 }  // namespace heddle::bench

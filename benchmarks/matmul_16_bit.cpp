@@ -1,5 +1,5 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cublas_lt.hpp"
 #include "benchmarks/support/random.hpp"
@@ -31,10 +31,10 @@ constexpr shape cube(std::int64_t size, bool b_transposed = false) {
 
 template <class T>
 problem product(const shape& s) {
-    return tensor_problem(
-        fmt::format("matmul/{}/{}x{}x{}{}", dtype<T>, s.m, s.n, s.k, s.b_transposed ? "-bt" : ""),
-        sizeof(T) * static_cast<double>(s.m * s.k + s.k * s.n + s.m * s.n),
-        2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k));
+    return {fmt::format("matmul/{}/{}x{}x{}{}", dtype<T>, s.m, s.n, s.k, s.b_transposed ? "-bt" : ""),
+            sizeof(T) * static_cast<double>(s.m * s.k + s.k * s.n),
+            sizeof(T) * static_cast<double>(s.m * s.n), 2.0 * static_cast<double>(s.m * s.n * s.k),
+            tensor_unit<T>};
 }
 
 /// `prepare` takes the matrices a, b and c and gives the call.
@@ -96,7 +96,6 @@ constexpr shape shapes[] = {
 }  // namespace
 
 void register_matmul_16_bit() {
-    copy_ceiling();
     for (const auto temperature : {temperature::cold, temperature::hot})
         for (const shape& s : shapes) {
             heddle_row<bfloat16>(s, temperature);
@@ -109,6 +108,16 @@ void register_matmul_16_bit() {
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::bf16))
             heddle_row<bfloat16>(s, temperature::cold, algorithm);
+}
+
+void add_matmul_16_bit_rows(std::string_view type, const extents& shape) {
+    const auto add = [s = bench::shape{shape[0], shape[1], shape[2]}]<class T>(T, element_type operands) {
+        for (const auto algorithm : matmul_algorithms(operands))
+            heddle_row<T>(s, temperature::cold, algorithm);
+        heddle_row<T>(s, temperature::cold);
+        vendor_rows<T>(s, temperature::cold);
+    };
+    type == "f16" ? add(half{}, element_type::f16) : add(bfloat16{}, element_type::bf16);
 }
 
 }  // namespace heddle::bench

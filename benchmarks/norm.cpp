@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/host.hpp>
@@ -24,9 +23,9 @@ struct shape {
 /// `parameters` vectors of a row's length are read beside x.
 template <class T>
 problem matrices(std::string_view op, shape shape, int parameters) {
-    return {
-        fmt::format("{}/{}/{}x{}", op, dtype<T>, shape.rows, shape.cols),
-        sizeof(T) * (2.0 * static_cast<double>(shape.size()) + parameters * static_cast<double>(shape.cols))};
+    return {fmt::format("{}/{}/{}x{}", op, dtype<T>, shape.rows, shape.cols),
+            sizeof(T) * static_cast<double>(shape.size() + parameters * shape.cols),
+            sizeof(T) * static_cast<double>(shape.size())};
 }
 
 /// With gamma and beta.
@@ -85,7 +84,6 @@ void host(shape shape) {
 }  // namespace
 
 void register_norm() {
-    copy_ceiling();
     constexpr shape square{4096, 4096};
     constexpr shape shapes[] = {square,       {65536, 1024}, {512, 65536}, {16384, 128},
                                 {4095, 4097}, {64, 1 << 20}, {64, 128}};

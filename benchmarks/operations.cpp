@@ -4,6 +4,7 @@ namespace heddle::bench {
 
 std::span<const operation> operations() {
     static constexpr operation table[] = {
+        {"ceiling", register_ceilings},
         {"add", register_add},
         {"sigmoid", register_sigmoid},
         {"elementwise", register_elementwise},

@@ -5,7 +5,7 @@
 
 namespace heddle::bench {
 
-/// The rows that are run and recorded together. A file benchmarks/<name>.cpp adds them.
+/// The rows that are run and recorded together. A file benchmarks/<name>.cpp adds them, or ceilings/rows.cpp.
 struct operation {
     std::string_view name;
     void (*register_rows)();
@@ -13,6 +13,7 @@ struct operation {
 
 std::span<const operation> operations();
 
+void register_ceilings();
 void register_add();
 void register_sigmoid();
 void register_elementwise();

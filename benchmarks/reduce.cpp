@@ -1,5 +1,5 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
@@ -21,6 +21,7 @@
 namespace heddle::bench {
 namespace {
 
+/// The result is next to nothing.
 template <class T>
 problem vector(std::string_view op, std::int64_t size) {
     return {fmt::format("{}/{}/{}", op, dtype<T>, size), sizeof(T) * static_cast<double>(size)};
@@ -107,7 +108,7 @@ cublasHandle_t cublas_to_device() {
 template <class T, class Call>
 void dot_row(std::int64_t size, std::string_view library, std::int64_t scratch_bytes, Call call) {
     problem vectors = vector<T>("dot", size);
-    vectors.bytes *= 2;
+    vectors.bytes_read *= 2;
     device_row(vectors, library, temperature::cold, [size, scratch_bytes, call] {
         return
             [call, x = random_on_device<T>(size), y = random_on_device<T>(size),
@@ -234,7 +235,6 @@ void host_sums(std::int64_t size) {
 }  // namespace
 
 void register_reduce() {
-    copy_ceiling();
     for (const int exponent : {10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 26, 28, 30})
         sums<float>(std::int64_t{1} << exponent, temperature::cold);
     for (const int exponent : {10, 14, 18, 20, 22, 24})
@@ -264,6 +264,17 @@ void register_reduce() {
 
     host_sums(medium);
     host_sums(1 << 24);
+}
+
+void add_sum_rows(std::string_view type, const extents& shape) {
+    const auto add = [size = shape[0]]<class T>(T) {
+        for (const auto algorithm : reduce_algorithms()) heddle_sum<T>(size, temperature::cold, algorithm);
+        sums<T>(size, temperature::cold);
+    };
+    if (type == "f64") return add(double{});
+    if (type == "f16") return add(half{});
+    if (type == "bf16") return add(bfloat16{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

@@ -1,5 +1,4 @@
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub_scan.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -24,7 +23,8 @@ enum class kind { inclusive, exclusive };
 template <class T>
 problem vector(kind kind, std::int64_t size) {
     const std::string_view op = kind == kind::inclusive ? "inclusive_scan" : "exclusive_scan";
-    return {fmt::format("{}/{}/{}", op, dtype<T>, size), 2.0 * sizeof(T) * static_cast<double>(size)};
+    const double bytes = sizeof(T) * static_cast<double>(size);
+    return {fmt::format("{}/{}/{}", op, dtype<T>, size), bytes, bytes};
 }
 
 /// `call` takes x, y and scratch memory, of as many bytes as `scratch_bytes` says.
@@ -100,7 +100,6 @@ void host_scan(std::int64_t size) {
 }  // namespace
 
 void register_scan() {
-    copy_ceiling();
     for (const int exponent : {10, 14, 16, 18, 20, 22, 24, 26, 28, 30})
         scans<float>(kind::inclusive, std::int64_t{1} << exponent, temperature::cold);
     for (const int exponent : {10, 14, 20, 24})

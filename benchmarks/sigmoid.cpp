@@ -1,5 +1,5 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/random.hpp"
@@ -19,7 +19,8 @@ namespace {
 
 template <class T>
 problem vectors(std::int64_t size) {
-    return {fmt::format("sigmoid/{}/{}", dtype<T>, size), 2.0 * sizeof(T) * static_cast<double>(size)};
+    const double bytes = sizeof(T) * static_cast<double>(size);
+    return {fmt::format("sigmoid/{}/{}", dtype<T>, size), bytes, bytes};
 }
 
 /// `call` takes the buffers x and y.
@@ -78,7 +79,6 @@ void host(std::int64_t size) {
 }  // namespace
 
 void register_sigmoid() {
-    copy_ceiling();
     for (const int exponent : {10, 14, 18, 20, 22, 24, 26, 28, 30})
         comparison<float>(std::int64_t{1} << exponent, temperature::cold);
     for (const int exponent : {10, 20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);
@@ -94,6 +94,18 @@ void register_sigmoid() {
 
     host(1 << 20);
     host(1 << 24);
+}
+
+void add_sigmoid_rows(std::string_view type, const extents& shape) {
+    const auto add = [size = shape[0]]<class T>(T) {
+        for (const auto algorithm : elementwise_algorithms())
+            heddle_row<T>(size, temperature::cold, algorithm);
+        comparison<T>(size, temperature::cold);
+    };
+    if (type == "f64") return add(double{});
+    if (type == "f16") return add(half{});
+    if (type == "bf16") return add(bfloat16{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

@@ -1,5 +1,5 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -26,8 +26,8 @@ struct shape {
 
 template <class T>
 problem matrices(std::string_view op, shape shape) {
-    return {fmt::format("{}/{}/{}x{}", op, dtype<T>, shape.rows, shape.cols),
-            2.0 * sizeof(T) * static_cast<double>(shape.size())};
+    const double bytes = sizeof(T) * static_cast<double>(shape.size());
+    return {fmt::format("{}/{}/{}x{}", op, dtype<T>, shape.rows, shape.cols), bytes, bytes};
 }
 
 /// `call` takes the views of x and y.
@@ -101,7 +101,6 @@ void host(shape shape) {
 }  // namespace
 
 void register_softmax() {
-    copy_ceiling();
     constexpr shape square{4096, 4096};
     constexpr shape shapes[] = {square,        {65536, 1024}, {512, 65536},  {16384, 128},
                                 {1 << 20, 32}, {4095, 4097},  {64, 1 << 20}, {64, 128}};
@@ -120,6 +119,16 @@ void register_softmax() {
             heddle_row<float>(shape, temperature::cold, algorithm);
 
     host({1024, 1024});
+}
+
+void add_softmax_rows(std::string_view type, const extents& shape) {
+    const auto add = [s = bench::shape{shape[0], shape[1]}]<class T>(T) {
+        for (const auto algorithm : softmax_algorithms()) heddle_row<T>(s, temperature::cold, algorithm);
+        comparison<T>(s, temperature::cold);
+    };
+    if (type == "f16") return add(half{});
+    if (type == "bf16") return add(bfloat16{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

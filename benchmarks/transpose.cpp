@@ -1,5 +1,5 @@
+#include "benchmarks/ladders/ladder.hpp"
 #include "benchmarks/operations.hpp"
-#include "benchmarks/support/ceilings.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -18,8 +18,8 @@ namespace {
 
 template <class T>
 problem matrix(std::int64_t rows, std::int64_t cols) {
-    return {fmt::format("transpose/{}/{}x{}", dtype<T>, rows, cols),
-            2.0 * sizeof(T) * static_cast<double>(rows * cols)};
+    const double bytes = sizeof(T) * static_cast<double>(rows * cols);
+    return {fmt::format("transpose/{}/{}x{}", dtype<T>, rows, cols), bytes, bytes};
 }
 
 /// `call` takes the source, rows x cols, and the destination, cols x rows.
@@ -72,8 +72,8 @@ void comparison(std::int64_t rows, std::int64_t cols, temperature temperature = 
 
 /// A row-major source and a column-major destination: rows are copied.
 void same_order(std::int64_t rows, std::int64_t cols) {
-    const problem problem{fmt::format("transpose/f32/{}x{}-same-order", rows, cols),
-                          matrix<float>(rows, cols).bytes};
+    problem problem = matrix<float>(rows, cols);
+    problem.name += "-same-order";
     device_row(problem, "heddle", temperature::cold, [=] {
         return [=, from = random_on_device<float>(rows * cols),
                 to = device_buffer<float>(rows * cols, stream())]() mutable {
@@ -96,7 +96,6 @@ void host(std::int64_t rows, std::int64_t cols) {
 }  // namespace
 
 void register_transpose() {
-    copy_ceiling();
     comparison<float>(4096, 4096);
     comparison<float>(65536, 1024);
     comparison<float>(1024, 65536);
@@ -117,6 +116,18 @@ void register_transpose() {
     same_order(4096, 4096);
 
     host(4096, 4096);
+}
+
+void add_transpose_rows(std::string_view type, const extents& shape) {
+    const auto add = [rows = shape[0], cols = shape[1]]<class T>(T) {
+        for (const auto algorithm : transpose_algorithms())
+            heddle_row<T>(rows, cols, temperature::cold, algorithm);
+        comparison<T>(rows, cols);
+    };
+    if (type == "f64") return add(double{});
+    if (type == "f16") return add(half{});
+    if (type == "u8") return add(std::uint8_t{});
+    add(float{});
 }
 
 }  // namespace heddle::bench

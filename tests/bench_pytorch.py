@@ -16,9 +16,6 @@ import tempfile
 import types
 import unittest
 
-MEGABYTES = 1e12  # bytes a second at which a microsecond moves one
-
-
 def script(name: str) -> types.ModuleType:
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(root / "scripts" / name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -27,81 +24,67 @@ def script(name: str) -> types.ModuleType:
     return module
 
 
-def row(name: str, family: int, **fields: object) -> dict:
-    name += "/iterations:1/manual_time"
-    return {"name": name, "run_name": name, "family_index": family, "run_type": "iteration", "repetitions": 5,
-            "real_time": 10.0, "time_unit": "us", "bytes_per_second": 40 * MEGABYTES} | fields
+def row(name: str, **fields: object) -> dict:
+    operation, dtype, shape, library, *hot = name.split("/")
+    library, _, rung = library.partition(":")
+    return {"operation": operation, "type": dtype, "shape": shape, "library": library, "rung": rung or None,
+            "hot": bool(hot), "bytes": 65536.0, "operations": None, "us": 10.0, "spread": 0.01, "repetitions": 5, "calls": 20,
+            "limit": {"ceiling": "memory", "us": 8.0}, "error": None} | fields
 
 
-# As a program leaves it: in the order of the run.
 RECORD = {
-    "context": {"date": "2026-01-01T00:00:00+00:00", "gpu_name": "GPU"},
-    "benchmarks": [
-        row("softmax/f32/64x128/heddle/hot", 7, real_time=5.0, bytes_per_second=80 * MEGABYTES),
-        row("softmax/f32/64x128/heddle", 1),
-        row("softmax/f32/64x128/heddle", 1),
-        row("softmax/f32/64x128/heddle", 1, run_type="aggregate"),
-        row("softmax/f32/64x128/cudnn", 2),
-        row("softmax/f32/64x128/heddle:naive", 3),
-        row("softmax/f32/32x32/heddle:naive", 4),
-        row("transpose/f32/64x128-same-order/heddle", 5),
-        row("exclusive_scan/f32/64/heddle", 6),
-        row("softmax/f32/8x8/heddle", 8, error_occurred=True, error_message="no"),
-        row("softmax/f32/8x8/heddle:naive", 9, error_occurred=True, error_message="no"),
-        row("copy/u8/1073741824/cuda", 0),
+    "schema": 1, "gpu": {"name": "GPU", "l2_bytes": 1}, "peers": {"cudnn": "9"}, "ceilings": [],
+    "rows": [
+        row("softmax/f32/64x128/heddle"),
+        row("softmax/f32/64x128/cudnn"),
+        row("softmax/f32/64x128/heddle:naive"),
+        row("softmax/f32/32x32/heddle:naive"),
+        row("transpose/f32/64x128-same-order/heddle"),
+        row("exclusive_scan/f32/64/heddle"),
+        row("softmax/f32/64x128/heddle/hot", us=5.0),
+        row("softmax/f32/8x8/heddle", error="no"),
+        row("sobel_x/u8c1/8x8/heddle"),
     ],
 }
-COLD, HOT = "softmax/f32/64x128/pytorch", "softmax/f32/64x128/pytorch/hot"
 
 
 class BenchPytorch(unittest.TestCase):
     def added(self, record: dict, seconds: float = 20e-6) -> dict:
         return bench_pytorch.with_pytorch(record, "2.0", lambda case: bench_pytorch.Measurement(seconds, 7))
 
-    def rows(self, record: dict, name: str) -> list[dict]:
-        return [row for row in record["benchmarks"] if row["run_name"] == name]
+    def rows(self, record: dict) -> list[dict]:
+        return [row for row in record["rows"] if row["library"] == "pytorch"]
 
     def test_adds_the_cases_that_both_have(self) -> None:
         before = copy.deepcopy(RECORD)
         record = self.added(RECORD)
         self.assertEqual(RECORD, before)
-        self.assertEqual(record["benchmarks"][:len(RECORD["benchmarks"])], RECORD["benchmarks"])
-        self.assertEqual({row["run_name"] for row in record["benchmarks"][len(RECORD["benchmarks"]):]}, {COLD, HOT})
-        for name, family in ((COLD, 10), (HOT, 11)):  # behind all others, in heddle's order
-            rows = self.rows(record, name)
-            self.assertEqual(sorted(row["repetition_index"] for row in rows), [0, 1, 2, 3, 4])
-            self.assertEqual({row["family_index"] for row in rows}, {family})
-        self.assertEqual(record["context"], RECORD["context"] | {"pytorch": "2.0"})
-
-    def test_moves_the_bytes_of_heddles_row(self) -> None:
-        record = self.added(RECORD)
-        for name in (COLD, HOT):  # 400 MB, in 20 us
-            self.assertAlmostEqual(self.rows(record, name)[0]["bytes_per_second"], 20 * MEGABYTES, delta=1)
-            self.assertNotIn("flops_per_second", self.rows(record, name)[0])
+        self.assertEqual(record["rows"][:len(RECORD["rows"])], RECORD["rows"])
+        expected = {"us": 20.0, "spread": 0.0, "calls": 7}
+        self.assertEqual(self.rows(record), [row("softmax/f32/64x128/pytorch", **expected),
+                                             row("softmax/f32/64x128/pytorch/hot", **expected)])
+        self.assertEqual(record["peers"], {"cudnn": "9", "pytorch": "2.0"})
 
     def test_replaces_former_rows(self) -> None:
-        first = self.added(RECORD)
-        second = self.added(first, 40e-6)
-        self.assertEqual(len(second["benchmarks"]), len(first["benchmarks"]))
-        self.assertEqual({row["real_time"] for row in self.rows(second, COLD)}, {40.0})
-        self.assertEqual({row["family_index"] for row in self.rows(second, COLD)}, {10})
-
-    def test_tables_show_it_as_a_peer(self) -> None:
-        table = bench_table.table(self.added(RECORD), False, "64x128$")
-        header, _, shown = table.splitlines()[:3]
-        self.assertEqual(header.split(" | ")[-1], "pytorch |")
-        self.assertIn("20.0 us (2.00x)", shown)
+        second = self.added(self.added(RECORD), 40e-6)
+        self.assertEqual(len(second["rows"]), len(RECORD["rows"]) + 2)
+        self.assertEqual({row["us"] for row in self.rows(second)}, {40.0})
 
     def test_a_failing_call_fails_its_row_alone(self) -> None:
-        def measure(case: object) -> object:
-            if case.hot:
+        def measure(case: dict) -> object:
+            if case["hot"]:
                 raise RuntimeError("out of memory")
             return bench_pytorch.Measurement(20e-6, 7)
 
-        record = bench_pytorch.with_pytorch(RECORD, "2.0", measure)
-        self.assertEqual({row.get("error_message") for row in self.rows(record, HOT)}, {"out of memory"})
-        self.assertEqual({row.get("error_message") for row in self.rows(record, COLD)}, {None})
-        self.assertNotIn("pytorch", bench_table.read(record).cases["softmax f32 64x128 hot"])
+        cold, hot = self.rows(bench_pytorch.with_pytorch(RECORD, "2.0", measure))
+        self.assertEqual((cold["error"], hot["error"]), (None, "out of memory"))
+        self.assertNotIn("us", hot)
+
+    def test_writes_a_row_a_line(self) -> None:
+        record = self.added(RECORD)
+        text = bench_pytorch.text_of(record)
+        self.assertEqual(json.loads(text), record)
+        self.assertEqual(sum(line.startswith('  {"operation":') for line in text.splitlines()), len(record["rows"]))
 
     def test_leaves_the_record_where_pytorch_cannot_run(self) -> None:
         cuda = "import types\n__version__ = '2.0'\ncuda = types.SimpleNamespace(is_available=lambda: {}, " \
@@ -125,5 +108,4 @@ if __name__ == "__main__":
     sys.dont_write_bytecode = True
     root = pathlib.Path(sys.argv.pop()).resolve()
     bench_pytorch = script("bench-pytorch")
-    bench_table = script("bench-table")
     unittest.main()

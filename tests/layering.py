@@ -46,6 +46,7 @@ LAYERS = [
                       r"kernels/device/driver_function\.hpp"]),
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/(device|frame)/.+"]),
+    Layer(r"tests/benchmarks/.+", [PUBLIC, r"tests/.+", r"benchmarks/.+\.hpp"]),
     Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),
@@ -127,6 +128,7 @@ def self_test() -> int:
         "src/reduce.cpp": '#include "kernels/reduce/launch.hpp"\n#include "src/a.hpp"\n#include <fmt/format.h>\n',
         "tests/device/tile.cu": '#include "kernels/device/tile.cuh"\n',
         "tests/reduce.cpp": '#include "tests/support/gpu.hpp"\n#include <cublas_v2.h>\n#include <heddle/view.hpp>\n',
+        "tests/benchmarks/limits.cpp": '#include "benchmarks/limits.hpp"\n',
         "benchmarks/reduce.cpp": '#include "benchmarks/support/timer.hpp"\n#include <cub/cub.cuh>\n',
         "examples/demo/main.cpp": "#include <heddle/heddle.hpp>\n#include <png.h>\n",
     }
@@ -163,6 +165,7 @@ def self_test() -> int:
         ("src/matmul.cpp", "kernel<<<1, 1>>>();", "launches a kernel"),
         ("tests/matmul.cpp", '#include "src/a.hpp"', "src/a.hpp"),
         ("tests/matmul.cpp", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
+        ("tests/reduce.cpp", '#include "benchmarks/limits.hpp"', "benchmarks/limits.hpp"),
         ("tests/device/block.cu", '#include "kernels/matmul/launch.hpp"', "kernels/matmul/launch.hpp"),
         ("benchmarks/matmul.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
         ("examples/demo/other.cpp", '#include "src/a.hpp"', "src/a.hpp"),

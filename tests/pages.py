@@ -10,7 +10,6 @@ usage: pages.py ROOT BUILD FOLDER...  BUILD is what pages call build/release; FO
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import pathlib
 import re
@@ -99,17 +98,16 @@ def commands_of(block: Block) -> typing.Iterator[tuple[int, list[str]]]:
             words = []
 
 
-def wrong_with_row(tree: Tree, pattern: str) -> list[str]:
-    return [] if any(re.search(pattern, row) for row in tree.rows) else [f"no row of a record fits {pattern!r}"]
+def wrong_with_filter(tree: Tree, words: list[str]) -> list[str]:
+    if "--filter" not in words[:-1]:
+        return []
+    pattern = words[words.index("--filter") + 1]
+    return [] if any(re.search(pattern, row) for row in tree.rows) else [f"no benchmark's row fits {pattern!r}"]
 
 
 def wrong_with_program(tree: Tree, words: list[str]) -> list[str]:
     program = words[0].removeprefix("build/release/")
-    found = [] if program in tree.targets else [f"the build makes no {program}"]
-    for word in words[1:]:
-        if word.startswith("--benchmark_filter="):
-            found += wrong_with_row(tree, word.split("=", 1)[1])
-    return found
+    return [*([] if program in tree.targets else [f"the build makes no {program}"]), *wrong_with_filter(tree, words)]
 
 
 def wrong_with_script(tree: Tree, words: list[str]) -> list[str]:
@@ -119,9 +117,7 @@ def wrong_with_script(tree: Tree, words: list[str]) -> list[str]:
     options = [word.split("=", 1)[0] for word in words[1:] if word.startswith("-")]
     found = [f"{words[0]} has no option {option}" for option in options
              if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", tree.scripts[name])]
-    if "--filter" in words[:-1]:
-        found += wrong_with_row(tree, words[words.index("--filter") + 1])
-    return found
+    return found + wrong_with_filter(tree, words)
 
 
 def wrong_with_cmake(tree: Tree, words: list[str]) -> list[str]:
@@ -211,9 +207,6 @@ def kernels_of(root: pathlib.Path) -> set[str]:
 
 
 def read_tree(root: pathlib.Path, build: pathlib.Path) -> Tree:
-    rows: set[str] = set()
-    for record in root.glob("docs/measurements/*/*.json"):
-        rows.update(row["name"] for row in json.loads(record.read_text()).get("benchmarks", []))
     return Tree(
         scripts={file.name: file.read_text() for file in (root / "scripts").iterdir()
                  if file.is_file() and os.access(file, os.X_OK)},
@@ -221,7 +214,7 @@ def read_tree(root: pathlib.Path, build: pathlib.Path) -> Tree:
                  for kind in ("configure", "build", "test")},
         variables=set(re.findall(r"^(\w+):", (build / "CMakeCache.txt").read_text(), re.M)),
         targets=set(re.findall(r"^(\S+): ", output("cmake", "--build", build, "--", "-t", "targets", "all"), re.M)),
-        rows=rows,
+        rows=set(output(build / "benchmarks/heddle-bench", "list").splitlines()),
         kernels=kernels_of(root),
         count_tests=lambda pattern: int(
             re.search(r"Total Tests: (\d+)", output("ctest", "--test-dir", build, "-N", "-R", pattern))[1]))
@@ -261,7 +254,7 @@ def check(root: pathlib.Path, build: pathlib.Path) -> int:
 
 PLANTED = Tree(
     scripts={"bench": "--filter) --build)"}, presets={"configure": {"release"}, "build": {"release"}, "test": {"release"}},
-    variables={"BUILD_SHARED_LIBS"}, targets={"test_a", "tests/test_a", "lib.a"}, rows={"add/f32/8/heddle:naive/iterations:1"},
+    variables={"BUILD_SHARED_LIBS"}, targets={"test_a", "tests/test_a", "lib.a"}, rows={"add/f32/8/heddle:naive"},
     kernels={"naive"}, count_tests=lambda pattern: len(re.findall(pattern, "layering")))
 RIGHT = r"""
 `ctest --test-dir build/release -R layering` and `scripts/bench`.
@@ -279,7 +272,7 @@ cuobjdump -sass $object | grep -o FFMA | sort > sorted
 ```
 ```sh gpu
 ncu -k regex:^naive -c 1 \
-    build/release/tests/test_a --benchmark_filter='heddle:naive/iter'
+    build/release/tests/test_a --filter 'heddle:naive$'
 ncu -i report
 compute-sanitizer --tool racecheck build/release/tests/test_a
 ```
@@ -292,7 +285,7 @@ WRONG = [
     "ctest --test-dir build/none", "ctest --test-dir build/release -R none", "cmake --preset none", "cmake --build --preset none",
     "cmake --build --preset release --target none", "cmake --build build/none", "cmake --install build/none",
     "cmake --preset release -DNONE=1", "cmake --preset release -D NONE=1", "cmake --preset release --none",
-    "build/release/none", "build/release/tests/test_a --benchmark_filter=none", "ncu -k regex:none build/release/tests/test_a",
+    "build/release/none", "build/release/tests/test_a --filter none", "ncu -k regex:none build/release/tests/test_a",
     "ncu build/release/none", "ncu -c 1", "compute-sanitizer build/release/none", "none", "cuobjdump a | none",
     "cuobjdump a > file | none",
     "cmake --preset release \\\n    && none",

@@ -9,6 +9,11 @@
 
 namespace heddle::bench {
 
+const loaded_library& cublas_library() {
+    static const loaded_library library("cuBLAS", "libcublas.so." HEDDLE_STRING(CUBLAS_VER_MAJOR));
+    return library;
+}
+
 cublasHandle_t cublas_handle() {
     static const cublasHandle_t handle = [] {
         constexpr std::size_t workspace_bytes = std::size_t{64} << 20;

@@ -20,6 +20,23 @@
 namespace heddle::bench {
 namespace {
 
+const loaded_library& cublas_lt_library() {
+    static const loaded_library library("cuBLASLt", "libcublasLt.so." HEDDLE_STRING(CUBLAS_VER_MAJOR));
+    return library;
+}
+
+HEDDLE_LOADED(cublas_lt_library, cublasLtCreate);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmul);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmulAlgoGetHeuristic);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmulDescCreate);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmulDescDestroy);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmulDescSetAttribute);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmulPreferenceCreate);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmulPreferenceDestroy);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatmulPreferenceSetAttribute);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatrixLayoutCreate);
+HEDDLE_LOADED(cublas_lt_library, cublasLtMatrixLayoutDestroy);
+
 constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 constexpr int most_candidates = 32;
 constexpr int timed_calls = 10;
@@ -44,7 +61,7 @@ const library& cublas_lt() {
     return created;
 }
 
-template <auto destroy>
+template <const auto& destroy>
 struct destroyer {
     template <class T>
     void operator()(T* object) const {

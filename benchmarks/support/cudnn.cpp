@@ -6,6 +6,11 @@
 
 namespace heddle::bench {
 
+const loaded_library& cudnn_library() {
+    static const loaded_library library("cuDNN", "libcudnn.so." HEDDLE_STRING(CUDNN_MAJOR));
+    return library;
+}
+
 cudnnHandle_t cudnn_handle() {
     static const cudnnHandle_t handle = [] {
         cudnnHandle_t created = nullptr;

@@ -2,6 +2,7 @@
 
 #if HEDDLE_HAS_CUDNN
 
+#include "benchmarks/support/loaded_library.hpp"
 #include "benchmarks/support/rows.hpp"
 
 #include <cudnn.h>
@@ -13,6 +14,35 @@
 
 namespace heddle::bench {
 
+const loaded_library& cudnn_library();
+
+HEDDLE_LOADED(cudnn_library, cudnnActivationForward);
+HEDDLE_LOADED(cudnn_library, cudnnConvolutionForward);
+HEDDLE_LOADED(cudnn_library, cudnnCreate);
+HEDDLE_LOADED(cudnn_library, cudnnCreateActivationDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnCreateConvolutionDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnCreateFilterDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnCreateReduceTensorDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnCreateTensorDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnDestroyActivationDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnDestroyConvolutionDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnDestroyFilterDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnDestroyReduceTensorDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnDestroyTensorDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnFindConvolutionForwardAlgorithm);
+HEDDLE_LOADED(cudnn_library, cudnnGetErrorString);
+HEDDLE_LOADED(cudnn_library, cudnnGetReductionWorkspaceSize);
+HEDDLE_LOADED(cudnn_library, cudnnGetVersion);
+HEDDLE_LOADED(cudnn_library, cudnnReduceTensor);
+HEDDLE_LOADED(cudnn_library, cudnnSetActivationDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnSetConvolution2dDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnSetConvolutionMathType);
+HEDDLE_LOADED(cudnn_library, cudnnSetFilter4dDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnSetReduceTensorDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnSetStream);
+HEDDLE_LOADED(cudnn_library, cudnnSetTensor4dDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnSoftmaxForward);
+
 inline void check(cudnnStatus_t status, std::source_location where = std::source_location::current()) {
     if (status != CUDNN_STATUS_SUCCESS) fail("cuDNN", cudnnGetErrorString(status), where);
 }
@@ -23,10 +53,10 @@ cudnnHandle_t cudnn_handle();
 std::string cudnn_version();
 
 /// A cuDNN descriptor that destroys itself.
-template <auto Create, auto Destroy>
+template <const auto& Create, const auto& Destroy>
 class cudnn_descriptor {
     template <class Handle>
-    static Handle handle_of(cudnnStatus_t (*)(Handle*));
+    static Handle handle_of(const loaded_function<cudnnStatus_t(Handle*)>&);
     using handle = decltype(handle_of(Create));
 
     struct destroy {

@@ -16,21 +16,6 @@ __global__ void spin_kernel(std::int64_t duration) {
     }
 }
 
-/// As many independent chains as hide the latency of an FMA.
-constexpr int chains = 8;
-
-__global__ void __launch_bounds__(fma_block) fma_kernel(float factor, float summand, float* sink) {
-    float value[chains];
-    for (int chain = 0; chain < chains; ++chain)
-        value[chain] = static_cast<float>(threadIdx.x * chains + chain) / (fma_block * chains);
-#pragma unroll 16
-    for (std::int64_t step = 0; step < fma_per_thread / chains; ++step)
-        for (int chain = 0; chain < chains; ++chain) value[chain] = fmaf(value[chain], factor, summand);
-    float sum = 0;
-    for (int chain = 0; chain < chains; ++chain) sum += value[chain];
-    if (sum == factor) *sink = sum;  // keeps the chains; it does not happen
-}
-
 constexpr int read_block = 1024;
 
 __global__ void __launch_bounds__(read_block) read_kernel(const uint4* data, std::int64_t packets) {
@@ -55,11 +40,6 @@ void read(const std::byte* data, std::int64_t bytes, cuda::stream_ref stream) {
 
 void spin(std::chrono::nanoseconds duration, cuda::stream_ref stream) {
     spin_kernel<<<1, 1, 0, stream.get()>>>(duration.count());
-    check(cudaGetLastError());
-}
-
-void fma_chains(int blocks, float* sink, cuda::stream_ref stream) {
-    fma_kernel<<<blocks, fma_block, 0, stream.get()>>>(-0.999f, 0.4321f, sink);
     check(cudaGetLastError());
 }
 

@@ -6,9 +6,15 @@
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
-#include <nppcore.h>
+#include <npp.h>
 
 namespace heddle::bench {
+
+/// That of the filters, with NPP's core, which it needs.
+const loaded_library& npp_library() {
+    static const loaded_library library("NPP", "libnppif.so." HEDDLE_STRING(NPP_VER_MAJOR));
+    return library;
+}
 
 const NppStreamContext& npp_context() {
     static const NppStreamContext context = [] {

@@ -7,7 +7,8 @@
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
-#include <benchmark/benchmark.h>
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <set>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,12 +31,12 @@ bool has_device() {
 }
 
 namespace {
-bool row_failed = false;
+bool is_profiled = false;
 std::deque<registered_row> all_rows;  // whose elements stay where they are
 }  // namespace
 
-bool any_row_failed() {
-    return row_failed;
+void profile_instead_of_timing() {
+    is_profiled = true;
 }
 
 cuda::stream_ref stream() {
@@ -52,8 +54,6 @@ namespace {
 using seconds = std::chrono::duration<double>;
 using clock = std::chrono::steady_clock;
 
-/// What one repetition of a row may take. A call that takes longer is timed once.
-constexpr seconds device_budget{25e-3};
 constexpr seconds host_budget{100e-3};
 constexpr std::int64_t most_cold_calls = 100;
 constexpr std::size_t most_host_calls = 100;
@@ -99,7 +99,7 @@ void flush_l2() {
     read(zeros.data(), static_cast<std::int64_t>(zeros.size()), stream());
 }
 
-measurement time_cold(const std::function<void()>& call) {
+measurement time_cold(const std::function<void()>& call, seconds budget) {
     static std::array<interval, most_cold_calls> intervals;
     const auto time = [&](interval& interval) {
         flush_l2();
@@ -112,7 +112,7 @@ measurement time_cold(const std::function<void()>& call) {
     const auto begin = clock::now();
     time(intervals.front());
     synchronize();
-    const std::int64_t calls = calls_within(device_budget, clock::now() - begin, most_cold_calls);
+    const std::int64_t calls = calls_within(budget, clock::now() - begin, most_cold_calls);
     const std::span taken = std::span(intervals).first(calls);
     for (interval& interval : taken.subspan(1)) time(interval);
     synchronize();
@@ -122,7 +122,7 @@ measurement time_cold(const std::function<void()>& call) {
     return {median(std::move(times)), calls};
 }
 
-measurement time_hot(const std::function<void()>& call) {
+measurement time_hot(const std::function<void()>& call, seconds budget) {
     static interval batch;
     const auto time = [&](const std::int64_t calls) -> seconds {
         batch.start.record(stream());
@@ -133,32 +133,28 @@ measurement time_hot(const std::function<void()>& call) {
     };
 
     const seconds estimate = time(1);
-    const std::int64_t calls = calls_within(device_budget, estimate, most_hot_calls);
+    const std::int64_t calls = calls_within(budget, estimate, most_hot_calls);
     return {calls == 1 ? estimate.count() : time(calls).count(), calls};
 }
 
-/// Runs one row's measurement as one iteration, however many calls it makes.
-void run(benchmark::State& state, const problem& problem, const std::function<measurement()>& measure) {
-    using benchmark::Counter;
-    std::int64_t calls = 0;
-    for (auto _ : state) {
-        const measurement result = measure();
-        state.SetIterationTime(result.seconds);
-        calls = result.calls;
-    }
-    if (problem.bytes > 0)
-        state.counters["bytes_per_second"] = Counter(problem.bytes, Counter::kIsIterationInvariantRate);
-    if (problem.operations > 0)
-        state.counters["flops_per_second"] = Counter(problem.operations, Counter::kIsIterationInvariantRate);
-    state.counters["calls"] = static_cast<double>(calls);
+/// One call for a profiler to see.
+void profile(const std::function<void()>& call) {
+    check(cudaProfilerStart());
+    call();
+    synchronize();
+    check(cudaProfilerStop());
 }
 
 }  // namespace
 
-measurement time_on_device(const std::function<void()>& call, temperature temperature) {
+measurement time_on_device(const std::function<void()>& call, temperature temperature, seconds budget) {
     call();  // loads the kernels
     synchronize();
-    return temperature == temperature::cold ? time_cold(call) : time_hot(call);
+    if (is_profiled) {
+        profile(call);
+        return {0, 1};
+    }
+    return temperature == temperature::cold ? time_cold(call, budget) : time_hot(call, budget);
 }
 
 measurement time_on_host(const std::function<void()>& call) {
@@ -178,7 +174,7 @@ measurement time_on_host(const std::function<void()>& call) {
 measurement time_of_enqueueing(const std::function<void()>& call) {
     call();  // loads the kernels
     std::vector<double> times;
-    for (const auto begin = clock::now(); times.empty() || clock::now() - begin < device_budget;) {
+    for (const auto begin = clock::now(); times.empty() || clock::now() - begin < usual_budget;) {
         synchronize();
         const auto batch = clock::now();
         for (std::int64_t index = 0; index < calls_a_batch; ++index) call();
@@ -189,39 +185,19 @@ measurement time_of_enqueueing(const std::function<void()>& call) {
     return {median(std::move(times)), calls};
 }
 
-void add_row(const problem& problem, std::string_view library, std::string_view suffix, bool on_device,
+void add_row(const problem& problem, std::string_view library, temperature temperature, bool on_device,
              std::function<measurement()> measure) {
-    // Operations share ceilings, and the top rung of a ladder is also the one beside the peers.
+    // The top rung of a ladder is also the one beside the peers.
     static std::set<std::string> names;
+    const std::string_view suffix = temperature == temperature::hot ? "/hot" : "";
     const auto [name, is_new] = names.insert(fmt::format("{}/{}{}", problem.name, library, suffix));
-    if (is_new) all_rows.push_back({*name, problem, on_device, std::move(measure)});
+    if (is_new) all_rows.push_back({*name, problem, temperature, on_device, std::move(measure)});
 }
 
 }  // namespace detail
 
 const std::deque<registered_row>& registered_rows() {
     return all_rows;
-}
-
-void hand_over(const registered_row& row) {
-    if (row.on_device && !has_device()) return;
-    const auto body = [&row](benchmark::State& state) {
-        try {
-            if (row.on_device &&
-                row.problem.bytes > static_cast<double>(traits_of(current_device()).global_memory_bytes))
-                throw unsupported("more memory than the device has");
-            detail::run(state, row.problem, row.measure);
-        } catch (const unsupported& error) {
-            state.SkipWithError(error.what());
-        } catch (const std::exception& error) {
-            row_failed = true;
-            state.SkipWithError(error.what());
-        }
-    };
-    benchmark::RegisterBenchmark(row.name.c_str(), body)
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMicrosecond);
 }
 
 }  // namespace heddle::bench

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace heddle::bench {
+
+using extents = std::vector<std::int64_t>;
+
+/// How far sampled elements of a rung's result are from float64, and how far they may be (docs/accuracy.md).
+struct accuracy {
+    double error;
+    double bound;
+    std::int64_t elements;     ///< that were compared
+    std::string_view measure;  ///< of which error and bound are shares
+
+    /// NaN is none.
+    [[nodiscard]] bool is_within_bound() const { return error <= bound; }
+};
+
+/// An operation whose rungs run at any shape.
+struct ladder {
+    std::string_view operation;           ///< as in the names of rows
+    std::string_view shape;               ///< how one is written: MxNxK
+    bench::extents of_size;               ///< the extents for --size N, with 0 for N
+    std::vector<std::string_view> types;  ///< the first where none is asked for
+    /// Adds the cold rows of one shape: every rung, the plain call and the peers.
+    void (*add_rows)(std::string_view type, const extents& shape);
+    /// Runs a rung on random elements. The device may lack what it needs.
+    /// @throws unsupported  the rung cannot run that
+    accuracy (*check)(std::string_view type, const extents& shape, std::string_view rung);
+};
+
+std::span<const ladder> ladders();
+
+// Of the files benchmarks/<operation>.cpp.
+void add_gaussian_blur_rows(std::string_view type, const extents& shape);
+void add_matmul_rows(std::string_view type, const extents& shape);
+void add_matmul_16_bit_rows(std::string_view type, const extents& shape);
+void add_sigmoid_rows(std::string_view type, const extents& shape);
+void add_softmax_rows(std::string_view type, const extents& shape);
+void add_sum_rows(std::string_view type, const extents& shape);
+void add_transpose_rows(std::string_view type, const extents& shape);
+
+// Of the files benchmarks/ladders/<operation>.cpp.
+accuracy check_gaussian_blur(std::string_view type, const extents& shape, std::string_view rung);
+accuracy check_matmul(std::string_view type, const extents& shape, std::string_view rung);
+accuracy check_sigmoid(std::string_view type, const extents& shape, std::string_view rung);
+accuracy check_softmax(std::string_view type, const extents& shape, std::string_view rung);
+accuracy check_sum(std::string_view type, const extents& shape, std::string_view rung);
+accuracy check_transpose(std::string_view type, const extents& shape, std::string_view rung);
+
+}  // namespace heddle::bench

@@ -1,0 +1,30 @@
+#include "benchmarks/ladders/ladder.hpp"
+
+namespace heddle::bench {
+
+std::span<const ladder> ladders() {
+    static const ladder table[] = {
+        {"matmul",
+         "MxNxK",
+         {0, 0, 0},
+         {"f32", "tf32", "bf16", "f16"},
+         [](std::string_view type, const extents& shape) {
+             const bool of_16_bit = type == "bf16" || type == "f16";
+             (of_16_bit ? add_matmul_16_bit_rows : add_matmul_rows)(type, shape);
+         },
+         check_matmul},
+        {"sum", "N", {0}, {"f32", "f64", "f16", "bf16"}, add_sum_rows, check_sum},
+        {"sigmoid", "N", {0}, {"f32", "f64", "f16", "bf16"}, add_sigmoid_rows, check_sigmoid},
+        {"softmax", "ROWSxCOLS", {0, 0}, {"f32", "f16", "bf16"}, add_softmax_rows, check_softmax},
+        {"transpose", "ROWSxCOLS", {0, 0}, {"f32", "f64", "f16", "u8"}, add_transpose_rows, check_transpose},
+        {"gaussian_blur",
+         "WIDTHxHEIGHT-rRADIUS",
+         {0, 0, 5},
+         {"f32c1", "f32c3", "f32c4", "u8c1", "u8c3", "u8c4"},
+         add_gaussian_blur_rows,
+         check_gaussian_blur},
+    };
+    return table;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,73 @@
+#include "benchmarks/ladders/check.hpp"
+#include <heddle/matmul.hpp>
+#include <heddle/workspace.hpp>
+
+namespace heddle::bench {
+namespace {
+
+/// As a share of the sum of magnitudes, and so of the product of the norms, which is larger.
+template <class T>
+double bound_of(matmul_algorithm algorithm, std::int64_t depth) {
+    const auto k = static_cast<double>(depth);
+    const double in_group = std::min(k, 64.0) + 4, groups = std::ceil(k / 64), u = float_unit;
+    if constexpr (!std::is_same_v<T, float>) {
+        const double sums = 2 * (k + k / 16 + 20) * u;
+        return sums + unit_of<T> * (1 + sums);
+    } else {
+        switch (algorithm) {
+            case matmul_algorithm::bf16x6:
+                return (2.1 * in_group + 2 * groups + 6) * u;
+            case matmul_algorithm::tf32x3:
+                return (std::ceil(k / 16) + 49) * u;
+            case matmul_algorithm::fp16x3:
+                return (6.3 * in_group + groups + 6) * u + 0x1p-21 + 0x1p-35;
+            case matmul_algorithm::tf32:
+                return 0x1p-10 * (1 + 0x1p-11) + 2 * (k + k / 8 + 20) * u;
+            default:
+                return (k + 4) * u;
+        }
+    }
+}
+
+template <class T>
+accuracy check_of(const extents& shape, std::string_view rung, element_type operands, precision precision) {
+    const std::int64_t m = shape[0], n = shape[1], k = shape[2];
+    const auto algorithm = algorithm_of(rung, matmul_algorithms(operands));
+    const device_buffer<T> a = random_on_device<T>(m * k), b = random_on_device<T>(k * n);
+    device_buffer<T> c(m * n, stream());
+    const matrix_view<const T> a_view{a.data(), m, k}, b_view{b.data(), k, n};
+    const matrix_view<T> c_view{c.data(), m, n};
+    matmul_options options{.algorithm = algorithm, .precision = precision};
+    workspace scratch(matmul_workspace_bytes<T>(a_view, b_view, c_view, stream(), options), stream());
+    options.workspace = scratch;
+    matmul<T>(a_view, b_view, c_view, stream(), options);
+
+    const std::vector<T> as = on_host(a), bs = on_host(b), cs = on_host(c);
+    constexpr std::int64_t most_rows = 32, most_cols = 32;
+    accuracy result{0, bound_of<T>(algorithm, k), 0, "of the norms of A's row and B's column"};
+    for (const std::int64_t row : sampled(m, most_rows))
+        for (const std::int64_t col : sampled(n, most_cols)) {
+            double exact = 0, a_square = 0, b_square = 0;
+            for (std::int64_t l = 0; l < k; ++l) {
+                const double x = at(as, row * k + l), y = at(bs, l * n + col);
+                exact += x * y;
+                a_square += x * x;
+                b_square += y * y;
+            }
+            const double error = std::abs(at(cs, row * n + col) - exact) / std::sqrt(a_square * b_square);
+            result.error = worse(error, result.error);
+            ++result.elements;
+        }
+    return result;
+}
+
+}  // namespace
+
+accuracy check_matmul(std::string_view type, const extents& shape, std::string_view rung) {
+    if (type == "bf16") return check_of<bfloat16>(shape, rung, element_type::bf16, precision::fp32);
+    if (type == "f16") return check_of<half>(shape, rung, element_type::f16, precision::fp32);
+    return check_of<float>(shape, rung, element_type::f32,
+                           type == "tf32" ? precision::tf32 : precision::fp32);
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,64 @@
+#include "benchmarks/ladders/check.hpp"
+#include <heddle/softmax.hpp>
+
+namespace heddle::bench {
+namespace {
+
+/// Of elements of magnitude 1 at most, which are 2 below the maximum at most.
+template <class T>
+double bound_of(softmax_algorithm algorithm, std::int64_t cols) {
+    const auto n = static_cast<double>(cols);
+    double additions = 0, rescalings = 0;
+    switch (algorithm) {
+        case softmax_algorithm::naive:
+            additions = std::min(n, 4096.0) + n / 4096 + 1;
+            break;
+        case softmax_algorithm::online:
+            additions = rescalings = n / 256 + 9;
+            break;
+        default:
+            additions = 64 + n / 512;
+            rescalings = 4 + n / 8192;
+    }
+    constexpr bool is_float = std::is_same_v<T, float>;
+    const double e = is_float ? 3 : 5, s = is_float ? 1 : 3.35;
+    const double sum = s * std::log(n) + 3 * e + additions + rescalings * (e + 2);
+    return (sum + s * 2 + 2 * e + 4) * float_unit + (is_float ? 0 : (1 + 0x1p-8) * unit_of<T>);
+}
+
+template <class T>
+accuracy check_of(const extents& shape, std::string_view rung) {
+    const std::int64_t rows = shape[0], cols = shape[1];
+    const auto algorithm = algorithm_of(rung, softmax_algorithms());
+    const device_buffer<T> x = random_on_device<T>(rows * cols);
+    device_buffer<T> y(rows * cols, stream());
+    softmax<T>({x.data(), rows, cols}, matrix_view<T>{y.data(), rows, cols}, stream(),
+               {.algorithm = algorithm});
+
+    const std::vector<T> xs = on_host(x), ys = on_host(y);
+    // Below half's normal numbers half of the smallest one is a rounding.
+    const double denormal = std::is_same_v<T, half> ? 0x1p-25 : 0;
+    accuracy result{0, bound_of<T>(algorithm, cols), 0, "of the result"};
+    constexpr std::int64_t most_rows = 64;
+    for (const std::int64_t row : sampled(rows, most_rows)) {
+        double sum = 0;
+        for (std::int64_t col = 0; col < cols; ++col) sum += std::exp(at(xs, row * cols + col));
+        for (std::int64_t col = 0; col < cols; ++col) {
+            const double exact = std::exp(at(xs, row * cols + col)) / sum;
+            const double off = std::abs(at(ys, row * cols + col) - exact);
+            result.error = worse(off > denormal ? (off - denormal) / exact : off * 0, result.error);
+            ++result.elements;
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+accuracy check_softmax(std::string_view type, const extents& shape, std::string_view rung) {
+    if (type == "f16") return check_of<half>(shape, rung);
+    if (type == "bf16") return check_of<bfloat16>(shape, rung);
+    return check_of<float>(shape, rung);
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,38 @@
+#include "benchmarks/ladders/check.hpp"
+#include <heddle/device.hpp>
+#include <heddle/reduce.hpp>
+
+namespace heddle::bench {
+namespace {
+
+template <class T>
+accuracy check_of(std::int64_t size, std::string_view rung) {
+    const auto algorithm = algorithm_of(rung, reduce_algorithms());
+    const device_buffer<T> x = random_on_device<T>(size);
+    device_buffer<sum_type<T>> result(1, stream());
+    sum<T>(x, result.data(), stream(), {.algorithm = algorithm});
+
+    long double exact = 0, magnitudes = 0;
+    for (const T element : on_host(x)) {
+        const auto value = static_cast<long double>(static_cast<double>(element));
+        exact += value;
+        magnitudes += std::abs(value);
+    }
+    const double unit = std::is_same_v<T, double> ? unit_of<double> : float_unit;
+    const reduce_problem problem{.size = size, .element_bytes = sizeof(T)};
+    const auto depth = static_cast<double>(reduce_depth(problem, traits_of(current_device()), algorithm));
+    const auto off = std::abs(static_cast<long double>(on_host(result).front()) - exact);
+    return {static_cast<double>(off / magnitudes), depth * unit / (1 - depth * unit), size,
+            "of the sum of magnitudes"};
+}
+
+}  // namespace
+
+accuracy check_sum(std::string_view type, const extents& shape, std::string_view rung) {
+    if (type == "f64") return check_of<double>(shape[0], rung);
+    if (type == "f16") return check_of<half>(shape[0], rung);
+    if (type == "bf16") return check_of<bfloat16>(shape[0], rung);
+    return check_of<float>(shape[0], rung);
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,116 @@
+#include "benchmarks/limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <stdexcept>
+
+namespace heddle::bench {
+namespace {
+
+constexpr std::string_view ceiling_operation = "ceiling/";
+
+/// Of bytes_read and bytes_written, which are not both 0.
+std::optional<double> memory_seconds(const problem& problem, temperature temperature,
+                                     const ceilings& ceilings) {
+    const auto seconds = [&](double bytes, std::string_view name) -> std::optional<double> {
+        if (bytes <= 0) return 0.0;
+        const auto per_second = ceilings.per_second(name, temperature, problem.bytes());
+        if (!per_second) return std::nullopt;
+        return bytes / *per_second;
+    };
+    const double copied = std::min(problem.bytes_read, problem.bytes_written);
+    const auto copying = seconds(2 * copied, "dram_copy");
+    const auto reading = seconds(problem.bytes_read - copied, "dram_read");
+    const auto writing = seconds(problem.bytes_written - copied, "dram_write");
+    if (!copying || !reading || !writing) return std::nullopt;
+    return *copying + *reading + *writing;
+}
+
+/// Of operations, which are not 0.
+std::optional<limit> arithmetic_limit(const problem& problem, temperature temperature,
+                                      const ceilings& ceilings) {
+    const auto by = [&](unit unit, int products) -> std::optional<limit> {
+        const auto per_second = ceilings.per_second(to_string(unit), temperature);
+        if (!per_second) return std::nullopt;
+        return limit{std::string(to_string(unit)), problem.operations * products / *per_second};
+    };
+    const auto by_unit = by(problem.unit, problem.products);
+    if (problem.products == 1 || !by_unit) return by_unit;
+    const auto by_ffma = by(unit::ffma, 1);
+    if (!by_ffma) return std::nullopt;
+    return by_ffma->seconds < by_unit->seconds ? by_ffma : by_unit;
+}
+
+}  // namespace
+
+std::optional<ceiling> ceiling_of(const problem& problem, temperature temperature, double seconds) {
+    std::string_view name = problem.name;
+    if (!name.starts_with(ceiling_operation)) return std::nullopt;
+    name.remove_prefix(ceiling_operation.size());
+    ceiling result{.name = std::string(name), .temperature = temperature};
+    if (const auto slash = name.find('/'); slash != std::string_view::npos) {
+        result.name.resize(slash);
+        result.bytes = problem.bytes();
+    }
+    const double work = problem.operations > 0 ? problem.operations
+                        : problem.bytes() > 0  ? problem.bytes()
+                                               : 1;
+    result.per_second = work / seconds;
+    return result;
+}
+
+void ceilings::add(const ceiling& measured) {
+    if (!(measured.per_second > 0))
+        throw std::invalid_argument("the ceiling " + measured.name + " has no rate above 0");
+    rates_[{measured.name, measured.temperature}][measured.bytes] = measured.per_second;
+}
+
+const ceilings::rates* ceilings::find(std::string_view name, temperature temperature) const {
+    const auto found = rates_.find({std::string(name), temperature});
+    return found == rates_.end() ? nullptr : &found->second;
+}
+
+std::optional<double> ceilings::per_second(std::string_view name, temperature temperature) const {
+    const rates* const all = find(name, temperature);
+    if (!all || !all->contains(0)) return std::nullopt;
+    return all->at(0);
+}
+
+std::optional<double> ceilings::per_second(std::string_view name, temperature temperature,
+                                           double bytes) const {
+    const rates* const all = find(name, temperature);
+    if (!all) return std::nullopt;
+    const auto above = all->lower_bound(bytes);
+    if (above == all->begin() || (above != all->end() && above->first == bytes)) return above->second;
+    const auto below = std::prev(above);
+    if (above == all->end()) return below->second;
+    // Where times are powers of the bytes, so are the rates: the same line, less that of the bytes.
+    const double share = std::log(bytes / below->first) / std::log(above->first / below->first);
+    return std::exp(std::lerp(std::log(below->second), std::log(above->second), share));
+}
+
+std::optional<limit> limit_of(const problem& problem, temperature temperature, const ceilings& ceilings) {
+    if (problem.name.starts_with(ceiling_operation)) return std::nullopt;
+    const bool has_operations = problem.operations > 0 && problem.unit != unit::none;
+    if (problem.bytes() <= 0 && !has_operations) return std::nullopt;
+    limit result{"memory", 0};
+    if (problem.bytes() > 0) {
+        const auto seconds = memory_seconds(problem, temperature, ceilings);
+        if (!seconds) return std::nullopt;
+        result.seconds = *seconds;
+    }
+    if (has_operations) {
+        const auto arithmetic = arithmetic_limit(problem, temperature, ceilings);
+        if (!arithmetic) return std::nullopt;
+        if (arithmetic->seconds > result.seconds) result = *arithmetic;
+    }
+    return result;
+}
+
+bool beats_its_limit(double seconds, const limit& limit) {
+    constexpr double most = 0.05;
+    return seconds < (1 - most) * limit.seconds;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,100 @@
+#include "benchmarks/program/json_file.hpp"
+
+#include "benchmarks/program/record.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace heddle::bench {
+namespace {
+
+std::string text_of(const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string in_lines(const json& content) {
+    std::string text = "{";
+    for (const auto& [key, value] : content.items()) {
+        text += fmt::format("{}\n {}: ", text.size() > 1 ? "," : "", text_of(key));
+        if (!value.is_array() || value.empty()) {
+            text += text_of(value);
+            continue;
+        }
+        const char* before = "[\n  ";
+        for (const json& element : value) {
+            text += before + text_of(element);
+            before = ",\n  ";
+        }
+        text += "\n ]";
+    }
+    return text + "\n}\n";
+}
+
+}  // namespace
+
+json_file::json_file(std::filesystem::path file) : file_(std::move(file)), partial_(file_) {
+    partial_ += ".partial";
+    std::error_code ignored;
+    if (std::filesystem::exists(file_, ignored) && !std::filesystem::is_regular_file(file_, ignored))
+        throw std::runtime_error(fmt::format("cannot write {}: it is no regular file", file_.string()));
+    if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path(), ignored);
+    descriptor_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail("write");
+}
+
+json_file::~json_file() {
+    if (descriptor_ < 0) return;
+    close(descriptor_);
+    unlink(partial_.c_str());
+}
+
+void json_file::fail(const char* what) {
+    throw std::runtime_error(fmt::format("cannot {} {}: {}", what, partial_.string(), std::strerror(errno)));
+}
+
+void json_file::put(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor_, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) fail("write");
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void json_file::write(const json& content) {
+    put(in_lines(content));
+    if (fsync(descriptor_) != 0) fail("write");
+    if (std::rename(partial_.c_str(), file_.c_str()) != 0) fail("rename");
+    close(std::exchange(descriptor_, -1));
+}
+
+double rounded(double value) {
+    return std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
+}
+
+json read_record(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    if (!stream)
+        throw std::runtime_error(fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
+    json content = json::parse(stream, nullptr, false);
+    if (content.is_discarded())
+        throw std::runtime_error(fmt::format("{} is no record: it is cut off, or no JSON", file.string()));
+    if (!content.is_object() || !content.contains("schema") || !content.contains("rows"))
+        throw std::runtime_error(fmt::format("{} is no record of heddle-bench", file.string()));
+    if (content["schema"] != record_schema)
+        throw std::runtime_error(fmt::format("{} is a record of schema {}; this program reads schema {}",
+                                             file.string(), text_of(content["schema"]), record_schema));
+    return content;
+}
+
+}  // namespace heddle::bench

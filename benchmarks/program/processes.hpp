@@ -1,0 +1,29 @@
+#pragma once
+
+#include "benchmarks/program/json_file.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+/// The program that runs.
+std::string own_program();
+
+/// Runs this program with these arguments, without its standard output, and gives its exit status: 128 and the signal's
+/// number where one ended it.
+/// @throws std::runtime_error  it cannot be started
+int run_again(const std::vector<std::string>& arguments);
+
+/// What a command, which is looked up on PATH, prints to standard output and error. Nothing where there is no such program.
+std::optional<std::string> output_of(std::vector<std::string> command);
+
+/// Becomes another program, which is looked up on PATH. Returns only where it cannot.
+void become(const std::vector<std::string>& command);
+
+/// The records of the headline from so many processes, one after the other; fewer where Ctrl-C ended the run.
+/// @throws std::runtime_error  a process left no record
+std::vector<json> headline_of_processes(int processes, int repetitions, const std::string& commit);
+
+}  // namespace heddle::bench

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+
+namespace heddle::bench {
+
+/// Tells on stderr how far a run is: on a terminal in one line that is written anew, else in a plain line now and then.
+class progress {
+  public:
+    /// Of so many rows, each so many times.
+    progress(std::size_t rows, int repetitions);
+    ~progress();
+    progress(const progress&) = delete;
+    progress& operator=(const progress&) = delete;
+
+    /// A row begins a repetition.
+    void begin(std::string_view name);
+    /// A repetition ended, with which its row may be done.
+    void end(bool row_is_done);
+    /// Takes the line away, so that others can be printed.
+    void clear();
+
+  private:
+    using clock = std::chrono::steady_clock;
+
+    std::size_t rows_, runs_;
+    std::size_t rows_done_ = 0, runs_done_ = 0;
+    clock::time_point begin_ = clock::now(), last_ = begin_;
+    bool is_terminal_;
+    bool is_shown_ = false;
+};
+
+}  // namespace heddle::bench

@@ -1,0 +1,242 @@
+#include "benchmarks/program/record.hpp"
+
+#include "benchmarks/headline.hpp"
+#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/support/peers.hpp"
+#include <heddle/device.hpp>
+#include <heddle/version.hpp>
+
+#include <cuda_runtime_api.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <heddle_sources.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace heddle::bench {
+namespace {
+
+std::string cpu_name() {
+    std::ifstream cpus("/proc/cpuinfo");
+    for (std::string line; std::getline(cpus, line);)
+        if (line.starts_with("model name")) return line.substr(line.find(": ") + 2);
+    return "unknown";
+}
+
+std::string now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+std::string cuda_version() {
+    int version = 0;
+    check(cudaRuntimeGetVersion(&version));
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+json gpu() {
+    if (!has_device()) return {{"name", "no GPU"}};
+    const device_traits& device = traits_of(current_device());
+    return {{"name", device.name},
+            {"sms", device.sm_count},
+            {"l2_bytes", device.l2_bytes},
+            {"memory_bytes", device.global_memory_bytes},
+            {"compute_capability",
+             fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor)}};
+}
+
+json watched(const gpu_history& history) {
+    json result = json::object();
+    const auto add = [&](const char* name, const std::vector<double>& values) {
+        if (values.empty()) return;
+        const auto [least, greatest] = std::ranges::minmax(values);
+        result[name] = {rounded(least), rounded(median(values)), rounded(greatest)};
+    };
+    add("sm_mhz", history.sm_mhz);
+    add("memory_mhz", history.memory_mhz);
+    add("power_w", history.power_w);
+    add("temperature_c", history.temperature_c);
+    if (!result.empty()) result["throttled"] = history.throttled;
+    return result;
+}
+
+json number_or_null(double value) {
+    return value > 0 ? json(value) : json(nullptr);
+}
+
+json row_of(const outcome& outcome, const ceilings& ceilings) {
+    const row_name name = parts_of(*outcome.row);
+    json row = {{"operation", name.operation},
+                {"type", name.type},
+                {"shape", name.shape},
+                {"library", name.library},
+                {"rung", name.rung.empty() ? json(nullptr) : json(name.rung)},
+                {"hot", name.temperature == temperature::hot},
+                {"bytes", number_or_null(outcome.row->problem.bytes())}};
+    row["bytes_written"] = number_or_null(outcome.row->problem.bytes_written);
+    row["operations"] = number_or_null(outcome.row->problem.operations);
+    if (!outcome.error.empty()) {
+        row["error"] = outcome.error;
+        return row;
+    }
+    row["us"] = rounded(outcome.median_us());
+    row["spread"] = rounded(outcome.spread());
+    row["repetitions"] = outcome.us.size();
+    row["calls"] = outcome.calls;
+    const auto limit =
+        outcome.row->on_device ? limit_of(outcome.row->problem, name.temperature, ceilings) : std::nullopt;
+    row["limit"] =
+        limit ? json{{"ceiling", limit->ceiling}, {"us", rounded(1e6 * limit->seconds)}} : json(nullptr);
+    row["error"] = nullptr;
+    return row;
+}
+
+void add_process(json& row, const outcome& outcome) {
+    const auto entry = std::ranges::find(headline(), outcome.row->name, &headline_row::name);
+    if (entry != headline().end()) row["peer"] = entry->peer;
+    if (!outcome.error.empty()) return;
+    json samples = json::array();
+    for (const double us : outcome.us) samples.push_back(rounded(us));
+    row["processes"] = json::array({samples});
+}
+
+json ceiling_row(const ceiling& measured, const outcome& outcome) {
+    json row = {{"name", measured.name}};
+    if (measured.bytes > 0) row["bytes"] = measured.bytes;
+    row["hot"] = measured.temperature == temperature::hot;
+    const problem& problem = outcome.row->problem;
+    if (problem.operations > 0 || problem.bytes() > 0) {
+        row["per_second"] = rounded(measured.per_second);
+        row["unit"] = problem.operations > 0 ? "FLOP/s" : "B/s";
+    } else {
+        row["us"] = rounded(outcome.median_us());
+    }
+    return row;
+}
+
+std::optional<ceiling> ceiling_of(const outcome& outcome) {
+    if (outcome.us.empty()) return std::nullopt;
+    return ceiling_of(outcome.row->problem, parts_of(*outcome.row).temperature, 1e-6 * outcome.median_us());
+}
+
+std::string key_of(const json& row) {
+    return fmt::format("{}/{}/{}/{}:{}{}", row["operation"].get<std::string>(),
+                       row["type"].get<std::string>(), row["shape"].get<std::string>(),
+                       row["library"].get<std::string>(), row["rung"].dump(),
+                       row["hot"].get<bool>() ? "/hot" : "");
+}
+
+/// Of the processes' [least, median, greatest].
+json merged_quantity(const json& all) {
+    std::vector<double> least, medians, greatest;
+    for (const json& one : all) {
+        least.push_back(one[0]);
+        medians.push_back(one[1]);
+        greatest.push_back(one[2]);
+    }
+    return {std::ranges::min(least), median(medians), std::ranges::max(greatest)};
+}
+
+json merged_watched(const std::vector<json>& records) {
+    std::map<std::string, json> quantities;
+    std::set<std::string> throttled;
+    for (const json& record : records)
+        for (const auto& [name, value] : record["watched"].items())
+            if (name == "throttled")
+                throttled.merge(value.get<std::set<std::string>>());
+            else
+                quantities[name].push_back(value);
+    json result = json::object();
+    for (const auto& [name, all] : quantities) result[name] = merged_quantity(all);
+    if (!result.empty()) result["throttled"] = throttled;
+    return result;
+}
+
+/// Adds the samples of another process to a row's.
+void add_samples(json& row, const json& other) {
+    if (!row["error"].is_null()) return;
+    if (!other["error"].is_null()) {
+        row["error"] = other["error"];
+        return;
+    }
+    for (const json& process : other["processes"]) row["processes"].push_back(process);
+    std::vector<double> us;
+    for (const json& process : row["processes"])
+        for (const json& sample : process) us.push_back(sample);
+    const auto [least, greatest] = std::ranges::minmax(us);
+    row["us"] = rounded(median(us));
+    row["spread"] = rounded((greatest - least) / 2 / median(us));
+    row["repetitions"] = us.size();
+}
+
+}  // namespace
+
+ceilings ceilings_of(const std::vector<outcome>& outcomes) {
+    ceilings all;
+    for (const outcome& outcome : outcomes)
+        if (const auto measured = ceiling_of(outcome)) all.add(*measured);
+    return all;
+}
+
+json record_of(const run_result& result, const gpu_watcher& watcher, const std::string& commit,
+               bool of_headline) {
+    json record = {{"schema", record_schema},
+                   {"heddle", HEDDLE_VERSION},
+                   {"commit", commit},
+                   {"sources_sha256", HEDDLE_SOURCES_SHA256},
+                   {"date", now()},
+                   {"seconds", static_cast<long>(result.seconds + 0.5)},
+                   {"complete", !result.interrupted},
+                   {"gpu", gpu()},
+                   {"cpu", cpu_name()},
+                   {"driver", watcher.driver().empty() ? "unknown" : watcher.driver()},
+                   {"cuda", cuda_version()},
+                   {"peers", peer_versions()},
+                   {"watched", watched(watcher.history())},
+                   {"ceilings", json::array()},
+                   {"rows", json::array()}};
+    const ceilings ceilings = ceilings_of(result.outcomes);
+    for (const outcome& outcome : result.outcomes) {
+        const auto measured = ceiling_of(outcome);
+        if (measured && !of_headline) {
+            record["ceilings"].push_back(ceiling_row(*measured, outcome));
+            continue;
+        }
+        json& row = record["rows"].emplace_back(row_of(outcome, ceilings));
+        if (of_headline) add_process(row, outcome);
+    }
+    return record;
+}
+
+json merged(const std::vector<json>& records) {
+    json result = records.front();
+    std::map<std::string, json*> by_key;
+    for (json& row : result["rows"]) by_key.emplace(key_of(row), &row);
+    bool complete = result["complete"];
+    long seconds = result["seconds"];
+    for (std::size_t index = 1; index < records.size(); ++index) {
+        complete = complete && records[index]["complete"].get<bool>();
+        seconds += records[index]["seconds"].get<long>();
+        for (const json& row : records[index]["rows"])
+            if (const auto same = by_key.find(key_of(row)); same != by_key.end())
+                add_samples(*same->second, row);
+    }
+    result["seconds"] = seconds;
+    result["complete"] = complete;
+    result["watched"] = merged_watched(records);
+    return result;
+}
+
+std::string commit_or(const std::string& given) {
+    if (!given.empty()) return given;
+    if (const char* named = std::getenv("HEDDLE_COMMIT"); named != nullptr && *named != '\0') return named;
+    return HEDDLE_COMMIT;
+}
+
+}  // namespace heddle::bench

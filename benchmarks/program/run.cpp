@@ -1,0 +1,160 @@
+#include "benchmarks/limits.hpp"
+#include "benchmarks/program/commands.hpp"
+#include "benchmarks/program/gpu_watcher.hpp"
+#include "benchmarks/program/interrupt.hpp"
+#include "benchmarks/program/json_file.hpp"
+#include "benchmarks/program/processes.hpp"
+#include "benchmarks/program/record.hpp"
+#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/runner.hpp"
+#include "benchmarks/program/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+struct request {
+    selection wanted;
+    int repetitions = 5;
+    int processes = 1;
+    std::string commit;
+    std::filesystem::path output = "heddle-bench.json";
+};
+
+/// The ceilings too, by which rows of the device have limits.
+void add_ceilings(rows& all) {
+    const auto on_device = [](const registered_row* row) { return row->on_device; };
+    if (std::ranges::none_of(all, on_device)) return;
+    std::erase_if(all, [](const registered_row* row) { return parts_of(*row).operation == "ceiling"; });
+    rows ceilings;
+    for (const registered_row& row : registered_rows())
+        if (parts_of(row).operation == "ceiling") ceilings.push_back(&row);
+    all.insert(all.begin(), ceilings.begin(), ceilings.end());
+}
+
+std::string text(const json& value) {
+    return value.is_null() ? "" : value.get<std::string>();
+}
+
+std::string name_of(const json& row) {
+    const std::string rung = text(row["rung"]);
+    return fmt::format("{}/{}/{}/{}{}{}{}", text(row["operation"]), text(row["type"]), text(row["shape"]),
+                       text(row["library"]), rung.empty() ? "" : ":", rung,
+                       row["hot"].get<bool>() ? "/hot" : "");
+}
+
+void print_table(const json& record) {
+    fmt::print("{:56} {:>11} {:>7} {:>9}  limit\n", "row", "us", "+-", "of limit");
+    for (const json& row : record["rows"]) {
+        if (!row["error"].is_null()) {
+            fmt::print("{:56} {}\n", name_of(row), text(row["error"]));
+            continue;
+        }
+        const double us = row["us"];
+        fmt::print("{:56} {:11.2f} {:5.1f} %", name_of(row), us, 100 * row["spread"].get<double>());
+        if (!row["limit"].is_null())
+            fmt::print(" {:7.0f} %  {}", 100 * row["limit"]["us"].get<double>() / us,
+                       text(row["limit"]["ceiling"]));
+        fmt::print("\n");
+    }
+}
+
+/// Says which rows failed, and which are faster than what limits them: then they, or the limit, are wrong.
+bool all_is_well(const std::vector<outcome>& outcomes) {
+    const ceilings ceilings = ceilings_of(outcomes);
+    bool fine = true;
+    for (const outcome& outcome : outcomes) {
+        const registered_row& row = *outcome.row;
+        if (outcome.failed) {
+            fmt::print(stderr, "heddle-bench: {} failed: {}\n", row.name, outcome.error);
+            fine = false;
+        }
+        if (!outcome.error.empty() || !row.on_device) continue;
+        const auto limit = limit_of(row.problem, parts_of(row).temperature, ceilings);
+        if (limit && beats_its_limit(1e-6 * outcome.median_us(), *limit)) {
+            fmt::print(stderr,
+                       "heddle-bench: {} takes {:.2f} us, less than 95 % of its limit of {:.2f} us ({}): "
+                       "the row or the ceiling is wrong\n",
+                       row.name, outcome.median_us(), 1e6 * limit->seconds, limit->ceiling);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+void write(json_file& file, const json& record, const request& request) {
+    file.write(record);
+    print_table(record);
+    fmt::print("recorded in {}{}\n", request.output.string(),
+               record["complete"].get<bool>() ? "" : ", incomplete");
+    std::fflush(stdout);
+}
+
+void run_in_processes(const request& request) {
+    if (!request.wanted.headline) throw usage_error("--processes is for --headline");
+    if (!has_device()) throw std::runtime_error("no GPU; the headline has no rows of the host");
+    json_file file(request.output);
+    const std::vector<json> records =
+        headline_of_processes(request.processes, request.repetitions, commit_or(request.commit));
+    if (records.empty()) throw CLI::RuntimeError(interrupted);
+    json record = merged(records);
+    if (std::ssize(records) < request.processes) record["complete"] = false;
+    write(file, record, request);
+    if (!record["complete"].get<bool>()) throw CLI::RuntimeError(interrupted);
+    const auto has_error = [](const json& row) { return !row["error"].is_null(); };
+    if (std::ranges::any_of(record["rows"], has_error)) throw CLI::RuntimeError(failed);
+}
+
+void run_in_this_process(const request& request) {
+    rows all = selected_rows(request.wanted);
+    if (!request.wanted.headline) add_ceilings(all);
+    all = runnable(std::move(all));
+    json_file file(request.output);
+    const gpu_watcher watcher;
+    if (!watcher.why_not().empty())
+        fmt::print(stderr, "heddle-bench: {}; the record has no clocks\n", watcher.why_not());
+    const run_result result = run_rows(all, request.repetitions);
+    write(file, record_of(result, watcher, commit_or(request.commit), request.wanted.headline), request);
+    const bool fine = all_is_well(result.outcomes);
+    if (result.interrupted) throw CLI::RuntimeError(interrupted);
+    if (!fine) throw CLI::RuntimeError(failed);
+}
+
+}  // namespace
+
+void add_run(CLI::App& program) {
+    constexpr int least_repetitions = 5, most = 1000;
+    CLI::App* const command =
+        program.add_subcommand("run", "Time rows, all of them where no filter is given, and write a record");
+    const auto wanted = std::make_shared<request>();
+    add_filters(*command, wanted->wanted);
+    command->add_option("--repetitions", wanted->repetitions, "of each row; the record has their median")
+        ->check(CLI::Range(least_repetitions, most))
+        ->capture_default_str();
+    command
+        ->add_option("--processes", wanted->processes,
+                     "of the headline: run it in so many, one after the other")
+        ->check(CLI::Range(1, most))
+        ->capture_default_str();
+    command->add_option("--commit", wanted->commit,
+                        "what the sources are; without it HEDDLE_COMMIT, or what git said at build time");
+    command->add_option("-o,--output", wanted->output, "the record")
+        ->type_name("FILE")
+        ->capture_default_str();
+    command->callback([wanted] {
+        if (wanted->processes > 1)
+            run_in_processes(*wanted);
+        else
+            run_in_this_process(*wanted);
+    });
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,279 @@
+#include "benchmarks/ladders/ladder.hpp"
+#include "benchmarks/limits.hpp"
+#include "benchmarks/operations.hpp"
+#include "benchmarks/program/commands.hpp"
+#include "benchmarks/program/profile.hpp"
+#include "benchmarks/program/record.hpp"
+#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/runner.hpp"
+#include "benchmarks/program/selection.hpp"
+#include "benchmarks/program/suggestion.hpp"
+#include <heddle/device.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+struct request {
+    std::string operation;
+    std::string rung;
+    std::string type;
+    std::string shape;
+    std::int64_t size = 0;
+    bool profile = false;
+    bool under_profiler = false;
+};
+
+/// One case of an operation, with what is run of it.
+struct rung_case {
+    const bench::ladder* ladder = nullptr;  ///< none: the rows are those that are always there
+    bench::extents extents;
+    const registered_row* rung = nullptr;
+    const registered_row* below = nullptr;  ///< none of the lowest rung
+    rows all;                               ///< these, the plain call and the vendor's, in this order
+};
+
+/// The whole numbers in a shape.
+extents extents_in(std::string_view text) {
+    extents result;
+    for (const char *at = text.data(), *end = at + text.size(); at != end;) {
+        std::int64_t extent = 0;
+        const auto [after, error] = std::from_chars(at, end, extent);
+        if (error == std::errc{}) result.push_back(extent);
+        at = error == std::errc{} ? after : at + 1;
+    }
+    return result;
+}
+
+extents extents_of(const request& request, const ladder& ladder) {
+    extents result = ladder.of_size;
+    if (!request.shape.empty()) {
+        result = extents_in(request.shape);
+        const bool fits = result.size() == ladder.of_size.size() &&
+                          std::ranges::all_of(result, [](std::int64_t extent) { return extent > 0; });
+        if (!fits)
+            throw usage_error(fmt::format("--shape: a shape of {} is written {}, not {}", ladder.operation,
+                                          ladder.shape, request.shape));
+    } else if (request.size > 0) {
+        std::ranges::replace(result, std::int64_t{0}, request.size);
+    } else {
+        throw usage_error(fmt::format("which shape? --size N, or --shape {}", ladder.shape));
+    }
+    return result;
+}
+
+std::string type_of(const request& request, const ladder& ladder) {
+    if (request.type.empty()) return std::string(ladder.types.front());
+    for (const std::string_view type : ladder.types)
+        if (type == request.type || type == request.type + "c1") return std::string(type);
+    throw usage_error(fmt::format("the ladder of {} has no type {}{}", ladder.operation, request.type,
+                                  suggestion(request.type, ladder.types)));
+}
+
+/// Where an operation has no ladder by size: the cold cases that have rows anyway.
+rows registered_case(const request& request) {
+    register_all_rows();
+    const auto fits_shape = [&](std::string_view shape) {
+        if (!request.shape.empty()) return shape == request.shape;
+        const extents all = extents_in(shape);
+        return request.size == 0 ||
+               std::ranges::all_of(all, [&](std::int64_t extent) { return extent == request.size; });
+    };
+    std::vector<std::string_view> operations, rungs, cases;
+    const registered_row* found = nullptr;
+    for (const registered_row& row : registered_rows()) {
+        const row_name name = parts_of(row);
+        if (name.library == "heddle" && !name.rung.empty()) operations.push_back(name.operation);
+        if (name.operation != request.operation || name.temperature == temperature::hot ||
+            name.library != "heddle" || name.rung.empty())
+            continue;
+        rungs.push_back(name.rung);
+        if (name.rung != request.rung) continue;
+        cases.push_back(row.problem.name);
+        if (found == nullptr && fits_shape(name.shape) && (request.type.empty() || name.type == request.type))
+            found = &row;
+    }
+    if (rungs.empty())
+        throw usage_error(fmt::format("no operation {} has rungs{}", request.operation,
+                                      suggestion(request.operation, operations)));
+    if (cases.empty())
+        throw usage_error(fmt::format("{} has no rung {}{}", request.operation, request.rung,
+                                      suggestion(request.rung, rungs)));
+    if (found == nullptr)
+        throw usage_error(fmt::format("{} has no ladder by size, only cases{}", request.operation,
+                                      suggestion(request.shape, cases)));
+    rows all;
+    for (const registered_row& row : registered_rows())
+        if (row.problem.name == found->problem.name) all.push_back(&row);
+    return all;
+}
+
+rung_case case_of(const request& request) {
+    rung_case result;
+    rows candidates;
+    const std::string operation = request.operation == "reduce" ? "sum" : request.operation;
+    const auto known = std::ranges::find(ladders(), operation, &ladder::operation);
+    if (known != ladders().end()) {
+        result.ladder = &*known;
+        result.extents = extents_of(request, *known);
+        known->add_rows(type_of(request, *known), result.extents);
+        for (const registered_row& row : registered_rows()) candidates.push_back(&row);
+    } else {
+        candidates = registered_case(request);
+    }
+
+    rows plain_and_vendors;
+    std::vector<std::string_view> rungs;
+    const registered_row* before = nullptr;
+    for (const registered_row* row : candidates) {
+        const row_name name = parts_of(*row);
+        if (name.temperature == temperature::hot) continue;
+        if (is_vendor(name.library)) plain_and_vendors.push_back(row);
+        if (name.library != "heddle") continue;
+        if (name.rung.empty()) {
+            plain_and_vendors.push_back(row);
+            continue;
+        }
+        rungs.push_back(name.rung);
+        if (name.rung == request.rung) {
+            result.rung = row;
+            result.below = before;
+        }
+        before = row;
+    }
+    if (result.rung == nullptr)
+        throw usage_error(
+            fmt::format("{} has no rung {}{}", operation, request.rung, suggestion(request.rung, rungs)));
+    result.all = {result.rung};
+    if (result.below != nullptr) result.all.push_back(result.below);
+    result.all.insert(result.all.end(), plain_and_vendors.begin(), plain_and_vendors.end());
+    return result;
+}
+
+/// The cold ceilings that the case's limit may depend on: of memory those of about as many bytes.
+rows ceilings_near(const problem& problem) {
+    constexpr double near = 4.5;
+    for (const operation& operation : operations())
+        if (operation.name == "ceiling") operation.register_rows();
+    rows result;
+    for (const registered_row& row : registered_rows()) {
+        const row_name name = parts_of(row);
+        if (name.operation != "ceiling" || name.temperature == temperature::hot) continue;
+        const double ratio = row.problem.bytes() / std::max(problem.bytes(), 1.0);
+        if (name.shape.empty() || (ratio < near && ratio > 1 / near)) result.push_back(&row);
+    }
+    return result;
+}
+
+bool check_rung(const rung_case& of, const std::string& rung) {
+    if (of.ladder == nullptr) {
+        fmt::print("not checked against float64: {} has no ladder by size\n", parts_of(*of.rung).operation);
+        return true;
+    }
+    const accuracy found = of.ladder->check(parts_of(*of.rung).type, of.extents, rung);
+    fmt::print("{}: {} elements are within {:.2g} {} of float64; the bound is {:.2g}\n",
+               found.is_within_bound() ? "right" : "WRONG", found.elements, found.error, found.measure,
+               found.bound);
+    return found.is_within_bound();
+}
+
+const outcome* find(const run_result& result, const registered_row* row) {
+    const auto found = std::ranges::find(result.outcomes, row, &outcome::row);
+    return found == result.outcomes.end() ? nullptr : &*found;
+}
+
+/// A share in per cent, or what takes its room.
+std::string share(std::optional<double> value) {
+    return value ? fmt::format("{:8.1f} %", 100 * *value) : fmt::format("{:>10}", "");
+}
+
+void print_table(const rung_case& of, const run_result& result) {
+    const outcome* vendor = nullptr;
+    for (const registered_row* row : of.all)
+        if (is_vendor(parts_of(*row).library))
+            if (const outcome* one = find(result, row); one != nullptr && one->error.empty())
+                if (vendor == nullptr || one->median_us() < vendor->median_us()) vendor = one;
+    const auto limit = limit_of(of.rung->problem, temperature::cold, ceilings_of(result.outcomes));
+    fmt::print("{:32} {:>11} {:>7} {:>10} {:>10}\n", "", "us", "+-", "of vendor", "of limit");
+    for (const registered_row* row : of.all) {
+        const outcome* const one = find(result, row);
+        if (one == nullptr) continue;
+        std::string name = row->name.substr(row->problem.name.size() + 1);
+        if (row == of.below) name += ", the rung below";
+        if (!one->error.empty()) {
+            fmt::print("{:32} {}\n", name, one->error);
+            continue;
+        }
+        const double us = one->median_us();
+        fmt::print("{:32} {:11.2f} {:5.1f} % {} {}\n", name, us, 100 * one->spread(),
+                   share(vendor == nullptr ? std::nullopt : std::optional(vendor->median_us() / us)),
+                   share(limit ? std::optional(1e6 * limit->seconds / us) : std::nullopt));
+    }
+    if (limit) fmt::print("the limit is {:.2f} us, by {}\n", 1e6 * limit->seconds, limit->ceiling);
+}
+
+void run(const request& request) {
+    constexpr int repetitions = 5;
+    const rung_case of = case_of(request);
+    if (!has_device()) throw std::runtime_error("no GPU; a rung runs on nothing else");
+    if (request.under_profiler) {
+        profile_instead_of_timing();
+        of.rung->measure();
+        return;
+    }
+    fmt::print("{} on {}\n", of.rung->name, traits_of(current_device()).name);
+    const bool is_right = check_rung(of, request.rung);
+    rows all = of.all;
+    const rows ceilings = ceilings_near(of.rung->problem);
+    all.insert(all.end(), ceilings.begin(), ceilings.end());
+    const run_result result = run_rows(runnable(all), repetitions);
+    print_table(of, result);
+    if (result.interrupted) throw CLI::RuntimeError(interrupted);
+    if (request.profile) {
+        std::vector<std::string> arguments = {"rung",
+                                              request.operation,
+                                              request.rung,
+                                              "--type",
+                                              std::string(parts_of(*of.rung).type),
+                                              "--under-profiler"};
+        if (request.shape.empty() && request.size > 0)
+            arguments.insert(arguments.end(), {"--size", std::to_string(request.size)});
+        else
+            arguments.insert(arguments.end(), {"--shape", std::string(parts_of(*of.rung).shape)});
+        profile_again(arguments);
+    }
+    const outcome* const ran = find(result, of.rung);
+    if (!is_right || ran == nullptr || !ran->error.empty()) throw CLI::RuntimeError(failed);
+}
+
+}  // namespace
+
+void add_rung(CLI::App& program) {
+    CLI::App* const command = program.add_subcommand(
+        "rung", "Run one rung: check it against float64, time it beside the vendor and the rung below");
+    const auto wanted = std::make_shared<request>();
+    command->add_option("operation", wanted->operation, "matmul, sum, softmax, ...")->required();
+    command->add_option("rung", wanted->rung, "of its ladder: naive, tiled, ...")->required();
+    command->add_option("--type", wanted->type, "f32 where nothing is said")->type_name("TYPE");
+    CLI::Option* const size = command->add_option("--size", wanted->size, "each extent of the shape")
+                                  ->check(CLI::PositiveNumber)
+                                  ->type_name("N");
+    command->add_option("--shape", wanted->shape, "such as 4096x11008x4096 or 1920x1080-r2")
+        ->type_name("SHAPE")
+        ->excludes(size);
+    command->add_flag("--profile", wanted->profile, "also run ncu on it, and say what limits it");
+    command->add_flag("--under-profiler", wanted->under_profiler)->group("");
+    command->callback([wanted] { run(*wanted); });
+}
+
+}  // namespace heddle::bench

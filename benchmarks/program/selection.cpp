@@ -1,0 +1,148 @@
+#include "benchmarks/program/selection.hpp"
+
+#include "benchmarks/headline.hpp"
+#include "benchmarks/operations.hpp"
+#include "benchmarks/program/commands.hpp"
+#include "benchmarks/program/row_name.hpp"
+#include "benchmarks/program/suggestion.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <regex>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+namespace heddle::bench {
+namespace {
+
+/// The file of benchmarks/ that registered a row.
+std::map<const registered_row*, std::string_view>& files() {
+    static std::map<const registered_row*, std::string_view> of_rows;
+    return of_rows;
+}
+
+/// Whether a part of a shape, or several beside each other, are as given: x and - separate them.
+bool has_part(std::string_view shape, std::string_view part) {
+    const auto separates = [&](std::size_t at) {
+        return at >= shape.size() || shape[at] == 'x' || shape[at] == '-';
+    };
+    for (std::size_t at = shape.find(part); at != shape.npos; at = shape.find(part, at + 1))
+        if ((at == 0 || separates(at - 1)) && separates(at + part.size())) return true;
+    return false;
+}
+
+/// Keeps the rows whose texts contain one of the values.
+void keep(rows& all, std::string_view what, const std::vector<std::string>& values,
+          const std::function<std::vector<std::string_view>(const registered_row&)>& texts_of,
+          const std::function<bool(std::string_view, std::string_view)>& fits = std::equal_to<>()) {
+    if (values.empty()) return;
+    rows kept;
+    std::set<std::string_view> found;
+    for (const registered_row* row : all) {
+        bool wanted = false;
+        for (const std::string_view text : texts_of(*row))
+            for (const std::string& value : values)
+                if (!text.empty() && fits(text, value)) {
+                    wanted = true;
+                    found.insert(value);
+                }
+        if (wanted) kept.push_back(row);
+    }
+    for (const std::string& value : values) {
+        if (found.contains(value)) continue;
+        std::vector<std::string_view> there;
+        for (const registered_row* row : all)
+            if (const std::string_view text = texts_of(*row).front(); !text.empty()) there.push_back(text);
+        const bool is_filtered = all.size() < registered_rows().size();
+        throw usage_error(
+            fmt::format("{} the {} {}{}",
+                        is_filtered ? "none of the rows that the other filters leave has" : "no row has",
+                        what, value, suggestion(value, there)));
+    }
+    all = std::move(kept);
+}
+
+void keep_matching(rows& all, const std::string& filter) {
+    if (filter.empty()) return;
+    try {
+        const std::regex expression(filter);
+        std::erase_if(all,
+                      [&](const registered_row* row) { return !std::regex_search(row->name, expression); });
+    } catch (const std::regex_error& error) {
+        throw usage_error(fmt::format("--filter: '{}' is no regular expression: {}", filter, error.what()));
+    }
+    if (all.empty())
+        throw usage_error(
+            fmt::format("no row's name matches '{}'; heddle-bench list prints the names", filter));
+}
+
+void keep_headline(rows& all) {
+    std::set<std::string_view> names;
+    for (const headline_row& entry : headline()) names.insert({entry.name, entry.peer});
+    std::erase_if(all, [&](const registered_row* row) { return names.erase(row->name) == 0; });
+    if (!names.empty())
+        throw std::runtime_error(
+            fmt::format("the headline has names that are no row's; a peer's rows need its "
+                        "library in the build: {}",
+                        fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+bool selection::is_filtered() const {
+    return headline || !filter.empty() || !operations.empty() || !types.empty() || !rungs.empty() ||
+           !libraries.empty() || !sizes.empty();
+}
+
+void add_filters(CLI::App& command, selection& wanted) {
+    const auto several = [&](const char* name, std::vector<std::string>& values, const char* help) {
+        command.add_option(name, values, help)->take_all()->allow_extra_args(false);
+    };
+    several("--operation", wanted.operations, "rows of this operation, or of this file of benchmarks/");
+    several("--type", wanted.types, "rows of this element type: f32, f16, u8c3, ...");
+    several("--rung", wanted.rungs, "rows of this rung of a ladder");
+    several("--library", wanted.libraries, "rows of this library: heddle, cublas, cudnn, host, ...");
+    several("--size", wanted.sizes,
+            "rows whose shape is this or has this part: 4096, 4096x4096, r5; of several of an "
+            "option any fits");
+    command.add_option("--filter", wanted.filter, "rows whose name this regular expression matches")
+        ->type_name("REGEX");
+    command.add_flag("--headline", wanted.headline,
+                     "the few rows by which versions of heddle are compared, and their peers");
+}
+
+void register_all_rows() {
+    for (const operation& operation : operations()) {
+        const std::size_t before = registered_rows().size();
+        operation.register_rows();
+        for (std::size_t index = before; index < registered_rows().size(); ++index)
+            files().emplace(&registered_rows()[index], operation.name);
+    }
+}
+
+rows selected_rows(const selection& wanted) {
+    register_all_rows();
+    rows all;
+    for (const registered_row& row : registered_rows()) all.push_back(&row);
+    if (wanted.headline) keep_headline(all);
+    using texts = std::vector<std::string_view>;
+    keep(all, "operation", wanted.operations, [](const registered_row& row) {
+        return texts{parts_of(row).operation, files().at(&row)};
+    });
+    keep(all, "type", wanted.types, [](const registered_row& row) { return texts{parts_of(row).type}; });
+    keep(all, "rung", wanted.rungs, [](const registered_row& row) { return texts{parts_of(row).rung}; });
+    keep(all, "library", wanted.libraries,
+         [](const registered_row& row) { return texts{parts_of(row).library}; });
+    keep(
+        all, "size", wanted.sizes, [](const registered_row& row) { return texts{parts_of(row).shape}; },
+        has_part);
+    keep_matching(all, wanted.filter);
+    return all;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "benchmarks/support/rows.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+/// Which rows a user wants: those that fit each of the filters that are given.
+struct selection {
+    std::vector<std::string> operations = {};  ///< of rows, or the files of benchmarks/
+    std::vector<std::string> types = {};
+    std::vector<std::string> rungs = {};
+    std::vector<std::string> libraries = {};
+    std::vector<std::string> sizes = {};  ///< a shape, or one of its parts, such as 4096 or r5
+    std::string filter = {};              ///< a regular expression that has to match somewhere in the name
+    bool headline = false;
+
+    /// Whether anything is asked for.
+    [[nodiscard]] bool is_filtered() const;
+};
+
+void add_filters(CLI::App& command, selection& wanted);
+
+using rows = std::vector<const registered_row*>;
+
+/// Of all rows of all operations, which it registers. The ceilings are among them where they are asked for.
+/// @throws usage_error  a filter that nothing matches
+rows selected_rows(const selection& wanted);
+
+/// Registers the rows of all operations, of those that are not yet.
+void register_all_rows();
+
+}  // namespace heddle::bench

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace heddle::bench {
+
+/// What does a problem's operations, each kind with a ceiling of its own.
+enum class unit {
+    none,         ///< whatever does them, they cannot be the limit
+    ffma,         ///< float32 FMAs
+    fp64,         ///< float64 FMAs, not on tensor cores
+    tensor_tf32,  ///< tensor cores, sums in float32, as those below
+    tensor_f16,
+    tensor_bf16
+};
+
+constexpr std::string_view to_string(unit unit) {
+    switch (unit) {
+        case unit::none:
+            return "none";
+        case unit::ffma:
+            return "ffma";
+        case unit::fp64:
+            return "fp64";
+        case unit::tensor_tf32:
+            return "tensor_tf32";
+        case unit::tensor_f16:
+            return "tensor_f16";
+        case unit::tensor_bf16:
+            return "tensor_bf16";
+    }
+    return "";
+}
+
+/// One case of the report. All its rows do this work, whichever library computes it.
+struct problem {
+    std::string name;          ///< <op>/<dtype>/<shape>
+    double bytes_read = 0;     ///< by one call, each element once
+    double bytes_written = 0;  ///< the same
+    double operations = 0;  ///< floating-point, of the cheapest algorithm; 0 where they cannot be the limit
+    bench::unit unit = unit::none;
+    /// As how many products of the unit's type a product is computed. Above 1 it is a float32 product on tensor cores, which
+    /// FFMA may do too, as one: the faster of the two is the limit.
+    int products = 1;
+
+    /// What one call reads and writes.
+    [[nodiscard]] double bytes() const { return bytes_read + bytes_written; }
+};
+
+enum class temperature {
+    cold,  ///< the median of single calls, L2 flushed before each
+    hot    ///< calls back to back, their time divided by their number; the row's name ends in /hot
+};
+
+}  // namespace heddle::bench

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Tests heddle-bench as its users call it: what it prints, writes and exits with. It needs no GPU, and hides those there are.
+
+usage: bench_program.py PROGRAM
+"""
+
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HOST_ROW = "sum/f32/1048576/host"
+ENVIRONMENT = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+
+
+class Program(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_program(self, *arguments: object, **options: object) -> subprocess.CompletedProcess:
+        options.setdefault("env", ENVIRONMENT)
+        return subprocess.run([program, *map(str, arguments)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              **options)
+
+    def fails(self, status: int, *arguments: object, says: str, **options: object) -> None:
+        done = self.run_program(*arguments, **options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertRegex(done.stderr, rf"\A(heddle-bench|report): [^\n]*{says}[^\n]*\n\Z")
+
+    def names(self, *filters: object) -> list[str]:
+        done = self.run_program("list", *filters)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
+
+class List(Program):
+    def test_names_every_row_once(self) -> None:
+        names = self.names()
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn(HOST_ROW, names)
+        self.assertIn("softmax/f32/4096x4096/heddle:naive", names)
+
+    def test_filters(self) -> None:
+        self.assertEqual(self.names("--operation", "matmul", "--rung", "tiled", "--size", "4096x4096x4096"),
+                         ["matmul/f32/4096x4096x4096/heddle:tiled"])
+        self.assertEqual(self.names("--filter", f"^{HOST_ROW}$"), [HOST_ROW])
+        self.assertEqual({name.split("/")[1] for name in self.names("--operation", "sum", "--type", "f16", "--type", "f64")},
+                         {"f16", "f64"})
+        by_file = {name.split("/")[0] for name in self.names("--operation", "norm")}
+        self.assertLessEqual({"layer_norm", "rms_norm"}, by_file)
+        self.assertTrue(all("-r5/" in name for name in self.names("--size", "r5")))
+
+    def test_filters_that_nothing_matches(self) -> None:
+        self.fails(2, "list", "--operation", "matmull", says="did you mean matmul")
+        self.fails(2, "list", "--operation", "matmul", "--type", "f64", says="There are: .*bf16")
+        self.fails(2, "list", "--rung", "none", says="no row has the rung none")
+        self.fails(2, "list", "--library", "cublass", says="did you mean cublas")
+        self.fails(2, "list", "--size", "1234567", says="no row has the size 1234567")
+        self.fails(2, "list", "--filter", "^none$", says="no row's name matches")
+        self.fails(2, "list", "--filter", "(", says="no regular expression")
+
+
+class Usage(Program):
+    def test_what_does_not_exist(self) -> None:
+        self.fails(2, says="what to do")
+        self.fails(2, "none", says="none")
+        self.fails(2, "run", "--none", says="--none")
+        self.fails(2, "run", "--repetitions", "4", says="4 not in range")
+        self.fails(2, "run", "--processes", "3", says="--processes is for --headline")
+
+    def test_help(self) -> None:
+        for command in ([], ["list"], ["run"], ["rung"], ["report"]):
+            done = self.run_program(*command, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("Options:", done.stdout)
+
+
+class Run(Program):
+    def run_host_row(self, **options: object) -> subprocess.CompletedProcess:
+        return self.run_program("run", "--filter", f"^{HOST_ROW}$", "--output", self.folder / "a/record.json", **options)
+
+    def test_writes_a_record(self) -> None:
+        done = self.run_host_row(env=ENVIRONMENT | {"HEDDLE_COMMIT": "abc"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        record = json.loads((self.folder / "a/record.json").read_text())
+        self.assertEqual([record[key] for key in ("schema", "complete", "commit", "ceilings", "watched")],
+                         [1, True, "abc", [], {}])
+        self.assertRegex(record["sources_sha256"], "^[0-9a-f]{64}$")
+        [row] = record["rows"]
+        expected = {"operation": "sum", "type": "f32", "shape": "1048576", "library": "host", "rung": None, "hot": False,
+                    "repetitions": 5, "limit": None, "error": None, "bytes": 4 * 2**20}
+        self.assertEqual({key: row[key] for key in expected}, expected)
+        self.assertGreater(row["us"], 0)
+        self.assertEqual([file.name for file in (self.folder / "a").iterdir()], ["record.json"])
+
+    def test_says_what_is_left_out(self) -> None:
+        done = self.run_program("run", "--operation", "sum", "--size", "1048576", "--type", "f32", "--library", "host",
+                                "--library", "heddle", "--output", self.folder / "record.json")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\Aheddle-bench: no GPU; \d+ rows are left out\n\Z")
+
+    def test_without_anything_to_run(self) -> None:
+        record = self.folder / "record.json"
+        record.write_text("old")
+        self.fails(1, "run", "--operation", "matmul", "--rung", "tiled", "--output", record, says="no GPU; no row is left")
+        self.fails(1, "run", "--headline", "--output", record, says="no GPU")
+        self.fails(1, "run", "--headline", "--processes", "3", "--output", record, says="no GPU")
+        self.assertEqual(record.read_text(), "old")
+
+    def test_what_cannot_be_written(self) -> None:
+        (self.folder / "file").write_text("")
+        for output, message in ((self.folder / "file/record.json", "cannot write"), (self.folder, "no regular file"),
+                                ("/dev/full", "no regular file")):
+            self.fails(1, "run", "--filter", HOST_ROW, "--output", output, says=message)
+
+    def test_a_full_disk_leaves_the_old_record(self) -> None:
+        def no_room() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond fails, as on a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+        record = self.folder / "a/record.json"
+        record.parent.mkdir()
+        record.write_text("old")
+        done = self.run_host_row(preexec_fn=no_room)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aheddle-bench: cannot write [^\n]*record.json.partial[^\n]*\n\Z")
+        self.assertEqual(record.read_text(), "old")
+        self.assertEqual(list(record.parent.iterdir()), [record])
+
+    def test_ctrl_c_keeps_what_is_done(self) -> None:
+        record = self.folder / "record.json"
+        running = subprocess.Popen([program, "run", "--library", "host", "--repetitions", "1000", "--output", record],
+                                   env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        printed, _ = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 130)
+        self.assertIn("incomplete", printed)
+        content = json.loads(record.read_text())
+        self.assertFalse(content["complete"])
+        self.assertGreater(len(content["rows"]), 0)
+
+
+class Rung(Program):
+    def test_what_does_not_exist(self) -> None:
+        self.fails(2, "rung", "matmul", "tild", "--size", "512", says="matmul has no rung tild; did you mean tiled")
+        self.fails(2, "rung", "softmaxx", "naive", "--size", "512", says="did you mean softmax")
+        self.fails(2, "rung", "matmul", "tiled", says="which shape")
+        self.fails(2, "rung", "matmul", "tiled", "--shape", "1x2", says="MxNxK, not 1x2")
+        self.fails(2, "rung", "matmul", "tiled", "--size", "-1", says="--size")
+        self.fails(2, "rung", "matmul", "tiled", "--size", "8", "--type", "u8", says="no type u8")
+        self.fails(2, "rung", "layer_norm", "naive", "--size", "77", says="no ladder by size")
+
+    def test_without_a_gpu(self) -> None:
+        for operation, rung in (("matmul", "tiled"), ("sum", "single_pass"), ("reduce", "interleaved"),
+                                ("sigmoid", "vectorized"), ("softmax", "online"), ("transpose", "naive"),
+                                ("gaussian_blur", "separable")):
+            self.fails(1, "rung", operation, rung, "--size", "512", says="no GPU")
+        self.fails(1, "rung", "layer_norm", "naive", "--size", "4096", says="no GPU")
+
+
+class Report(Program):
+    def test_bad_records(self) -> None:
+        for text, message in (("", ""), ('{"schema": 1, "rows": [', "cut off"), ('{"schema": 99, "rows": []}', "schema 99"),
+                              ("[]", "record")):
+            with self.subTest(text):
+                record = self.folder / "record.json"
+                record.write_text(text)
+                self.fails(1, "report", record, "--output", self.folder / "page.html", says=message)
+                self.assertEqual(list(self.folder.iterdir()), [record])
+        self.fails(1, "report", self.folder / "none.json", says="none.json")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    program = pathlib.Path(sys.argv.pop()).resolve()
+    unittest.main()
