@@ -359,7 +359,7 @@ def record_of(content: object, file: pathlib.Path, allow_incomplete: bool = Fals
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise BadRecord(f"{file} is damaged at {place}: {reason}") from None
     if content.setdefault("complete", False) is not True and not allow_incomplete:
-        raise BadRecord(f"{file} is incomplete: its run was stopped; --incomplete takes what it has")
+        raise BadRecord(f"{file} is incomplete: its run was stopped")
     if not any(row.operation != "ceiling" for row in rows):
         raise BadRecord(f"{file} has no rows")
     names = set()
