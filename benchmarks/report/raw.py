@@ -62,7 +62,7 @@ def converted(content: dict) -> dict:
         row |= {"us": digits(us), "spread": digits((max(times) - min(times)) / 2 / us), "repetitions": len(times),
                 "calls": statistics.median(run.get("calls", 1) for run in good), "limit": None, "error": None}
         for key, counter in (("bytes", "bytes_per_second"), ("operations", "flops_per_second")):
-            row[key] = digits(good[0][counter] * times[0] * 1e-6) if counter in good[0] else None
+            row[key] = round(good[0][counter] * times[0] * 1e-6) if counter in good[0] else None
         rows.append(row)
 
     rate = {ceiling["name"]: ceiling["per_second"] for ceiling in ceilings}
