@@ -269,8 +269,8 @@ class Page(InFolder):
         text = self.page(small())
         reader = self.check(text)
         for said in ("heddle on GPU <1>", "commit 0123456789", "driver 1.2", "2026-01-02", "medians of 5 repetitions",
-                     "1 rows are more than 5% faster than their limit", "transpose/f32/4096x4096/heddle:naive",
-                     "1 rows have no time", "naive needs a <GPU>", "0.50 us more than the bare launch", "Roofline",
+                     "1 row is more than 5% faster than the limit", "transpose/f32/4096x4096/heddle:naive",
+                     "1 row has no time", "naive needs a <GPU>", "0.50 us more than the bare launch", "Roofline",
                      "Speed over size", "CPU & co", "clocks held back by sw_power_cap", "worst 0.75", "tiled", "cublas"):
             self.assertIn(said, reader.text)
         self.assertLess(len(text), 3_000_000)

@@ -86,6 +86,11 @@ def table(columns: list[tuple[str, bool]], rows: list[list[str]], caption: str, 
             f"{cells('th', [name for name, _ in columns])}</tr></thead><tbody>{body}</tbody></table></div>")
 
 
+def share_of_limit(row: Row) -> str:
+    share = as_share(row.share_of_limit)
+    return f"<span class=bug>{share} !</span>" if row.beyond_limit else share
+
+
 def figure(picture: pictures.Picture, kind: str = "panel") -> str:
     scrolls = f' tabindex=0 role=region aria-label="{escaped(picture.alt.partition(":")[0])}"' if kind == "roof" else ""
     return f'<figure class="{kind}"{scrolls}>{picture.inline()}</figure>'
@@ -132,7 +137,7 @@ def overview(record: Record) -> str:
         parts.append(both_widths(lambda width: pictures.ratios(record.families, width)))
         columns = [("case", False), ("heddle", True), ("best peer", False), ("its time", True), ("ratio", True), ("of limit", True)]
         rows = [[f"{escaped(case.operation)} {escaped(case.label)}", as_time(case.plain.us), escaped(case.vendor.implementation),
-                 as_time(case.vendor.us), f"{case.ratio:.2f}", as_share(case.plain.share_of_limit)]
+                 as_time(case.vendor.us), f"{case.ratio:.2f}", share_of_limit(case.plain)]
                 for case in sorted((case for case in record.cases if case.ratio), key=lambda case: case.ratio)]
         parts.append(f"<details><summary>All {len(rows)} ratios, the worst first</summary>"
                      f"{table(columns, rows, 'All ratios')}</details>")
@@ -147,15 +152,16 @@ def findings(record: Record) -> str:
         items = "".join(f"<li><span class=bug>{escaped(row.name)}</span>: {as_time(row.us)}, {as_share(row.share_of_limit)} of its "
                         f"limit, {as_time(row.limit.us)} by {escaped(UNITS.get(row.limit.ceiling, row.limit.ceiling))}</li>"
                         for row in beyond)
-        parts.append(f"<h3>{len(beyond)} rows are more than 5% faster than their limit</h3><p>Either the row counts work that it "
-                     f"does not do, or the ceiling is too low. Do not trust these rows.</p><ul>{items}</ul>")
+        count = "1 row is" if len(beyond) == 1 else f"{len(beyond)} rows are"
+        parts.append(f"<h3>{count} more than 5% faster than the limit</h3><p>Either a row counts work that it "
+                     f"does not do, or the ceiling is too low: not to be trusted.</p><ul>{items}</ul>")
     if failed := record.failed:
         by_reason: dict[str, list[str]] = {}
         for row in failed:
             by_reason.setdefault(row.error, []).append(row.name)
         items = "".join(f"<li>{', '.join(escaped(name) for name in names)}: <span class=muted>{escaped(reason)}</span></li>"
                         for reason, names in by_reason.items())
-        parts.append(f"<details><summary>{len(failed)} rows have no time</summary><ul>{items}</ul></details>")
+        parts.append(f"<details><summary>{len(failed)} {'row has' if len(failed) == 1 else 'rows have'} no time</summary><ul>{items}</ul></details>")
     if not parts:
         return ""
     return f"<section id=findings class=findings><h2>What to look at</h2>{''.join(parts)}</section>"
@@ -184,12 +190,11 @@ def all_rows(family: str, cases: list[Case]) -> str:
     rows, classes = [], []
     for case in cases:
         for row in sorted(case.rows, key=lambda row: -row.us):
-            share = as_share(row.share_of_limit)
             vendor = case.vendor
             rows.append([f"{escaped(case.operation)} {escaped(case.label)}", escaped(row.implementation), as_time(row.us),
                          f"{100 * row.spread:.1f}%", as_rate(*row.rate) if row.rate else "",
                          as_share(vendor.us / row.us) if vendor and row is not vendor else "",
-                         f"<span class=bug>{share} !</span>" if row.beyond_limit else share,
+                         share_of_limit(row),
                          escaped(UNITS.get(row.limit.ceiling, row.limit.ceiling)) if row.limit else ""])
             classes.append("ours" if row.plain else "")
     return (f"<details><summary>All {len(rows)} rows</summary>"
