@@ -36,13 +36,15 @@ p {{ margin: 4px 0 10px; max-width: 76ch; }}
 a {{ color: var(--heddle); }}
 a:focus-visible, summary:focus-visible, .scroll:focus-visible {{ outline: 2px solid var(--heddle); outline-offset: 2px; }}
 nav ul {{ list-style: none; display: flex; flex-wrap: wrap; gap: 6px; margin: 16px 0; padding: 0; }}
-nav a {{ display: block; padding: 3px 10px; border-radius: 6px; background: var(--panel); text-decoration: none; font-size: .9rem; }}
+nav a {{ display: block; padding: 3px 10px; border-radius: 6px; background: var(--panel); text-decoration: none;
+  font-size: .9rem; }}
 nav a:hover {{ text-decoration: underline; }}
 .tiles {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 16px 0; }}
 .tiles div {{ background: var(--panel); border-radius: 8px; padding: 10px 14px; font-size: .875rem; color: var(--muted);
   overflow-wrap: anywhere; }}
 .tiles b {{ display: block; font-size: 1.6rem; line-height: 1.25; color: var(--ink); font-variant-numeric: tabular-nums; }}
-.grid {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 370px), 1fr)); gap: 20px 28px; align-items: start; }}
+.grid {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 370px), 1fr)); gap: 20px 28px;
+  align-items: start; }}
 figure {{ margin: 8px 0; min-width: 0; }}
 figure svg {{ display: block; width: 100%; height: auto; }}
 .panel svg {{ max-width: {pictures.WIDTH + 30}px; }}
@@ -161,7 +163,8 @@ def findings(record: Record) -> str:
             by_reason.setdefault(row.error, []).append(row.name)
         items = "".join(f"<li>{', '.join(escaped(name) for name in names)}: <span class=muted>{escaped(reason)}</span></li>"
                         for reason, names in by_reason.items())
-        parts.append(f"<details><summary>{len(failed)} {'row has' if len(failed) == 1 else 'rows have'} no time</summary><ul>{items}</ul></details>")
+        count = "1 row has" if len(failed) == 1 else f"{len(failed)} rows have"
+        parts.append(f"<details><summary>{count} no time</summary><ul>{items}</ul></details>")
     if not parts:
         return ""
     return f"<section id=findings class=findings><h2>What to look at</h2>{''.join(parts)}</section>"
@@ -253,13 +256,14 @@ def watched(record: Record) -> str:
 
 def method(record: Record) -> str:
     content = record.content
+    peers = ", ".join(f"{name} {version}" for name, version in (content.get("peers") or {}).items())
+    seconds = content.get("seconds")
     facts = [("GPU", escaped(record.gpu)), ("CPU", escaped(content.get("cpu") or "unknown")),
              ("commit", escaped(content.get("commit") or "unknown")),
              ("digest of the sources", escaped(content.get("sources_sha256") or "unknown")),
              ("driver, CUDA", escaped(f"{content.get('driver') or 'unknown'}, {content.get('cuda') or 'unknown'}")),
-             ("peers", escaped(", ".join(f"{name} {version}" for name, version in (content.get("peers") or {}).items()) or "none")),
-             ("date", escaped(content["date"]) + (f", {content['seconds']:.0f} s" if isinstance(content.get("seconds"), (int, float))
-                                                  else "")),
+             ("peers", escaped(peers or "none")),
+             ("date", escaped(content["date"]) + (f", {seconds:.0f} s" if isinstance(seconds, (int, float)) else "")),
              ("while it ran", watched(record))]
     ceilings = []
     for entry in content["ceilings"]:

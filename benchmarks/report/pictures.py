@@ -6,6 +6,7 @@ import html
 import io
 import math
 import re
+import typing
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -29,6 +30,7 @@ MARKERS = {"heddle": "o", "cublas": "s", "cublaslt": "D", "cublaslt+cudnn": "^",
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 WIDTH = 400  # of a panel, in pixels
 LADDERS_A_FILE = 2
+LEAST_RANGE = 4  # of the bytes of cases that are drawn over them
 
 matplotlib.rcParams.update({
     "svg.fonttype": "none", "svg.hashsalt": "heddle", "font.family": "DejaVu Sans", "font.size": 12, "figure.dpi": 72,
@@ -216,8 +218,8 @@ def ladder(cases: list[Case], caption: str = "") -> Picture:
         most = max(1.0, *share.values())
         axes.set_xlim(0, most)
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.xaxis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, 1] if most < 1.1 and width - left - right > 160 else [0, 0.5, 1, 1.5, 2]
-                                                  if most < 2.6 else [0, 1, most // 2, most // 1]))
+        ticks = [0, 0.25, 0.5, 0.75, 1] if most < 1.1 and width - left - right > 160 else [0, 0.5, 1, 1.5, 2]
+        axes.xaxis.set_major_locator(FixedLocator(ticks if most < 2.6 else [0, 1, most // 2, most // 1]))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
         axes.xaxis.grid(True)
         axes.set_yticks(range(len(rows)), [short(row) for row in rows])
@@ -244,7 +246,7 @@ def ladder(cases: list[Case], caption: str = "") -> Picture:
         of = (f"share of the limit: {as_time(limits.us)} by {UNITS.get(limits.ceiling, limits.ceiling or 'what it declares')}"
               if limits else f"share of {vendor.implementation}'s speed" if vendor else "share of the fastest")
         picture.figure.text(12 / width, top_of(31), of, fontsize=11, color=LIGHT["muted"], va="center")
-        picture.figure.text((width - right + 6) / width, top_of(31), "time" + (f" \N{MIDDLE DOT} of vendor" if vendor else ""),
+        picture.figure.text((width - right + 6) / width, top_of(31), "time" + (" \N{MIDDLE DOT} of vendor" if vendor else ""),
                             fontsize=11, color=LIGHT["muted"], va="center")
         alts.append(f"{case.operation} {case.label}, slowest first: " + ", ".join(
             f"{row.implementation} {as_time(row.us)} {100 * value:.0f} %" for row, value in share.items())
@@ -307,13 +309,25 @@ def title_of(group: list[Case]) -> str:
     return " ".join([first.operation, first.type, rest.strip("-")] + ["hot"] * first.hot).strip()
 
 
+def size_of(group: list[Case]) -> dict[Case, float]:
+    """Its bytes; or the extent that varies, where the bytes hardly do."""
+    if max(case.bytes for case in group) >= LEAST_RANGE * min(case.bytes for case in group):
+        return {case: case.bytes for case in group}
+    varying = next(index for index in range(len(group[0].extents)) if len({case.extents[index] for case in group}) > 1)
+    return {case: float(case.extents[varying]) for case in group}
+
+
 def decades(low: float, high: float) -> list[float]:
     return [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
 
 
 def over_size(picture: Picture, axes: "matplotlib.axes.Axes", lines: list[tuple[str, list[tuple[float, float]], dict]],
-              y_text, x_of: list[float]) -> None:
-    """Lines on logarithmic axes, with a legend above that wraps."""
+              y_text: typing.Callable[[float], str], group: list[Case]) -> None:
+    """Lines on logarithmic axes."""
+    sizes = size_of(group)
+    x_of = list(sizes.values())
+    of_bytes = x_of == [case.bytes for case in group]
+    x_text = as_bytes if of_bytes else lambda value: f"{value:.0f}"
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     values = [y for _, points, _ in lines for _, y in points]
@@ -322,7 +336,7 @@ def over_size(picture: Picture, axes: "matplotlib.axes.Axes", lines: list[tuple[
     axes.set_xlim(min(x_of) / 1.5, max(x_of) * 1.5)
     for label, points, style in lines:
         line, = axes.plot(*zip(*points), label=label, **style)
-        picture.titled(line, f"{label}: " + ", ".join(f"{as_bytes(x)} {y_text(y)}" for x, y in points))
+        picture.titled(line, f"{label}: " + ", ".join(f"{x_text(x)} {y_text(y)}" for x, y in points))
     within = [tick for tick in decades(low, high) if low / 1.3 <= tick <= high * 1.3]
     if len(within) < 3:
         within = [multiple * tick for tick in decades(low, high) for multiple in (1, 2, 5)
@@ -337,9 +351,9 @@ def over_size(picture: Picture, axes: "matplotlib.axes.Axes", lines: list[tuple[
     ticks = [2.0**power for power in powers[::step]] or [min(x_of), max(x_of)]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: as_bytes(value)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: x_text(value)))
     axes.grid(True)
-    axes.set_xlabel("bytes read and written, each element once (log scale)")
+    axes.set_xlabel("bytes read and written, each element once (log scale)" if of_bytes else "n (log scale)")
 
 
 def legend(picture: Picture, axes: "matplotlib.axes.Axes", count: int) -> None:
@@ -355,23 +369,24 @@ def style_of(library: str) -> dict:
 
 def speed(group: list[Case]) -> Picture:
     """The rate over the bytes of cases that differ in size."""
+    sizes = size_of(group)
     libraries = ["heddle", *dict.fromkeys(row.library for case in group for row in case.peers)]
     lines: list[tuple[str, list[tuple[float, float]], dict]] = []
     unit = "FLOP/s" if sum(bool(case.plain and case.plain.by_operations) for case in group) * 2 > len(group) else "B/s"
     work = (lambda row: row.operations) if unit == "FLOP/s" else (lambda row: row.bytes)
     for library in libraries:
         rows = [(case, best_of(case, library)) for case in group]
-        points = [(case.bytes, work(row) / row.us * 1e6) for case, row in rows if row and work(row)]
+        points = [(sizes[case], work(row) / row.us * 1e6) for case, row in rows if row and work(row)]
         if points:
             lines.append((library, points, style_of(library)))
-    limits = [(case.bytes, work(case.plain) / case.plain.limit.us * 1e6) for case in group
+    limits = [(sizes[case], work(case.plain) / case.plain.limit.us * 1e6) for case in group
               if case.plain and case.plain.limit and work(case.plain)]
     if limits:
         lines.append(("limit", limits, {"color": LIGHT["limit"], "linestyle": (0, (4, 2)), "linewidth": 1.2}))
     above = 30 + 17 * math.ceil(len(lines) / 3)
     picture = Picture(WIDTH, 250 + above)
     axes = picture.axes(74, above, 14, 44)
-    over_size(picture, axes, lines, lambda value: compact(value, unit), [case.bytes for case in group])
+    over_size(picture, axes, lines, lambda value: compact(value, unit), group)
     legend(picture, axes, len(lines))
     picture.figure.text(12 / WIDTH, 1 - 11 / picture.size[1], title_of(group), weight="bold", fontsize=12.5, va="center")
     picture.alt = f"Speed over size, {title_of(group)}: " + "; ".join(
@@ -380,8 +395,9 @@ def speed(group: list[Case]) -> Picture:
 
 
 def compact(value: float, unit: str) -> str:
-    factor, prefix = next(((factor, prefix) for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")) if value >= factor),
-                          (1e6, "M"))
+    prefixes = {1e15: "P", 1e12: "T", 1e9: "G"}
+    factor = next((factor for factor in prefixes if value >= factor), 1e6)
+    prefix = prefixes.get(factor, "M")
     return f"{value / factor:.3g} {prefix}{unit}"
 
 
@@ -398,15 +414,16 @@ def with_transfers(record: Record, case: Case) -> float | None:
 def cpu_and_gpu(record: Record, group: list[Case]) -> Picture:
     """Times over the bytes of cases that differ in size."""
     lines = []
+    sizes = size_of(group)
     sources: dict[str, list[tuple[float, float]]] = {}
     for case in group:
         if case.plain:
-            sources.setdefault("heddle on the GPU", []).append((case.bytes, case.plain.us))
+            sources.setdefault("heddle on the GPU", []).append((sizes[case], case.plain.us))
         if total := with_transfers(record, case):
-            sources.setdefault("with transfers", []).append((case.bytes, total))
+            sources.setdefault("with transfers", []).append((sizes[case], total))
         for library in dict.fromkeys(row.library for row in case.rows if row.on_cpu):
             name = "heddle on the CPU" if library == "host" else library
-            sources.setdefault(name, []).append((case.bytes, best_of(case, library).us))
+            sources.setdefault(name, []).append((sizes[case], best_of(case, library).us))
     for label, points in sources.items():
         library = {"heddle on the GPU": "heddle", "with transfers": "heddle", "heddle on the CPU": "host"}.get(label, label)
         style = style_of(library)
@@ -416,7 +433,7 @@ def cpu_and_gpu(record: Record, group: list[Case]) -> Picture:
     above = 30 + 17 * math.ceil(len(lines) / 2)
     picture = Picture(WIDTH, 250 + above)
     axes = picture.axes(66, above, 14, 44)
-    over_size(picture, axes, lines, time_text, [case.bytes for case in group])
+    over_size(picture, axes, lines, time_text, group)
     legend(picture, axes, 2)
     picture.figure.text(12 / WIDTH, 1 - 11 / picture.size[1], f"{title_of(group)}: time", weight="bold", fontsize=12.5,
                         va="center")

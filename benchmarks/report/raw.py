@@ -81,8 +81,8 @@ def converted(content: dict) -> dict:
             us, ceiling = max(times)
             row["limit"] = {"ceiling": ceiling, "us": digits(us)}
 
-    return {"schema": 1, "was_raw": True, "commit": "unknown", "sources_sha256": context.get("sources_sha256"), "date": context["date"],
-            "complete": True,
+    return {"schema": 1, "was_raw": True, "commit": "unknown", "sources_sha256": context.get("sources_sha256"),
+            "date": context["date"], "complete": True,
             "gpu": {"name": context.get("gpu_name", "no GPU"), "sms": int(context.get("gpu_sm_count", 0)),
                     "l2_bytes": int(context.get("gpu_l2_bytes", 0))},
             "cpu": context.get("cpu"), "driver": context.get("driver"), "cuda": context.get("cuda_runtime"),

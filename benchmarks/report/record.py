@@ -107,7 +107,7 @@ class Row:
         return (work / self.us * 1e6, unit) if work else None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Case:
     """The rows that do the same work."""
     operation: str

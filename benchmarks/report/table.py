@@ -100,8 +100,9 @@ def overview(record: Record) -> str:
 def caption(record: Record, explanation: str, cases: list[Case]) -> str:
     repetitions = max((row.repetitions for case in cases for row in case.rows), default=0)
     text = f"{record.provenance}; medians of {repetitions} repetitions. {explanation}"
+    beyond = f"{100 * (1 / records_of_runs.BEYOND - 1):.0f}%"
     if any(row.beyond_limit for case in cases for row in case.rows):
-        text += f" (!): beyond the limit by more than {100 * (1 / records_of_runs.BEYOND - 1):.0f}%, a bug of the row or of the limit."
+        text += f" (!): beyond the limit by more than {beyond}, a bug of the row or of the limit."
     return text
 
 
