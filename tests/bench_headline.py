@@ -94,7 +94,7 @@ class InFolder(unittest.TestCase):
         return file
 
     def run_compare(self, *arguments: object) -> subprocess.CompletedProcess:
-        return subprocess.run([sys.executable, root / "scripts/bench-compare", *map(str, arguments)], text=True,
+        return subprocess.run([sys.executable, root / "benchmarks/report/compare.py", *map(str, arguments)], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -201,8 +201,8 @@ class ExitStatus(InFolder):
         not_a_time = record(1)
         not_a_time["rows"][0]["samples_us"][0][0] = float("nan")
         without_rows = {key: value for key, value in good.items() if key != "rows"}
-        for new, message in ((record(1, format=bench_compare.FORMAT + 1), "format"), ({"benchmarks": []}, "format"),
-                             ([], "format"), ("", "Expecting value"), (json.dumps(good)[:-100], "line 1"),
+        for new, message in ((record(1, format=bench_compare.FORMAT + 1), "format"), ({"benchmarks": []}, "not a record"),
+                             ([], "not a record"), ("", "Expecting value"), (json.dumps(good)[:-100], "cut off"),
                              (lacking, "damaged"), (short, "damaged"), (not_a_time, "damaged"),
                              (without_rows, "damaged"), (record(1, rows=[{}]), "damaged"),
                              (record(1, gpu="another"), "different GPUs"), (other_rows, "no row in common")):
@@ -340,6 +340,7 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     sys.dont_write_bytecode = True
     root = pathlib.Path(sys.argv.pop()).resolve()
-    bench_compare = script("bench-compare")
+    sys.path.insert(0, str(root / "benchmarks/report"))
+    import compare as bench_compare
     bench_headline = script("bench-headline")
     unittest.main()

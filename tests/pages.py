@@ -206,9 +206,15 @@ def kernels_of(root: pathlib.Path) -> set[str]:
     return names
 
 
+def text_of_script(root: pathlib.Path, file: pathlib.Path) -> str:
+    """With that of the program that it is short for."""
+    text = file.read_text()
+    return text + "".join((root / program).read_text() for program in re.findall(r"benchmarks/report/\w+\.py", text))
+
+
 def read_tree(root: pathlib.Path, build: pathlib.Path) -> Tree:
     return Tree(
-        scripts={file.name: file.read_text() for file in (root / "scripts").iterdir()
+        scripts={file.name: text_of_script(root, file) for file in (root / "scripts").iterdir()
                  if file.is_file() and os.access(file, os.X_OK)},
         presets={kind: set(re.findall(r'^  "([^"]+)"', output("cmake", f"--list-presets={kind}", cwd=root), re.M))
                  for kind in ("configure", "build", "test")},

@@ -11,6 +11,12 @@ add_test(NAME bench_pytorch
 add_test(NAME gpu_id COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/gpu_id.py ${PROJECT_SOURCE_DIR})
 add_test(NAME bench_headline
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_headline.py ${PROJECT_SOURCE_DIR})
+# Its pictures need matplotlib, which scripts/setup --ci puts there.
+set(report_python ${PROJECT_SOURCE_DIR}/.deps/report/bin/python3)
+if(NOT EXISTS ${report_python})
+  set(report_python ${Python3_EXECUTABLE})
+endif()
+add_test(NAME bench_report COMMAND ${report_python} ${CMAKE_CURRENT_SOURCE_DIR}/bench_report.py ${PROJECT_SOURCE_DIR})
 
 # The pages' commands: they name programs of all parts, and paths in a folder of Ninja's.
 add_test(NAME pages.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/pages.py --self-test)

@@ -1,0 +1,583 @@
+"""Pictures of a record, as SVG by matplotlib. Inside a page their colours are its CSS variables; alone they are light."""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+import re
+import typing
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from record import (UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, extents_of, geometric_mean)
+
+# Each light colour is its own name: what stands in a picture is replaced by the page's variable of that name. Of Okabe
+# and Ito's colours, which the colour-blind tell apart, darker or lighter as the ground needs it.
+LIGHT = {"ink": "#1b1f25", "muted": "#5a6370", "grid": "#dadfe5", "paper": "#fefefe",
+         "heddle": "#0063a8", "rung": "#7fb2da", "vendor": "#c24e00", "second": "#a3497f", "third": "#00795a",
+         "fourth": "#806000", "cpu": "#4b4f56", "cpu2": "#8a8f98", "bug": "#c00020", "limit": "#7b828c"}
+DARK = {"ink": "#e8eaed", "muted": "#a2abb8", "grid": "#353c46", "paper": "#14181d",
+        "heddle": "#5db4f2", "rung": "#2f6691", "vendor": "#f28a3c", "second": "#dd8dbd", "third": "#35c99b",
+        "fourth": "#d9b330", "cpu": "#c3c8d0", "cpu2": "#8b929d", "bug": "#ff7080", "limit": "#8b929d"}
+COLOURS = {"heddle": "heddle", "cublas": "vendor", "cublaslt": "second", "cublaslt+cudnn": "third", "cudnn": "third",
+           "cub": "fourth", "npp": "vendor", "pytorch": "second", "copy": "limit", "launch": "limit", "host": "cpu",
+           "openblas": "cpu2", "opencv": "cpu2"}
+MARKERS = {"heddle": "o", "cublas": "s", "cublaslt": "D", "cublaslt+cudnn": "^", "cudnn": "^", "cub": "P", "npp": "s",
+           "pytorch": "v", "copy": "_", "launch": "_", "host": "X", "openblas": "d", "opencv": "d"}
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+WIDTH = 400  # of a panel, in pixels
+LADDERS_A_FILE = 2
+LEAST_RANGE = 4  # of the bytes of cases that are drawn over them
+
+matplotlib.rcParams.update({
+    "svg.fonttype": "none", "svg.hashsalt": "heddle", "font.family": "DejaVu Sans", "font.size": 12, "figure.dpi": 72,
+    "text.parse_math": False, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["muted"], "axes.edgecolor": LIGHT["grid"],
+    "axes.linewidth": 1, "xtick.color": LIGHT["muted"], "ytick.color": LIGHT["ink"], "xtick.labelsize": 11,
+    "ytick.labelsize": 11.5, "axes.labelsize": 11, "axes.grid": False, "grid.color": LIGHT["grid"], "grid.linewidth": 0.8,
+    "legend.frameon": False, "legend.fontsize": 11, "figure.facecolor": "none", "axes.facecolor": "none",
+    "xtick.major.size": 0, "ytick.major.size": 0, "xtick.minor.size": 0, "ytick.minor.size": 0, "axes.axisbelow": True})
+
+
+def colour(row: Row) -> str:
+    if row.library == "heddle":
+        return LIGHT["heddle" if row.plain else "rung"]
+    return LIGHT[COLOURS.get(row.library, "fourth")]
+
+
+class Picture:
+    """A figure, the text that stands for it, and what its marks say under the pointer."""
+    count = 0
+
+    def __init__(self, width: float, height: float, alt: str = "") -> None:
+        self.figure = Figure(figsize=(width / 72, height / 72))
+        self.size = round(width), round(height)
+        self.alt = alt
+        self.titles: list[str] = []
+
+    def axes(self, left: float, top: float, right: float, bottom: float) -> "matplotlib.axes.Axes":
+        """With margins in pixels."""
+        width, height = self.size
+        axes = self.figure.add_axes((left / width, bottom / height, (width - left - right) / width,
+                                     (height - top - bottom) / height))
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        return axes
+
+    def titled(self, artist: "matplotlib.artist.Artist", title: str) -> None:
+        artist.set_gid(f"titled-{len(self.titles)}")
+        self.titles.append(title)
+
+    def _drawn(self) -> str:
+        buffer = io.StringIO()
+        self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        text = buffer.getvalue()
+        body = text[text.index(">", text.index("<svg")) + 1:text.rindex("</svg>")]
+        body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", body, flags=re.DOTALL)
+        body = re.sub(r"\s*\n\s*", " ", re.sub(r">\s+<", "><", body))
+
+        def tidy(tag: re.Match) -> str:
+            tag = re.sub(r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), tag[0])
+            return re.sub(r"(font: [^;\"']*?)'DejaVu Sans'[^;\"]*", rf"\g<1>{FONT}", tag)
+
+        body = re.sub(r"<[^>]*>", tidy, body)
+        # Ids that nothing names go; the others have to differ from those of the page's other pictures.
+        used = set(re.findall(r"(?:url\(|href=\")#([\w-]+)", body))
+        Picture.count += 1
+        prefix = f"p{Picture.count}"
+        names = {name: f"{prefix}{index}" for index, name in enumerate(sorted(used))}
+
+        def identified(match: re.Match) -> str:
+            if match[1] in names:
+                return f' id="{names[match[1]]}"'
+            return f' id="{match[1]}"' if match[1].startswith("titled-") else ""
+
+        body = re.sub(r' id="([^"]*)"', identified, body)
+        body = re.sub(r"(url\(|href=\")#([\w-]+)", lambda match: f"{match[1]}#{names[match[2]]}", body)
+        return re.sub(r'<g id="titled-(\d+)">',
+                      lambda match: f"<g><title>{html.escape(self.titles[int(match[1])])}</title>", body)
+
+    def inline(self) -> str:
+        """For a page that has the variables."""
+        of_colour = {value: name for name, value in LIGHT.items()}
+        body = re.sub(r"#[0-9a-f]{6}(?=[;\"])", lambda match: f"var(--{of_colour[match[0]]})"
+                      if match[0] in of_colour else match[0], self._drawn())
+        width, height = self.size
+        return (f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+                f'aria-label="{html.escape(self.alt)}" xmlns:xlink="http://www.w3.org/1999/xlink">{body}</svg>')
+
+    def file(self) -> str:
+        width, height = self.size
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+                f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">'
+                f"<title>{html.escape(self.alt)}</title>"
+                f'<rect width="100%" height="100%" rx="6" fill="{LIGHT["paper"]}"/>{self._drawn()}</svg>\n')
+
+
+# --- ratios ---
+
+RATIO_TICKS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.75, 1, 1.5, 2, 4, 8, 16]
+LEAST_RATIO, GREATEST_RATIO = 1 / 4, 16
+
+
+def ratios(groups: dict[str, list[Case]], width: float, step: float = 26, heading: str = "", caption: str = "") -> Picture:
+    """A row per group: a dot for each of its cases, the geometric mean as a line. The best group comes first."""
+    groups = {name: [case for case in cases if case.ratio] for name, cases in groups.items()}
+    groups = {name: cases for name, cases in groups.items() if cases}
+    ordered = sorted(groups, key=lambda name: -geometric_mean([case.ratio for case in groups[name]]))
+    top, bottom = 34 + (26 if heading else 0), 46 + (20 if caption else 0)
+    picture = Picture(width, top + step * len(ordered) + bottom)
+    left = 12 + 7 * max(len(name) for name in ordered)
+    axes = picture.axes(left, top, 112, bottom)
+    every = [case.ratio for cases in groups.values() for case in cases]
+    low = max(LEAST_RATIO, min(0.7, min(every) * 0.92))
+    high = min(GREATEST_RATIO, max(1.5, max(every) * 1.08))
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(len(ordered) - 0.5, -0.5)
+    pixels = width - left - 112
+    ticks: list[float] = []
+    for tick in sorted(RATIO_TICKS, key=lambda tick: (not math.log2(tick).is_integer(), abs(math.log(tick)))):
+        if low <= tick <= high and all(abs(math.log(tick / other)) * pixels > 26 * math.log(high / low) for other in ticks):
+            ticks.append(tick)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.grid(True)
+    axes.axvline(1, color=LIGHT["ink"], linewidth=1.2)
+    axes.set_yticks(range(len(ordered)), ordered)
+    axes.set_xlabel("best peer's time / heddle's  (log scale)")
+    small = {"transform": axes.transAxes, "va": "bottom", "fontsize": 11, "color": LIGHT["muted"]}
+    axes.text(1 + 54 / pixels, 1.0, "mean", ha="right", **small)
+    axes.text(1 + 104 / pixels, 1.0, "worst", ha="right", **small)
+    at_one = math.log(1 / low) / math.log(high / low)
+    axes.text(at_one + 0.008, 1.0, "faster \N{RIGHTWARDS ARROW}", ha="left", **small)
+    axes.text(at_one - 0.008, 1.0, "\N{LEFTWARDS ARROW} slower", ha="right", **small)
+    for index, name in enumerate(ordered):
+        cases = sorted(groups[name], key=lambda case: case.ratio)
+        for case in cases:
+            shown = min(max(case.ratio, low), high)
+            beyond = shown != case.ratio
+            marker = "o" if not beyond else ">" if case.ratio > high else "<"
+            slower = case.ratio < 0.95
+            dot, = axes.plot([shown], [index], marker, markersize=6.5, alpha=0.8, clip_on=False, linestyle="none",
+                             color=LIGHT["vendor" if slower else "heddle"],
+                             markerfacecolor="none" if case.hot else LIGHT["vendor" if slower else "heddle"])
+            picture.titled(dot, f"{case.operation} {case.label}: {case.ratio:.2f} of {case.vendor.implementation}'s speed; "
+                                f"{as_time(case.plain.us)} and {as_time(case.vendor.us)}")
+        mean = geometric_mean([case.ratio for case in cases])
+        worst = cases[0].ratio
+        axes.plot([min(max(mean, low), high)] * 2, [index - 0.34, index + 0.34], color=LIGHT["ink"], linewidth=2.4,
+                  solid_capstyle="butt")
+        columns = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 11.5}
+        axes.text(1 + 54 / pixels, index, f"{mean:.2f}", ha="right", weight="bold", **columns)
+        axes.text(1 + 104 / pixels, index, f"{worst:.2f}", ha="right", **columns,
+                  color=LIGHT["vendor"] if worst < 0.95 else LIGHT["ink"])
+    if heading:
+        picture.figure.text(14 / width, 1 - 20 / picture.size[1], heading, fontsize=13, weight="bold", va="center")
+    if caption:
+        picture.figure.text(14 / width, 14 / picture.size[1], caption, fontsize=10.5, color=LIGHT["muted"], va="center")
+    means = "; ".join(f"{name} {geometric_mean([case.ratio for case in groups[name]]):.2f}, worst "
+                      f"{min(case.ratio for case in groups[name]):.2f}" for name in ordered)
+    picture.alt = f"Dots: the best peer's time over heddle's per case, above 1 where heddle is faster. Geometric means: {means}."
+    return picture
+
+
+# --- ladders ---
+
+def in_order(case: Case) -> list[Row]:
+    """heddle's rungs, its plain call and the peers: the slowest first."""
+    return sorted((row for row in case.rows if not row.on_cpu and row.library != "launch"), key=lambda row: -row.us)
+
+
+def short(row: Row) -> str:
+    return row.rung if row.library == "heddle" and row.rung else row.implementation
+
+
+def ladder(cases: list[Case], caption: str = "") -> Picture:
+    """Bars, one below the other: how much of the limit each rung and peer reaches; of the vendor where there is no limit."""
+    titles, step, between = 44, 19, 34
+    panels = [(case, in_order(case)) for case in cases]
+    height = sum(titles + step * len(rows) + between for _, rows in panels) + (18 if caption else 0)
+    width = WIDTH + (90 if caption else 0)
+    picture = Picture(width, height)
+    left = 10 + 6.9 * max(len(short(row)) for _, rows in panels for row in rows)
+    right = 118
+    top = 0
+    alts = []
+    for case, rows in panels:
+        vendor = case.vendor
+        by_limit = any(row.limit for row in rows)
+        share = {row: (row.share_of_limit if by_limit else vendor.us / row.us if vendor else rows[-1].us / row.us) or 0.0
+                 for row in rows}
+        top += titles
+        axes = picture.axes(left, top, right, height - top - step * len(rows))
+        top += step * len(rows) + between
+        most = max(1.0, *share.values())
+        axes.set_xlim(0, most)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        ticks = [0, 0.25, 0.5, 0.75, 1] if most < 1.1 and width - left - right > 160 else [0, 0.5, 1, 1.5, 2]
+        axes.xaxis.set_major_locator(FixedLocator(ticks if most < 2.6 else [0, 1, most // 2, most // 1]))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
+        axes.xaxis.grid(True)
+        axes.set_yticks(range(len(rows)), [short(row) for row in rows])
+        for label, row in zip(axes.get_yticklabels(), rows):
+            label.set_weight("bold" if row.plain else "normal")
+            if row.library != "heddle":
+                label.set_color(colour(row))
+        for index, (row, length) in enumerate(share.items()):
+            bug = row.beyond_limit
+            bar = axes.barh(index, min(length, most), height=0.62, color=LIGHT["bug"] if bug else colour(row))[0]
+            beside = f" \N{MIDDLE DOT} {as_share(vendor.us / row.us)}" if vendor and row != vendor else ""
+            axes.text(1 + 6 / (width - left - right), index, f"{as_time(row.us)}{beside}{' !' if bug else ''}",
+                      transform=axes.get_yaxis_transform(), va="center", fontsize=11,
+                      color=LIGHT["bug"] if bug else LIGHT["ink"])
+            picture.titled(bar, described(case, row) + (": faster than its limit, a bug of the row or of the limit"
+                                                            if bug else ""))
+        axes.axvline(1, color=LIGHT["limit"], linewidth=1.2)
+        if vendor and by_limit:
+            axes.axvline(share[vendor], color=colour(vendor), linewidth=1, linestyle=(0, (3, 2)))
+        axes.spines["left"].set_visible(True)
+        top_of = lambda pixels: (height - top + titles + step * len(rows) + between - pixels) / height
+        picture.figure.text(12 / width, top_of(14), f"{case.operation} {case.label}", weight="bold", fontsize=12.5, va="center")
+        limits = next((row.limit for row in rows if row.limit), None)
+        of = (f"share of the limit: {as_time(limits.us)} by {UNITS.get(limits.ceiling, limits.ceiling or 'what it declares')}"
+              if limits else f"share of {vendor.implementation}'s speed" if vendor else "share of the fastest")
+        picture.figure.text(12 / width, top_of(31), of, fontsize=11, color=LIGHT["muted"], va="center")
+        picture.figure.text((width - right + 6) / width, top_of(31), "time" + (" \N{MIDDLE DOT} of vendor" if vendor else ""),
+                            fontsize=11, color=LIGHT["muted"], va="center")
+        alts.append(f"{case.operation} {case.label}, slowest first: " + ", ".join(
+            f"{row.implementation} {as_time(row.us)} {100 * value:.0f} %" for row, value in share.items())
+            + (f" of the {'limit' if by_limit else 'vendor'}."))
+    if caption:
+        picture.figure.text(12 / width, 12 / height, caption, fontsize=10.5, color=LIGHT["muted"], va="center")
+    picture.alt = "Ladder of " + " ".join(alts)
+    return picture
+
+
+def described(case: Case, row: Row) -> str:
+    parts = [f"{row.implementation} {as_time(row.us)}"]
+    if row.rate:
+        parts.append(as_rate(*row.rate))
+    if row.limit:
+        parts.append(f"{as_share(row.share_of_limit)} of the limit")
+    if case.vendor and row is not case.vendor:
+        parts.append(f"{as_share(case.vendor.us / row.us)} of {case.vendor.implementation}")
+    return ", ".join(parts)
+
+
+# --- over size ---
+
+def sized(cases: list[Case], least: int = 3) -> list[list[Case]]:
+    """Cases that differ in size alone: all extents equal, or all but one the same. Longest first, none in two."""
+    found: dict[tuple, dict[int, Case]] = {}
+    for case in cases:
+        extents, rest = extents_of(case.shape)
+        if not extents or not case.bytes:
+            continue
+        kind = (case.operation, case.type, case.hot, rest, len(extents))
+        if len(extents) > 1 and len(set(extents)) == 1:
+            found.setdefault((*kind, "square"), {}).setdefault(extents[0], case)
+        else:
+            for index, extent in enumerate(extents):
+                others = tuple(extents[:index] + extents[index + 1:])
+                found.setdefault((*kind, index, others), {}).setdefault(extent, case)
+    taken: set[tuple] = set()
+    result = []
+    for by_extent in sorted(found.values(), key=lambda group: -len(group)):
+        group = [case for _, case in sorted(by_extent.items()) if (case.operation, case.type, case.shape, case.hot) not in taken]
+        if len(group) >= least:
+            result.append(group)
+            taken.update((case.operation, case.type, case.shape, case.hot) for case in group)
+    return result
+
+
+def best_of(case: Case, library: str) -> Row | None:
+    if library == "heddle":
+        return case.plain
+    return min((row for row in case.rows if row.library == library), key=lambda row: row.us, default=None)
+
+
+def title_of(group: list[Case]) -> str:
+    first = group[0]
+    extents, rest = extents_of(first.shape)
+    if len(extents) > 1:
+        same = {index for index in range(len(extents)) if len({case.extents[index] for case in group}) == 1}
+        rest = "x".join(str(extents[index]) if index in same else "n" for index in range(len(extents))) + rest
+    return " ".join([first.operation, first.type, rest.strip("-")] + ["hot"] * first.hot).strip()
+
+
+def size_of(group: list[Case]) -> dict[Case, float]:
+    """Its bytes; or the extent that varies, where the bytes hardly do."""
+    if max(case.bytes for case in group) >= LEAST_RANGE * min(case.bytes for case in group):
+        return {case: case.bytes for case in group}
+    varying = next(index for index in range(len(group[0].extents)) if len({case.extents[index] for case in group}) > 1)
+    return {case: float(case.extents[varying]) for case in group}
+
+
+def decades(low: float, high: float) -> list[float]:
+    return [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+
+
+def over_size(picture: Picture, axes: "matplotlib.axes.Axes", lines: list[tuple[str, list[tuple[float, float]], dict]],
+              y_text: typing.Callable[[float], str], group: list[Case]) -> None:
+    """Lines on logarithmic axes."""
+    sizes = size_of(group)
+    x_of = list(sizes.values())
+    of_bytes = x_of == [case.bytes for case in group]
+    x_text = as_bytes if of_bytes else lambda value: f"{value:.0f}"
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    values = [y for _, points, _ in lines for _, y in points]
+    low, high = min(values), max(values)
+    axes.set_ylim(low / 1.3, high * 1.3)
+    axes.set_xlim(min(x_of) / 1.5, max(x_of) * 1.5)
+    for label, points, style in lines:
+        line, = axes.plot(*zip(*points), label=label, **style)
+        picture.titled(line, f"{label}: " + ", ".join(f"{x_text(x)} {y_text(y)}" for x, y in points))
+    within = [tick for tick in decades(low, high) if low / 1.3 <= tick <= high * 1.3]
+    if len(within) < 3:
+        within = [multiple * tick for tick in decades(low, high) for multiple in (1, 2, 5)
+                  if low / 1.3 <= multiple * tick <= high * 1.3]
+    if len(within) > 6:
+        within = within[::2]
+    axes.yaxis.set_major_locator(FixedLocator(within))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: y_text(value)))
+    powers = range(math.ceil(math.log2(min(x_of))), math.floor(math.log2(max(x_of))) + 1)
+    step = max(1, math.ceil(len(powers) / 5))
+    ticks = [2.0**power for power in powers[::step]] or [min(x_of), max(x_of)]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: x_text(value)))
+    axes.grid(True)
+    axes.set_xlabel("bytes read and written, each element once (log scale)" if of_bytes else "n (log scale)")
+
+
+def legend(picture: Picture, axes: "matplotlib.axes.Axes", count: int) -> None:
+    picture.figure.legend(*axes.get_legend_handles_labels(), loc="upper left", ncols=min(count, 3), handlelength=1.8,
+                          bbox_to_anchor=(6 / picture.size[0], 1 - 20 / picture.size[1]), columnspacing=1.2,
+                          borderaxespad=0.3, labelspacing=0.25)
+
+
+def style_of(library: str) -> dict:
+    return {"color": LIGHT[COLOURS.get(library, "fourth")], "marker": MARKERS.get(library, "h"), "markersize": 4.5,
+            "linewidth": 2.2 if library == "heddle" else 1.5, "zorder": 3 if library == "heddle" else 2}
+
+
+def speed(group: list[Case]) -> Picture:
+    """The rate over the bytes of cases that differ in size."""
+    sizes = size_of(group)
+    libraries = ["heddle", *dict.fromkeys(row.library for case in group for row in case.peers)]
+    lines: list[tuple[str, list[tuple[float, float]], dict]] = []
+    unit = "FLOP/s" if sum(bool(case.plain and case.plain.by_operations) for case in group) * 2 > len(group) else "B/s"
+    work = (lambda row: row.operations) if unit == "FLOP/s" else (lambda row: row.bytes)
+    for library in libraries:
+        rows = [(case, best_of(case, library)) for case in group]
+        points = [(sizes[case], work(row) / row.us * 1e6) for case, row in rows if row and work(row)]
+        if points:
+            lines.append((library, points, style_of(library)))
+    limits = [(sizes[case], work(case.plain) / case.plain.limit.us * 1e6) for case in group
+              if case.plain and case.plain.limit and work(case.plain)]
+    if limits:
+        lines.append(("limit", limits, {"color": LIGHT["limit"], "linestyle": (0, (4, 2)), "linewidth": 1.2}))
+    above = 30 + 17 * math.ceil(len(lines) / 3)
+    picture = Picture(WIDTH, 250 + above)
+    axes = picture.axes(74, above, 14, 44)
+    over_size(picture, axes, lines, lambda value: compact(value, unit), group)
+    legend(picture, axes, len(lines))
+    picture.figure.text(12 / WIDTH, 1 - 11 / picture.size[1], title_of(group), weight="bold", fontsize=12.5, va="center")
+    picture.alt = f"Speed over size, {title_of(group)}: " + "; ".join(
+        f"{label} from {compact(points[0][1], unit)} to {compact(points[-1][1], unit)}" for label, points, _ in lines) + "."
+    return picture
+
+
+def compact(value: float, unit: str) -> str:
+    prefixes = {1e15: "P", 1e12: "T", 1e9: "G"}
+    factor = next((factor for factor in prefixes if value >= factor), 1e6)
+    prefix = prefixes.get(factor, "M")
+    return f"{value / factor:.3g} {prefix}{unit}"
+
+
+def time_text(us: float) -> str:
+    factor, unit = next(((factor, unit) for factor, unit in ((1e6, "s"), (1e3, "ms")) if us >= factor), (1, "us"))
+    return f"{us / factor:.3g} {unit}"
+
+
+def with_transfers(record: Record, case: Case) -> float | None:
+    transfers = record.transfer_us(case.plain) if case.plain else None
+    return None if transfers is None else transfers + case.plain.us
+
+
+def cpu_and_gpu(record: Record, group: list[Case]) -> Picture:
+    """Times over the bytes of cases that differ in size."""
+    lines = []
+    sizes = size_of(group)
+    sources: dict[str, list[tuple[float, float]]] = {}
+    for case in group:
+        if case.plain:
+            sources.setdefault("heddle on the GPU", []).append((sizes[case], case.plain.us))
+        if total := with_transfers(record, case):
+            sources.setdefault("with transfers", []).append((sizes[case], total))
+        for library in dict.fromkeys(row.library for row in case.rows if row.on_cpu):
+            name = "heddle on the CPU" if library == "host" else library
+            sources.setdefault(name, []).append((sizes[case], best_of(case, library).us))
+    for label, points in sources.items():
+        library = {"heddle on the GPU": "heddle", "with transfers": "heddle", "heddle on the CPU": "host"}.get(label, label)
+        style = style_of(library)
+        if label == "with transfers":
+            style |= {"linestyle": (0, (4, 2)), "markerfacecolor": LIGHT["paper"]}
+        lines.append((label, points, style))
+    above = 30 + 17 * math.ceil(len(lines) / 2)
+    picture = Picture(WIDTH, 250 + above)
+    axes = picture.axes(66, above, 14, 44)
+    over_size(picture, axes, lines, time_text, group)
+    legend(picture, axes, 2)
+    picture.figure.text(12 / WIDTH, 1 - 11 / picture.size[1], f"{title_of(group)}: time", weight="bold", fontsize=12.5,
+                        va="center")
+    picture.alt = f"Time on the CPU and on the GPU, {title_of(group)}: " + "; ".join(
+        f"{label} from {time_text(points[0][1])} to {time_text(points[-1][1])}" for label, points in sources.items()) + "."
+    return picture
+
+
+def cpu_dots(record: Record, cases: list[Case]) -> Picture:
+    """Times of cases that have no others of their kind: a line each."""
+    step = 24
+    rows_of = []
+    for case in cases:
+        marks = [("heddle on the GPU", case.plain.us, "heddle")] if case.plain else []
+        if total := with_transfers(record, case):
+            marks.append(("with transfers", total, "transfers"))
+        marks += [("heddle on the CPU" if library == "host" else library, best_of(case, library).us, library)
+                  for library in dict.fromkeys(row.library for row in case.rows if row.on_cpu)]
+        rows_of.append((f"{case.operation} {case.label}", marks))
+    labels = list(dict.fromkeys(label for _, marks in rows_of for label, _, _ in marks))
+    above = 14 + 17 * math.ceil(len(labels) / 2)
+    picture = Picture(WIDTH, above + 2 * step * len(rows_of) * 0.9 + 48)
+    axes = picture.axes(20, above + 6, 20, 44)
+    values = [us for _, marks in rows_of for _, us, _ in marks]
+    axes.set_xscale("log")
+    axes.set_xlim(min(values) / 1.4, max(values) * 1.4)
+    axes.set_ylim(len(rows_of) - 0.4, -0.75)
+    seen = set()
+    for index, (name, marks) in enumerate(rows_of):
+        axes.plot([min(us for _, us, _ in marks), max(us for _, us, _ in marks)], [index, index], color=LIGHT["grid"],
+                  linewidth=2, zorder=1)
+        axes.text(0, index - 0.32, name, transform=axes.get_yaxis_transform(), fontsize=11, va="bottom")
+        for label, us, library in marks:
+            style = style_of("heddle" if library == "transfers" else library) | {"linestyle": "none", "markersize": 7}
+            if library == "transfers":
+                style["markerfacecolor"] = LIGHT["paper"]
+            dot, = axes.plot([us], [index], label=None if label in seen else label, **style)
+            seen.add(label)
+            picture.titled(dot, f"{name}: {label} {time_text(us)}")
+    ticks = decades(min(values), max(values))
+    axes.xaxis.set_major_locator(FixedLocator(ticks[::max(1, len(ticks) // 5)]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: time_text(value)))
+    axes.xaxis.grid(True)
+    axes.set_yticks([])
+    axes.set_xlabel("time of a call (log scale)")
+    picture.figure.legend(*axes.get_legend_handles_labels(), loc="upper left", ncols=2, handlelength=1.2, borderaxespad=0.3,
+                          bbox_to_anchor=(6 / WIDTH, 1 - 4 / picture.size[1]), labelspacing=0.25)
+    picture.alt = "Times on the CPU and on the GPU. " + "; ".join(
+        f"{name}: " + ", ".join(f"{label} {time_text(us)}" for label, us, _ in marks) for name, marks in rows_of) + "."
+    return picture
+
+
+# --- the roofline ---
+
+def roofline(record: Record, cases: list[Case]) -> Picture | None:
+    """Operations a second over operations a byte, of all rows on the GPU that have both."""
+    rows = [(case, row) for case in cases for row in case.rows
+            if row.operations and row.bytes and not row.on_cpu and row.library not in ("copy", "launch")]
+    memory = record.ceiling("dram_copy")
+    if not rows or memory is None:
+        return None
+    picture = Picture(620, 400)
+    axes = picture.axes(80, 46, 128, 46)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    intensities = [row.operations / row.bytes for _, row in rows]
+    rates = [row.operations / row.us * 1e6 for _, row in rows]
+    units = dict.fromkeys(row.limit.ceiling for _, row in rows if row.limit and row.limit.ceiling not in (None, "memory"))
+    roofs = {unit: rate for unit in units if (rate := record.ceiling(unit))}
+    low, high = min(intensities) / 2, max(intensities) * 2
+    top = max([*roofs.values(), *rates]) * 1.8
+    bottom = max(min(rates), top / 1e6) / 1.8
+    axes.set_xlim(low, high)
+    axes.set_ylim(bottom, top)
+    peak = max(roofs.values(), default=top)
+    knee = min(peak / memory, high)
+    line = {"color": LIGHT["limit"], "linewidth": 1.4, "zorder": 1}
+    axes.plot([low, knee], [low * memory, knee * memory], **line)
+    at = max(low * 1.15, bottom / memory * 1.3)
+    axes.text(at, at * memory * 1.25, f"memory {as_rate(memory, 'B/s')}", color=LIGHT["muted"], fontsize=11,
+              rotation=math.degrees(math.atan2((400 - 46 - 46) / math.log(top / bottom), (620 - 80 - 128) / math.log(high / low))),
+              rotation_mode="anchor")
+    apart = (top / bottom) ** (15 / (400 - 46 - 46))  # labels, so that none lies on another
+    label_at = math.inf
+    for unit, rate in sorted(roofs.items(), key=lambda item: -item[1]):
+        axes.plot([min(rate / memory, high), high], [rate, rate], **line)
+        label_at = min(rate, label_at / apart)
+        axes.text(1.012, label_at, f"{UNITS.get(unit, unit).removesuffix(' tensor cores')} {compact(rate, 'FLOP/s')}",
+                  transform=axes.get_yaxis_transform(), va="center", color=LIGHT["muted"], fontsize=11)
+    seen = set()
+    for (case, row), x, y in sorted(zip(rows, intensities, rates), key=lambda item: item[0][1].plain):
+        label = "heddle" if row.plain else "heddle's rungs" if row.library == "heddle" else row.library
+        style = {"linestyle": "none", "marker": MARKERS.get(row.library, "h"), "color": colour(row), "markersize": 5}
+        if row.library != "heddle":
+            style["markerfacecolor"] = "none"
+        if row.beyond_limit:
+            style["color"] = LIGHT["bug"]
+        if y < bottom:
+            y, style["marker"] = bottom * 1.05, "v"
+        dot, = axes.plot([x], [y], label=None if label in seen else label, **style)
+        seen.add(label)
+        picture.titled(dot, f"{case.operation} {case.label}: {described(case, row)}, {x:.3g} operations a byte")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+    ticks = decades(low, high)
+    axes.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 3 else
+                                              [multiple * tick for tick in ticks for multiple in (1, 2, 5)]))
+    axes.yaxis.set_major_locator(FixedLocator(decades(bottom, top)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, "FLOP/s")))
+    axes.set_xlim(low, high)
+    axes.set_ylim(bottom, top)
+    axes.grid(True)
+    axes.set_xlabel("operations a byte of its operands (log scale)")
+    handles, labels = axes.get_legend_handles_labels()
+    picture.figure.legend(handles, labels, loc="upper left", ncols=5, handlelength=1, columnspacing=1.2, borderaxespad=0.3,
+                          bbox_to_anchor=(6 / picture.size[0], 1 - 2 / picture.size[1]), labelspacing=0.25)
+    best = max(zip(rates, rows), key=lambda item: item[0])
+    picture.alt = (f"Roofline: {len(rows)} rows under memory's {as_rate(memory, 'B/s')}"
+                   + "".join(f", {UNITS.get(unit, unit)}' {as_rate(rate, 'FLOP/s')}" for unit, rate in roofs.items())
+                   + f". The fastest, {best[1][1].name}, reaches {as_rate(best[0], 'FLOP/s')}.")
+    return picture
+
+
+# --- pictures for pages of Markdown ---
+
+def with_ladder(cases: list[Case]) -> list[Case]:
+    """Of each operation and type the case with the most rungs, of those the largest. The longest ladder comes first."""
+    having = [case for case in cases if len(case.rungs) >= 2]
+    ranked = sorted(having, key=lambda case: (case.hot, -len(case.rungs), -(case.bytes or 0)))
+    first: dict[tuple[str, str], Case] = {}
+    for case in ranked:
+        first.setdefault((case.operation, case.type), case)
+    return list(first.values())
+
+
+def files(record: Record) -> dict[str, Picture]:
+    """By the files' names: the overview, and a family's ladder."""
+    result = {}
+    if any(case.ratio for case in record.cases):
+        result["overview.svg"] = ratios(record.families, 860, heading="heddle beside the best peer, case by case",
+                                        caption=record.provenance)
+    for family, cases in record.families.items():
+        if shown := with_ladder(cases)[:LADDERS_A_FILE]:
+            result[f"ladder-{family}.svg"] = ladder(shown, record.provenance)
+    return result

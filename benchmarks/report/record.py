@@ -1,0 +1,405 @@
+"""Reads a record of schema 1, which `heddle-bench run` writes, and knows the arithmetic of its rows.
+
+A row is an operation of a type and a shape, computed by a library, or by a rung of heddle's, cold or hot. Beside what
+`run` always writes, a row of the headline has `processes`, the us of each repetition, a list per process, and may name
+its `peer`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import functools
+import json
+import math
+import pathlib
+import re
+import statistics
+import typing
+
+import raw
+
+SCHEMA = 1
+ON_CPU = {"host", "openblas", "opencv"}
+NOT_PEERS = {"copy", "launch"}  # they do a part of the work, and stand beside a row for that
+BEYOND = 0.95  # of a limit's time: what takes less is a bug of the row or of the ceiling
+# The folders of kernels/, and the operations of each that are not called as it is.
+FAMILIES = {
+    "elementwise": r"add|subtract|multiply|scale|axpy|fused_multiply_add|clamp|abs|exp|(sigmoid|tanh|relu|gelu|gelu_tanh|silu)"
+                   r"(_derivative)?",
+    "reduce": r"sum|mean|min|max|argmin|argmax|dot|norm1|norm2|count_nonzero",
+    "matrix_reduce": r"(row|column)_\w+",
+    "softmax": r"log_softmax",
+    "norm": r"(layer|rms)_norm\w*",
+    "scan": r"(in|ex)clusive_scan",
+    "matmul": r"batched_matmul|linear\w*",
+    "image_filter": r"sobel_\w+|laplacian|box_blur|\w*convolution",
+}
+UNITS = {"ffma": "FFMA", "fp64": "FP64", "tensor_tf32": "TF32 tensor cores", "tensor_f16": "FP16 tensor cores",
+         "tensor_bf16": "BF16 tensor cores", "memory": "memory"}
+
+
+class BadRecord(Exception):
+    """In one line."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Limit:
+    ceiling: str | None  # memory, or a unit
+    us: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    operation: str
+    type: str
+    shape: str
+    library: str
+    rung: str | None
+    hot: bool
+    us: float  # 0 where it has an error
+    spread: float
+    repetitions: int
+    limit: Limit | None
+    bytes: float | None
+    bytes_written: float | None
+    operations: float | None
+    processes: tuple[tuple[float, ...], ...]  # us of each repetition
+    peer: str | None  # a row's name
+    error: str | None
+
+    @property
+    def case(self) -> tuple[str, str, str, bool]:
+        return self.operation, self.type, self.shape, self.hot
+
+    @property
+    def implementation(self) -> str:
+        return f"{self.library}:{self.rung}" if self.rung else self.library
+
+    @property
+    def name(self) -> str:
+        return "/".join([self.operation, self.type, self.shape, self.implementation] + ["hot"] * self.hot)
+
+    @property
+    def on_cpu(self) -> bool:
+        return self.library in ON_CPU
+
+    @property
+    def plain(self) -> bool:
+        return self.library == "heddle" and self.rung is None
+
+    @property
+    def share_of_limit(self) -> float | None:
+        return self.limit.us / self.us if self.limit else None
+
+    @property
+    def beyond_limit(self) -> bool:
+        return self.limit is not None and self.library not in NOT_PEERS and self.us < BEYOND * self.limit.us
+
+    @property
+    def by_operations(self) -> bool:
+        """Whether its speed is told in operations, not in bytes."""
+        return bool(self.operations) and (not self.bytes or (self.limit is not None and self.limit.ceiling != "memory"))
+
+    @property
+    def rate(self) -> tuple[float, str] | None:
+        work, unit = (self.operations, "FLOP/s") if self.by_operations else (self.bytes, "B/s")
+        return (work / self.us * 1e6, unit) if work else None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """The rows that do the same work."""
+    operation: str
+    type: str
+    shape: str
+    hot: bool
+    rows: list[Row]  # that have a time
+
+    @property
+    def label(self) -> str:
+        return " ".join([self.type, self.shape] + ["hot"] * self.hot)
+
+    @property
+    def plain(self) -> Row | None:
+        return next((row for row in self.rows if row.plain), None)
+
+    @property
+    def rungs(self) -> list[Row]:
+        return [row for row in self.rows if row.library == "heddle" and row.rung]
+
+    @property
+    def peers(self) -> list[Row]:
+        """The best row of each library on the GPU that computes the same."""
+        best: dict[str, Row] = {}
+        for row in self.rows:
+            if row.library != "heddle" and row.library not in NOT_PEERS and not row.on_cpu:
+                if row.library not in best or row.us < best[row.library].us:
+                    best[row.library] = row
+        return sorted(best.values(), key=lambda row: row.us)
+
+    @property
+    def vendor(self) -> Row | None:
+        """The best peer."""
+        return next(iter(self.peers), None)
+
+    @property
+    def ratio(self) -> float | None:
+        """The best peer's time over that of heddle's plain call: above 1 where heddle is faster."""
+        plain, vendor = self.plain, self.vendor
+        return vendor.us / plain.us if plain and vendor else None
+
+    @property
+    def extents(self) -> list[int]:
+        return extents_of(self.shape)[0]
+
+    @property
+    def bytes(self) -> float | None:
+        return next((row.bytes for row in self.rows if row.bytes), None)
+
+
+def extents_of(shape: str) -> tuple[list[int], str]:
+    """The numbers that a shape begins with, and the rest: 4096x4096-r5 is ([4096, 4096], "-r5")."""
+    match = re.match(r"\d+(x\d+)*", shape)
+    return ([int(part) for part in match[0].split("x")], shape[match.end():]) if match else ([], shape)
+
+
+def family_of(operation: str) -> str:
+    return next((family for family, names in FAMILIES.items() if re.fullmatch(names, operation)), operation)
+
+
+def geometric_mean(values: typing.Sequence[float]) -> float:
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def interpolated(points: list[tuple[float, float]], at: float) -> float:
+    """The y of sorted positive (x, y), straight between logarithms of both; beyond the ends y is in proportion to x."""
+    index = bisect.bisect_left([x for x, _ in points], at)
+    if index == 0 or index == len(points):
+        x, y = points[min(index, len(points) - 1)]
+        return y * at / x
+    (x0, y0), (x1, y1) = points[index - 1], points[index]
+    share = math.log(at / x0) / math.log(x1 / x0)
+    return math.exp((1 - share) * math.log(y0) + share * math.log(y1))
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    file: str
+    content: dict
+    rows: list[Row]
+
+    @property
+    def gpu(self) -> str:
+        return self.content["gpu"]["name"]
+
+    @property
+    def complete(self) -> bool:
+        return self.content["complete"]
+
+    @property
+    def commit(self) -> str:
+        """Short."""
+        commit, dirty, _ = str(self.content.get("commit") or "").partition("-dirty")
+        if commit and commit != "unknown":
+            return commit[:10] + (" with changes" if dirty else "")
+        digest = self.content.get("sources_sha256")
+        return f"unknown (sources {digest[:10]})" if digest else "unknown"
+
+    @property
+    def provenance(self) -> str:
+        """What a caption says of it."""
+        return ", ".join([self.gpu, f"commit {self.commit}", f"driver {self.content.get('driver') or 'unknown'}",
+                          f"CUDA {self.content.get('cuda') or 'unknown'}", self.content["date"][:10]]
+                         + ([] if self.complete else ["an incomplete run"]))
+
+    @property
+    def repetitions(self) -> int:
+        return max((row.repetitions for row in self.rows if not row.error), default=0)
+
+    @functools.cached_property
+    def cases(self) -> list[Case]:
+        """In the record's order, but sizes of one type ascend."""
+        found: dict[tuple, list[Row]] = {}
+        for row in self.rows:
+            if row.operation != "ceiling":
+                found.setdefault(row.case, []).extend([] if row.error else [row])
+        cases = [Case(*key, rows) for key, rows in found.items() if rows]
+        order = {key: index for index, key in enumerate(dict.fromkeys((case.operation, case.type) for case in cases))}
+        return sorted(cases, key=lambda case: (order[case.operation, case.type], case.hot, math.prod(case.extents)))
+
+    @property
+    def operations(self) -> list[str]:
+        return list(dict.fromkeys(case.operation for case in self.cases))
+
+    @property
+    def families(self) -> dict[str, list[Case]]:
+        found: dict[str, list[Case]] = {}
+        for case in self.cases:
+            found.setdefault(family_of(case.operation), []).append(case)
+        return found
+
+    @property
+    def failed(self) -> list[Row]:
+        return [row for row in self.rows if row.error]
+
+    @property
+    def beyond_limits(self) -> list[Row]:
+        return [row for row in self.rows if not row.error and row.beyond_limit]
+
+    def ceiling(self, name: str, hot: bool = False, at: float = math.inf) -> float | None:
+        """What a ceiling gives in a second at so many bytes; at the greatest footprint without any."""
+        entries = [entry for entry in self.content["ceilings"] if entry["name"] == name and "per_second" in entry]
+        entries = [entry for entry in entries if bool(entry.get("hot")) == hot] or entries
+        if not entries:
+            return None
+        points = sorted((entry["bytes"], entry["bytes"] / entry["per_second"]) for entry in entries if entry.get("bytes"))
+        if not points:
+            return entries[0]["per_second"]
+        at = min(at, points[-1][0])
+        return at / interpolated(points, at)
+
+    def transfer_us(self, row: Row) -> float | None:
+        """Of its operands to the device and of its results to the host, from and to pinned memory."""
+        if not row.bytes:
+            return None
+        written = row.bytes_written or 0.0
+        seconds = 0.0
+        for name, count in (("pinned_to_device", row.bytes - written), ("pinned_to_host", written)):
+            if count:
+                rate = self.ceiling(name, at=count)
+                if rate is None:
+                    return None
+                seconds += count / rate
+        return 1e6 * seconds
+
+
+# --- reading ---
+
+def _number(value: object, what: str, least: float = 0.0) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < math.inf:
+        raise ValueError(f"{what} is {value!r}")
+    return float(value)
+
+
+def _positive(value: object, what: str) -> float:
+    return _number(value, what, least=1e-12)
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{what} is {value!r}")
+    return value
+
+
+def _optional(check: typing.Callable, value: object, what: str) -> typing.Any:
+    return None if value is None else check(value, what)
+
+
+def row_of(content: dict) -> Row:
+    error = _optional(_text, content.get("error"), "error")
+    limit = content.get("limit")
+    if limit is not None and limit.get("us") is None:
+        limit = None
+    return Row(
+        *(_text(content.get(key), key) for key in ("operation", "type", "shape", "library")),
+        rung=_optional(_text, content.get("rung"), "rung"),
+        hot=bool(content.get("hot")),
+        us=0.0 if error else _positive(content.get("us"), "us"),
+        spread=0.0 if error else _number(content.get("spread", 0.0), "spread"),
+        repetitions=0 if error else int(_positive(content.get("repetitions", 1), "repetitions")),
+        limit=limit and Limit(_optional(_text, limit.get("ceiling"), "limit.ceiling"), _positive(limit["us"], "limit.us")),
+        bytes=_optional(_number, content.get("bytes"), "bytes"),
+        bytes_written=_optional(_number, content.get("bytes_written"), "bytes_written"),
+        operations=_optional(_number, content.get("operations"), "operations"),
+        processes=() if error else tuple(tuple(_positive(us, "processes") for us in process)
+                                         for process in content.get("processes") or []),
+        peer=_optional(_text, content.get("peer"), "peer"),
+        error=error)
+
+
+def loaded(file: pathlib.Path) -> object:
+    """The file's JSON."""
+    try:
+        text = file.read_text()
+    except FileNotFoundError:
+        raise BadRecord(f"{file}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRecord(f"{file}: {getattr(error, 'strerror', None) or 'is not text'}") from None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        whole = text.strip()
+        if whole.startswith("{") and not whole.endswith("}"):
+            raise BadRecord(f"{file} is cut off") from None
+        raise BadRecord(f"{file} is not JSON: {error}") from None
+
+
+def record_of(content: object, file: pathlib.Path, allow_incomplete: bool = False) -> Record:
+    if raw.is_raw(content):
+        content = raw.converted(content)
+    if not isinstance(content, dict) or "schema" not in content:
+        raise BadRecord(f"{file} is not a record of heddle-bench run")
+    if content["schema"] != SCHEMA:
+        raise BadRecord(f"{file} is a record of schema {content['schema']}; this reads schema {SCHEMA}")
+    place = "its head"
+    try:
+        content["gpu"] = content["gpu"] or {"name": "no GPU"}
+        _text(content["gpu"]["name"], "gpu.name")
+        _text(content["date"], "date")
+        for entry in content.setdefault("ceilings", []):
+            place = f"ceiling {_text(entry.get('name'), 'name')}"
+            if "per_second" in entry:
+                _positive(entry["per_second"], "per_second")
+        rows = []
+        for index, row in enumerate(content["rows"]):
+            place = f"row {index}"
+            rows.append(row_of(row))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise BadRecord(f"{file} is damaged at {place}: {reason}") from None
+    if content.setdefault("complete", False) is not True and not allow_incomplete:
+        raise BadRecord(f"{file} is incomplete: its run was stopped")
+    if not any(row.operation != "ceiling" for row in rows):
+        raise BadRecord(f"{file} has no rows")
+    names = set()
+    for row in rows:
+        if row.name in names:
+            raise BadRecord(f"{file} is damaged: it has {row.name} twice")
+        names.add(row.name)
+    return Record(str(file), content, rows)
+
+
+def read(file: pathlib.Path, allow_incomplete: bool = False) -> Record:
+    return record_of(loaded(file), file, allow_incomplete)
+
+
+# --- numbers as text ---
+
+def scaled(value: float, unit: str, least: float, prefixes: dict[float, str]) -> str:
+    """Three digits and a prefix of the unit."""
+    factor = next((factor for factor in prefixes if value >= factor), least)
+    number = value / factor
+    digits = max(0, 3 - len(str(int(number))))
+    return f"{number:.{digits}f} {prefixes[factor]}{unit}"
+
+
+def as_rate(value: float, unit: str) -> str:
+    return scaled(value, unit, 1e9, {1e12: "T", 1e9: "G"})
+
+
+def as_time(us: float) -> str:
+    return scaled(us * 1e-6, "s", 1e-6, {1.0: "", 1e-3: "m", 1e-6: "u"})
+
+
+def as_bytes(count: float) -> str:
+    factor, prefix = next(((factor, prefix) for factor, prefix in ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
+                           if count >= factor), (1, ""))
+    return f"{count / factor:.3g} {prefix}B"
+
+
+def as_share(share: float | None) -> str:
+    """In per cent; from ten on as a multiple."""
+    if share is None:
+        return ""
+    return f"{share:.0f}x" if share >= 9.995 else f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"

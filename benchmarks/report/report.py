@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Makes a page of a record that heddle-bench run wrote: one HTML file that needs no other. Needs matplotlib, and no GPU."""
+
+import argparse
+import pathlib
+import sys
+
+import record
+
+
+def fail(message: str) -> int:
+    print(f"report: {message}", file=sys.stderr)
+    return 1
+
+
+def write(file: pathlib.Path, text: str) -> None:
+    """Whole, or not at all."""
+    partial = file.with_name(f"{file.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, prog="report")
+    parser.add_argument("record", type=pathlib.Path, metavar="RECORD")
+    parser.add_argument("--output", type=pathlib.Path, metavar="PAGE", help="without it RECORD with the suffix .html")
+    parser.add_argument("--pictures", type=pathlib.Path, metavar="DIR",
+                        help="instead of the page write overview.svg and a ladder-<family>.svg for each folder of kernels")
+    parser.add_argument("--incomplete", action="store_true", help="take a record of a run that was stopped")
+    arguments = parser.parse_args()
+    try:
+        of_run = record.read(arguments.record, arguments.incomplete)
+    except record.BadRecord as error:
+        return fail(str(error))
+    try:
+        import page
+        import pictures
+    except ImportError as error:
+        return fail(f"{sys.executable} has no {error.name}; to install it: {sys.executable} -m pip install matplotlib, "
+                    "or on Debian and Ubuntu: apt-get install python3-matplotlib")
+    try:
+        if arguments.pictures:
+            arguments.pictures.mkdir(parents=True, exist_ok=True)
+            for name, picture in pictures.files(of_run).items():
+                write(arguments.pictures / name, picture.file())
+                print(arguments.pictures / name)
+        else:
+            output = arguments.output or arguments.record.with_suffix(".html")
+            write(output, page.page(of_run))
+            print(output)
+    except OSError as error:
+        return fail(f"{error.filename or arguments.output}: {error.strerror}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Prints Markdown tables of a record, or renews those in Markdown files. Needs no GPU.
+
+A table in a file stands between two lines:
+
+    <!-- bench:softmax -->  or  <!-- bench:softmax:ladder 4096x4096 -->  or  <!-- bench:overview -->
+    <!-- /bench -->
+
+The name is an operation, or a folder of kernels/ with all of its operations, or a record's file before schema 1. The first
+is a row per case: heddle beside the best of its peers. The ladder is a row per implementation. What follows the name is
+a regular expression that chooses cases by their label. The overview is a row per folder.
+
+With --check is also said which kernels have changed since a record's commit.
+"""
+
+import argparse
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+import record as records_of_runs
+from record import BadRecord, Case, Record, as_rate, as_share, as_time, family_of, geometric_mean
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent
+
+NOT_TABLES = {"tests.json", "headline.json"}
+LEVEL = 0.95  # of the best peer's speed: what counts as level
+MARKED = re.compile(r"(<!-- bench:(\w+)(:ladder)?(?: +(\S+))? -->\n).*?(<!-- /bench -->)", re.DOTALL)
+
+
+class NoTable(Exception):
+    """In one line."""
+
+
+def label(case: Case) -> str:
+    return f"{case.operation} {case.label}"
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["-"] * len(header), *rows]
+    cells = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
+
+
+def rate_of(row: records_of_runs.Row) -> str:
+    return as_rate(*row.rate) if row.rate else ""
+
+
+def share_of_limit(row: records_of_runs.Row) -> str:
+    return as_share(row.share_of_limit) + (" (!)" if row.beyond_limit else "")
+
+
+def comparison(cases: list[Case]) -> str:
+    """A row per case that heddle has. Columns that would be empty are left out."""
+    columns = ["case", "heddle", "rate", "share of the limit", "best peer", "share of the vendor", "on the CPU"]
+    rows = []
+    for case in cases:
+        if not case.plain:
+            continue
+        vendor = case.vendor
+        cpu = min((row for row in case.rows if row.on_cpu), key=lambda row: row.us, default=None)
+        rows.append([label(case), as_time(case.plain.us), rate_of(case.plain), share_of_limit(case.plain),
+                     f"{vendor.implementation} {as_time(vendor.us)}" if vendor else "",
+                     as_share(case.ratio), f"{cpu.library} {as_time(cpu.us)}" if cpu else ""])
+    filled = [index for index in range(len(columns)) if index < 2 or any(row[index] for row in rows)]
+    return markdown([columns[index] for index in filled], [[row[index] for index in filled] for row in rows])
+
+
+def ladder(cases: list[Case]) -> str:
+    """A row per implementation, the slowest first."""
+    rows = []
+    for case in cases:
+        for row in sorted(case.rows, key=lambda row: -row.us):
+            vendor = case.vendor if not row.on_cpu else None
+            rows.append([label(case), row.implementation, as_time(row.us), f"{100 * row.spread:.1f}%", rate_of(row),
+                         as_share(vendor.us / row.us) if vendor else "", share_of_limit(row)])
+    return markdown(["case", "implementation", "time", "+-", "rate", "share of the vendor", "share of the limit"], rows)
+
+
+def overview(record: Record) -> str:
+    rows = []
+    for family, cases in record.families.items():
+        compared = [case for case in cases if case.ratio]
+        if not compared:
+            continue
+        worst = min(compared, key=lambda case: case.ratio)
+        shares = [case.plain.share_of_limit for case in cases if case.plain and case.plain.limit]
+        rows.append([family, str(len(compared)), ", ".join(dict.fromkeys(case.vendor.library for case in compared)),
+                     f"{geometric_mean([case.ratio for case in compared]):.2f}",
+                     f"{worst.ratio:.2f}: {label(worst)}",
+                     as_share(sum(case.ratio >= LEVEL for case in compared) / len(compared)),
+                     as_share(statistics.median(shares)) if shares else ""])
+    if not rows:
+        raise NoTable("the record has no peer on the GPU")
+    return markdown(["", "cases", "best peers", "mean ratio", "worst", f"at {LEVEL} or better", "share of the limit"], rows)
+
+
+def caption(record: Record, explanation: str, cases: list[Case]) -> str:
+    repetitions = max((row.repetitions for case in cases for row in case.rows), default=0)
+    text = f"{record.provenance}; medians of {repetitions} repetitions. {explanation}"
+    beyond = f"{100 * (1 / records_of_runs.BEYOND - 1):.0f}%"
+    if any(row.beyond_limit for case in cases for row in case.rows):
+        text += f" (!): beyond the limit by more than {beyond}, a bug of the row or of the limit."
+    return text
+
+
+LIMIT = "Share of the limit: of what the same run measured of the memory and of the arithmetic units."
+EXPLANATIONS = {
+    False: f"Share of the vendor: the best peer's time over heddle's. {LIMIT}",
+    True: f"+-: half the range of the repetitions. Share of the vendor: the best peer's time over the row's. {LIMIT}",
+}
+OVERVIEW = ("Ratio: the best peer's time over that of heddle's plain call, above 1 where heddle is faster; the mean is geometric. "
+            "Share of the limit: the median of heddle's plain calls.")
+
+
+def table(record: Record, as_ladder: bool, pattern: str, name: str = "") -> str:
+    """Of the cases of an operation or a folder, or of all."""
+    try:
+        cases = [case for case in record.cases if re.search(pattern, label(case))
+                 and (not name or name in (case.operation, family_of(case.operation)))]
+    except re.error as error:
+        raise NoTable(f"'{pattern}' is not a regular expression: {error}") from error
+    if not as_ladder:
+        cases = [case for case in cases if case.plain]
+    if not cases:
+        raise NoTable(f"no case of {name or 'the record'} matches '{pattern}'")
+    return f"{(ladder if as_ladder else comparison)(cases)}\n{caption(record, EXPLANATIONS[as_ladder], cases)}\n"
+
+
+def has(record: Record, name: str) -> bool:
+    return any(name in (case.operation, family_of(case.operation)) for case in record.cases)
+
+
+def is_raw(record: Record) -> bool:
+    """Whether it is of before schema 1, and so of a few operations alone."""
+    return record.content.get("was_raw", False)
+
+
+def renewed(text: str, records: dict[str, Record]) -> str:
+    def fill(match: re.Match) -> str:
+        opening, name, as_ladder, pattern, closing = match.groups()
+        recent = [record for record in records.values() if not is_raw(record)]
+        if name == "overview":
+            if len(recent or records) != 1:
+                raise NoTable(f"an overview is of one record, and there are {len(recent or records)}")
+            record = next(iter(recent or records.values()))
+            return f"{opening}{overview(record)}\n{caption(record, OVERVIEW, record.cases)}\n{closing}"
+        holder = next((record for record in recent if has(record, name)), None)
+        if holder is None and name in records:
+            return f"{opening}{table(records[name], bool(as_ladder), pattern or '')}{closing}"
+        holder = holder or next((record for record in records.values() if has(record, name)), None)
+        if holder is None:
+            raise NoTable(f"no record has '{name}'")
+        return f"{opening}{table(holder, bool(as_ladder), pattern or '', name)}{closing}"
+
+    return MARKED.sub(fill, text)
+
+
+def changed_since(record: Record) -> str:
+    """Which folders of kernels/ differ from the record's commit, as far as git knows it."""
+    commit = str(record.content["commit"]).partition("-")[0]
+    done = subprocess.run(["git", "-C", root, "diff", "--name-only", commit, "--", "kernels"], capture_output=True, text=True)
+    if done.returncode != 0:
+        return f"{record.file}: the history here has no commit {commit}: what changed since is not known"
+    folders = sorted({pathlib.PurePath(line).parts[1] for line in done.stdout.splitlines() if line.count("/") > 1})
+    return f"{record.file}: kernels changed since {commit[:10]}: {', '.join(folders) or 'none'}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog="table")
+    parser.add_argument("records", nargs="*", type=pathlib.Path,
+                        help="JSON files; without any, those of docs/measurements/<gpu>")
+    parser.add_argument("--gpu", default="h200", help="whose records (default h200)")
+    parser.add_argument("--ladder", action="store_true", help="a row per implementation")
+    parser.add_argument("--overview", action="store_true", help="a row per folder of kernels/")
+    parser.add_argument("--cases", default="", metavar="REGEX", help="only the cases whose label matches")
+    parser.add_argument("--update", nargs="+", default=[], type=pathlib.Path, metavar="PAGE",
+                        help="renew the marked tables in these files")
+    parser.add_argument("--check", action="store_true", help="with --update: change nothing, fail where it would")
+    arguments = parser.parse_args()
+
+    files = arguments.records or [file for file in sorted((root / "docs/measurements" / arguments.gpu).glob("*.json"))
+                                  if file.name not in NOT_TABLES]
+    if not files:
+        print(f"table: docs/measurements/{arguments.gpu} has no records", file=sys.stderr)
+        return 1
+    stale = 0
+    try:
+        records = {file.stem: records_of_runs.read(file) for file in files}
+        if not arguments.update:
+            for name, record in records.items():
+                body = (f"{overview(record)}\n{caption(record, OVERVIEW, record.cases)}\n" if arguments.overview
+                        else table(record, arguments.ladder, arguments.cases))
+                print(f"## {name}\n\n{body}")
+        for page in arguments.update:
+            text = page.read_text()
+            new = renewed(text, records)
+            if new != text and arguments.check:
+                print(f"table: {page} does not show its records; run: scripts/bench-table --update {page}")
+                stale += 1
+            elif new != text:
+                page.write_text(new)
+    except (BadRecord, NoTable) as error:
+        print(f"table: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if error.filename is None:  # of what is printed
+            return 1
+        print(f"table: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    if arguments.check:
+        for record in records.values():
+            if not is_raw(record):
+                print(changed_since(record))
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

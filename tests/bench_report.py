@@ -1,0 +1,490 @@
+#!/usr/bin/env python3
+"""Tests what reads a record of schema 1: the page, the tables and the comparison, on made-up records. It needs no GPU, and
+matplotlib for the page alone.
+
+usage: bench_report.py ROOT
+"""
+
+from __future__ import annotations
+
+import copy
+import html.parser
+import importlib.util
+import json
+import math
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
+NAMES = ["plain", "<script>alert(1)</script>", "a&b", 'q"uote\'s', "$x^2$", "under_score"]
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+
+def row(name: str, us: float | None, **fields: object) -> dict:
+    """Of <operation>/<type>/<shape>/<library>[:<rung>][/hot]."""
+    operation, dtype, shape, implementation, *hot = name.split("/")
+    library, _, rung = implementation.partition(":")
+    return {"operation": operation, "type": dtype, "shape": shape, "library": library, "rung": rung or None,
+            "hot": bool(hot), "us": us, "spread": 0.01, "repetitions": 5, "calls": 10, "bytes": None, "bytes_written": None,
+            "operations": None, "limit": None, "error": None} | fields
+
+
+def small() -> dict:
+    """A record of each kind of row."""
+    rows = []
+    for n, scale in ((256, 1.0), (1024, 10.0), (4096, 640.0)):
+        shape = f"{n}x{n}x{n}"
+        work = {"bytes": 12.0 * n * n, "bytes_written": 4.0 * n * n, "operations": 2.0 * n**3,
+                "limit": {"ceiling": "ffma", "us": 0.8 * scale}}
+        rows += [row(f"matmul/f32/{shape}/heddle:naive", 20 * scale, **work), row(f"matmul/f32/{shape}/heddle:tiled", 2 * scale, **work),
+                 row(f"matmul/f32/{shape}/heddle", 1.0 * scale, **work), row(f"matmul/f32/{shape}/cublas", 1.2 * scale, **work),
+                 row(f"matmul/f32/{shape}/host", 90 * scale, **work | {"limit": None})]
+    memory = {"bytes": 2.0**27, "bytes_written": 2.0**26, "limit": {"ceiling": "memory", "us": 30.0}}
+    rows += [row("transpose/f32/4096x4096/heddle", 40.0, **memory), row("transpose/f32/4096x4096/cublas", 30.0, **memory),
+             row("transpose/f32/4096x4096/copy", 20.0, **memory), row("transpose/f32/4096x4096/heddle:naive", 28.0, **memory),
+             row("transpose/f32/4096x4096/heddle:padded", 41.0, **memory), row("transpose/f32/4096x4096/heddle/hot", 35.0, **memory),
+             row("sum/f32/1024/heddle:naive", None, error="naive needs a <GPU>"),
+             row("call/f32/add-1024/heddle", 3.0), row("call/f32/add-1024/launch", 2.5)]
+    return {"schema": 1, "heddle": "0.1.0", "commit": "0123456789abcdef", "sources_sha256": "f" * 64,
+            "date": "2026-01-02T03:04:05Z", "seconds": 12, "complete": True,
+            "gpu": {"name": "GPU <1>", "sms": 2, "l2_bytes": 1024, "memory_bytes": 2048, "compute_capability": "9.0"},
+            "cpu": "CPU & co", "driver": "1.2", "cuda": "13.0", "peers": {"cublas": "13.1"},
+            "watched": {"sm_mhz": [1000, 1500, 2000], "throttled": ["sw_power_cap"]},
+            "ceilings": [{"name": "dram_copy", "bytes": 2**16, "hot": False, "per_second": 1e12, "unit": "B/s"},
+                         {"name": "dram_copy", "bytes": 2**30, "hot": False, "per_second": 4e12, "unit": "B/s"},
+                         {"name": "ffma", "hot": False, "per_second": 6e13, "unit": "FLOP/s"},
+                         {"name": "launch", "hot": False, "us": 2.0},
+                         {"name": "pinned_to_device", "hot": False, "per_second": 5e10, "unit": "B/s"},
+                         {"name": "pinned_to_host", "hot": False, "per_second": 2.5e10, "unit": "B/s"}],
+            "rows": rows}
+
+
+def without(key: str) -> dict:
+    return {name: value for name, value in small().items() if name != key}
+
+
+def with_row(**fields: object) -> dict:
+    content = small()
+    content["rows"][0] |= fields
+    return content
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.files = 0
+
+    def file(self, content: object) -> pathlib.Path:
+        self.files += 1
+        file = self.folder / f"{self.files}.json"
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+        return file
+
+    def read(self, content: dict) -> "record.Record":
+        return record.read(self.file(content))
+
+    def run_program(self, name: str, *arguments: object) -> subprocess.CompletedProcess:
+        return subprocess.run([sys.executable, root / f"benchmarks/report/{name}.py", *map(str, arguments)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def case(self, content: dict, label: str) -> "record.Case":
+        return next(case for case in self.read(content).cases if f"{case.operation} {case.label}" == label)
+
+
+class Arithmetic(InFolder):
+    def test_interpolates_between_logarithms(self) -> None:
+        points = [(1.0, 2.0), (4.0, 8.0), (16.0, 128.0)]
+        for x, y in ((1, 2), (2, 4), (4, 8), (8, 32), (16, 128), (0.5, 1), (32, 256)):
+            self.assertAlmostEqual(record.interpolated(points, x), y)
+
+    def test_geometric_mean(self) -> None:
+        self.assertAlmostEqual(record.geometric_mean([0.5, 2.0]), 1.0)
+        self.assertAlmostEqual(record.geometric_mean([1.0, 8.0, 1.0]), 2.0)
+
+    def test_ceilings(self) -> None:
+        of_run = self.read(small())
+        for options, rate in (({}, 4e12), ({"at": 2**30}, 4e12), ({"at": 2**10}, 1e12)):
+            self.assertAlmostEqual(of_run.ceiling("dram_copy", **options) / rate, 1.0)
+        # Between: halfway of the logarithms of bytes is that of the times', here of the rates'.
+        self.assertAlmostEqual(of_run.ceiling("dram_copy", at=2**23) / 2e12, 1.0)
+        self.assertEqual(of_run.ceiling("ffma"), 6e13)
+        self.assertEqual(of_run.ceiling("ffma", hot=True), 6e13)
+        self.assertIsNone(of_run.ceiling("launch"))
+        self.assertIsNone(of_run.ceiling("tensor_bf16"))
+
+    def test_ratio_is_to_the_best_that_computes_the_same(self) -> None:
+        content = small()
+        content["rows"] += [row("transpose/f32/4096x4096/cudnn:a", 29.0), row("transpose/f32/4096x4096/cudnn:b", 50.0),
+                            row("transpose/f32/4096x4096/openblas", 1.0)]
+        case = self.case(content, "transpose f32 4096x4096")
+        self.assertEqual([(peer.implementation, peer.us) for peer in case.peers], [("cudnn:a", 29.0), ("cublas", 30.0)])
+        self.assertAlmostEqual(case.ratio, 29 / 40)
+        self.assertIsNone(self.case(content, "transpose f32 4096x4096 hot").ratio)
+        self.assertIsNone(self.case(content, "call f32 add-1024").ratio)
+
+    def test_limits(self) -> None:
+        of_run = self.read(small())
+        naive = next(row for row in of_run.rows if row.name == "transpose/f32/4096x4096/heddle:naive")
+        self.assertAlmostEqual(naive.share_of_limit, 30 / 28)
+        self.assertEqual([row.name for row in of_run.beyond_limits], [naive.name])  # a copy computes less: none of these
+        for us, beyond in ((28.5, False), (28.49, True)):
+            self.assertEqual(bool(self.read(with_row(us=us, limit={"ceiling": "memory", "us": 30.0})).beyond_limits[1:]), beyond)
+
+    def test_rates(self) -> None:
+        self.assertEqual(self.case(small(), "transpose f32 4096x4096").plain.rate, (2**27 / 40 * 1e6, "B/s"))
+        self.assertEqual(self.case(small(), "matmul f32 256x256x256").plain.rate, (2 * 256**3 * 1e6, "FLOP/s"))
+        self.assertIsNone(self.case(small(), "call f32 add-1024").plain.rate)
+
+    def test_transfers(self) -> None:
+        plain = self.case(small(), "transpose f32 4096x4096").plain
+        self.assertAlmostEqual(self.read(small()).transfer_us(plain), (2**26 / 5e10 + 2**26 / 2.5e10) * 1e6)
+        self.assertIsNone(self.read(small() | {"ceilings": []}).transfer_us(plain))
+
+    def test_numbers_as_text(self) -> None:
+        self.assertEqual([record.as_share(share) for share in (None, 0.012, 0.5, 1.234, 12.34)], ["", "1.2%", "50%", "123%", "12x"])
+        self.assertEqual([record.as_time(us) for us in (0.5, 12.34, 1234.0, 2e6)], ["0.50 us", "12.3 us", "1.23 ms", "2.00 s"])
+        self.assertEqual([record.as_bytes(count) for count in (12, 2048, 3 * 2**20, 2**32)], ["12 B", "2 KiB", "3 MiB", "4 GiB"])
+
+    def test_families(self) -> None:
+        for operation, family in (("add", "elementwise"), ("gelu_derivative", "elementwise"), ("row_sum", "matrix_reduce"),
+                                  ("argmax", "reduce"), ("layer_norm", "norm"), ("linear_relu", "matmul"), ("matmul", "matmul"),
+                                  ("sobel_x", "image_filter"), ("inclusive_scan", "scan"), ("new", "new")):
+            self.assertEqual(record.family_of(operation), family)
+
+
+class Errors(InFolder):
+    def test_are_one_line(self) -> None:
+        whole = json.dumps(small())
+        ceilings = small() | {"rows": [row("ceiling/u8/1/heddle", 1.0)]}
+        for content, message in (
+                ("", "is not JSON"), ("no", "is not JSON"), (whole[:len(whole) // 2], "is cut off"), ([1], "is not a record"),
+                ({"benchmarks": []}, "is not a record"), (small() | {"schema": 2}, "schema 2"), (without("rows"), "'rows'"),
+                (without("gpu"), "'gpu'"), (without("date"), "'date'"), (small() | {"rows": []}, "has no rows"), (ceilings, "has no rows"),
+                (small() | {"complete": False}, "is incomplete"), (without("complete"), "is incomplete"),
+                (with_row(us=-1.0), "us is -1.0"), (with_row(us="1"), "us is '1'"), (with_row(us=math.nan), "us is nan"),
+                (with_row(operation=None), "operation is None"), (with_row(limit={"ceiling": "memory", "us": 0}), "limit.us is 0"),
+                (small() | {"rows": [1]}, "row 0"), (small() | {"rows": small()["rows"] * 2}, "twice"),
+                (small() | {"ceilings": [{"name": "ffma", "per_second": 0}]}, "ceiling ffma"), ("\udcff", None)):
+            file = self.file(content if message else "x")
+            if message is None:
+                file.write_bytes(b"\xff\xfe")
+                message = "is not text"
+            for program, arguments, status in (("report", [file], 1), ("table", [file], 1), ("compare", [file, file], 2)):
+                run = self.run_program(program, *arguments)
+                self.assertEqual(run.returncode, status, (program, message, run.stdout, run.stderr))
+                self.assertIn(message, run.stderr)
+                self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+            self.assertFalse(file.with_suffix(".html").exists())
+
+    def test_no_such_file(self) -> None:
+        none = self.folder / "none.json"
+        for program, arguments in (("report", [none]), ("table", [none]), ("compare", [none, none]), ("report", [self.folder])):
+            run = self.run_program(program, *arguments)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertRegex(run.stderr, rf"^{program}: .*(no such file|Is a directory)\n$")
+
+    @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+    def test_a_page_that_cannot_be_written(self) -> None:
+        run = self.run_program("report", self.file(small()), "--output", self.folder / "none/page.html")
+        self.assertEqual((run.returncode, run.stderr.count("\n")), (1, 1), run.stderr)
+
+    @unittest.skipIf(HAS_MATPLOTLIB, "has matplotlib")
+    def test_says_what_to_install(self) -> None:
+        run = self.run_program("report", self.file(small()))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("-m pip install matplotlib", run.stderr)
+
+
+class Reader(html.parser.HTMLParser):
+    """Elements that are open, ids, what is named, and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.named: set[str] = set()
+        self.attributes: list[tuple[str, dict]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.handle_startendtag(tag, attributes)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list) -> None:
+        self.attributes.append((tag, dict(attributes)))
+        for name, value in attributes:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "xlink:href") and value.startswith("#"):
+                self.named.add(value[1:])
+            self.named.update(re.findall(r"url\(#([^)]*)\)", value or ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+class Page(InFolder):
+    def page(self, content: dict, *options: str) -> str:
+        run = self.run_program("report", self.file(content), "--output", self.folder / "page.html", *options)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return (self.folder / "page.html").read_text()
+
+    def check(self, text: str) -> Reader:
+        """What holds for every page."""
+        reader = Reader(text)
+        self.assertEqual(reader.open, [])
+        self.assertEqual(len(reader.ids), len(set(reader.ids)))
+        self.assertLessEqual(reader.named, set(reader.ids))
+        self.assertNotRegex(re.sub(r'xmlns(:xlink)?="[^"]*"', "", text), r"https?://")
+        body = text[text.index("</style>"):]
+        self.assertNotRegex(re.sub(r"<text.*?</text>|<title>.*?</title>", "", body), r"[:=] ?\"?#[0-9a-f]{6}\b")  # else dark fails
+        variables = set(re.findall(r"var\((--\w+)\)", text))
+        for scheme in (text[:text.index("@media")], text[text.index("@media"):]):
+            self.assertLessEqual(variables, set(re.findall(r"(--\w+):", scheme)))
+        pictures = [attributes for tag, attributes in reader.attributes if tag == "svg"]
+        self.assertGreater(len(pictures), 0)
+        for attributes in pictures:
+            self.assertEqual(attributes["role"], "img")
+            self.assertGreater(len(attributes["aria-label"]), 20)
+        for svg in re.findall(r"<svg.*?</svg>", body, re.DOTALL):
+            xml.etree.ElementTree.fromstring(svg)
+        return reader
+
+    def test_has_what_the_record_has(self) -> None:
+        text = self.page(small())
+        reader = self.check(text)
+        for said in ("heddle on GPU <1>", "commit 0123456789", "driver 1.2", "2026-01-02", "medians of 5 repetitions",
+                     "1 row is more than 5% faster than the limit", "transpose/f32/4096x4096/heddle:naive",
+                     "1 row has no time", "naive needs a <GPU>", "0.50 us more than the bare launch", "Roofline",
+                     "Speed over size", "CPU & co", "clocks held back by sw_power_cap", "worst 0.75", "tiled", "cublas"):
+            self.assertIn(said, reader.text)
+        self.assertLess(len(text), 3_000_000)
+
+    def test_escapes_names(self) -> None:
+        content = small()
+        for index, name in enumerate(NAMES):
+            for us, library in ((10.0 + index, "heddle"), (20.0, "heddle:" + name.replace("/", "-")), (15.0, "peer" + name.replace("/", "")),
+                                (30.0, "heddle:other")):
+                content["rows"].append(row("/".join(["op" + name.replace("/", "-"), "f32", "64x64", library]), us, bytes=4096.0,
+                                           operations=100.0, limit={"ceiling": name, "us": 5.0}))
+        for key in ("commit", "driver", "cuda", "cpu", "date"):
+            content[key] = NAMES[1]
+        content["gpu"]["name"] = content["watched"]["throttled"][0] = NAMES[1]
+        content["peers"] = {NAMES[1]: NAMES[1]}
+        content["ceilings"].append({"name": NAMES[1], "per_second": 1e12, "unit": NAMES[1]})
+        content["rows"].append(row("op/f32/1/heddle", 1.0, error=NAMES[1]))
+        text = self.page(content)
+        self.assertNotIn("<script", text)
+        reader = self.check(text)
+        for name in NAMES:
+            self.assertIn("op" + name.replace("/", "-"), reader.text)
+
+    def test_records_that_lack_parts(self) -> None:
+        for change in ({"ceilings": []}, {"watched": {}}, {"peers": {}}, {"gpu": None}, {"driver": None},
+                       {"rows": [row("add/f32/8/heddle", 1.0)]}, {"rows": [row("add/f32/8/cub", 1.0), row("add/f32/8/heddle", 1.0)]},
+                       {"rows": [row("add/f32/8/heddle:a", 1.0), row("add/f32/8/heddle:b", 2.0), row("add/f32/odd/host", 2.0)]}):
+            text = self.page(small() | change)
+            if "<svg" in text:
+                self.check(text)
+
+    def test_an_incomplete_record_only_where_asked_for(self) -> None:
+        text = self.page(small() | {"complete": False}, "--incomplete")
+        self.assertIn("The run was stopped", text)
+        self.assertIn("an incomplete run", text)
+
+    def test_pictures(self) -> None:
+        run = self.run_program("report", self.file(small()), "--pictures", self.folder / "pictures")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        files = sorted(file.name for file in (self.folder / "pictures").iterdir())
+        self.assertEqual(files, ["ladder-matmul.svg", "ladder-transpose.svg", "overview.svg"])
+        for file in files:
+            text = (self.folder / "pictures" / file).read_text()
+            xml.etree.ElementTree.fromstring(text)
+            self.assertNotIn("var(", text)
+            self.assertIn("commit 0123456789", text)
+
+    def test_reads_records_before_schema_1(self) -> None:
+        self.check(self.page(json.loads((root / "docs/measurements/h200/scan.json").read_text())))
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+class Sizes(InFolder):
+    def test_what_differs_in_size_alone(self) -> None:
+        import pictures
+        names = ["a/f32/64x64/heddle", "a/f32/128x128/heddle", "a/f32/256x256/heddle", "a/f32/256x64/heddle", "a/f32/256x128/heddle",
+                 "a/f32/256x512/heddle", "a/f32/512x512-bt/heddle", "b/f16/8/heddle", "b/f16/16/heddle"]
+        content = small() | {"rows": [row(name, 1.0, bytes=1.0) for name in names]}
+        cases = self.read(content).cases
+        found = [[case.shape for case in group] for group in pictures.sized(cases)]
+        self.assertEqual(found, [["64x64", "128x128", "256x256"], ["256x64", "256x128", "256x512"]])
+        self.assertEqual([["8", "16"]], [[case.shape for case in group] for group in pictures.sized(cases, least=2)][2:])
+        self.assertEqual(pictures.title_of(pictures.sized(cases)[1]), "a f32 256xn")
+
+
+class Tables(InFolder):
+    def test_a_row_per_case(self) -> None:
+        run = self.run_program("table", self.file(small()), "--cases", "^(matmul f32 256x|transpose)")
+        self.assertIn("| matmul f32 256x256x256 | 1.00 us | 33.6 TFLOP/s | 80% | cublas 1.20 us | 120% | host 90.0 us |\n", run.stdout)
+        self.assertIn("| transpose f32 4096x4096 | 40.0 us | 3.36 TB/s | 75% | cublas 30.0 us | 75% |  |\n", run.stdout)
+        self.assertIn("GPU <1>, commit 0123456789, driver 1.2, CUDA 13.0, 2026-01-02; medians of 5 repetitions.", run.stdout)
+
+    def test_a_ladder(self) -> None:
+        run = self.run_program("table", self.file(small()), "--ladder", "--cases", "transpose f32 4096x4096$")
+        lines = [line.split(" | ")[1:] for line in run.stdout.splitlines() if line.startswith("| transpose")]
+        self.assertEqual([line[0] for line in lines], ["heddle:padded", "heddle", "cublas", "heddle:naive", "copy"])
+        self.assertEqual(lines[1], ["heddle", "40.0 us", "1.0%", "3.36 TB/s", "75%", "75% |"])
+        self.assertEqual(lines[3][-2:], ["107%", "107% (!) |"])
+        self.assertIn("a bug of the row or of the limit", run.stdout)
+
+    def test_an_overview(self) -> None:
+        run = self.run_program("table", self.file(small()), "--overview")
+        self.assertIn("| matmul | 3 | cublas | 1.20 | 1.20: matmul f32 256x256x256 | 100% | 80% |\n", run.stdout)
+        self.assertIn("| transpose | 1 | cublas | 0.75 | 0.75: transpose f32 4096x4096 | 0.0% | 80% |\n", run.stdout)
+
+    def test_pages(self) -> None:
+        of_run, page = self.file(small()), self.folder / "page.md"
+        page.write_text("Text\n<!-- bench:matmul -->\n<!-- /bench -->\n\n<!-- bench:transpose:ladder x4096$ -->\nold\n<!-- /bench -->\n"
+                        "<!-- bench:overview -->\n<!-- /bench -->\nend\n")
+        before = page.read_text()
+        check = self.run_program("table", of_run, "--check", "--update", page)
+        self.assertEqual((check.returncode, page.read_text()), (1, before), check.stderr)
+        self.assertIn("does not show its records", check.stdout)
+        self.assertEqual(self.run_program("table", of_run, "--update", page).returncode, 0)
+        text = page.read_text()
+        self.assertEqual((text.count("commit 0123456789"), text.count("old"), text[-4:]), (3, 0, "end\n"))
+        again = self.run_program("table", of_run, "--check", "--update", page)
+        self.assertEqual(again.returncode, 0)
+        self.assertIn("has no commit 0123456789abcdef", again.stdout)
+
+    def test_bad_pages_stay(self) -> None:
+        for marker, message in (("none", "no record has 'none'"), ("matmul none", "no case of matmul matches 'none'"),
+                                ("matmul (", "not a regular expression")):
+            page = self.folder / "page.md"
+            page.write_text(text := f"<!-- bench:{marker} -->\n<!-- /bench -->\n")
+            run = self.run_program("table", self.file(small()), "--update", page)
+            self.assertEqual((run.returncode, run.stderr.count("\n"), page.read_text()), (1, 1, text))
+            self.assertIn(message, run.stderr)
+        self.assertIn("no such file", self.run_program("table", self.file(small()), "--update", "none.md").stderr.lower())
+
+    def test_records_before_schema_1(self) -> None:
+        of_run = record.read(root / "docs/measurements/h200/softmax.json")
+        case = next(case for case in of_run.cases if case.label == "f32 4096x4096")
+        self.assertEqual((case.plain.bytes, case.plain.limit.ceiling), (2.0 * 4 * 4096 * 4096, "memory"))
+        self.assertAlmostEqual(case.plain.limit.us, case.plain.bytes / of_run.ceiling("dram_copy") * 1e6, places=2)
+        self.assertEqual(case.vendor.library, "cudnn")
+
+
+def noisy(seed: int, factors: dict[str, float], processes: int = 0, machine: float = 1.0, noise: float = 0.005) -> dict:
+    """Rows beside a peer. Of one process there is the median and the spread of five repetitions, of several all."""
+    rng, content, rows = random.Random(seed), small(), []
+    for index in range(40):
+        name = f"op{index}/f32/64x64"
+        for library, factor in (("heddle", factors.get(name, 1.0)), ("peer", 1.2)):
+            samples = [[machine * factor * (20 + 7 * index) * rng.gauss(1, noise) for _ in range(5)] for _ in range(max(1, processes))]
+            flat = sorted(us for process in samples for us in process)
+            us = flat[len(flat) // 2]
+            made = row(f"{name}/{library}", us, spread=(flat[-1] - flat[0]) / 2 / us)
+            if processes:
+                made["processes"] = samples
+                if library == "heddle":
+                    made["peer"] = f"{name}/peer"
+            rows.append(made)
+    return content | {"rows": rows}
+
+
+class Comparison(InFolder):
+    def verdicts(self, old: dict, new: dict) -> dict[str, str]:
+        rows, _ = compare.compare(compare.read(self.file(old)), compare.read(self.file(new)))
+        return {row.name.removesuffix("/heddle"): row.verdict for row in rows}
+
+    def test_finds_what_is_slower(self) -> None:
+        for processes in (0, 3, 5):
+            slower = {f"op{index}/f32/64x64": 1.06 for index in range(0, 40, 4)}
+            same = faster = found = 0
+            for seed in range(2):
+                verdicts = self.verdicts(noisy(2 * seed, {}, processes), noisy(2 * seed + 1, slower, processes))
+                found += sum(verdicts[name] == "slower" for name in slower)
+                same += sum(verdict == "same" for name, verdict in verdicts.items() if name not in slower)
+                faster += sum(verdict == "faster" for verdict in verdicts.values())
+            self.assertGreaterEqual(found, 0.95 * 20, processes)
+            self.assertGreaterEqual(same, 0.97 * 60, processes)
+            self.assertLessEqual(faster, 1, processes)
+
+    def test_a_change_within_the_spread_is_none(self) -> None:
+        old, new = with_row(us=100.0, spread=0.04), with_row(us=105.0, spread=0.04)
+        self.assertEqual(self.verdicts(old, new)["matmul/f32/256x256x256/heddle:naive"], "same")
+        new = with_row(us=105.0, spread=0.01)
+        old = with_row(us=100.0, spread=0.01)
+        self.assertEqual(self.verdicts(old, new)["matmul/f32/256x256x256/heddle:naive"], "slower")
+
+    def test_a_slower_machine_is_no_slower_kernel(self) -> None:
+        verdicts = self.verdicts(noisy(1, {}), noisy(2, {}, machine=1.06))
+        self.assertGreaterEqual(sum(verdict == "same" for verdict in verdicts.values()), 38)
+
+    def test_a_row_without_a_peer_stands_beside_its_limit(self) -> None:
+        def of(us: float, limit: float, count: float = 64.0) -> dict:
+            return small() | {"rows": [row("add/f32/8/heddle", us, bytes=count, limit={"ceiling": "memory", "us": limit})]}
+        for old, new, verdict in ((of(100, 90), of(106, 90), "slower"), (of(100, 90), of(106, 95.4), "same"),
+                                  (of(100, 90), of(106, 95.4, count=128.0), "slower"), (of(106, 90), of(100, 90), "faster")):
+            self.assertEqual(self.verdicts(old, new), {"add/f32/8": verdict})
+
+    def test_rows_of_the_cpu_count_where_it_is_the_same(self) -> None:
+        old, new = small(), small()
+        for made in new["rows"]:
+            if made["library"] == "host":
+                made["us"] *= 2
+        self.assertEqual(self.run_program("compare", self.file(old), self.file(new)).returncode, 1)
+        run = self.run_program("compare", self.file(old), self.file(new | {"cpu": "another"}))
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+
+    def test_exit_status(self) -> None:
+        old = self.file(small())
+        gone = small()
+        gone["rows"] = [made for made in gone["rows"] if made["library"] != "heddle" or made["operation"] != "call"]
+        run = self.run_program("compare", old, self.file(gone))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("only in old, or failed in new: call/f32/add-1024/heddle", run.stdout)
+        another = small()
+        another["gpu"]["name"] = "another"
+        run = self.run_program("compare", old, self.file(another))
+        self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1))
+        self.assertEqual(self.run_program("compare", "--force", old, self.file(another)).returncode, 0)
+        few = copy.deepcopy(noisy(1, {}, 3))
+        for made in few["rows"]:
+            made["processes"] = made["processes"][:2]
+        self.assertIn("2 processes", self.run_program("compare", self.file(few), self.file(few)).stderr)
+        ragged = noisy(1, {}, 3)
+        ragged["rows"][0]["processes"][0] = []
+        self.assertIn("damaged", self.run_program("compare", self.file(ragged), self.file(ragged)).stderr)
+
+    def test_checks_itself(self) -> None:
+        for processes in (0, 5):
+            run = self.run_program("compare", "--self-check", *(self.file(noisy(seed, {}, processes)) for seed in range(3)))
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertRegex(run.stdout, r"same: \d+ of 80 rows; slower by 5 %, and found: \d+ of 80")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.dont_write_bytecode = True
+    root = pathlib.Path(sys.argv.pop()).resolve()
+    sys.path.insert(0, str(root / "benchmarks/report"))
+    import compare
+    import record
+    unittest.main()
