@@ -35,5 +35,8 @@ template std::int64_t cub_scan_scratch_bytes<double>(std::int32_t);
 template void cub_inclusive_scan(const std::int32_t*, std::int32_t*, std::int32_t, std::span<std::byte>);
 template void cub_exclusive_scan(const std::int32_t*, std::int32_t*, std::int32_t, std::span<std::byte>);
 template std::int64_t cub_scan_scratch_bytes<std::int32_t>(std::int32_t);
+template void cub_inclusive_scan(const std::int64_t*, std::int64_t*, std::int32_t, std::span<std::byte>);
+template void cub_exclusive_scan(const std::int64_t*, std::int64_t*, std::int32_t, std::span<std::byte>);
+template std::int64_t cub_scan_scratch_bytes<std::int64_t>(std::int32_t);
 
 }  // namespace heddle::bench

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-/// CUB's scans on stream(), compiled once. T is float, double or int32_t. CUB is fastest with 32-bit sizes.
+/// CUB's scans on stream(), compiled once. T is float, double, int32_t or int64_t. CUB is fastest with 32-bit sizes.
 namespace heddle::bench {
 
 template <class T>

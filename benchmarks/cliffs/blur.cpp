@@ -1,0 +1,169 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/images.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/workspace.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+template <class T>
+struct problem {
+    image_shape images;
+    double sigma_x = 1, sigma_y = 1;
+    std::optional<window_radius> radius;
+    bool exact = false;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] window_radius window() const {
+        return radius ? *radius : window_radius(gaussian_radius(sigma_x), gaussian_radius(sigma_y));
+    }
+    [[nodiscard]] double taps() const { return 2.0 * static_cast<double>(window().x + window().y + 1); }
+    [[nodiscard]] gaussian_blur_options options() const {
+        return {.radius = radius, .border = images.border, .exact = exact};
+    }
+};
+
+std::vector<double> weights(double sigma, std::int64_t radius) {
+    std::vector<double> taps;
+    for (std::int64_t i = -radius; i <= radius; ++i) {
+        const double offset = static_cast<double>(i) / sigma;
+        taps.push_back(std::exp(-offset * offset / 2));
+    }
+    const double sum = std::accumulate(taps.begin(), taps.end(), 0.0);
+    for (double& tap : taps) tap /= sum;
+    return taps;
+}
+
+/// docs/accuracy.md has the bounds, of each rung: `automatic` may take any.
+template <class T>
+double bound(const problem<T>& p, const window_facts& exact) {
+    constexpr double of_weights_in_integers = 0.25;  // bytes, on tensor cores
+    constexpr double of_decimated = 3e-4;
+    double error = (p.taps() + 4) * 0x1p-24 * exact.magnitudes;
+    const bool may_be_decimated = !p.exact && !p.radius && std::min(p.sigma_x, p.sigma_y) >= 12;
+    if (may_be_decimated) error += of_decimated * most_of_pixels<T>();
+    if constexpr (std::is_same_v<T, std::uint8_t>) error += of_weights_in_integers;
+    if constexpr (std::is_integral_v<T>) return error + 0.5;
+    return error + (sizeof(T) == 2 ? roundoff<T>() * (std::abs(exact.sum) + error) : 0) + least<T>();
+}
+
+#if HEDDLE_HAS_NPP
+template <class T>
+auto npp_gauss_function(std::int64_t channels) {
+    if constexpr (std::is_same_v<T, float>)
+        return npp_function(channels, nppiFilterGaussAdvancedBorder_32f_C1R_Ctx,
+                            nppiFilterGaussAdvancedBorder_32f_C3R_Ctx,
+                            nppiFilterGaussAdvancedBorder_32f_C4R_Ctx);
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return npp_function(channels, nppiFilterGaussAdvancedBorder_16u_C1R_Ctx,
+                            nppiFilterGaussAdvancedBorder_16u_C3R_Ctx,
+                            nppiFilterGaussAdvancedBorder_16u_C4R_Ctx);
+    else
+        return npp_function(channels, nppiFilterGaussAdvancedBorder_8u_C1R_Ctx,
+                            nppiFilterGaussAdvancedBorder_8u_C3R_Ctx,
+                            nppiFilterGaussAdvancedBorder_8u_C4R_Ctx);
+}
+
+/// The whole window at once: not where that takes long.
+template <class T>
+void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_operands<T, T>>& o) {
+    constexpr double most_products = 5e10;
+    const window_radius r = p.window();
+    const double side = 2.0 * static_cast<double>(r.x) + 1;
+    if (r.x != r.y || p.sigma_x != p.sigma_y || side * side * p.images.elements() > most_products) return;
+    t.add_peer(
+        npp_name("npp gauss", p.images),
+        [&] {
+            need_whole_pixels(p.images);
+            const auto function = npp_gauss_function<T>(p.images.channels);
+            const auto taps = npp_taps(weights(p.sigma_x, r.x));
+            return [o, function, taps] {
+                o->each([&](image_view<const T> source, image_view<T> destination) {
+                    check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
+                                   npp_step(destination), npp_size(destination),
+                                   static_cast<int>(taps->size()), taps->data(), NPP_BORDER_REPLICATE,
+                                   npp_context()));
+                });
+            };
+        },
+        p.images.border == border::replicate);
+}
+#endif
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<image_operands<T, T>>(p.images, p.seed);
+    const blur_sigma sigma(p.sigma_x, p.sigma_y);
+    const auto scratch = std::make_shared<workspace>(
+        gaussian_blur_workspace_bytes<T>(o->sources(), o->destinations(), sigma, stream(), p.options()),
+        stream());
+    trial t;
+    t.reset = [o] { o->destination.poison(); };
+    t.call = [p, o, sigma, scratch] {
+        gaussian_blur_options options = p.options();
+        options.workspace = *scratch;
+        gaussian_blur<T>(o->sources(), o->destinations(), sigma, stream(), options);
+    };
+    const std::vector<double> taps_x = weights(p.sigma_x, p.window().x);
+    const std::vector<double> taps_y = weights(p.sigma_y, p.window().y);
+    t.wrong = check_of(o, p.seed, [&](const image_view<const T>& image, const std::vector<pixel>& centres) {
+        std::vector<expected_pixel> expected;
+        for (const window_facts& facts : windows_of(image, centres, taps_x, taps_y, p.images.border, 0))
+            expected.push_back({facts.sum, bound(p, facts)});
+        return expected;
+    });
+    if constexpr (!std::is_same_v<T, half>) {
+        add_npp_passes<T>(t, o, taps_x, taps_y);
+#if HEDDLE_HAS_NPP
+        add_npp_gauss(t, p, o);
+#endif
+    }
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    bool is_batch = false;
+    p.images = draw_images(d, is_batch);
+    p.sigma_x = p.sigma_y = d.log_uniform(0.5, 50);
+    if (d.one_in(6)) p.sigma_y = d.log_uniform(0.5, 50);
+    if (d.one_in(6)) p.radius = window_radius(d.integer(1, 15));
+    p.exact = d.one_in(3);
+    p.seed = d.bits();
+    drawn_case c;
+    const auto operations = [&p](const image_shape& s) { return 2 * p.taps() * s.elements(); };
+    c.extents = draw_extents(d, p.images, is_batch, [&](const image_shape& s) {
+        return s.memory(sizeof(T), sizeof(T)) <= most_bytes && operations(s) <= most_operations;
+    });
+    c.memory = p.images.memory(sizeof(T), sizeof(T));
+    c.bytes = 2 * p.images.elements() * sizeof(T);
+    c.operations = operations(p.images);
+    c.words = fmt::format("{} gaussian_blur of {}, sigma {:.3g}{}{}{}", dtype<T>, to_string(p.images),
+                          p.sigma_x, p.sigma_y == p.sigma_x ? "" : fmt::format(" by {:.3g}", p.sigma_y),
+                          p.radius ? fmt::format(", radius {}", p.radius->x) : "", p.exact ? ", exact" : "");
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_blur(drawing& d) {
+    return with_type<std::uint8_t, float, half, std::uint16_t>(d.index(4),
+                                                               [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

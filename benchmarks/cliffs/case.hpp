@@ -1,0 +1,68 @@
+#pragma once
+
+#include "benchmarks/cliffs/draw.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+
+struct peer {
+    std::string name;
+    std::function<void()> call;
+    /// What it computes is what heddle computes, in the same place: `wrong` says whether it does.
+    bool is_checked = true;
+};
+
+/// A case with its operands in device memory, which the functions own. All work is on stream().
+struct trial {
+    /// Poisons the result, or puts back what a call reads of it.
+    std::function<void()> reset;
+    /// heddle's plain call, with the workspace that it asks for.
+    std::function<void()> call;
+    std::vector<peer> peers;
+    /// What is wrong with the result of one call since reset(), by errors of more than `slack` times the bound; empty where
+    /// nothing is. Waits for the stream.
+    std::function<std::string(double slack)> wrong;
+
+    /// Adds the peer that `make` returns the call of, if it returns: libraries may be missing, or refuse a problem.
+    template <class Make>
+    void add_peer(std::string name, Make make, bool is_checked = true) {
+        try {
+            peers.push_back({std::move(name), make(), is_checked});
+        } catch (const std::exception&) {
+        }
+    }
+};
+
+/// A problem that was drawn, and how it is made ready to run.
+struct drawn_case {
+    std::string words;
+    std::vector<std::int64_t> extents;
+    double bytes = 0;       ///< read and written by one call, each element once
+    double memory = 0;      ///< that its operands take, in bytes
+    double operations = 0;  ///< of the plain algorithm
+    std::function<trial()> prepare;
+};
+
+/// The cases that are drawn and reported together. Drawing is pure.
+struct family {
+    std::string_view name;
+    drawn_case (*draw)(drawing&);
+};
+
+std::span<const family> families();
+/// Null where there is none of this name.
+const family* family_named(std::string_view name);
+
+/// The case of this name.
+/// @throws std::invalid_argument  there is no such family
+drawn_case draw_case(const case_id& id);
+
+}  // namespace heddle::bench::cliffs

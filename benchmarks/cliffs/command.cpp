@@ -1,0 +1,223 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/draw.hpp"
+#include "benchmarks/cliffs/report.hpp"
+#include "benchmarks/cliffs/run.hpp"
+#include "benchmarks/program/commands.hpp"
+#include "benchmarks/program/interrupt.hpp"
+#include "benchmarks/program/json_file.hpp"
+#include "benchmarks/program/progress.hpp"
+#include "benchmarks/program/record.hpp"
+#include "benchmarks/program/suggestion.hpp"
+#include "benchmarks/support/peers.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/device.hpp>
+#include <heddle/memory_pool.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::bench {
+namespace cliffs {
+namespace {
+
+struct request {
+    std::vector<std::string> only;
+    std::uint64_t seed = 0;
+    std::uint64_t count = 150;
+    std::string repeated;
+    std::string output;
+    bool list = false;
+};
+
+std::vector<std::string_view> family_names() {
+    std::vector<std::string_view> names;
+    for (const family& family : families()) names.push_back(family.name);
+    return names;
+}
+
+std::vector<const family*> chosen_families(const request& r) {
+    for (const std::string& name : r.only)
+        if (family_named(name) == nullptr)
+            throw usage_error(fmt::format("there is no family {}{}", name, suggestion(name, family_names())));
+    std::vector<const family*> chosen;
+    for (const family& family : families())
+        if (r.only.empty() || std::ranges::find(r.only, family.name) != r.only.end())
+            chosen.push_back(&family);
+    return chosen;
+}
+
+case_id repeated_case(const request& r) {
+    const std::optional<case_id> id = parse_case_id(r.repeated);
+    if (!id) throw usage_error(fmt::format("{} is no case: those are family:seed:index", r.repeated));
+    if (family_named(id->family) == nullptr)
+        throw usage_error(
+            fmt::format("there is no family {}{}", id->family, suggestion(id->family, family_names())));
+    return *id;
+}
+
+/// The case that is repeated, or all.
+void list_cases(const request& r) {
+    const auto print = [](const case_id& id) { fmt::print("{}: {}\n", to_string(id), draw_case(id).words); };
+    if (!r.repeated.empty()) return print(repeated_case(r));
+    fmt::print("seed {}\n", r.seed);
+    for (const family* family : chosen_families(r))
+        for (std::uint64_t index = 0; index < r.count; ++index)
+            print({std::string(family->name), r.seed, index});
+}
+
+/// Says which peers are missing.
+void need_device() {
+    if (!has_device()) throw std::runtime_error("no GPU; cliffs --list prints the cases without one");
+    memory_pool::of_device(current_device()).set_release_threshold(SIZE_MAX);
+    for (const std::string_view library : {"cublas", "cudnn", "npp"})
+        if (const std::string why = why_missing(library); !why.empty())
+            fmt::print(stderr, "heddle-bench: {}; cases go without it\n", why);
+}
+
+/// Unused memory of earlier cases goes back where it adds up.
+void trim_memory() {
+    constexpr std::size_t enough = std::size_t{16} << 30, kept = std::size_t{4} << 30;
+    memory_pool pool = memory_pool::of_device(current_device());
+    if (pool.bytes_reserved() > enough) pool.trim(kept);
+}
+
+json json_of(const summary& s) {
+    return {{"cases", s.cases},
+            {"geometric_mean", rounded(s.geometric_mean)},
+            {"below_0.8", rounded(s.below_80)},
+            {"below_0.95", rounded(s.below_95)},
+            {"below_1", rounded(s.below_100)}};
+}
+
+json json_of(const outcome& of) {
+    json result{{"case", to_string(of.id)}, {"words", of.words}};
+    if (of.wrong.empty()) {
+        result["us"] = rounded(1e6 * of.seconds);
+        result["peer"] = of.peer;
+        result["peer_us"] = rounded(1e6 * of.peer_seconds);
+        result["ratio"] = rounded(ratio_of(of));
+        result["stand_in"] = of.is_stand_in;
+    }
+    result["wrong"] = of.wrong.empty() ? json() : json(of.wrong);
+    result["notes"] = of.notes;
+    return result;
+}
+
+json record_of(const request& r, const std::vector<outcome>& outcomes, bool is_complete) {
+    json summaries = json::array(), cases = json::array();
+    for (const family& family : families()) {
+        std::vector<outcome> of_family;
+        std::ranges::copy_if(outcomes, std::back_inserter(of_family),
+                             [&](const outcome& of) { return of.id.family == family.name; });
+        if (of_family.empty()) continue;
+        const auto wrong =
+            std::ranges::count_if(of_family, [](const outcome& of) { return !of.wrong.empty(); });
+        summaries.push_back({{"family", family.name},
+                             {"wrong", wrong},
+                             {"beside_vendors", json_of(summarize(of_family, false))},
+                             {"beside_copies", json_of(summarize(of_family, true))}});
+    }
+    for (const outcome& of : outcomes) cases.push_back(json_of(of));
+    return {{"schema", record_schema},  {"kind", "cliffs"},
+            {"commit", commit_or("")},  {"gpu", traits_of(current_device()).name},
+            {"peers", peer_versions()}, {"seed", r.seed},
+            {"count", r.count},         {"complete", is_complete},
+            {"families", summaries},    {"cases", cases}};
+}
+
+bool is_any_wrong(const std::vector<outcome>& outcomes) {
+    return std::ranges::any_of(outcomes, [](const outcome& of) { return !of.wrong.empty(); });
+}
+
+void repeat_case(const request& r) {
+    const case_id id = repeated_case(r);
+    need_device();
+    const outcome of = run_case(id);
+    print_case(of);
+    if (!of.wrong.empty()) throw CLI::RuntimeError(failed);
+}
+
+void run_cases(const request& r) {
+    const std::vector<const family*> chosen = chosen_families(r);
+    need_device();
+    std::optional<json_file> file;
+    if (!r.output.empty()) file.emplace(r.output);
+    fmt::print("seed {}, {}, {} cases of each family, cold\n", r.seed, traits_of(current_device()).name,
+               r.count);
+
+    const interruptible_scope ctrl_c;
+    progress progress(chosen.size() * r.count, 1);
+    std::vector<outcome> outcomes;
+    std::string lost;
+    for (const family* family : chosen) {
+        std::vector<outcome> of_family;
+        for (std::uint64_t index = 0; index < r.count && lost.empty() && !was_interrupted(); ++index) {
+            const case_id id{std::string(family->name), r.seed, index};
+            progress.begin(to_string(id));
+            try {
+                of_family.push_back(run_case(id));
+                trim_memory();
+            } catch (const lost_device& error) {
+                lost = error.what();
+            }
+            progress.end(true);
+        }
+        progress.clear();
+        print_family(family->name, of_family);
+        std::fflush(stdout);
+        outcomes.insert(outcomes.end(), of_family.begin(), of_family.end());
+    }
+    const bool is_complete = lost.empty() && !was_interrupted();
+    if (file) file->write(record_of(r, outcomes, is_complete));
+    if (!lost.empty()) throw std::runtime_error(fmt::format("the GPU failed in {}", lost));
+    if (is_any_wrong(outcomes)) throw CLI::RuntimeError(failed);
+    if (was_interrupted()) throw CLI::RuntimeError(interrupted);
+}
+
+}  // namespace
+}  // namespace cliffs
+
+void add_cliffs(CLI::App& program) {
+    const auto given = std::make_shared<cliffs::request>();
+    CLI::App* const command = program.add_subcommand(
+        "cliffs", "Draw problems from a seed and find those where the vendor is faster");
+    command
+        ->add_option("--only", given->only,
+                     fmt::format("a family, more than once too: {}", fmt::join(cliffs::family_names(), ", ")))
+        ->type_name("FAMILY")
+        ->allow_extra_args(false);
+    const CLI::Option* const seed =
+        command->add_option("--seed", given->seed,
+                            "what problems are drawn from; where it is not given, one is drawn, and printed");
+    command->add_option("--count", given->count, "problems of each family")
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
+    command->add_option("--case", given->repeated, "repeat one, as matmul:12345:17")->type_name("CASE");
+    command->add_option("-o,--output", given->output, "a record of all cases, JSON")->type_name("FILE");
+    command->add_flag("--list", given->list, "print the problems and run none; needs no GPU");
+    command->callback([given, seed] {
+        if (seed->count() == 0) given->seed = std::random_device{}();
+        if (given->list)
+            cliffs::list_cases(*given);
+        else if (!given->repeated.empty())
+            cliffs::repeat_case(*given);
+        else
+            cliffs::run_cases(*given);
+    });
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,8 @@
+#include "benchmarks/cliffs/cub_reduce.cuh"
+
+namespace heddle::bench::cliffs {
+
+template void cub_reduce(reduce_operation, const half*, const half*, std::int64_t, void*,
+                         std::span<std::byte>);
+
+}  // namespace heddle::bench::cliffs

@@ -1,0 +1,268 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/cub_elementwise.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/own_functor.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/elementwise.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+using operation = elementwise_operation;
+
+/// The operands are the inputs and the output, which may be the last input.
+template <class T>
+struct problem {
+    operation op = operation::add;
+    bool is_functor = false;  ///< gelu through heddle::transform
+    bool is_vector = false;
+    bool in_place = false;
+    std::int64_t rows = 1, cols = 1;
+    double p = 0, q = 0;
+    std::vector<placement> lies;
+    std::uint64_t seed = 0;
+
+    /// axpy's output is its second input.
+    [[nodiscard]] std::size_t inputs() const { return static_cast<std::size_t>(input_count(op)); }
+};
+
+/// In float64.
+double exact(operation op, const std::array<double, 3>& in, double p, double q) {
+    const double x = in[0];
+    const double s = 1 / (1 + std::exp(-x)), t = std::tanh(x);
+    const double root_of_2_over_pi = std::sqrt(2 / std::numbers::pi);
+    const double tanh_u = std::tanh(root_of_2_over_pi * (x + 0.044715 * x * x * x));
+    const double normal = 0.5 * std::erfc(-x / std::numbers::sqrt2);
+    switch (op) {
+        case operation::add:
+            return x + in[1];
+        case operation::subtract:
+            return x - in[1];
+        case operation::multiply:
+            return x * in[1];
+        case operation::scale:
+            return p * x;
+        case operation::axpy:
+            return p * x + in[1];
+        case operation::fused_multiply_add:
+            return x * in[1] + in[2];
+        case operation::clamp:
+            return std::clamp(x, p, q);
+        case operation::abs:
+            return std::abs(x);
+        case operation::exp:
+            return std::exp(x);
+        case operation::sigmoid:
+            return s;
+        case operation::tanh:
+            return t;
+        case operation::relu:
+            return std::max(x, 0.0);
+        case operation::gelu:
+            return x * normal;
+        case operation::gelu_tanh:
+            return 0.5 * x * (1 + tanh_u);
+        case operation::silu:
+            return x * s;
+        case operation::sigmoid_derivative:
+            return s * (1 - s);
+        case operation::tanh_derivative:
+            return 1 - t * t;
+        case operation::relu_derivative:
+            return x > 0 ? 1 : 0;
+        case operation::gelu_derivative:
+            return normal + x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+        case operation::gelu_tanh_derivative:
+            return 0.5 * (1 + tanh_u) +
+                   0.5 * x * (1 - tanh_u * tanh_u) * root_of_2_over_pi * (1 + 3 * 0.044715 * x * x);
+        case operation::silu_derivative:
+            return s * (1 + x * (1 - s));
+    }
+    return NAN;
+}
+
+/// Arguments are at most 4. Functions are off by some dozens of u in what they are computed in; where terms of both signs are
+/// added, of the terms. docs/accuracy.md has each bound.
+template <class T>
+double bound(operation op, double value) {
+    const double u = sizeof(T) == 2 ? 0x1p-13 : 64 * roundoff<compute_type<T>>();
+    const bool may_cancel = op == operation::gelu_derivative || op == operation::gelu_tanh_derivative ||
+                            op == operation::silu_derivative || op == operation::tanh_derivative ||
+                            op == operation::sigmoid_derivative || op == operation::axpy ||
+                            op == operation::fused_multiply_add;
+    return (roundoff<T>() + u) * std::abs(value) + (may_cancel ? u : 0) + least<T>();
+}
+
+template <class T>
+struct operands {
+    std::vector<operand<T>> inputs;
+    std::optional<operand<T>> output;  ///< none in place
+
+    explicit operands(const problem<T>& p) {
+        for (std::size_t i = 0; i < p.inputs(); ++i)
+            inputs.emplace_back(p.rows, p.cols, p.lies[i], p.seed + i, numbers{-4, 4, 0});
+        if (!p.in_place) output.emplace(p.rows, p.cols, p.lies[p.inputs()]);
+    }
+    operand<T>& result() { return output ? *output : inputs.back(); }
+};
+
+template <class T>
+void run(const problem<T>& p, operands<T>& o) {
+    constexpr const char* names[] = {"x", "y", "z", "w"};
+    const auto described = [&](std::size_t number, operand<T>& of) {
+        return p.is_vector ? heddle::detail::operand_of(names[number], of.vector())
+                           : heddle::detail::operand_of(names[number], of.view());
+    };
+    std::vector<heddle::detail::operand> all;
+    for (operand<T>& input : o.inputs) all.push_back(described(all.size(), input));
+    all.push_back(described(all.size(), o.result()));
+    heddle::detail::run({p.op, element_type_of<T>, all, p.p, p.q}, stream(), {});
+}
+
+/// Rows without gaps in one order: a vector to CUB.
+template <class T>
+bool is_dense(const problem<T>& p) {
+    const std::span<const placement> used(p.lies.data(), p.inputs() + (p.in_place ? 0 : 1));
+    return std::ranges::all_of(used, [&](const placement& lie) {
+        const bool is_line = (lie.column_major ? p.cols : p.rows) == 1;
+        return lie.step == 1 && (lie.padding == 0 || is_line) &&
+               lie.column_major == used.front().column_major;
+    });
+}
+
+#if HEDDLE_HAS_CUBLAS
+template <class T>
+void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+    if constexpr (sizeof(T) >= 4) {
+        if (p.op == operation::axpy && p.is_vector)
+            t.add_peer("cublas axpy", [&] {
+                return [p, o] {
+                    const T alpha = static_cast<T>(p.p);
+                    const vector_view<T> x = o->inputs[0].vector(), y = o->result().vector();
+                    if constexpr (std::is_same_v<T, double>)
+                        check(cublasDaxpy_64(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data,
+                                             y.stride));
+                    else
+                        check(cublasSaxpy_64(cublas_handle(), x.size, &alpha, x.data, x.stride, y.data,
+                                             y.stride));
+                };
+            });
+        const bool is_sum = p.op == operation::add || p.op == operation::subtract;
+        // In place, geam takes operands that lie alike.
+        if ((is_sum || p.op == operation::scale) && !p.is_vector && !p.in_place)
+            t.add_peer("cublas geam", [&] {
+                return [p, o, is_sum] {
+                    const double alpha = p.op == operation::scale ? p.p : 1;
+                    const double beta = p.op == operation::add ? 1 : p.op == operation::subtract ? -1 : 0;
+                    geam(o->inputs[0].view(), alpha, o->inputs[is_sum ? 1 : 0].view(), beta,
+                         o->result().view());
+                };
+            });
+    }
+}
+#endif
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.reset = [p, o] {
+        if (p.in_place)
+            o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0});
+        else
+            o->output->poison();
+    };
+    t.call = [p, o] { run(p, *o); };
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, half>)
+        if (p.is_functor) t.call = [p, o] { own_gelu<T>(o->inputs[0].vector(), o->result().vector()); };
+    if (is_dense(p))
+        t.add_peer("cub", [&] {
+            return [p, o] {
+                const T* in[3] = {};
+                for (std::size_t i = 0; i < p.inputs(); ++i) in[i] = o->inputs[i].data();
+                cub_elementwise<T>(p.op, in, o->result().data(), p.rows * p.cols, p.p, p.q);
+            };
+        });
+#if HEDDLE_HAS_CUBLAS
+    add_cublas(t, p, o);
+#endif
+    const auto places = sampled_places(p.rows, p.cols, p.seed);
+    std::vector<std::array<double, 3>> in(places.size());
+    for (std::size_t i = 0; i < p.inputs(); ++i) {
+        const auto elements = gathered(o->inputs[i].view(), places);
+        for (std::size_t place = 0; place < places.size(); ++place) in[place][i] = as_double(elements[place]);
+    }
+    std::vector<double> expected, bounds;
+    for (const auto& of_place : in) {
+        expected.push_back(exact(p.op, of_place, p.p, p.q));
+        bounds.push_back(bound<T>(p.op, expected.back()));
+    }
+    t.wrong = [o, places, expected, bounds](double slack) {
+        return mismatch(o->result().view(), places, expected, bounds, slack);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    constexpr bool has_functor = std::is_same_v<T, float> || std::is_same_v<T, half>;
+    p.is_functor = d.one_in(12) && has_functor;
+    p.op =
+        p.is_functor ? operation::gelu : elementwise_operations()[d.index(elementwise_operations().size())];
+    p.is_vector = d.one_in(2) || p.is_functor;
+    p.in_place = (d.one_in(5) && !p.is_functor) || p.op == operation::axpy;
+    // Exact in every type.
+    p.p = p.op == operation::clamp ? -1 : d.one_of({2.0, -1.0, 0.5});
+    p.q = 1.5;
+    const bool all_alike = d.one_in(2);
+    for (std::size_t i = 0; i <= p.inputs(); ++i) {
+        const placement lie = p.is_vector ? d.vector_lie() : d.lie(true);
+        p.lies.push_back(all_alike && i > 0 ? p.lies.front() : lie);
+    }
+    p.seed = d.bits();
+    const std::size_t held = p.inputs() + (p.in_place ? 0 : 1);
+    const auto memory = [p, held](std::span<const std::int64_t> e) {
+        double elements = 0;
+        for (std::size_t i = 0; i < held; ++i)
+            elements +=
+                static_cast<double>(span_of(p.lies[i], p.is_vector ? 1 : e[0], e[p.is_vector ? 0 : 1]));
+        return elements * sizeof(T);
+    };
+    drawn_case c;
+    c.extents = d.extents(p.is_vector ? 1 : 2, [&](auto e) { return memory(e) <= most_bytes; });
+    p.cols = c.extents.back();
+    p.rows = p.is_vector ? 1 : c.extents.front();
+    c.memory = memory(c.extents);
+    c.bytes = static_cast<double>(p.inputs() + 1) * static_cast<double>(p.rows) *
+              static_cast<double>(p.cols) * sizeof(T);
+    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+    c.words = fmt::format("{} {} of {}{}", dtype<T>, p.is_functor ? "gelu by a functor" : to_string(p.op),
+                          p.is_vector ? std::to_string(p.cols) : fmt::format("{} x {}", p.rows, p.cols),
+                          p.in_place ? ", in place" : "");
+    for (std::size_t i = 0; i < held; ++i)
+        if (p.lies[i] != placement{}) c.words += fmt::format("; operand {}{}", i + 1, to_string(p.lies[i]));
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_elementwise(drawing& d) {
+    return with_type<float, half, bfloat16, double>(d.index(4), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

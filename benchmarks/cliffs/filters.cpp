@@ -1,0 +1,172 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/filter_operands.hpp"
+#include "benchmarks/cliffs/filter_peers.hpp"
+#include "benchmarks/cliffs/images.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/image_filter.hpp>
+#include <heddle/workspace.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+using operation = filter_operation;
+
+constexpr std::string_view names[] = {"separable_convolution", "box_blur", "sobel_x", "sobel_y",
+                                      "sobel_magnitude",       "laplacian"};
+
+template <class From, class To>
+void run(const filter_problem<From, To>& p, filter_operands<From, To>& o) {
+    image_filter_options options = p.options();
+    options.workspace = o.scratch;
+    if constexpr (std::is_same_v<From, To>)
+        if (p.op == operation::box_blur)
+            return box_blur<From>(o.sources(), o.destinations(), p.radius, stream(), options);
+    if constexpr (std::is_same_v<From, float>)
+        if (p.op == operation::separable_convolution)
+            return separable_convolution(o.sources(), o.destinations(), o.taps_x, o.taps_y, stream(),
+                                         options);
+    if constexpr (std::is_same_v<To, float>) {
+        if (p.op == operation::laplacian)
+            return laplacian<From>(o.sources(), o.destinations(), stream(), options);
+        sobel<From>(o.sources(), o.destinations(),
+                    p.op == operation::sobel_x   ? gradient::x
+                    : p.op == operation::sobel_y ? gradient::y
+                                                 : gradient::magnitude,
+                    stream(), options);
+    }
+}
+
+struct separable_taps {
+    std::vector<double> x, y;
+};
+
+/// Every filter but the magnitude is a sum of windows that are products of two lines of taps.
+template <class From, class To>
+std::vector<separable_taps> taps_of(const filter_problem<From, To>& p, const filter_operands<From, To>& o) {
+    const std::vector<double> smooth{1, 2, 1}, slope{-1, 0, 1}, bend{1, -2, 1}, middle{0, 1, 0};
+    const auto box = [](std::int64_t radius) {
+        const auto count = static_cast<std::size_t>(2 * radius + 1);
+        return std::vector<double>(count, 1 / static_cast<double>(count));
+    };
+    switch (p.op) {
+        case operation::separable_convolution:
+            return {{{o.taps_x.begin(), o.taps_x.end()}, {o.taps_y.begin(), o.taps_y.end()}}};
+        case operation::box_blur:
+            return {{box(p.radius.x), box(p.radius.y)}};
+        case operation::sobel_x:
+            return {{slope, smooth}};
+        case operation::sobel_y:
+            return {{smooth, slope}};
+        case operation::sobel_magnitude:
+            return {{slope, smooth}, {smooth, slope}};
+        case operation::laplacian:
+            return {{bend, middle}, {middle, bend}};
+    }
+    return {};
+}
+
+/// docs/accuracy.md has the bounds.
+template <class From, class To>
+expected_pixel expected(const filter_problem<From, To>& p, const std::vector<window_facts>& windows) {
+    constexpr double u = 0x1p-24;
+    double sum = 0, magnitudes = 0;
+    for (const window_facts& of : windows) {
+        sum += of.sum;
+        magnitudes += of.magnitudes;
+    }
+    if (p.op == operation::sobel_magnitude) {
+        const double value = std::hypot(windows[0].sum, windows[1].sum);
+        return {value, 4 * u * (magnitudes + value) + 0x1p-74};
+    }
+    if (p.is_stencil()) return {sum, std::is_integral_v<From> ? 0 : 3.1 * u * magnitudes};
+    const double taps = 2.0 * static_cast<double>(p.radius.x + p.radius.y + 1);
+    const double error = (taps + 4) * u * magnitudes;
+    if (std::is_integral_v<To>) return {sum, 0.5 + error};
+    return {sum, error + (sizeof(To) == 2 ? roundoff<To>() * (std::abs(sum) + error) : 0) + least<To>()};
+}
+
+template <class From, class To>
+void add_peers(trial& t, const filter_problem<From, To>& p,
+               const std::shared_ptr<filter_operands<From, To>>& o, const separable_taps& taps) {
+    if constexpr (std::is_same_v<From, To> && !std::is_same_v<From, half>)
+        if (!p.is_stencil()) add_npp_passes<From>(t, o, taps.x, taps.y);
+#if HEDDLE_HAS_NPP
+    if constexpr (std::is_same_v<From, To> && !std::is_same_v<From, half>)
+        if (p.op == operation::box_blur) add_npp_box(t, p, o);
+    if constexpr (std::is_same_v<To, float> &&
+                  (std::is_same_v<From, float> || std::is_same_v<From, std::uint8_t>))
+        if (p.is_stencil()) add_npp_stencil(t, p, o);
+#endif
+}
+
+template <class From, class To>
+trial prepare(const filter_problem<From, To>& p) {
+    const auto o = std::make_shared<filter_operands<From, To>>(p);
+    trial t;
+    t.reset = [o] { o->destination.poison(); };
+    t.call = [p, o] { run(p, *o); };
+    const std::vector<separable_taps> taps = taps_of(p, *o);
+    const std::shared_ptr<image_operands<From, To>> images = o;
+    t.wrong = check_of(images, p.seed, [&](const image_view<const From>& image, const auto& centres) {
+        std::vector<std::vector<window_facts>> windows(centres.size());
+        for (const separable_taps& of : taps) {
+            const auto facts = windows_of(image, centres, of.x, of.y, p.images.border, 0);
+            for (std::size_t i = 0; i < facts.size(); ++i) windows[i].push_back(facts[i]);
+        }
+        std::vector<expected_pixel> pixels;
+        for (const auto& of_pixel : windows) pixels.push_back(expected(p, of_pixel));
+        return pixels;
+    });
+    add_peers(t, p, o, taps.front());
+    return t;
+}
+
+template <class From, class To>
+drawn_case draw(drawing& d, operation op) {
+    filter_problem<From, To> p;
+    p.op = op;
+    bool is_batch = false;
+    p.images = draw_images(d, is_batch);
+    constexpr double most_radius = 100;
+    const auto radius = [&d] { return static_cast<std::int64_t>(d.log_uniform(1, most_radius)); };
+    p.radius = radius();
+    if (d.one_in(4)) p.radius.y = radius();
+    p.seed = d.bits();
+    const double taps = p.is_stencil() ? 9 : 2.0 * static_cast<double>(p.radius.x + p.radius.y + 1);
+    drawn_case c;
+    c.extents = draw_extents(d, p.images, is_batch, [taps](const image_shape& s) {
+        return s.memory(sizeof(From), sizeof(To)) <= most_bytes && 2 * taps * s.elements() <= most_operations;
+    });
+    c.memory = p.images.memory(sizeof(From), sizeof(To));
+    c.bytes = p.images.elements() * (sizeof(From) + sizeof(To));
+    c.operations = 2 * taps * p.images.elements();
+    c.words =
+        fmt::format("{} {} of {}", dtype<From>, names[static_cast<std::size_t>(op)], to_string(p.images));
+    if (!p.is_stencil()) c.words += fmt::format(", radius {}", p.radius.x);
+    if (!p.is_stencil() && p.radius.x != p.radius.y) c.words += fmt::format(" by {}", p.radius.y);
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_filters(drawing& d) {
+    const auto op = static_cast<operation>(d.index(std::size(names)));
+    const std::size_t type = d.index(4);
+    if (op == operation::separable_convolution) return draw<float, float>(d, op);
+    return with_type<std::uint8_t, float, half, std::uint16_t>(type, [&]<class T>() {
+        return op == operation::box_blur ? draw<T, T>(d, op) : draw<T, float>(d, op);
+    });
+}
+
+}  // namespace heddle::bench::cliffs

@@ -1,0 +1,152 @@
+#include "benchmarks/cliffs/images.hpp"
+
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/error.hpp>
+
+#include <algorithm>
+
+namespace heddle::bench::cliffs {
+
+#if HEDDLE_HAS_NPP
+namespace {
+
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_16u_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_16u_C3R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_16u_C4R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_8u_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_8u_C3R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder32f_8u_C4R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder_32f_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder_32f_C3R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterColumnBorder_32f_C4R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_16u_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_16u_C3R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_16u_C4R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_8u_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_8u_C3R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder32f_8u_C4R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder_32f_C1R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder_32f_C3R_Ctx);
+HEDDLE_LOADED(npp_library, nppiFilterRowBorder_32f_C4R_Ctx);
+
+template <class T>
+auto row_function(std::int64_t channels) {
+    if constexpr (std::is_same_v<T, float>)
+        return npp_function(channels, nppiFilterRowBorder_32f_C1R_Ctx, nppiFilterRowBorder_32f_C3R_Ctx,
+                            nppiFilterRowBorder_32f_C4R_Ctx);
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return npp_function(channels, nppiFilterRowBorder32f_16u_C1R_Ctx, nppiFilterRowBorder32f_16u_C3R_Ctx,
+                            nppiFilterRowBorder32f_16u_C4R_Ctx);
+    else
+        return npp_function(channels, nppiFilterRowBorder32f_8u_C1R_Ctx, nppiFilterRowBorder32f_8u_C3R_Ctx,
+                            nppiFilterRowBorder32f_8u_C4R_Ctx);
+}
+
+template <class T>
+auto column_function(std::int64_t channels) {
+    if constexpr (std::is_same_v<T, float>)
+        return npp_function(channels, nppiFilterColumnBorder_32f_C1R_Ctx, nppiFilterColumnBorder_32f_C3R_Ctx,
+                            nppiFilterColumnBorder_32f_C4R_Ctx);
+    else if constexpr (std::is_same_v<T, std::uint16_t>)
+        return npp_function(channels, nppiFilterColumnBorder32f_16u_C1R_Ctx,
+                            nppiFilterColumnBorder32f_16u_C3R_Ctx, nppiFilterColumnBorder32f_16u_C4R_Ctx);
+    else
+        return npp_function(channels, nppiFilterColumnBorder32f_8u_C1R_Ctx,
+                            nppiFilterColumnBorder32f_8u_C3R_Ctx, nppiFilterColumnBorder32f_8u_C4R_Ctx);
+}
+
+}  // namespace
+
+template <class T>
+void add_npp_passes(trial& t, const std::shared_ptr<image_operands<T, T>>& o,
+                    const std::vector<double>& taps_x, const std::vector<double>& taps_y) {
+    t.add_peer(
+        npp_name("npp rows, columns", o->shape),
+        [&] {
+            need_whole_pixels(o->shape);
+            const auto rows = row_function<T>(o->shape.channels);
+            const auto columns = column_function<T>(o->shape.channels);
+            const auto x = npp_taps(taps_x), y = npp_taps(taps_y);
+            const std::int64_t row = o->shape.width * o->shape.channels;
+            const auto between = std::make_shared<device_buffer<T>>(o->shape.height * row, stream());
+            return [=] {
+                o->each([&](image_view<const T> source, image_view<T> destination) {
+                    const image_view<T> middle{between->data(), source.width, source.height, source.channels};
+                    const auto size = npp_size(source);
+                    const auto taps = [](const auto& of) { return static_cast<int>(of->size()); };
+                    check(rows(source.data, npp_step(source), size, {0, 0}, middle.data, npp_step(middle),
+                               size, x->data(), taps(x), taps(x) / 2, NPP_BORDER_REPLICATE, npp_context()));
+                    check(columns(middle.data, npp_step(middle), size, {0, 0}, destination.data,
+                                  npp_step(destination), size, y->data(), taps(y), taps(y) / 2,
+                                  NPP_BORDER_REPLICATE, npp_context()));
+                });
+            };
+        },
+        o->shape.border == border::replicate);
+}
+#else
+template <class T>
+void add_npp_passes(trial&, const std::shared_ptr<image_operands<T, T>>&, const std::vector<double>&,
+                    const std::vector<double>&) {}
+#endif
+
+template void add_npp_passes(trial&, const std::shared_ptr<image_operands<float, float>>&,
+                             const std::vector<double>&, const std::vector<double>&);
+template void add_npp_passes(trial&, const std::shared_ptr<image_operands<std::uint16_t, std::uint16_t>>&,
+                             const std::vector<double>&, const std::vector<double>&);
+template void add_npp_passes(trial&, const std::shared_ptr<image_operands<std::uint8_t, std::uint8_t>>&,
+                             const std::vector<double>&, const std::vector<double>&);
+
+void need_whole_pixels(const image_shape& s) {
+    for (const placement& lie : {s.source, s.destination})
+        if (s.channels == 4 && (lie.offset % 4 != 0 || lie.padding % 4 != 0))
+            throw unsupported("pixels of four channels that are not aligned");
+}
+
+std::string npp_name(std::string_view function, const image_shape& s) {
+    return fmt::format("{}{}", function, s.border == border::replicate ? "" : ", replicate");
+}
+
+std::string to_string(const image_shape& s) {
+    std::string words = fmt::format("{} x {}", s.width, s.height);
+    if (s.channels != 1) words += fmt::format(" of {} channels", s.channels);
+    if (s.count != 1) words += fmt::format(", {} images", s.count);
+    if (s.border != border::replicate)
+        words += fmt::format(", border {}", border_names[static_cast<std::size_t>(s.border)]);
+    words += to_string(s.source);
+    if (s.destination != placement{}) words += "; result" + to_string(s.destination);
+    return words;
+}
+
+image_shape draw_images(drawing& d, bool& is_batch) {
+    image_shape s;
+    constexpr std::int64_t never = std::int64_t{1} << 40;
+    s.source = d.lie(false, never);
+    s.destination = d.one_in(2) ? s.source : d.lie(false, never);
+    s.channels = d.one_of<std::int64_t>({1, 1, 1, 3, 3, 3, 4, 2});
+    if (d.one_in(2)) s.border = static_cast<border>(d.integer(1, 4));
+    is_batch = d.one_in(8);
+    return s;
+}
+
+std::vector<std::int64_t> draw_extents(drawing& d, image_shape& s, bool is_batch,
+                                       const std::function<bool(const image_shape&)>& fits) {
+    // NPP and OpenCV count in 32 bits.
+    constexpr std::int64_t most_extent = std::int64_t{1} << 24;
+    const auto with = [&s](std::span<const std::int64_t> e) {
+        image_shape tried = s;
+        tried.width = e[0];
+        tried.height = e[1];
+        if (e.size() > 2) tried.count = e[2];
+        return tried;
+    };
+    const auto extents = d.extents(is_batch ? 3 : 2, [&](auto e) {
+        return std::ranges::all_of(e, [](std::int64_t extent) { return extent <= most_extent; }) &&
+               fits(with(e));
+    });
+    s = with(extents);
+    return extents;
+}
+
+}  // namespace heddle::bench::cliffs

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/batched_matmul.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/workspace.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace heddle::bench::cliffs {
+
+/// Of which neither sign outweighs, nor do they cancel: a product that lacks a part of k is then far off.
+inline constexpr numbers product_elements{-0.5, 1, 0};
+
+template <class Out, class In>
+struct product_problem {
+    std::int64_t m = 1, n = 1, k = 1, batches = 1;
+    bool is_b_shared = false;  ///< by all of a batch
+    placement a, b, c;
+    float alpha = 1, beta = 0;
+    heddle::precision precision = precision::fp32;
+    bool has_epilogue = false, has_row_bias = false, has_column_bias = false, has_residual = false;
+    matmul_activation activation = matmul_activation::none;
+    float scale = 1;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] matmul_options options() const {
+        return {.alpha = alpha, .beta = beta, .precision = precision};
+    }
+};
+
+/// Matrices of a batch, one after the other.
+template <class T>
+struct batch_operand {
+    operand<T> all;
+    matrix_view<T> first;
+    std::int64_t stride;
+
+    batch_operand(std::int64_t rows, std::int64_t cols, std::int64_t count, const placement& lie,
+                  std::uint64_t seed)
+        : all(lie.column_major ? rows : count * rows, lie.column_major ? count * cols : cols, lie, seed,
+              product_elements),
+          first(all.view()),
+          stride(lie.column_major ? cols * first.col_stride : rows * first.row_stride) {
+        first.rows = rows;
+        first.cols = cols;
+    }
+};
+
+template <class Out, class In>
+struct product_operands {
+    batch_operand<In> a, b;
+    batch_operand<Out> c;
+    std::optional<operand<Out>> row_bias, column_bias, residual;
+    std::optional<workspace> scratch;
+
+    explicit product_operands(const product_problem<Out, In>& p)
+        : a(p.m, p.k, p.batches, p.a, p.seed),
+          b(p.k, p.n, p.is_b_shared ? 1 : p.batches, p.b, p.seed + 1),
+          c(p.m, p.n, p.batches, p.c, p.seed + 2) {
+        if (p.is_b_shared) b.stride = 0;
+        if (p.has_row_bias) row_bias.emplace(1, p.n, placement{}, p.seed + 3);
+        if (p.has_column_bias) column_bias.emplace(1, p.m, placement{}, p.seed + 4);
+        if (p.has_residual) residual.emplace(p.m, p.n, p.c, p.seed + 5);
+        scratch.emplace(workspace_bytes(p), stream());
+    }
+
+    matmul_epilogue<Out> epilogue(const product_problem<Out, In>& p) {
+        matmul_epilogue<Out> e{.activation = p.activation, .scale = p.scale};
+        if (row_bias) e.row_bias = row_bias->vector();
+        if (column_bias) e.column_bias = column_bias->vector();
+        if (residual) e.residual = residual->view();
+        return e;
+    }
+    batch_view<const In> a_batch(const product_problem<Out, In>& p) { return {a.first, p.batches, a.stride}; }
+    batch_view<const In> b_batch(const product_problem<Out, In>& p) { return {b.first, p.batches, b.stride}; }
+    batch_view<Out> c_batch(const product_problem<Out, In>& p) { return {c.first, p.batches, c.stride}; }
+
+    std::int64_t workspace_bytes(const product_problem<Out, In>& p) {
+        if constexpr (!std::is_same_v<In, float>)
+            if (p.batches > 1)
+                return batched_matmul_workspace_bytes<Out, In>(a_batch(p), b_batch(p), c_batch(p), stream(),
+                                                               p.options());
+        if (p.has_epilogue)
+            return matmul_workspace_bytes<Out, In>(a.first, b.first, c.first, epilogue(p), stream(),
+                                                   p.options());
+        return matmul_workspace_bytes<Out, In>(a.first, b.first, c.first, stream(), p.options());
+    }
+};
+
+/// What t.wrong is: places of C are compared with float64. The operands are as they were drawn.
+template <class Out, class In>
+std::function<std::string(double slack)> check_of(const product_problem<Out, In>& p,
+                                                  const std::shared_ptr<product_operands<Out, In>>& o);
+
+}  // namespace heddle::bench::cliffs

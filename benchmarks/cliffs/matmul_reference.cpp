@@ -1,0 +1,129 @@
+#include "benchmarks/cliffs/matmul_operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+double activated(matmul_activation activation, double x) {
+    switch (activation) {
+        case matmul_activation::none:
+            return x;
+        case matmul_activation::relu:
+            return std::max(x, 0.0);
+        case matmul_activation::gelu:
+            return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+        case matmul_activation::gelu_tanh:
+            return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+        case matmul_activation::silu:
+            return x / (1 + std::exp(-x));
+        case matmul_activation::sigmoid:
+            return 1 / (1 + std::exp(-x));
+        case matmul_activation::tanh:
+            return std::tanh(x);
+    }
+    return NAN;
+}
+
+/// docs/accuracy.md has the bounds of alpha A B + beta C; `magnitudes` is of all its terms. Where k is so large that a bound
+/// says nothing any more, a sixteenth of that is too far off.
+template <class In>
+double product_bound(precision precision, double k, double magnitudes, double norms) {
+    constexpr double u = 0x1p-24;
+    const double chunk = std::min(k, 64.0), limit = magnitudes / 16;
+    if constexpr (sizeof(In) == 2) return std::min(limit, 2 * (k + k / 16 + 20) * u * magnitudes);
+    double factor = (k + 4) * u;
+    if (precision != precision::ieee)
+        factor = std::max(factor, (2.1 * (chunk + 4) + 2 * std::ceil(k / 64) + 6) * u);
+    if (precision == precision::fp32_normwise || precision == precision::tf32)
+        factor = std::max({factor, (std::ceil(k / 16) + 49) * u,
+                           (6.3 * (chunk + 4) + std::ceil(k / 64) + 6) * u + 0x1p-21});
+    if (precision == precision::tf32)
+        factor = std::max(factor, 0x1p-10 * (1 + 0x1p-11) + 2 * (k + k / 8 + 20) * u);
+    const double normwise = precision == precision::fp32_normwise ? 0x1p-35 * norms : 0;
+    return std::min(limit, factor * magnitudes) + normwise;
+}
+
+}  // namespace
+
+template <class Out, class In>
+std::function<std::string(double slack)> check_of(const product_problem<Out, In>& p,
+                                                  const std::shared_ptr<product_operands<Out, In>>& o) {
+    // Of all matrices of a batch, one below the other.
+    const auto places = sampled_places(p.batches * p.m, p.n, p.seed);
+    std::vector<line> rows, cols;
+    std::vector<std::int64_t> offsets;
+    std::vector<place> in_matrix;
+    for (const auto& [row, col] : places) {
+        const std::int64_t batch = row / p.m;
+        rows.push_back(row_of(o->a.first, row % p.m));
+        rows.back().first += batch * o->a.stride;
+        cols.push_back(column_of(o->b.first, col));
+        cols.back().first += batch * o->b.stride;
+        in_matrix.push_back({row % p.m, col});
+        offsets.push_back(batch * o->c.stride + row % p.m * o->c.first.row_stride +
+                          col * o->c.first.col_stride);
+    }
+    const auto c = gathered<Out>(o->c.first.data, offsets);
+    const auto optional_values = [&](std::optional<operand<Out>>& of, auto place_of) {
+        std::vector<double> values(places.size(), 0);
+        if (!of) return values;
+        std::vector<place> at;
+        for (const place& where : in_matrix) at.push_back(place_of(where));
+        const auto given = gathered(of->view(), at);
+        for (std::size_t i = 0; i < given.size(); ++i) values[i] = as_double(given[i]);
+        return values;
+    };
+    const auto row_bias = optional_values(o->row_bias, [](place at) { return place{0, at.col}; });
+    const auto column_bias = optional_values(o->column_bias, [](place at) { return place{0, at.row}; });
+    const auto residual = optional_values(o->residual, [](place at) { return at; });
+    const auto dots = dots_of(o->a.first.data, rows, o->b.first.data, cols);
+    std::vector<double> expected, bounds;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const double summand = p.beta == 0 ? 0 : p.beta * as_double(c[i]);
+        const double biases = row_bias[i] + column_bias[i];
+        const double magnitudes = std::abs(p.alpha) * dots[i].magnitudes + std::abs(summand);
+        const double norms = std::abs(p.alpha) * std::sqrt(dots[i].x_squares) * std::sqrt(dots[i].y_squares);
+        const double before = p.alpha * dots[i].sum + summand + biases;
+        const double after = activated(p.activation, before);
+        double error = product_bound<In>(p.precision, static_cast<double>(p.k), magnitudes, norms);
+        if (p.has_epilogue)
+            error = 1.13 * std::abs(p.scale) *
+                        (error + 0x1p-22 * (std::abs(before) + std::abs(biases)) +
+                         (sizeof(In) == 2 ? 0x1p-13 : 0x1p-18) * (std::abs(after) + 0x1p-3)) +
+                    0x1p-22 * std::abs(residual[i]);
+        expected.push_back(p.scale * after + residual[i]);
+        bounds.push_back(error + (sizeof(Out) == 2 ? roundoff<Out>() : 0) * (std::abs(expected[i]) + error) +
+                         least<Out>());
+    }
+    return [o, places, offsets, expected, bounds](double slack) -> std::string {
+        const auto actual = gathered<Out>(o->c.first.data, offsets);
+        for (std::size_t i = 0; i < places.size(); ++i)
+            if (std::string wrong = mismatch(fmt::format("element ({}, {})", places[i].row, places[i].col),
+                                             as_double(actual[i]), expected[i], slack * bounds[i]);
+                !wrong.empty())
+                return wrong;
+        return {};
+    };
+}
+
+#define HEDDLE_CLIFFS_CHECK(Out, In)                                                      \
+    template std::function<std::string(double)> check_of(const product_problem<Out, In>&, \
+                                                         const std::shared_ptr<product_operands<Out, In>>&)
+HEDDLE_CLIFFS_CHECK(float, float);
+HEDDLE_CLIFFS_CHECK(half, half);
+HEDDLE_CLIFFS_CHECK(bfloat16, bfloat16);
+HEDDLE_CLIFFS_CHECK(float, half);
+HEDDLE_CLIFFS_CHECK(float, bfloat16);
+#undef HEDDLE_CLIFFS_CHECK
+
+}  // namespace heddle::bench::cliffs

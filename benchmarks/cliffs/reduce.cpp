@@ -1,0 +1,249 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/cub_reduce.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/cub.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/copy.hpp>
+#include <heddle/device.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/workspace.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+using operation = reduce_operation;
+
+template <class T>
+struct problem {
+    operation op = operation::sum;
+    std::int64_t size = 1;
+    placement x, y;  ///< y is dot's
+    std::uint64_t seed = 0;
+};
+
+/// Of few values, so that there are equal elements and zeros, where those count. Sums of integers are exact in double.
+template <class T>
+numbers elements(operation op) {
+    if (std::is_integral_v<T>) return {-1000, 1000, 0};
+    const bool is_sum = op == operation::sum || op == operation::mean || op == operation::dot ||
+                        op == operation::norm1 || op == operation::norm2;
+    return {-1, 1, is_sum ? 0 : 0x1p-6};
+}
+
+template <class T>
+struct operands {
+    operand<T> x;
+    std::optional<operand<T>> y;
+    device_buffer<double> result{1, stream()};  ///< of 8 bytes, whatever its type is
+    workspace scratch;
+
+    explicit operands(const problem<T>& p)
+        : x(1, p.size, p.x, p.seed, elements<T>(p.op)),
+          scratch(std::max(reduce_workspace_bytes<T>({nullptr, p.size, p.x.step}, stream()),
+                           reduce_workspace_bytes<T>({nullptr, p.size, p.y.step}, stream())),
+                  stream()) {
+        if (p.op == operation::dot) y.emplace(1, p.size, p.y, p.seed + 1, elements<T>(p.op));
+    }
+};
+
+template <class T>
+void run(const problem<T>& p, operands<T>& o) {
+    const vector_view<const T> x = o.x.vector();
+    const reduce_options options{.workspace = o.scratch};
+    const auto to = [&]<class R>() { return reinterpret_cast<R*>(o.result.data()); };
+    const auto as_sum = to.template operator()<sum_type<T>>();
+    const auto as_index = to.template operator()<std::int64_t>();
+    switch (p.op) {
+        case operation::sum:
+            return sum<T>(x, as_sum, stream(), options);
+        case operation::mean:
+            return mean<T>(x, to.template operator()<mean_type<T>>(), stream(), options);
+        case operation::min:
+            return heddle::min<T>(x, to.template operator()<T>(), stream(), options);
+        case operation::max:
+            return heddle::max<T>(x, to.template operator()<T>(), stream(), options);
+        case operation::argmin:
+            return argmin<T>(x, as_index, stream(), options);
+        case operation::argmax:
+            return argmax<T>(x, as_index, stream(), options);
+        case operation::dot:
+            return dot<T>(x, o.y->vector(), as_sum, stream(), options);
+        case operation::norm1:
+            return norm1<T>(x, as_sum, stream(), options);
+        case operation::norm2:
+            if constexpr (!std::is_integral_v<T>) norm2<T>(x, as_sum, stream(), options);
+            return;
+        case operation::count_nonzero:
+            return count_nonzero<T>(x, as_index, stream(), options);
+    }
+}
+
+template <class T>
+double downloaded(operation op, const device_buffer<double>& result) {
+    const auto as = [&]<class R>() {
+        return as_double(gathered(reinterpret_cast<const R*>(result.data()), {0}).front());
+    };
+    if (op == operation::mean) return as.template operator()<mean_type<T>>();
+    if (op == operation::min || op == operation::max) return as.template operator()<T>();
+    if (op == operation::argmin || op == operation::argmax || op == operation::count_nonzero)
+        return as.template operator()<std::int64_t>();
+    return as.template operator()<sum_type<T>>();
+}
+
+struct expectation {
+    double value, bound;
+};
+
+template <class T>
+expectation expected(const problem<T>& p, operands<T>& o) {
+    const line x{0, p.x.step, p.size};
+    const line_facts facts = facts_of(o.x.data(), {x}).front();
+    // Where dot's vectors do not lie alike it may take more steps.
+    const device_traits& device = traits_of(current_device());
+    const auto depth_of = [&](std::int64_t stride) {
+        return static_cast<double>(
+            reduce_depth({.size = p.size, .stride = stride, .element_bytes = sizeof(T)}, device));
+    };
+    const double depth = std::max({depth_of(p.x.step), depth_of(p.y.step), depth_of(2)});
+    const double u = std::is_integral_v<T> ? 0 : roundoff<sum_type<T>>();
+    const double of_sums = (depth + 1) * u / (1 - (depth + 1) * u) + u;
+    const auto n = static_cast<double>(p.size);
+    switch (p.op) {
+        case operation::sum:
+            return {facts.sum, of_sums * facts.magnitudes};
+        case operation::mean: {
+            const double of_doubles = std::is_integral_v<T> ? (depth + 4) * 0x1p-53 : of_sums + 2 * u;
+            return {facts.sum / n, of_doubles * facts.magnitudes / n};
+        }
+        case operation::min:
+            return {facts.smallest, 0};
+        case operation::max:
+            return {facts.largest, 0};
+        case operation::argmin:
+            return {static_cast<double>(facts.first_smallest), 0};
+        case operation::argmax:
+            return {static_cast<double>(facts.first_largest), 0};
+        case operation::dot: {
+            const dot_facts dot = dots_of(o.x.data(), {x}, o.y->data(), {{0, p.y.step, p.size}}).front();
+            return {dot.sum, (of_sums + u) * dot.magnitudes};
+        }
+        case operation::norm1:
+            return {facts.magnitudes, of_sums * facts.magnitudes};
+        case operation::norm2:
+            return {std::sqrt(facts.squares), (2 * u + (depth + 4) * 0x1p-53) * std::sqrt(facts.squares)};
+        case operation::count_nonzero:
+            return {static_cast<double>(facts.nonzero), 0};
+    }
+    return {NAN, 0};
+}
+
+#if HEDDLE_HAS_CUBLAS
+/// cuBLAS gives the result in the type of the elements.
+template <class T>
+void add_cublas(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+    if constexpr (!std::is_integral_v<T>) {
+        constexpr cudaDataType_t type = cuda_type<T>, computed = cuda_type<compute_type<T>>;
+        const bool is_checked = sizeof(T) >= 4;
+        const auto add = [&](const char* name, auto call) {
+            t.add_peer(
+                name,
+                [&] {
+                    return [p, o, call] {
+                        const scalars_on_device mode;
+                        check(call(p, *o));
+                    };
+                },
+                is_checked);
+        };
+        if (p.op == operation::dot)
+            add("cublas dot", [](const auto& of, auto& with) {
+                return cublasDotEx_64(cublas_handle(), of.size, with.x.data(), type, of.x.step,
+                                      with.y->data(), type, of.y.step, with.result.data(), type, computed);
+            });
+        if (p.op == operation::norm1)
+            add("cublas asum", [](const auto& of, auto& with) {
+                return cublasAsumEx_64(cublas_handle(), of.size, with.x.data(), type, of.x.step,
+                                       with.result.data(), type, computed);
+            });
+        if (p.op == operation::norm2)
+            add("cublas nrm2", [](const auto& of, auto& with) {
+                return cublasNrm2Ex_64(cublas_handle(), of.size, with.x.data(), type, of.x.step,
+                                       with.result.data(), type, computed);
+            });
+    }
+}
+#endif
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.reset = [o] { fill_bytes(o->result, std::byte{0xff}, stream()); };
+    t.call = [p, o] { run(p, *o); };
+    if (p.x.step == 1 && (p.op != operation::dot || p.y.step == 1))
+        t.add_peer(
+            "cub",
+            [&] {
+                const auto scratch = std::make_shared<workspace>(cub_scratch_bytes, stream());
+                return [p, o, scratch] {
+                    cub_reduce<T>(p.op, o->x.data(), o->y ? o->y->data() : nullptr, p.size, o->result.data(),
+                                  *scratch);
+                };
+            },
+            p.op != operation::norm2);
+#if HEDDLE_HAS_CUBLAS
+    add_cublas(t, p, o);
+#endif
+    t.wrong = [p, o, of = expected(p, *o)](double slack) {
+        return mismatch("the result", downloaded<T>(p.op, o->result), of.value, slack * of.bound);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    p.op = reduce_operations()[d.index(reduce_operations().size())];
+    if (std::is_integral_v<T> && p.op == operation::norm2) p.op = operation::sum;
+    p.x = d.vector_lie();
+    if (p.op == operation::dot) p.y = d.one_in(2) ? p.x : d.vector_lie();
+    p.seed = d.bits();
+    const double vectors = p.op == operation::dot ? 2 : 1;
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        const std::int64_t elements =
+            span_of(p.x, 1, e[0]) + (p.op == operation::dot ? span_of(p.y, 1, e[0]) : 0);
+        return static_cast<double>(elements) * sizeof(T);
+    };
+    drawn_case c;
+    c.extents = d.extents(1, [&](auto e) { return memory(e) <= most_bytes; });
+    p.size = c.extents.front();
+    c.memory = memory(c.extents);
+    c.bytes = vectors * static_cast<double>(p.size) * sizeof(T);
+    c.operations = vectors * static_cast<double>(p.size);
+    c.words = fmt::format("{} {} of {}{}", dtype<T>, to_string(p.op), p.size, to_string(p.x));
+    if (p.y != placement{}) c.words += fmt::format("; y{}", to_string(p.y));
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_reduce(drawing& d) {
+    return with_type<float, half, bfloat16, double, std::int32_t, std::int64_t>(
+        d.index(6), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

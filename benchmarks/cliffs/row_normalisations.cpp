@@ -1,0 +1,244 @@
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/rows.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/norm.hpp>
+#include <heddle/softmax.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+enum class operation { softmax, log_softmax, layer_norm, rms_norm };
+constexpr std::string_view names[] = {"softmax", "log_softmax", "layer_norm", "rms_norm"};
+
+template <class T>
+struct problem {
+    operation op = operation::softmax;
+    bool in_place = false;
+    bool has_gamma = false, has_beta = false;
+    std::int64_t rows = 1, cols = 1;
+    placement x, y;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] bool is_softmax() const { return op == operation::softmax || op == operation::log_softmax; }
+    [[nodiscard]] numbers elements() const { return is_softmax() ? numbers{-8, 8, 0} : numbers{-1, 2, 0}; }
+};
+
+template <class T>
+struct operands {
+    operand<T> x;
+    std::optional<operand<T>> y;  ///< none in place
+    std::optional<operand<T>> gamma, beta;
+
+    explicit operands(const problem<T>& p) : x(p.rows, p.cols, p.x, p.seed, p.elements()) {
+        if (!p.in_place) y.emplace(p.rows, p.cols, p.y);
+        if (p.has_gamma) gamma.emplace(1, p.cols, placement{}, p.seed + 1);
+        if (p.has_beta) beta.emplace(1, p.cols, placement{}, p.seed + 2);
+    }
+    operand<T>& result() { return y ? *y : x; }
+};
+
+template <class T>
+void run(const problem<T>& p, operands<T>& o) {
+    const matrix_view<const T> x = o.x.view();
+    const matrix_view<T> y = o.result().view();
+    const auto vector_of = [](std::optional<operand<T>>& v) {
+        return v ? vector_view<const T>(v->vector()) : vector_view<const T>{};
+    };
+    switch (p.op) {
+        case operation::softmax:
+            return softmax<T>(x, y, stream());
+        case operation::log_softmax:
+            return log_softmax<T>(x, y, stream());
+        case operation::layer_norm:
+            return layer_norm<T>(x, vector_of(o.gamma), vector_of(o.beta), y, stream());
+        case operation::rms_norm:
+            return rms_norm<T>(x, vector_of(o.gamma), y, stream());
+    }
+}
+
+struct expectation {
+    double value, bound;
+};
+
+/// docs/accuracy.md has the bounds; additions and rescalings are those of any rung.
+template <class T>
+expectation expected_softmax(operation op, double x, const line_facts& row, double cols) {
+    constexpr double u = 0x1p-24, exp_error = sizeof(T) == 2 ? 5 : 3, slope = sizeof(T) == 2 ? 3.35 : 1;
+    const double additions = std::max(std::min(cols, 4096.0) + cols / 4096 + 1, 64 + cols / 512);
+    const double rescalings = cols / 256 + 13 + cols / 8192;
+    const double of_sum =
+        u * (slope * std::log(cols) + 3 * exp_error + additions + rescalings * (exp_error + 2));
+    const double distance = row.largest - x, log_sum = std::log(row.exponentials);
+    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
+    if (op == operation::log_softmax) {
+        const double value = -distance - log_sum;
+        const double error = of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + std::abs(value));
+        return {value, error + rounding * (std::abs(value) + error) + least<T>()};
+    }
+    const double share = std::exp(-distance) / row.exponentials;
+    const double first_order = of_sum + u * (slope * distance + 2 * exp_error + 4);
+    const double relative = first_order / (1 - first_order);
+    return {share, (relative + rounding * (1 + relative)) * share + 4 * least<T>()};
+}
+
+template <class T>
+expectation expected_norm(operation op, double x, double gamma, double beta, const line_facts& row,
+                          double cols) {
+    constexpr double u = 0x1p-24;
+    const bool is_layer = op == operation::layer_norm;
+    const double depth = std::max(std::min(cols, 4096.0) + cols / 4096 + 1, 64 + cols / 512);
+    const double epsilon = norm_options{}.epsilon;
+    const double mean = is_layer ? row.sum / cols : 0;
+    const double sigma = std::sqrt((is_layer ? row.deviations : row.squares) / cols + epsilon);
+    const double shift = is_layer ? (depth + 8) * u * (row.magnitudes / cols) / sigma : 0;
+    const double scale = ((depth + 8) * u + 2 * shift + shift * shift) / 2 + 4 * u;
+    const double normal = (x - mean) / sigma, value = normal * gamma + beta;
+    const double error =
+        1.02 * (std::abs(gamma) * (shift * (1 + scale) + std::abs(normal) * (scale + 3 * u)) +
+                u * (2 * std::abs(gamma * normal) + std::abs(beta)));
+    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
+    return {value, error + rounding * (std::abs(value) + error) + 4 * least<T>()};
+}
+
+#if HEDDLE_HAS_CUDNN
+template <class T>
+void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+    t.add_peer("cudnn", [&] {
+        const auto from = std::make_shared<cudnn_tensor>(), to = std::make_shared<cudnn_tensor>();
+        const matrix_view<T> x = o->x.view(), y = o->result().view();
+        set_tensor<T>(*from, p.rows, p.cols, 1, 1, x.row_stride, x.col_stride);
+        set_tensor<T>(*to, p.rows, p.cols, 1, 1, y.row_stride, y.col_stride);
+        const auto how = p.op == operation::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
+        return [=] {
+            const float alpha = 1, beta = 0;
+            check(cudnnSoftmaxForward(cudnn_handle(), how, CUDNN_SOFTMAX_MODE_INSTANCE, &alpha, *from,
+                                      o->x.data(), &beta, *to, o->result().data()));
+        };
+    });
+}
+
+/// A row as a channel of a batch's only image: each is normalised alone. gamma and beta of columns it does not know.
+template <class T>
+void add_layer_norm(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+    if (p.x != p.y && !p.in_place) return;
+    t.add_peer(
+        "cudnn batch norm",
+        [&] {
+            const auto tensor = std::make_shared<cudnn_tensor>(), of_rows = std::make_shared<cudnn_tensor>();
+            const matrix_view<T> x = o->x.view();
+            check(cudnnSetTensor4dDescriptorEx(*tensor, cudnn_type<T>, 1, narrow(p.rows), narrow(p.cols), 1,
+                                               narrow(p.rows * x.row_stride), narrow(x.row_stride),
+                                               narrow(x.col_stride), 1));
+            set_tensor<float>(*of_rows, 1, p.rows, 1, 1, p.rows, 1);
+            const auto ones = std::make_shared<operand<float>>(1, p.rows, placement{}, 0, numbers{1, 1, 0});
+            const auto zeros = std::make_shared<operand<float>>(1, p.rows, placement{}, 0, numbers{0, 0, 0});
+            return [=] {
+                const float alpha = 1, beta = 0;
+                check(cudnnBatchNormalizationForwardTraining(
+                    cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &alpha, &beta, *tensor, o->x.data(), *tensor,
+                    o->result().data(), *of_rows, ones->data(), zeros->data(), 1, nullptr, nullptr,
+                    static_cast<double>(norm_options{}.epsilon), nullptr, nullptr));
+            };
+        },
+        !p.has_gamma && !p.has_beta);
+}
+#endif
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.reset = [p, o] {
+        if (p.in_place)
+            o->x.fill(p.seed, p.elements());
+        else
+            o->y->poison();
+    };
+    t.call = [p, o] { run(p, *o); };
+#if HEDDLE_HAS_CUDNN
+    if (is_aligned_for_cudnn<T>(p.x) && is_aligned_for_cudnn<T>(p.y)) {
+        if (p.is_softmax()) add_softmax(t, p, o);
+        if (p.op == operation::layer_norm) add_layer_norm(t, p, o);
+    }
+#endif
+    const auto places = sampled_places(p.rows, p.cols, p.seed);
+    std::vector<line> lines;
+    std::vector<place> columns;
+    for (const place& at : places) {
+        lines.push_back(row_of(o->x.view(), at.row));
+        columns.push_back({0, at.col});
+    }
+    const std::vector<T> x = gathered(o->x.view(), places);
+    const std::vector<T> gamma = o->gamma ? gathered(o->gamma->view(), columns) : std::vector<T>{};
+    const std::vector<T> beta = o->beta ? gathered(o->beta->view(), columns) : std::vector<T>{};
+    const std::vector<line_facts> rows = facts_of(o->x.data(), lines);
+    std::vector<double> values, bounds;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto cols = static_cast<double>(p.cols);
+        const auto [value, bound] =
+            p.is_softmax() ? expected_softmax<T>(p.op, as_double(x[i]), rows[i], cols)
+                           : expected_norm<T>(p.op, as_double(x[i]), gamma.empty() ? 1 : as_double(gamma[i]),
+                                              beta.empty() ? 0 : as_double(beta[i]), rows[i], cols);
+        values.push_back(value);
+        bounds.push_back(bound);
+    }
+    t.wrong = [o, places, values, bounds](double slack) {
+        return mismatch(o->result().view(), places, values, bounds, slack);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    p.op = static_cast<operation>(d.index(std::size(names)));
+    p.in_place = d.one_in(5);
+    p.has_gamma = !p.is_softmax() && !d.one_in(3);
+    p.has_beta = p.op == operation::layer_norm && p.has_gamma;
+    p.x = d.lie(true);
+    p.y = d.one_in(2) || p.in_place ? p.x : d.lie(true);
+    p.seed = d.bits();
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        return static_cast<double>(span_of(p.x, e[0], e[1]) + (p.in_place ? 0 : span_of(p.y, e[0], e[1])) +
+                                   2 * e[1]) *
+               sizeof(T);
+    };
+    drawn_case c;
+    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    p.rows = c.extents[0];
+    p.cols = c.extents[1];
+    c.memory = memory(c.extents);
+    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+    c.bytes =
+        (2 * c.operations + ((p.has_gamma ? 1 : 0) + (p.has_beta ? 1 : 0)) * static_cast<double>(p.cols)) *
+        sizeof(T);
+    c.words =
+        fmt::format("{} {} of {} x {}{}{}{}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols,
+                    p.has_beta    ? ", gamma and beta"
+                    : p.has_gamma ? ", gamma"
+                                  : "",
+                    p.in_place ? ", in place" : "", to_string(p.x));
+    if (p.y != placement{} && !p.in_place) c.words += fmt::format("; result{}", to_string(p.y));
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_row_normalisation(drawing& d) {
+    return with_type<float, half, bfloat16>(d.index(3), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

@@ -1,0 +1,265 @@
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/rows.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/cub.hpp"
+#include "benchmarks/support/cub_segmented_reduce.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/device.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/workspace.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+enum class operation { sum, mean, variance, min, max, argmax };
+constexpr std::string_view names[] = {"sum", "mean", "variance", "min", "max", "argmax"};
+
+template <class T>
+struct problem {
+    operation op = operation::sum;
+    bool of_rows = true;
+    std::int64_t rows = 1, cols = 1;
+    placement x, y;
+    std::int64_t correction = 0;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] std::int64_t results() const { return of_rows ? rows : cols; }
+    [[nodiscard]] std::int64_t length() const { return of_rows ? cols : rows; }
+};
+
+/// R is the type of the results.
+template <class T, class R>
+struct operands {
+    operand<T> x;
+    operand<R> y;
+    workspace scratch;
+
+    explicit operands(const problem<T>& p)
+        : x(p.rows, p.cols, p.x, p.seed, {-1, 1, p.op == operation::argmax ? 0x1p-6 : 0}),
+          y(1, p.results(), p.y),
+          scratch(matrix_reduce_workspace_bytes(described(p, x.view()), traits_of(current_device())),
+                  stream()) {}
+
+    static matrix_reduce_problem described(const problem<T>& p, const matrix_view<T>& m) {
+        return p.of_rows ? row_problem(m) : column_problem(m);
+    }
+    /// The matrix of which the rows are reduced.
+    matrix_view<T> by_rows(const problem<T>& p) { return p.of_rows ? x.view() : transposed(x.view()); }
+};
+
+template <class T, class R>
+void run(const problem<T>& p, operands<T, R>& o) {
+    const matrix_view<const T> x = o.x.view();
+    const vector_view<R> y = o.y.vector();
+    const matrix_reduce_options options{.workspace = o.scratch, .correction = p.correction};
+    const auto call = [&](auto rows, auto columns) {
+        p.of_rows ? rows(x, y, stream(), options) : columns(x, y, stream(), options);
+    };
+    if constexpr (std::is_same_v<R, float>) {
+        if (p.op == operation::sum) return call(row_sum<T>, column_sum<T>);
+        if (p.op == operation::mean) return call(row_mean<T>, column_mean<T>);
+        if (p.op == operation::variance) return call(row_variance<T>, column_variance<T>);
+    }
+    if constexpr (std::is_same_v<R, T>) {
+        if (p.op == operation::min) return call(row_min<T>, column_min<T>);
+        if (p.op == operation::max) return call(row_max<T>, column_max<T>);
+    }
+    if constexpr (std::is_same_v<R, std::int64_t>) return call(row_argmax<T>, column_argmax<T>);
+}
+
+/// The result and its bound.
+template <class T>
+std::pair<double, double> expected(const problem<T>& p, const line_facts& facts, double depth) {
+    constexpr double u = 0x1p-24;
+    const auto n = static_cast<double>(p.length());
+    const auto of_additions = [](double count) { return count * u / (1 - count * u); };
+    switch (p.op) {
+        case operation::sum:
+            return {facts.sum, of_additions(depth) * facts.magnitudes};
+        case operation::mean:
+            return {facts.sum / n, of_additions(depth + 3) * facts.magnitudes / n};
+        case operation::variance: {
+            const double d = depth + 4, variance = facts.deviations / n;
+            const double largest = std::max(std::abs(facts.smallest), std::abs(facts.largest));
+            const double e = 7 * d * std::sqrt(std::max(1.0, std::log2(n))) * u * largest;
+            const double left = n - static_cast<double>(p.correction);
+            return {facts.deviations / left,
+                    (8 * d * u * variance + 2 * e * std::sqrt(variance) + e * e) * n / left};
+        }
+        case operation::min:
+            return {facts.smallest, 0};
+        case operation::max:
+            return {facts.largest, 0};
+        case operation::argmax:
+            return {static_cast<double>(facts.first_largest), 0};
+    }
+    return {NAN, 0};
+}
+
+#if HEDDLE_HAS_CUBLAS
+/// Sums and means as products with ones, by gemv and by gemm.
+template <class T>
+void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, float>>& o) {
+    if ((p.op != operation::sum && p.op != operation::mean) || p.x.step != 1 || p.y.step != 1) return;
+    const auto ones = std::make_shared<operand<T>>(1, p.length(), placement{}, 0, numbers{1, 1, 0});
+    const float alpha = p.op == operation::mean ? 1 / static_cast<float>(p.length()) : 1;
+    const matrix_view<T> m = o->by_rows(p);
+    // To cuBLAS, what is row-major is the transpose.
+    const bool by_rows = is_row_major(m);
+    const std::int64_t lines = by_rows ? m.rows : m.cols, line = by_rows ? m.cols : m.rows;
+    const std::int64_t ld = leading_dimension(m);
+    const auto order = by_rows ? CUBLAS_OP_T : CUBLAS_OP_N;
+    t.add_peer("cublas gemv with ones", [&] {
+        return [=] {
+            const float beta = 0;
+            float* const y = o->y.data();
+            if constexpr (std::is_same_v<T, float>)
+                check(cublasSgemv_64(cublas_handle(), order, line, lines, &alpha, m.data, ld, ones->data(), 1,
+                                     &beta, y, 1));
+            else if constexpr (std::is_same_v<T, half>)
+                check(cublasHSSgemvStridedBatched_64(cublas_handle(), order, line, lines, &alpha, m.data, ld,
+                                                     0, ones->data(), 1, 0, &beta, y, 1, 0, 1));
+            else
+                check(cublasTSSgemvStridedBatched_64(cublas_handle(), order, line, lines, &alpha, m.data, ld,
+                                                     0, ones->data(), 1, 0, &beta, y, 1, 0, 1));
+        };
+    });
+    t.add_peer("cublas gemm with ones", [&] {
+        return [=] {
+            const float beta = 0;
+            check(cublasGemmEx_64(cublas_handle(), order, CUBLAS_OP_N, m.rows, 1, m.cols, &alpha, m.data,
+                                  cuda_type<T>, ld, ones->data(), cuda_type<T>, m.cols, &beta, o->y.data(),
+                                  CUDA_R_32F, m.rows, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+        };
+    });
+}
+#endif
+
+#if HEDDLE_HAS_CUDNN
+template <class T, class R>
+void add_cudnn(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>>& o) {
+    if constexpr (!std::is_same_v<R, std::int64_t>) {
+        if (p.op == operation::variance || p.y.step != 1 || !is_aligned_for_cudnn<T>(p.x)) return;
+        t.add_peer("cudnn", [&] {
+            const auto from = std::make_shared<cudnn_tensor>(), to = std::make_shared<cudnn_tensor>();
+            const matrix_view<T> m = o->by_rows(p);
+            set_tensor<T>(*from, 1, 1, m.rows, m.cols, m.row_stride, m.col_stride);
+            set_tensor<R>(*to, 1, 1, m.rows, 1, 1, 1);
+            using reduction =
+                cudnn_descriptor<cudnnCreateReduceTensorDescriptor, cudnnDestroyReduceTensorDescriptor>;
+            const auto how = std::make_shared<reduction>();
+            const auto op = p.op == operation::sum    ? CUDNN_REDUCE_TENSOR_ADD
+                            : p.op == operation::mean ? CUDNN_REDUCE_TENSOR_AVG
+                            : p.op == operation::min  ? CUDNN_REDUCE_TENSOR_MIN
+                                                      : CUDNN_REDUCE_TENSOR_MAX;
+            check(cudnnSetReduceTensorDescriptor(*how, op, CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN,
+                                                 CUDNN_REDUCE_TENSOR_NO_INDICES, CUDNN_32BIT_INDICES));
+            std::size_t bytes = 0;
+            check(cudnnGetReductionWorkspaceSize(cudnn_handle(), *how, *from, *to, &bytes));
+            const auto scratch =
+                std::make_shared<device_buffer<std::byte>>(static_cast<std::int64_t>(bytes), stream());
+            return [=] {
+                const float alpha = 1, beta = 0;
+                check(cudnnReduceTensor(cudnn_handle(), *how, nullptr, 0, scratch->data(), bytes, &alpha,
+                                        *from, o->x.data(), &beta, *to, o->y.data()));
+            };
+        });
+    }
+}
+#endif
+
+template <class T, class R>
+void add_cub(trial& t, const problem<T>& p, const std::shared_ptr<operands<T, R>>& o) {
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float>) {
+        const matrix_view<T> m = o->by_rows(p);
+        const bool is_dense = m.col_stride == 1 && m.row_stride == m.cols && p.y.step == 1;
+        if (!is_dense || (p.op != operation::sum && p.op != operation::max)) return;
+        t.add_peer("cub segmented", [&] {
+            const auto scratch = std::make_shared<workspace>(cub_scratch_bytes, stream());
+            return [=, is_sum = p.op == operation::sum] {
+                (is_sum ? cub_row_sum : cub_row_max)(m.data, m.rows, m.cols, o->y.data(), *scratch);
+            };
+        });
+    }
+}
+
+template <class T, class R>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T, R>>(p);
+    trial t;
+    t.reset = [o] { o->y.poison(); };
+    t.call = [p, o] { run(p, *o); };
+    add_cub(t, p, o);
+#if HEDDLE_HAS_CUDNN
+    add_cudnn(t, p, o);
+#endif
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<R, float>) add_products(t, p, o);
+#endif
+    const auto places = sampled_places(1, p.results(), p.seed);
+    std::vector<line> lines;
+    for (const place& at : places)
+        lines.push_back(p.of_rows ? row_of(o->x.view(), at.col) : column_of(o->x.view(), at.col));
+    const double depth = static_cast<double>(
+        matrix_reduce_depth(operands<T, R>::described(p, o->x.view()), traits_of(current_device())));
+    std::vector<double> values, bounds;
+    for (const line_facts& facts : facts_of(o->x.data(), lines)) {
+        const auto [value, bound] = expected(p, facts, depth);
+        values.push_back(value);
+        bounds.push_back(bound);
+    }
+    t.wrong = [o, places, values, bounds](double slack) {
+        return mismatch(o->y.view(), places, values, bounds, slack);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    p.op = static_cast<operation>(d.index(std::size(names)));
+    p.of_rows = d.one_in(2);
+    p.x = d.lie(true);
+    p.y = d.vector_lie(16);
+    p.seed = d.bits();
+    const double result_bytes = p.op == operation::argmax ? 8 : 4;
+    const auto memory = [=](std::span<const std::int64_t> e) {
+        return static_cast<double>(span_of(p.x, e[0], e[1])) * sizeof(T) +
+               static_cast<double>(span_of(p.y, 1, p.of_rows ? e[0] : e[1])) * result_bytes;
+    };
+    drawn_case c;
+    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    p.rows = c.extents[0];
+    p.cols = c.extents[1];
+    if (p.op == operation::variance && p.length() > 1) p.correction = d.integer(0, 1);
+    c.memory = memory(c.extents);
+    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+    c.bytes = c.operations * sizeof(T) + static_cast<double>(p.results()) * result_bytes;
+    c.words = fmt::format("{} {}_{} of {} x {}{}", dtype<T>, p.of_rows ? "row" : "column",
+                          names[static_cast<std::size_t>(p.op)], p.rows, p.cols, to_string(p.x));
+    if (p.y != placement{}) c.words += fmt::format("; result{}", to_string(p.y));
+    c.prepare = [p] {
+        if (p.op == operation::argmax) return prepare<T, std::int64_t>(p);
+        return p.op == operation::min || p.op == operation::max ? prepare<T, T>(p) : prepare<T, float>(p);
+    };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_row_reduction(drawing& d) {
+    return with_type<float, half, bfloat16>(d.index(3), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

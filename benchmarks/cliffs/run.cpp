@@ -1,0 +1,180 @@
+#include "benchmarks/cliffs/run.hpp"
+
+#include "benchmarks/support/kernels.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/device.hpp>
+#include <heddle/stream.hpp>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+using clock = std::chrono::steady_clock;
+
+/// What a call is timed for, at least three times, but not where those take long.
+constexpr seconds budget_a_call{8e-3};
+constexpr seconds long_round{0.3};
+constexpr std::size_t least_rounds = 3, most_rounds = 60;
+/// A peer that takes longer, and many times as long as heddle, is not the fastest.
+constexpr seconds slow_peer{0.3};
+constexpr double many_times = 10;
+/// Peers sum in other orders, and approximate functions: only what is wired wrongly is off by more.
+constexpr double slack_of_peers = 64;
+/// In which the host enqueues a call and its events.
+constexpr std::chrono::microseconds enqueue_time{60};
+
+void synchronize(const std::string& who) {
+    if (const cudaError_t status = cudaStreamSynchronize(stream().get()); status != cudaSuccess)
+        throw lost_device(fmt::format("{}: {}", who, cudaGetErrorString(status)));
+}
+
+/// Reads what is not written again, as rows' timing does.
+void flush_l2() {
+    static const device_buffer<std::byte> zeros = [] {
+        device_buffer<std::byte> scratch(4 * static_cast<std::int64_t>(traits_of(current_device()).l2_bytes),
+                                         stream());
+        fill_zero(scratch, stream());
+        return scratch;
+    }();
+    read(zeros.data(), static_cast<std::int64_t>(zeros.size()), stream());
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// The median of each call's cold times. The calls take turns.
+std::vector<double> time_in_turn(const std::vector<std::function<void()>>& calls) {
+    struct interval {
+        event start, stop;
+    };
+    static std::deque<interval> intervals;
+    while (intervals.size() < calls.size()) intervals.emplace_back();
+
+    std::vector<std::vector<double>> times(calls.size());
+    const auto begin = clock::now();
+    for (std::size_t round = 0; round < most_rounds; ++round) {
+        for (std::size_t turn = 0; turn < calls.size(); ++turn) {
+            const std::size_t who = (turn + round) % calls.size();
+            flush_l2();
+            spin(enqueue_time, stream());
+            intervals[who].start.record(stream());
+            calls[who]();
+            intervals[who].stop.record(stream());
+        }
+        synchronize("timing");
+        for (std::size_t who = 0; who < calls.size(); ++who)
+            times[who].push_back(seconds(elapsed(intervals[who].start, intervals[who].stop)).count());
+        const seconds taken = clock::now() - begin;
+        if (taken > long_round) break;
+        if (round + 1 >= least_rounds && taken > budget_a_call * static_cast<double>(calls.size())) break;
+    }
+    std::vector<double> medians;
+    for (auto& of_call : times) medians.push_back(median(std::move(of_call)));
+    return medians;
+}
+
+/// A copy that reads and writes as many bytes in all.
+peer copy_of(double bytes) {
+    const auto half_of_them = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes / 2));
+    const auto from = std::make_shared<device_buffer<std::byte>>(half_of_them, stream());
+    const auto to = std::make_shared<device_buffer<std::byte>>(half_of_them, stream());
+    fill_zero(*from, stream());
+    return {"copy", [from, to] { heddle::copy(*from, *to, stream()); }, false};
+}
+
+/// Runs one call on a fresh result. What is wrong with it.
+std::string check_call(const trial& t, const std::function<void()>& call, double slack,
+                       const std::string& who, seconds& taken) {
+    t.reset();
+    synchronize("making operands");
+    const auto begin = clock::now();
+    call();
+    synchronize(who);
+    taken = clock::now() - begin;
+    return slack > 0 ? t.wrong(slack) : std::string{};
+}
+
+/// The peers that can do it and are not far too slow.
+std::vector<peer> usable_peers(const trial& t, seconds heddle_took, std::vector<std::string>& notes) {
+    std::vector<peer> usable;
+    for (const peer& p : t.peers) {
+        try {
+            seconds taken{};
+            const double slack = p.is_checked ? slack_of_peers : 0;
+            const std::string wrong = check_call(t, p.call, slack, p.name, taken);
+            if (!wrong.empty()) {
+                notes.push_back(fmt::format("{} computes something else: {}", p.name, wrong));
+                continue;
+            }
+            const auto is_slow = [&] { return taken > slow_peer && taken > heddle_took * many_times; };
+            if (is_slow()) (void)check_call(t, p.call, 0, p.name, taken);  // the first call loads the library
+            if (!is_slow()) usable.push_back(p);
+        } catch (const lost_device&) {
+            throw;
+        } catch (const std::exception&) {  // it refuses the problem
+            (void)cudaGetLastError();
+            synchronize(p.name);
+        }
+    }
+    return usable;
+}
+
+}  // namespace
+
+double ratio_of(const outcome& of) {
+    constexpr double small = 5e-6, level = 1e-6;
+    if (std::max(of.seconds, of.peer_seconds) < small && std::abs(of.seconds - of.peer_seconds) <= level)
+        return 1;
+    return of.peer_seconds / of.seconds;
+}
+
+outcome run_case(const case_id& id) {
+    const drawn_case drawn = draw_case(id);
+    outcome result{.id = id, .words = drawn.words};
+    trial t;
+    seconds heddle_took{};
+    try {
+        t = drawn.prepare();
+        result.wrong = check_call(t, t.call, 1, "heddle", heddle_took);
+    } catch (const lost_device& error) {
+        throw lost_device(fmt::format("{} ({}): {}", to_string(id), drawn.words, error.what()));
+    } catch (const std::exception& error) {
+        result.wrong = fmt::format("failed: {}", error.what());
+        (void)cudaGetLastError();
+        synchronize(to_string(id));
+    }
+    if (!result.wrong.empty()) return result;
+
+    std::vector<peer> peers = usable_peers(t, heddle_took, result.notes);
+    result.is_stand_in = peers.empty();
+    if (result.is_stand_in) peers.push_back(copy_of(drawn.bytes));
+    std::vector<std::function<void()>> calls{t.call};
+    for (const peer& p : peers) calls.push_back(p.call);
+    t.reset();
+    const std::vector<double> times = time_in_turn(calls);
+    const auto best = std::min_element(times.begin() + 1, times.end());
+    result.seconds = times.front();
+    result.peer_seconds = *best;
+    result.peer = peers[static_cast<std::size_t>(best - times.begin() - 1)].name;
+    return result;
+}
+
+}  // namespace heddle::bench::cliffs

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "benchmarks/cliffs/case.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+
+/// What a case gave.
+struct outcome {
+    case_id id;
+    std::string words;
+    double seconds = 0;       ///< of heddle's call, cold
+    std::string peer = {};    ///< the fastest
+    double peer_seconds = 0;  ///< of its call
+    /// No vendor's call could do it: the peer is a copy of as many bytes.
+    bool is_stand_in = false;
+    /// What is wrong with heddle's result, or why its call failed; nothing is timed then.
+    std::string wrong = {};
+    /// Peers that compute something else, which is a mistake here: they are left out.
+    std::vector<std::string> notes = {};
+};
+
+/// The peer's time over heddle's. Below 5 us the difference counts: within 1 us is level.
+double ratio_of(const outcome& of);
+
+/// An error after which nothing more can run on the device.
+struct lost_device : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// @throws lost_device
+outcome run_case(const case_id& id);
+
+}  // namespace heddle::bench::cliffs

@@ -1,0 +1,136 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/support/cub_scan.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/device.hpp>
+#include <heddle/scan.hpp>
+#include <heddle/workspace.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+template <class T>
+struct problem {
+    bool inclusive = true;
+    bool in_place = false;
+    std::int64_t size = 1;
+    placement x, y;
+    std::uint64_t seed = 0;
+};
+
+/// Sums of integers are exact in double.
+template <class T>
+constexpr numbers elements = std::is_integral_v<T> ? numbers{-1000, 1000, 0} : numbers{-1, 1, 0};
+
+template <class T>
+struct operands {
+    operand<T> x;
+    std::optional<operand<T>> y;  ///< none in place
+    workspace scratch;
+
+    explicit operands(const problem<T>& p)
+        : x(1, p.size, p.x, p.seed, elements<T>),
+          scratch(scan_workspace_bytes<T>({nullptr, p.size, p.x.step}, stream()), stream()) {
+        if (!p.in_place) y.emplace(1, p.size, p.y);
+    }
+    operand<T>& result() { return y ? *y : x; }
+};
+
+/// What depends on where the operands lie.
+template <class T>
+scan_problem described(const problem<T>& p) {
+    constexpr std::int64_t packet = 16 / sizeof(T);
+    return {.size = p.size,
+            .element_bytes = sizeof(T),
+            .unit_stride = p.y.step == 1,
+            .misalignment = static_cast<int>(p.y.offset % packet),
+            .x_is_alike = p.x.step == p.y.step && p.x.offset % packet == p.y.offset % packet};
+}
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.reset = [p, o] {
+        if (p.in_place)
+            o->x.fill(p.seed, elements<T>);
+        else
+            o->y->poison();
+    };
+    t.call = [p, o] {
+        const scan_options options{.workspace = o->scratch};
+        if (p.inclusive)
+            inclusive_scan<T>(o->x.vector(), o->result().vector(), stream(), options);
+        else
+            exclusive_scan<T>(o->x.vector(), o->result().vector(), stream(), options);
+    };
+    if (p.x.step == 1 && p.y.step == 1)
+        t.add_peer("cub", [&] {
+            const auto size = static_cast<std::int32_t>(p.size);
+            const auto scratch = std::make_shared<workspace>(cub_scan_scratch_bytes<T>(size), stream());
+            return [p, o, size, scratch] {
+                if (p.inclusive)
+                    cub_inclusive_scan<T>(o->x.data(), o->result().data(), size, *scratch);
+                else
+                    cub_exclusive_scan<T>(o->x.data(), o->result().data(), size, *scratch);
+            };
+        });
+
+    const auto places = sampled_places(1, p.size, p.seed);
+    std::vector<line> before;
+    for (const place& at : places) before.push_back({0, p.x.step, at.col + (p.inclusive ? 1 : 0)});
+    const double depth = static_cast<double>(scan_depth(described(p), traits_of(current_device())));
+    const double u = std::is_integral_v<T> ? 0 : roundoff<T>();
+    std::vector<double> expected, bounds;
+    for (const line_facts& facts : facts_of(o->x.data(), before)) {
+        expected.push_back(facts.sum);
+        bounds.push_back((depth * u / (1 - depth * u) + 2 * u) * facts.magnitudes);
+    }
+    t.wrong = [o, places, expected, bounds](double slack) {
+        return mismatch(o->result().view(), places, expected, bounds, slack);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    p.inclusive = d.one_in(2);
+    p.in_place = d.one_in(5);
+    p.x = d.vector_lie();
+    p.y = d.one_in(2) || p.in_place ? p.x : d.vector_lie();
+    p.seed = d.bits();
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        return static_cast<double>(span_of(p.x, 1, e[0]) + (p.in_place ? 0 : span_of(p.y, 1, e[0]))) *
+               sizeof(T);
+    };
+    drawn_case c;
+    c.extents = d.extents(1, [&](auto e) { return memory(e) <= most_bytes; });
+    p.size = c.extents.front();
+    c.memory = memory(c.extents);
+    c.bytes = 2 * static_cast<double>(p.size) * sizeof(T);
+    c.operations = static_cast<double>(p.size);
+    c.words = fmt::format("{} {}clusive_scan of {}{}{}", dtype<T>, p.inclusive ? "in" : "ex", p.size,
+                          p.in_place ? ", in place" : "", to_string(p.x));
+    if (p.y != placement{} && !p.in_place) c.words += fmt::format("; result{}", to_string(p.y));
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_scan(drawing& d) {
+    return with_type<float, double, std::int32_t, std::int64_t>(d.index(4),
+                                                                [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

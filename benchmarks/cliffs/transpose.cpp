@@ -1,0 +1,93 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/copy.hpp>
+#include <heddle/transpose.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+namespace {
+
+template <class T>
+struct problem {
+    std::int64_t rows = 1, cols = 1;
+    placement source, destination;
+    std::uint64_t seed = 0;
+};
+
+template <class T>
+struct operands {
+    operand<T> source, destination;
+
+    explicit operands(const problem<T>& p)
+        : source(p.rows, p.cols, p.source, p.seed,
+                 std::is_integral_v<T> ? numbers{0, 255, 0} : numbers{-1, 1, 0}),
+          destination(p.cols, p.rows, p.destination) {}
+};
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.reset = [o] { o->destination.poison(); };
+    t.call = [o] { transpose<T>(o->source.view(), o->destination.view(), stream()); };
+    if (p.source.column_major != p.destination.column_major && p.source.step == 1 && p.destination.step == 1)
+        t.add_peer("cudaMemcpy2D", [&] {
+            return [o] { heddle::copy(transposed(o->source.view()), o->destination.view(), stream()); };
+        });
+#if HEDDLE_HAS_CUBLAS
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+        t.add_peer("cublas geam", [&] {
+            return [o] {
+                const matrix_view<T> turned = transposed(o->source.view());
+                geam(turned, 1, turned, 0, o->destination.view());
+            };
+        });
+#endif
+    const auto places = sampled_places(p.cols, p.rows, p.seed);
+    std::vector<double> expected;
+    for (const T element : gathered(transposed(o->source.view()), places))
+        expected.push_back(as_double(element));
+    t.wrong = [o, places, expected](double slack) {
+        return mismatch(o->destination.view(), places, expected, std::vector<double>(places.size(), 0),
+                        slack);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    p.source = d.lie(true);
+    p.destination = d.lie(true);
+    p.seed = d.bits();
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        return static_cast<double>(span_of(p.source, e[0], e[1]) + span_of(p.destination, e[1], e[0])) *
+               sizeof(T);
+    };
+    drawn_case c;
+    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    p.rows = c.extents[0];
+    p.cols = c.extents[1];
+    c.memory = memory(c.extents);
+    c.bytes = 2 * static_cast<double>(p.rows) * static_cast<double>(p.cols) * sizeof(T);
+    c.words = fmt::format("{} transpose of {} x {}{}", dtype<T>, p.rows, p.cols, to_string(p.source));
+    if (p.destination != placement{}) c.words += fmt::format("; result{}", to_string(p.destination));
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_transpose(drawing& d) {
+    return with_type<float, half, std::uint8_t, double>(d.index(4), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

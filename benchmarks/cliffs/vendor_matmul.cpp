@@ -1,0 +1,139 @@
+#include "benchmarks/cliffs/vendor_matmul.hpp"
+
+#include "benchmarks/cliffs/cublas_lt_product.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/rows.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace heddle::bench::cliffs {
+
+#if HEDDLE_HAS_CUBLAS
+
+namespace {
+
+constexpr std::size_t shown_candidates = 2;
+
+template <class Out, class In>
+void gemm(const vendor_product<Out, In>& p) {
+    const auto compute = p.is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    if (p.batches == 1)
+        check(cublasGemmEx_64(cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols,
+                              &p.alpha, p.b.data, cuda_type<In>, leading_dimension(p.b), p.a.data,
+                              cuda_type<In>, leading_dimension(p.a), &p.beta, p.c.data, cuda_type<Out>,
+                              leading_dimension(p.c), compute, CUBLAS_GEMM_DEFAULT));
+    else
+        check(cublasGemmStridedBatchedEx_64(
+            cublas_handle(), order_of(p.b), order_of(p.a), p.c.cols, p.c.rows, p.a.cols, &p.alpha, p.b.data,
+            cuda_type<In>, leading_dimension(p.b), p.b_stride, p.a.data, cuda_type<In>,
+            leading_dimension(p.a), p.a_stride, &p.beta, p.c.data, cuda_type<Out>, leading_dimension(p.c),
+            p.c_stride, p.batches, compute, CUBLAS_GEMM_DEFAULT));
+}
+
+/// C is a column.
+template <class Out, class In>
+void gemv(const vendor_product<Out, In>& p) {
+    const bool by_rows = is_row_major(p.a);
+    const auto order = by_rows ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const std::int64_t m = by_rows ? p.a.cols : p.a.rows, n = by_rows ? p.a.rows : p.a.cols;
+    const std::int64_t ld = leading_dimension(p.a);
+    const auto call = [&](const auto& function) {
+        check(function(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, 0, p.b.data, p.b.row_stride, 0,
+                       &p.beta, p.c.data, p.c.row_stride, 0, 1));
+    };
+    if constexpr (std::is_same_v<In, float>)
+        check(cublasSgemv_64(cublas_handle(), order, m, n, &p.alpha, p.a.data, ld, p.b.data, p.b.row_stride,
+                             &p.beta, p.c.data, p.c.row_stride));
+    else if constexpr (std::is_same_v<In, half> && std::is_same_v<Out, half>)
+        call(cublasHSHgemvStridedBatched_64);
+    else if constexpr (std::is_same_v<In, half>)
+        call(cublasHSSgemvStridedBatched_64);
+    else if constexpr (std::is_same_v<Out, bfloat16>)
+        call(cublasTSTgemvStridedBatched_64);
+    else
+        call(cublasTSSgemvStridedBatched_64);
+}
+
+template <class Out, class In>
+void dot(const vendor_product<Out, In>& p) {
+    const scalars_on_device mode;
+    check(cublasDotEx_64(cublas_handle(), p.a.cols, p.a.data, cuda_type<In>, p.a.col_stride, p.b.data,
+                         cuda_type<In>, p.b.row_stride, p.c.data, cuda_type<Out>, CUDA_R_32F));
+}
+
+template <class Out, class In>
+vendor_product<Out, In> turned(vendor_product<Out, In> p) {
+    std::swap(p.a, p.b);
+    std::swap(p.a_stride, p.b_stride);
+    p.a = transposed(p.a);
+    p.b = transposed(p.b);
+    p.c = transposed(p.c);
+    p.residual = transposed(p.residual);
+    return p;
+}
+
+}  // namespace
+
+template <class Out, class In>
+void add_vendor_products(trial& t, vendor_product<Out, In> p, const std::function<void()>& then,
+                         const std::string& what, bool is_checked) {
+    const auto add = [&](const std::string& name, auto call) {
+        t.add_peer(
+            name + what,
+            [&] {
+                return [call, then] {
+                    call();
+                    if (then) then();
+                };
+            },
+            is_checked);
+    };
+    if (!is_row_major(p.c)) {
+        p = turned(p);
+        p.row_bias = nullptr;  // it would be one of columns
+    }
+    if (!p.has_epilogue()) {
+        add("cublas", [p] { gemm(p); });
+        if (p.batches == 1 && (p.c.rows == 1 || p.c.cols == 1)) {
+            const auto column = p.c.cols == 1 ? p : turned(p);
+            add("cublas gemv", [column] { gemv(column); });
+            if (p.c.rows == p.c.cols && p.alpha == 1 && p.beta == 0) add("cublas dot", [p] { dot(p); });
+        }
+    }
+    try {
+        const auto product = std::make_shared<lt_product<Out, In>>(p);
+        const auto fastest = product->fastest();
+        for (std::size_t i = 0; i < std::min(shown_candidates, fastest.size()); ++i)
+            add("cublaslt", [product, algorithm = fastest[i]] { check(product->run(algorithm)); });
+    } catch (const std::exception&) {  // it refuses the problem, or is missing
+        (void)cudaGetLastError();
+    }
+}
+
+#else
+
+template <class Out, class In>
+void add_vendor_products(trial&, vendor_product<Out, In>, const std::function<void()>&, const std::string&,
+                         bool) {}
+
+#endif
+
+template void add_vendor_products(trial&, vendor_product<float, float>, const std::function<void()>&,
+                                  const std::string&, bool);
+template void add_vendor_products(trial&, vendor_product<half, half>, const std::function<void()>&,
+                                  const std::string&, bool);
+template void add_vendor_products(trial&, vendor_product<bfloat16, bfloat16>, const std::function<void()>&,
+                                  const std::string&, bool);
+template void add_vendor_products(trial&, vendor_product<float, half>, const std::function<void()>&,
+                                  const std::string&, bool);
+template void add_vendor_products(trial&, vendor_product<float, bfloat16>, const std::function<void()>&,
+                                  const std::string&, bool);
+
+}  // namespace heddle::bench::cliffs
