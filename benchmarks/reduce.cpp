@@ -65,7 +65,7 @@ void cub_sum(std::int64_t size, temperature temperature) {
 void cublas_asum([[maybe_unused]] std::int64_t size, [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
     row<float, float>("sum", size, "cublas", temperature, 0, [](auto& x, auto* result, auto&) {
-        check(cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_DEVICE));
+        const scalars_on_device mode;
         check(cublasSasum_64(cublas_handle(), static_cast<std::int64_t>(x.size()), x.data(), 1, result));
     });
 #endif
@@ -97,13 +97,6 @@ void minima_and_maxima(std::int64_t size) {
     });
 }
 
-#if HEDDLE_HAS_CUBLAS
-cublasHandle_t cublas_to_device() {
-    check(cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_DEVICE));
-    return cublas_handle();
-}
-#endif
-
 /// `call` takes x, y, the result's pointer and scratch memory of `scratch_bytes`.
 template <class T, class Call>
 void dot_row(std::int64_t size, std::string_view library, std::int64_t scratch_bytes, Call call) {
@@ -128,7 +121,8 @@ void dots(std::int64_t size) {
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<T, float>)
         dot_row<T>(size, "cublas", 0, [size](auto& x, auto& y, auto* result, auto&) {
-            check(cublasSdot_64(cublas_to_device(), size, x.data(), 1, y.data(), 1, result));
+            const scalars_on_device mode;
+            check(cublasSdot_64(cublas_handle(), size, x.data(), 1, y.data(), 1, result));
         });
 #endif
 }
@@ -146,7 +140,8 @@ void argmaxima(std::int64_t size) {
             [size](auto& x, auto* result, auto& scratch) { cub_argmax(x.data(), size, result, scratch); });
 #if HEDDLE_HAS_CUBLAS
     add_row("argmax", "cublas", 0, [size](auto& x, auto* result, auto&) {
-        check(cublasIsamax_64(cublas_to_device(), size, x.data(), 1, result));
+        const scalars_on_device mode;
+        check(cublasIsamax_64(cublas_handle(), size, x.data(), 1, result));
     });
 #endif
 }
@@ -195,10 +190,12 @@ void means_norms_and_counts(std::int64_t size) {
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<T, float>) {
         add_row(float{}, "norm1", "cublas", 0, [size](auto& x, auto* result, auto&) {
-            check(cublasSasum_64(cublas_to_device(), size, x.data(), 1, result));
+            const scalars_on_device mode;
+            check(cublasSasum_64(cublas_handle(), size, x.data(), 1, result));
         });
         add_row(float{}, "norm2", "cublas", 0, [size](auto& x, auto* result, auto&) {
-            check(cublasSnrm2_64(cublas_to_device(), size, x.data(), 1, result));
+            const scalars_on_device mode;
+            check(cublasSnrm2_64(cublas_handle(), size, x.data(), 1, result));
         });
     }
 #endif
@@ -212,7 +209,8 @@ void norms_of_double(std::int64_t size) {
                         });
 #if HEDDLE_HAS_CUBLAS
     row<double, double>("norm2", size, "cublas", temperature::cold, 0, [size](auto& x, auto* result, auto&) {
-        check(cublasDnrm2_64(cublas_to_device(), size, x.data(), 1, result));
+        const scalars_on_device mode;
+        check(cublasDnrm2_64(cublas_handle(), size, x.data(), 1, result));
     });
 #endif
 }

@@ -54,15 +54,6 @@ cublasOperation_t order_of(const matrix_view<T>& m) {
     return is_row_major(m) ? CUBLAS_OP_N : CUBLAS_OP_T;
 }
 
-/// While one exists, scalars of cuBLAS are in device memory: its reductions then wait for nothing.
-class scalars_on_device {
-  public:
-    scalars_on_device() { check(cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_DEVICE)); }
-    ~scalars_on_device() { (void)cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_HOST); }
-    scalars_on_device(const scalars_on_device&) = delete;
-    scalars_on_device& operator=(const scalars_on_device&) = delete;
-};
-
 /// C = alpha A + beta B of float or double, each with its elements side by side along rows or columns.
 template <class T>
 void geam(matrix_view<T> a, double alpha, matrix_view<T> b, double beta, matrix_view<T> c) {

@@ -91,7 +91,7 @@ std::vector<use> uses_of(const columns& kernel) {
              greatest(kernel, "l1tex__data_pipe_lsu_wavefronts_mem_shared", elapsed)},
             {"FFMA", "the units that multiply and add floats",
              greatest(kernel, "sm__inst_executed_pipe_fma", active)},
-            {"tensor cores", "the tensor cores", greatest(kernel, "sm__inst_executed_pipe_tensor", active)},
+            {"tensor cores", "the tensor cores", greatest(kernel, "sm__pipe_tensor_cycles_active", active)},
             {"issue slots", "the instructions that it issues", issue}};
 }
 
@@ -153,14 +153,17 @@ std::string error_in(const std::string& output) {
 }  // namespace
 
 void profile_again(const std::vector<std::string>& arguments) {
-    std::vector<std::string> command = {"ncu", "--profile-from-start", "off", "--csv", "--page",
-                                        "raw", "--print-units",        "base"};
+    std::vector<std::string> command = {
+        "ncu",  "--profile-from-start", "off",     "--csv", "--page", "raw", "--print-units",
+        "base", "--print-kernel-base",  "function"};
     for (const char* section :
          {"SpeedOfLight", "ComputeWorkloadAnalysis", "SchedulerStats", "WarpStateStats", "Occupancy"})
         command.insert(command.end(), {"--section", section});
     command.insert(command.end(),
                    {"--metrics",
+                    "dram__throughput.avg.pct_of_peak_sustained_elapsed,"
                     "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed,"
+                    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active,"
                     "gpu__time_duration.sum",
                     own_program()});
     command.insert(command.end(), arguments.begin(), arguments.end());
@@ -176,7 +179,7 @@ void profile_again(const std::vector<std::string>& arguments) {
     const std::vector<use> uses = uses_of(longest);
     const auto [stall, waits_for] = top_stall(longest);
     std::string name = longest.contains("Kernel Name") ? longest.at("Kernel Name") : "";
-    name.resize(std::min(name.size(), name.find('(')));
+    name.resize(std::min(name.size(), name.find_first_of("(<")));
     fmt::print("\nprofile of {}{}, at ncu's clocks\n", name,
                kernels.size() > 1 ? fmt::format(", the longest of {} kernels", kernels.size()) : "");
     for (const use& one : uses)

@@ -9,6 +9,7 @@
 #include "benchmarks/program/selection.hpp"
 #include "benchmarks/program/suggestion.hpp"
 #include <heddle/device.hpp>
+#include <heddle/error.hpp>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +41,8 @@ struct rung_case {
     const bench::ladder* ladder = nullptr;  ///< none: the rows are those that are always there
     bench::extents extents;
     const registered_row* rung = nullptr;
-    const registered_row* below = nullptr;  ///< none of the lowest rung
-    rows all;                               ///< these, the plain call and the vendor's, in this order
+    rows below;   ///< the rungs below, the lowest first
+    rows others;  ///< the plain call and the vendor's
 };
 
 /// The whole numbers in a shape.
@@ -132,32 +134,36 @@ rung_case case_of(const request& request) {
         candidates = registered_case(request);
     }
 
-    rows plain_and_vendors;
     std::vector<std::string_view> rungs;
-    const registered_row* before = nullptr;
     for (const registered_row* row : candidates) {
         const row_name name = parts_of(*row);
         if (name.temperature == temperature::hot) continue;
-        if (is_vendor(name.library)) plain_and_vendors.push_back(row);
+        if (is_vendor(name.library)) result.others.push_back(row);
         if (name.library != "heddle") continue;
         if (name.rung.empty()) {
-            plain_and_vendors.push_back(row);
+            result.others.push_back(row);
             continue;
         }
         rungs.push_back(name.rung);
-        if (name.rung == request.rung) {
-            result.rung = row;
-            result.below = before;
-        }
-        before = row;
+        if (name.rung == request.rung) result.rung = row;
+        if (result.rung == nullptr) result.below.push_back(row);
     }
     if (result.rung == nullptr)
         throw usage_error(
             fmt::format("{} has no rung {}{}", operation, request.rung, suggestion(request.rung, rungs)));
-    result.all = {result.rung};
-    if (result.below != nullptr) result.all.push_back(result.below);
-    result.all.insert(result.all.end(), plain_and_vendors.begin(), plain_and_vendors.end());
     return result;
+}
+
+/// The next rung below that can run the case; none of the lowest rung.
+const registered_row* rung_below(const rung_case& of) {
+    for (const registered_row* row : of.below | std::views::reverse) {
+        try {
+            row->measure();
+            return row;
+        } catch (const unsupported&) {  // the next one, then
+        }
+    }
+    return nullptr;
 }
 
 /// The cold ceilings that the case's limit may depend on: of memory those of about as many bytes.
@@ -197,19 +203,20 @@ std::string share(std::optional<double> value) {
     return value ? fmt::format("{:8.1f} %", 100 * *value) : fmt::format("{:>10}", "");
 }
 
-void print_table(const rung_case& of, const run_result& result) {
+void print_table(const rung_case& of, const rows& all, const registered_row* below,
+                 const run_result& result) {
     const outcome* vendor = nullptr;
-    for (const registered_row* row : of.all)
+    for (const registered_row* row : all)
         if (is_vendor(parts_of(*row).library))
             if (const outcome* one = find(result, row); one != nullptr && one->error.empty())
                 if (vendor == nullptr || one->median_us() < vendor->median_us()) vendor = one;
     const auto limit = limit_of(of.rung->problem, temperature::cold, ceilings_of(result.outcomes));
     fmt::print("{:32} {:>11} {:>7} {:>10} {:>10}\n", "", "us", "+-", "of vendor", "of limit");
-    for (const registered_row* row : of.all) {
+    for (const registered_row* row : all) {
         const outcome* const one = find(result, row);
         if (one == nullptr) continue;
         std::string name = row->name.substr(row->problem.name.size() + 1);
-        if (row == of.below) name += ", the rung below";
+        if (row == below) name += ", the rung below";
         if (!one->error.empty()) {
             fmt::print("{:32} {}\n", name, one->error);
             continue;
@@ -233,11 +240,15 @@ void run(const request& request) {
     }
     fmt::print("{} on {}\n", of.rung->name, traits_of(current_device()).name);
     const bool is_right = check_rung(of, request.rung);
-    rows all = of.all;
+    const registered_row* const below = rung_below(of);
+    rows shown = {of.rung};
+    if (below != nullptr) shown.push_back(below);
+    shown.insert(shown.end(), of.others.begin(), of.others.end());
+    rows all = shown;
     const rows ceilings = ceilings_near(of.rung->problem);
     all.insert(all.end(), ceilings.begin(), ceilings.end());
     const run_result result = run_rows(runnable(all), repetitions);
-    print_table(of, result);
+    print_table(of, shown, below, result);
     if (result.interrupted) throw CLI::RuntimeError(interrupted);
     if (request.profile) {
         std::vector<std::string> arguments = {"rung",

@@ -40,6 +40,15 @@ inline void check(cublasStatus_t status, std::source_location where = std::sourc
 /// FP32: TF32 has to be asked for.
 cublasHandle_t cublas_handle();
 
+/// While one exists, scalars of cuBLAS are in device memory: its reductions then wait for nothing.
+class scalars_on_device {
+  public:
+    scalars_on_device() { check(cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_DEVICE)); }
+    ~scalars_on_device() { (void)cublasSetPointerMode(cublas_handle(), CUBLAS_POINTER_MODE_HOST); }
+    scalars_on_device(const scalars_on_device&) = delete;
+    scalars_on_device& operator=(const scalars_on_device&) = delete;
+};
+
 std::string cublas_version();
 
 }  // namespace heddle::bench
