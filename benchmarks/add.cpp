@@ -51,10 +51,13 @@ void cub_row(std::int64_t size, temperature temperature) {
 /// y += x: the same traffic.
 void cublas_row([[maybe_unused]] std::int64_t size, [[maybe_unused]] temperature temperature) {
 #if HEDDLE_HAS_CUBLAS
-    row<float>(size, "cublas", temperature, [](auto& x, auto& y, auto&) {
-        const float alpha = 1;
-        check(cublasSaxpy_64(cublas_handle(), static_cast<std::int64_t>(x.size()), &alpha, x.data(), 1,
-                             y.data(), 1));
+    problem in_place = vectors<float>(size);
+    in_place.footprint = in_place.bytes_read;
+    device_row(in_place, "cublas", temperature, [size] {
+        return [size, x = random_on_device<float>(size), y = random_on_device<float>(size)]() mutable {
+            const float alpha = 1;
+            check(cublasSaxpy_64(cublas_handle(), size, &alpha, x.data(), 1, y.data(), 1));
+        };
     });
 #endif
 }

@@ -10,19 +10,22 @@ namespace {
 
 constexpr std::string_view ceiling_operation = "ceiling/";
 
-/// Of bytes_read and bytes_written, which are not both 0.
+/// The time of bytes_read and bytes_written, which are not both 0. L2 takes in what a cold call writes, whatever else it reads,
+/// so what is both read and written counts as a copy of just that.
 std::optional<double> memory_seconds(const problem& problem, temperature temperature,
                                      const ceilings& ceilings) {
-    const auto seconds = [&](double bytes, std::string_view name) -> std::optional<double> {
+    const double all = problem.footprint > 0 ? problem.footprint : problem.bytes();
+    const auto seconds = [&](double bytes, std::string_view name, double footprint) -> std::optional<double> {
         if (bytes <= 0) return 0.0;
-        const auto per_second = ceilings.per_second(name, temperature, problem.bytes());
+        const auto per_second = ceilings.per_second(name, temperature, footprint);
         if (!per_second) return std::nullopt;
         return bytes / *per_second;
     };
     const double copied = std::min(problem.bytes_read, problem.bytes_written);
-    const auto copying = seconds(2 * copied, "dram_copy");
-    const auto reading = seconds(problem.bytes_read - copied, "dram_read");
-    const auto writing = seconds(problem.bytes_written - copied, "dram_write");
+    const auto copying =
+        seconds(2 * copied, "dram_copy", temperature == temperature::cold ? std::min(all, 2 * copied) : all);
+    const auto reading = seconds(problem.bytes_read - copied, "dram_read", all);
+    const auto writing = seconds(problem.bytes_written - copied, "dram_write", all);
     if (!copying || !reading || !writing) return std::nullopt;
     return *copying + *reading + *writing;
 }

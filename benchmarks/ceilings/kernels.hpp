@@ -21,15 +21,17 @@ struct access_variant {
         false;  ///< as many blocks as the device holds go over the bytes, else there is one for each part
     bool streams = false;       ///< the caches give up first what was read and written
     bool begins_early = false;  ///< while the kernel before ends, and waits for it then
+    /// Every second call goes from the end to the beginning, and finds in L2 what the call before read last.
+    bool turns = false;
 };
 
-/// All that differ from one another, on this device.
+/// All that differ from one another, on this device, but for `turns`.
 std::span<const access_variant> access_variants(const device_traits& device);
 
 /// `bytes` are a multiple of 16. `from` is read unless the access is a write; `to` is written unless it is a read, of which
-/// it has to hold 16 bytes that may change.
+/// it has to hold 16 bytes that may change. `backwards`: from the end to the beginning.
 void access_memory(access access, const access_variant& variant, const std::byte* from, std::byte* to,
-                   std::int64_t bytes, cuda::stream_ref stream);
+                   std::int64_t bytes, bool backwards, cuda::stream_ref stream);
 
 /// Fills the device with threads that read shared memory and do nothing else. The bytes that they read.
 double shared_memory_bytes(const device_traits& device);

@@ -18,8 +18,8 @@ __device__ uint4 scrambled(std::int64_t index) {
 }
 
 template <access kind, int packets, bool streams>
-__global__ void __launch_bounds__(block)
-    access_kernel(const uint4* __restrict__ from, uint4* __restrict__ to, std::int64_t count) {
+__global__ void __launch_bounds__(block) access_kernel(const uint4* __restrict__ from, uint4* __restrict__ to,
+                                                       std::int64_t count, bool backwards) {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
@@ -27,23 +27,27 @@ __global__ void __launch_bounds__(block)
     constexpr std::int64_t part = block * packets;
     unsigned bits = 0;
     for (std::int64_t first = blockIdx.x * part + threadIdx.x; first < count; first += gridDim.x * part) {
+        const auto place = [&](int i) {
+            const std::int64_t index = first + i * block;
+            return backwards ? count - 1 - index : index;
+        };
         uint4 packet[packets];
 #pragma unroll
         for (int i = 0; i < packets; ++i) {
-            const std::int64_t index = first + i * block;
+            const std::int64_t index = place(i);
             packet[i] = uint4{};
             if constexpr (kind == access::write) {
                 packet[i] = scrambled(index);
             } else {
-                if (index < count) packet[i] = streams ? __ldcs(from + index) : from[index];
+                if (0 <= index && index < count) packet[i] = streams ? __ldcs(from + index) : from[index];
             }
         }
 #pragma unroll
         for (int i = 0; i < packets; ++i) {
-            const std::int64_t index = first + i * block;
+            const std::int64_t index = place(i);
             if constexpr (kind == access::read) {
                 bits ^= packet[i].x ^ packet[i].y ^ packet[i].z ^ packet[i].w;
-            } else if (index < count) {
+            } else if (0 <= index && index < count) {
                 if constexpr (streams)
                     __stcs(to + index, packet[i]);
                 else
@@ -54,7 +58,7 @@ __global__ void __launch_bounds__(block)
     if (kind == access::read && bits == 0x5bd1e995u) to[0].x = bits;  // keeps the loads
 }
 
-using kernel = void (*)(const uint4*, uint4*, std::int64_t);
+using kernel = void (*)(const uint4*, uint4*, std::int64_t, bool);
 
 template <access kind, bool streams>
 kernel kernel_of(int packets) {
@@ -110,7 +114,7 @@ std::span<const access_variant> access_variants(const device_traits& device) {
 }
 
 void access_memory(access access, const access_variant& variant, const std::byte* from, std::byte* to,
-                   std::int64_t bytes, cuda::stream_ref stream) {
+                   std::int64_t bytes, bool backwards, cuda::stream_ref stream) {
     const std::int64_t count = bytes / static_cast<std::int64_t>(sizeof(uint4));
     const std::int64_t part = block * variant.packets;
     const std::int64_t parts = (count + part - 1) / part;
@@ -127,7 +131,7 @@ void access_memory(access access, const access_variant& variant, const std::byte
     config.attrs = &early;
     config.numAttrs = variant.begins_early ? 1 : 0;
     check(cudaLaunchKernelEx(&config, kernel, reinterpret_cast<const uint4*>(from),
-                             reinterpret_cast<uint4*>(to), count));
+                             reinterpret_cast<uint4*>(to), count, backwards));
 }
 
 }  // namespace heddle::bench

@@ -62,13 +62,19 @@ access_variant fastest(temperature temperature, CallBy call_by) {
     constexpr seconds trial{2e-3};
     access_variant best;
     double least = std::numeric_limits<double>::infinity();
-    for (const access_variant& variant : access_variants(traits_of(current_device()))) {
-        const auto call = call_by(variant);
-        const double time = detail::time_on_device(std::cref(call), temperature, trial).seconds;
+    const auto try_one = [&](const access_variant& variant) {
+        auto call = call_by(variant);
+        const double time = detail::time_on_device(std::ref(call), temperature, trial).seconds;
         if (time < least) {
             least = time;
             best = variant;
         }
+    };
+    for (const access_variant& variant : access_variants(traits_of(current_device()))) try_one(variant);
+    if (temperature == temperature::hot) {
+        access_variant turning = best;
+        turning.turns = true;
+        try_one(turning);
     }
     return best;
 }
@@ -86,13 +92,14 @@ void memory_row(access access, std::int64_t footprint, temperature temperature) 
         device_buffer<std::int64_t> to(written > 0 ? written / word : sink, stream());
         const auto call_by = [access, moved, source = from.data(),
                               destination = to.data()](const access_variant& variant) {
-            return [=] {
+            return [=, backwards = false]() mutable {
                 access_memory(access, variant, reinterpret_cast<const std::byte*>(source),
-                              reinterpret_cast<std::byte*>(destination), moved, stream());
+                              reinterpret_cast<std::byte*>(destination), moved, backwards, stream());
+                backwards = variant.turns && !backwards;
             };
         };
         if (!*found) *found = fastest(temperature, call_by);
-        return [from = std::move(from), to = std::move(to), call = call_by(**found)] { call(); };
+        return [from = std::move(from), to = std::move(to), call = call_by(**found)]() mutable { call(); };
     });
 }
 

@@ -43,6 +43,8 @@ struct problem {
     /// As how many products of the unit's type a product is computed. Above 1 it is a float32 product on tensor cores, which
     /// FFMA may do too, as one: the faster of the two is the limit.
     int products = 1;
+    /// The memory that a call touches, where it is less than it reads and writes: where results replace operands.
+    double footprint = 0;
 
     /// What one call reads and writes.
     [[nodiscard]] double bytes() const { return bytes_read + bytes_written; }
