@@ -23,7 +23,8 @@ struct batch_view {
     operator batch_view<const T>() const requires(!std::is_const_v<T>) { return {first, count, stride}; }
 };
 
-/// C_i = alpha * A_i * B_i + beta * C_i for each of a batch, in one launch.
+/// C_i = alpha * A_i * B_i + beta * C_i for each of a batch, in one launch, or in some rungs one for
+/// every 65535 products.
 ///
 /// Views, types, errors and stream behaviour are matmul's. The matrices of C lie one after another and apart from all of A
 /// and B. Rungs that take batches are, of half and bfloat16, naive, wmma, persistent and cluster_multicast; of float, naive,
@@ -62,7 +63,7 @@ struct matmul_operands {
 /// With `automatic` on compute capability 9.0, one launch does some fifty products whose operands lie the same way: each of A
 /// and B along k, or across. These take a launch each: where A or B has neither rows nor columns that begin at multiples of
 /// 16 bytes; where k is 0; where a k is so long, and the list so short, that a product is faster with the device to itself.
-/// With another algorithm, on another device, of float, or where Out is not In, all do.
+/// So do all products where In is float or Out is not In, with another algorithm, and on other devices.
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products,
                     cuda::stream_ref stream, const matmul_options& options = {});

@@ -57,8 +57,9 @@ auto with_function(const kernels::matmul::function_call<In, Out>& call, const Fu
 ///
 /// Of half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is
 /// compiled for 90a and the operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times
-/// slower. Of float it is `warp_tiled`, for any operands and devices; with precision::tf32, where the operands are such as
-/// `tf32` takes without copies, the kernel of that, under the same conditions. These four may be asked for.
+/// slower. Of float it is `warp_tiled`, for any operands and devices, by FMAs whatever the precision; but with
+/// precision::tf32 it is `tf32`, in one tile and without a workspace, where that can read A and B as they lie, on the same
+/// devices and files as `fused`. These four may be asked for.
 ///
 /// @throws as matmul with an epilogue; invalid_argument too where the epilogue has an activation
 template <class Out, class In = Out, class Function>
@@ -80,9 +81,9 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     const auto arguments = detail::with_function(*call, function);
     const detail::stream_device call_device(stream);
     if constexpr (is_float)
-        call->is_on_hopper ? rungs::launch_tf32_kernel(call->plan, arguments, stream.get())
+        call->by_warpgroups ? rungs::launch_tf32_kernel(call->plan, arguments, stream.get())
                            : rungs::launch_warp_tiled_kernel(arguments, stream.get());
-    else if (call->is_on_hopper)
+    else if (call->by_warpgroups)
         rungs::launch_fused_kernel(call->plan, arguments, stream.get());
     else
         rungs::launch_wmma_kernel(arguments, stream.get());

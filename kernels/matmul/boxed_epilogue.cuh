@@ -3,7 +3,6 @@
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/store.cuh"
 
-#include <limits>
 #include <type_traits>
 
 /// From a tile's sums to C by boxes of the tensor memory accelerator, with what follows a product done on the way.
@@ -94,9 +93,9 @@ class boxed_epilogue {
         sync_group();
     }
 
-    /// finish(values, first) makes what C gets of a thread's part of a chunk that begins at column `first` of the tile. Its code
-    /// stands once for each chunk of cols_at_once, or of the tile where the loop is unrolled. The tensor memory accelerator stores,
-    /// or where it cannot, the threads, with beta.
+    /// Calls finish(values, first) for each chunk, to make of a thread's sums what C gets: `first` is the chunk's column in the
+    /// tile. Where the loop is not unrolled, its code stands once for each chunk of cols_at_once columns. The tensor memory
+    /// accelerator stores; where it cannot, the threads do, with beta.
     template <int cols_at_once, bool is_unrolled, class Finish>
     __device__ void store_chunks(const part& to, const float (&sums)[n / 2], bool in_boxes, float beta,
                                  Finish finish) {
@@ -152,20 +151,15 @@ class boxed_epilogue {
                         scale(p, values);
                     });
                 };
-                const matmul_activation activation = p.epilogue.activation;
-                if (activation == matmul_activation::none || activation == matmul_activation::relu) {
-                    const float least = activation == matmul_activation::relu ? 0 : -infinity;
-                    return store_activated([=](float x) { return ptx::max_nan(x, least); });
-                }
-                if (activation == matmul_activation::gelu_tanh)
+                if (is_short(p.epilogue))
+                    return store_activated([&](float x) { return short_activation(p.epilogue, x); });
+                if (p.epilogue.activation == matmul_activation::gelu_tanh)
                     return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
             }
         store_chunks<chunk_cols, false>(to, sums, in_boxes, 0, [&](float(&values)[chunk_sums], int first) {
             apply_epilogue(p, to.row, to.col + first, columns + first, of_tile.of_rows, values);
         });
     }
-
-    static constexpr float infinity = std::numeric_limits<float>::infinity();
 
     const product& p;
     storage& shared;

@@ -40,7 +40,7 @@ __device__ void store(const product<In, Out, Activation>& p, std::int64_t row, s
     store<!std::is_same_v<In, float>>(p, row, col, sum);
 }
 
-/// Goes on to a product of the batch. In a kernel the batch lies along the grid's z.
+/// Moves the pointers to product `index` of the batch. In a kernel that is blockIdx.z.
 template <class In, class Out, class Activation>
 __host__ __device__ void take_batch(product<In, Out, Activation>& p, std::int64_t index) {
     p.a.data += index * p.batch.a;
@@ -93,7 +93,7 @@ void for_each_grid(product<In, Out, Activation> p, launch_extents grid, Launch l
     for (std::int64_t left = p.batch.count; left > 0; left -= most) {
         grid.z = std::min(left, most);
         launch(grid, p);
-        take_batch(p, most);
+        if (left > most) take_batch(p, most);
     }
 }
 

@@ -1,9 +1,14 @@
 #pragma once
 
 #include "kernels/device/activation.cuh"
+#include "kernels/device/ptx/min_max.cuh"
 #include "kernels/matmul/epilogue.hpp"
 
+#include <limits>
+
 namespace heddle::kernels::matmul {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 template <class Out, matmul_activation activation>
 __device__ float activated(float x) {
@@ -21,6 +26,19 @@ __device__ float activated(float x) {
         return tanh_of<Out>(x);
     else
         return x;
+}
+
+/// Whether an epilogue is biases and relu at most: few instructions for each element.
+template <class Out>
+__device__ bool is_short(const epilogue<Out>& e) {
+    return e.residual == nullptr &&
+           (e.activation == matmul_activation::none || e.activation == matmul_activation::relu);
+}
+
+/// The activation of a short epilogue; a NaN stays one.
+template <class Out>
+__device__ float short_activation(const epilogue<Out>& e, float x) {
+    return ptx::max_nan(x, e.activation == matmul_activation::relu ? 0 : -infinity);
 }
 
 /// Calls function.operator()<activation>(): code for many elements is written once for each.

@@ -10,7 +10,7 @@
 //   warpgroup 0: | multiply tile 0 | epilogue, store | multiply tile 2 | ...
 //   warpgroup 1:                   | multiply tile 1 | epilogue, store | ...
 //
-// What limits it: the epilogue's instructions, or in turns what shared memory gives: half as wide a tile is read twice as often.
+// What limits it: the epilogue's instructions, or where consumers take turns, L2: a tile of 128 x 128 loads A and B more often.
 
 #include "kernels/matmul/fused.cuh"
 

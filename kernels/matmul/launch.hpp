@@ -100,7 +100,7 @@ template <class In, class Out>
 struct function_call {
     product<In, Out> arguments;
     matmul::plan plan;
-    bool is_on_hopper;   ///< `fused`, or `tf32` of float; else `wmma`, or `warp_tiled`
+    bool by_warpgroups;  ///< `fused`, or `tf32` of float; else `wmma`, or `warp_tiled`
     bool is_transposed;  ///< rows are columns of the C that was given
 };
 

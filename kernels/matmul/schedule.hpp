@@ -2,20 +2,15 @@
 
 #include "kernels/frame/tile_scheduler.hpp"
 #include "kernels/matmul/plan/plan.hpp"
-#include <heddle/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 
 namespace heddle::kernels::matmul {
 
 inline frame::tile_schedule schedule_of(const plan& plan) {
     constexpr int group = 8;  // rows of tiles: 16 x 8 tiles of 128 x 256 that run together are 2048 x 2048
-    constexpr std::int64_t most = std::numeric_limits<int>::max() / 2;  // a worker counts beyond the last
-    if (plan.batches * plan.down * plan.across > most)
-        throw unsupported("matmul: C has more tiles of this algorithm than an int counts");
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
     return {narrow(plan.batches), narrow(plan.down),  narrow(plan.across), group,         narrow(plan.steps),
             plan.workers,         narrow(plan.whole), plan.streams,        plan.low_last, plan.narrow_last};

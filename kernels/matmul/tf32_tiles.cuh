@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/device/ptx/min_max.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
@@ -8,7 +7,6 @@
 #include "kernels/matmul/tf32.cuh"
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 /// The kernel of the rung `tf32` that goes from tile to tile.
@@ -76,8 +74,6 @@ struct tf32_epilogue {
     static constexpr int staged_floats = warpgroup_m * short_pitch;
     static_assert(chunk_cols * long_pitch <= staged_floats);
 
-    static constexpr float infinity = std::numeric_limits<float>::infinity();
-
     struct storage {
         float staged[Tile::consumers][staged_floats];
     };
@@ -106,27 +102,21 @@ struct tf32_epilogue {
                               reinterpret_cast<std::uintptr_t>(c.data) % sizeof(float2) == 0;
         const bool is_inside = row + warpgroup_m <= c.rows && col + n <= c.cols;
         const int first_row = mine.row();
+        const auto staged = [&]<bool finishes>() {
+            down ? store_staged<n, true, finishes>(c, first_row, row, col, sums)
+                 : store_staged<n, false, finishes>(c, first_row, row, col, sums);
+        };
         if constexpr (std::is_same_v<Activation, matmul_activation>) {
-            const bool finishes = !c.epilogue.is_identity;
-            if (in_pairs && is_inside && c.beta == 0 && (!finishes || is_short(c.epilogue))) {
-                finishes ? store_pairs<n, true>(c, row + first_row, col + thread % 4 * 2, down, sums)
-                         : store_pairs<n, false>(c, row + first_row, col + thread % 4 * 2, down, sums);
-                return;
-            }
-            if (!finishes) {
-                down ? store_staged<n, true, false>(c, first_row, row, col, sums)
-                     : store_staged<n, false, false>(c, first_row, row, col, sums);
-                return;
-            }
+            const auto pairs = [&]<bool finishes>() {
+                store_pairs<n, finishes>(c, row + first_row, col + thread % 4 * 2, down, sums);
+            };
+            const bool may_be_pairs = in_pairs && is_inside && c.beta == 0;
+            if (c.epilogue.is_identity)
+                return may_be_pairs ? pairs.template operator()<false>()
+                                    : staged.template operator()<false>();
+            if (may_be_pairs && is_short(c.epilogue)) return pairs.template operator()<true>();
         }
-        down ? store_staged<n, true, true>(c, first_row, row, col, sums)
-             : store_staged<n, false, true>(c, first_row, row, col, sums);
-    }
-
-    /// Biases and relu at most: few instructions for each element.
-    static __device__ bool is_short(const epilogue<float>& e) {
-        return e.residual == nullptr &&
-               (e.activation == matmul_activation::none || e.activation == matmul_activation::relu);
+        staged.template operator()<true>();
     }
 
     /// Two elements of a thread that are neighbours in C; in a C that lies in columns, those of two rows.
@@ -136,7 +126,6 @@ struct tf32_epilogue {
         const auto& e = c.epilogue;
         float* const begin = c.data + row * c.row_stride + col * c.col_stride;
         float* const second = begin + (down ? c.col_stride : a_elements::apart * c.row_stride);
-        const float least = e.activation == matmul_activation::relu ? 0 : -infinity;
         float of_rows[2]{};
         if (finishes && e.column_bias != nullptr)
 #pragma unroll
@@ -144,16 +133,17 @@ struct tf32_epilogue {
                 of_rows[i] = e.column_bias[(row + i * a_elements::apart) * e.column_bias_stride];
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
+            float of_cols[2]{};
+            if (finishes && e.row_bias != nullptr)
+#pragma unroll
+                for (int i = 0; i < 2; ++i)
+                    of_cols[i] = __ldg(e.row_bias + (col + 8 * j + i) * e.row_bias_stride);
             float x[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 x[i] = c.alpha * sums[4 * j + i];
-                if constexpr (finishes) {
-                    const int at = col + 8 * j + i % 2;
-                    const float of_col = e.row_bias == nullptr ? 0 : e.row_bias[at * e.row_bias_stride];
-                    x[i] += of_col + of_rows[i / 2];
-                    x[i] = e.scale * ptx::max_nan(x[i], least);
-                }
+                if constexpr (finishes)
+                    x[i] = e.scale * short_activation(e, x[i] + of_cols[i % 2] + of_rows[i / 2]);
             }
             const std::int64_t at = 8 * j * c.col_stride;
             *reinterpret_cast<float2*>(begin + at) = make_float2(x[0], down ? x[2] : x[1]);
@@ -244,8 +234,10 @@ void launch_tf32_tile(const plan& plan, const product<float, float, Activation>&
                          : launch_order.template operator()<false>();
 }
 
-/// The tile of the kernel with a user's function.
-using tf32_function_tile = tf32_tile<2, 128, 6>;
+/// The tile of the kernel with a user's function. Nobody shares it: no workspace comes here.
+struct tf32_function_tile : tf32_tile<2, 128, 6> {
+    static constexpr bool streams = false;
+};
 
 /// Whether it is compiled for the current device.
 template <class Activation>

@@ -43,6 +43,8 @@ constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_
                              "needs rows of a or columns of b that are contiguous, or a workspace for a "
                              "copy that has them"};
 constexpr need countable{[](auto& p, auto&) { return is_countable_by_int(p); }, "needs extents below 2^31"};
+constexpr need tiles{[](auto& p, auto&) { return has_countable_tiles(p); },
+                     "needs at most 2^30 tiles of C, of 64 x 64, in all of a batch"};
 constexpr need workspace{[](auto& p, auto&) { return p.has_workspace; }, "needs a workspace"};
 /// Where nothing is multiplied, any C will do.
 constexpr need short_side{[](auto& p, auto&) { return is_skinny(p) || p.a.cols == 0; },
@@ -53,7 +55,8 @@ constexpr need rows_in_shared_memory{
     "of float needs 204800 bytes of shared memory"};
 static_assert(skinny_float_shared_bytes == 204800);
 constexpr need no_tile{[](auto& p, auto&) { return p.tile < 0; }, "has no tiles to choose from"};
-constexpr need no_batch{[](auto& p, auto&) { return p.batches == 1; }, "takes no batch"};
+constexpr need no_batch{[](auto& p, auto&) { return p.batches == 1; },
+                        "takes no batch: those that batched_matmul() names do"};
 constexpr need no_epilogue{[](auto& p, auto&) { return !p.has_epilogue; }, "has no epilogue"};
 constexpr need one_type{[](auto& p, auto&) { return p.result == p.operands; },
                         "stores the type of its operands"};
@@ -103,15 +106,16 @@ constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
      launch_tf32x3},
     {skinny, "skinny", needs<rows_in_shared_memory, short_side>, always, plan_skinny_float,
      launch_skinny_float},
-    {bf16x6, "bf16x6", needs<hopper, countable>, is_exact_as_bf16x6, plan_bf16x6_elements,
+    {bf16x6, "bf16x6", needs<hopper, countable, tiles>, is_exact_as_bf16x6, plan_bf16x6_elements,
      on_hopper<launch_bf16x6>, "elements"},
-    {bf16x6, "bf16x6", needs<hopper, boxes>, is_exact_as_bf16x6, plan_bf16x6_boxes, on_hopper<launch_bf16x6>,
-     "boxes"},
-    {bf16x6, "bf16x6", needs<hopper, boxes>, is_exact_as_bf16x6, plan_bf16x6_pairs, on_hopper<launch_bf16x6>,
-     "pairs"},
+    {bf16x6, "bf16x6", needs<hopper, boxes, tiles>, is_exact_as_bf16x6, plan_bf16x6_boxes,
+     on_hopper<launch_bf16x6>, "boxes"},
+    {bf16x6, "bf16x6", needs<hopper, boxes, tiles>, is_exact_as_bf16x6, plan_bf16x6_pairs,
+     on_hopper<launch_bf16x6>, "pairs"},
     {fp16x3, "fp16x3", needs<hopper, no_batch, countable, workspace>, is_normwise_alone, plan_fp16x3,
      on_hopper<launch_fp16x3>},
-    {tf32, "tf32", needs<hopper, boxes, boxes_along_k>, is_tf32, plan_tf32, on_hopper<launch_tf32>, "tiles"},
+    {tf32, "tf32", needs<hopper, boxes, boxes_along_k, tiles>, is_tf32, plan_tf32, on_hopper<launch_tf32>,
+     "tiles"},
     {tf32, "tf32", needs<hopper, no_batch, boxes, boxes_along_k, short_side, no_tile>, is_tf32,
      plan_skinny_tf32, on_hopper<launch_skinny_tf32>, "skinny"},
 });
@@ -125,15 +129,15 @@ constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
      on_hopper<launch_wgmma_tma<In>>},
     {warp_specialized, "warp_specialized", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never,
      plan_copied, on_hopper<launch_warp_specialized<In>>},
-    {persistent, "persistent", needs<hopper, no_epilogue, boxes>, always, plan_persistent,
+    {persistent, "persistent", needs<hopper, no_epilogue, boxes, tiles>, always, plan_persistent,
      on_hopper<launch_persistent<In, Out>>},
-    {cluster_multicast, "cluster_multicast", needs<hopper, no_epilogue, boxes>, always,
+    {cluster_multicast, "cluster_multicast", needs<hopper, no_epilogue, boxes, tiles>, always,
      plan_cluster_multicast, on_hopper<launch_cluster_multicast<In, Out>>},
-    {stream_k, "stream_k", needs<hopper, no_batch, no_epilogue, boxes>, shares_tiles, plan_stream_k,
+    {stream_k, "stream_k", needs<hopper, no_batch, no_epilogue, boxes, tiles>, shares_tiles, plan_stream_k,
      on_hopper<launch_persistent<In, Out>>},
     {skinny, "skinny", needs<hopper, no_batch, short_side, boxes>, always, plan_skinny,
      on_hopper<launch_skinny<In, Out>>},
-    {fused, "fused", needs<hopper, no_batch, one_type, boxes>, has_epilogue, plan_fused,
+    {fused, "fused", needs<hopper, no_batch, one_type, boxes, tiles>, has_epilogue, plan_fused,
      on_hopper<launch_fused<In>>},
 });
 

@@ -6,8 +6,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -45,18 +47,73 @@ class epilogue_test : public Rung {
     /// that is larger (docs/accuracy.md).
     template <class Out, class In = Out>
     void run_and_check_epilogue(const shape& s, matmul_activation activation, const layout& c_layout = {},
-                                float beta = 0, bool has_residual = true, int transposed = 0) {
+                                float beta = 0, bool has_residual = true, int transposed = 0, int tile = -1) {
         SCOPED_TRACE(text(s) + ", activation " + std::to_string(static_cast<int>(activation)));
         operands<Out, In> p(s, {in_packets(s, transposed).a, in_packets(s, transposed).b, c_layout});
         test::epilogue_terms<Out> terms(s);
         const matmul_epilogue<Out> epilogue = terms.epilogue(activation, 1.5f, has_residual);
-        const matmul_options with = this->options(0.5f, beta);
+        matmul_options with = this->options(0.5f, beta);
+        with.tile = tile;
         p.prepare_c(beta);
         if (!run_or_expect_refusal(p, epilogue, with)) return;
         terms.expect_close(p, with, epilogue, [&](double sum, double of_sum, std::size_t, std::size_t) {
             const double value = activated(activation, sum);
             return std::pair(value, 1.13 * of_sum + 10 * 0x1p-16 * std::max(std::abs(value), 1.0));
         });
+    }
+    /// Without a residual and with C's lines whole: the way of a linear layer, which has code of its own.
+    template <class Out>
+    void run_every_tile(matmul_algorithm algorithm) {
+        const auto tiles = static_cast<int>(matmul_tiles(algorithm).size());
+        for (int tile = 0; tile < tiles; ++tile)
+            for (const matmul_activation activation : {matmul_activation::none, matmul_activation::relu,
+                                                       matmul_activation::gelu_tanh, matmul_activation::tanh})
+                for (const bool in_columns : {false, true}) {
+                    SCOPED_TRACE("tile " + std::to_string(tile));
+                    run_and_check_epilogue<Out>({304, 520, 72}, activation, {in_columns}, 0, false, 0, tile);
+                }
+    }
+
+    /// NaN and infinities through an activation: B passes the first column of A on.
+    template <class T>
+    void run_special_values(const matmul_options& with) {
+        const shape s{256, 256, 64};
+        const std::array special = {std::numeric_limits<float>::quiet_NaN(),
+                                    std::numeric_limits<float>::infinity(),
+                                    -std::numeric_limits<float>::infinity(),
+                                    -0.0f,
+                                    2.0f,
+                                    -2.0f};
+        std::vector<T> a(static_cast<std::size_t>(s.m * s.k)), b(static_cast<std::size_t>(s.k * s.n));
+        for (std::size_t i = 0; i < static_cast<std::size_t>(s.m); ++i)
+            a[i * static_cast<std::size_t>(s.k)] = T(special[i % special.size()]);
+        std::fill_n(b.begin(), s.n, T(1.0f));
+        operands<T> p(s, in_packets(s));
+        p.a.upload(a);
+        p.b.upload(b);
+        for (const matmul_activation activation : activations) {
+            matmul_epilogue<T> epilogue;
+            epilogue.activation = activation;
+            p.prepare_c(0);
+            if (!run_or_expect_refusal(p, epilogue, with)) return;
+            const std::vector<T> c = p.c.download();
+            for (std::size_t i = 0; i < c.size(); ++i) {
+                const float x = special[i / static_cast<std::size_t>(s.n) % special.size()];
+                // x times a weight of 0 is 0, also where x is infinite.
+                const double expected = x == -std::numeric_limits<float>::infinity() &&
+                                                activation != matmul_activation::none &&
+                                                activation != matmul_activation::tanh
+                                            ? 0.0
+                                            : activated(activation, x);
+                const double actual = test::to_double(c[i]);
+                if (std::isnan(expected))
+                    ASSERT_TRUE(std::isnan(actual)) << i;
+                else if (std::isinf(expected))
+                    ASSERT_EQ(actual, expected) << i;
+                else
+                    ASSERT_NEAR(actual, expected, 0.01) << i;
+            }
+        }
     }
 };
 
@@ -76,6 +133,7 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
         run_and_check_epilogue<bfloat16>({64, 300, 40}, activation, {true, 5, 0});
         run_and_check_epilogue<float, half>({60, 90, 64}, activation, {false, 1, 1}, 0.5f);
     }
+    run_every_tile<half>(GetParam());
     // A tile each for more than two rounds of all multiprocessors.
     run_and_check_epilogue<half>({4200, 1048, 136}, matmul_activation::silu);
 }
@@ -91,9 +149,18 @@ TEST_P(matmul_epilogues_of_float, are_applied_or_refused) {
         run_and_check_epilogue<float>(fitted({257, 130, 72}), activation, {false, 3, 1}, 0.5f);
         run_and_check_epilogue<float>(fitted({33, 300, 40}), activation, {}, 0.5f, true, 3);
     }
+    if (!is_skinny) run_every_tile<float>(GetParam());
     // Few tiles of a long k, which are shared, and more than two rounds of tiles.
     run_and_check_epilogue<float>(fitted({130, 260, 4000}), matmul_activation::gelu);
     if (!is_skinny) run_and_check_epilogue<float>({2100, 2048, 72}, matmul_activation::silu);
+}
+
+TEST_P(matmul_epilogues, pass_nan_and_infinity_on) {
+    if (GetParam() != matmul_algorithm::skinny) run_special_values<half>(options());
+}
+TEST_P(matmul_epilogues_of_float, pass_nan_and_infinity_on) {
+    if (GetParam() == matmul_algorithm::tf32 || GetParam() == matmul_algorithm::pipelined)
+        run_special_values<float>(options());
 }
 
 TEST_P(matmul_epilogues_of_float, are_taken_by_every_variant) {

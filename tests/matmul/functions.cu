@@ -93,7 +93,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
     }
 
     template <class Out, class In>
-    void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned) {
+    void run_and_check(const shape& s, const layouts& lie, float beta, bool is_aligned, int tile) {
         SCOPED_TRACE(test::text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
         operands<Out, In> p(s, lie);
         test::epilogue_terms<Out> terms(s);
@@ -102,13 +102,15 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         guarded<float> weights(s.m, s.n, s.n);
         weights.upload(weight_elements);
         const weighted_leaky_relu function{0.25f, weights.data(), s.n};
-        const matmul_options with = options(0.5f, beta);
+        matmul_options with = options(0.5f, beta);
+        with.tile = tile;
         p.prepare_c(beta);
         const auto run = [&] {
             matmul<Out, In>(p.a.matrix(), p.b.matrix(), p.c.matrix(), epilogue, function, *stream_, with);
         };
-        const bool is_fused = with.algorithm == matmul_algorithm::fused;
-        const bool can_run = is_fused ? is_aligned : !needs_90a() || p.why_not(with).empty();
+        const bool lies_along_k = !lie.a.is_transposed || lie.b.is_transposed;
+        const bool is_tf32 = with.algorithm == matmul_algorithm::tf32;
+        const bool can_run = !needs_90a() || (is_aligned && (!is_tf32 || lies_along_k));
         if (!can_run || (needs_90a() && !has_90a_)) {
             EXPECT_THROW(run(), unsupported);
             EXPECT_TRUE(p.c.untouched());
@@ -128,10 +130,11 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
             });
     }
 
-    void run_all_types(const shape& s, const layouts& lie, float beta = 0, bool is_aligned = true) {
-        if (is_of_float()) return run_and_check<float, float>(s, lie, beta, is_aligned);
-        run_and_check<bfloat16, bfloat16>(s, lie, beta, is_aligned);
-        run_and_check<float, half>(s, lie, beta, is_aligned);
+    void run_all_types(const shape& s, const layouts& lie, float beta = 0, bool is_aligned = true,
+                       int tile = -1) {
+        if (is_of_float()) return run_and_check<float, float>(s, lie, beta, is_aligned, tile);
+        run_and_check<bfloat16, bfloat16>(s, lie, beta, is_aligned, tile);
+        run_and_check<float, half>(s, lie, beta, is_aligned, tile);
     }
 
     /// There is nothing but C to apply it to.
@@ -154,6 +157,12 @@ TEST_P(matmul_function, is_applied_around_tile_edges) {
     for (const shape& s :
          {shape{1, 1, 1}, {63, 127, 40}, {65, 129, 72}, {128, 256, 64}, {257, 513, 136}, {1030, 1050, 64}})
         run_all_types(s, in_packets(s));
+}
+
+TEST_P(matmul_function, is_applied_in_every_tile) {
+    if (GetParam().algorithm != matmul_algorithm::fused) return;
+    for (int tile = 0; tile < static_cast<int>(matmul_tiles(matmul_algorithm::fused).size()); ++tile)
+        run_all_types({257, 513, 136}, in_packets({257, 513, 136}), 0, true, tile);
 }
 
 TEST_P(matmul_function, has_the_rows_and_columns_of_the_c_that_was_given) {

@@ -204,13 +204,16 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     product several = halves;
     several.batches = 2;
     EXPECT_EQ(why_not(persistent, several, hopper), "");
-    EXPECT_EQ(why_not(fused, several, hopper), "matmul: fused takes no batch");
+    EXPECT_EQ(why_not(fused, several, hopper),
+              "matmul: fused takes no batch: those that batched_matmul() names do");
     several.operands = element_type::f32;
     for (const auto rung : {coalesced, tiled, tma_pipelined, split_k, tf32x3, fp16x3})
         EXPECT_EQ(why_not(rung, several, hopper),
-                  "matmul: " + std::string(to_string(rung)) + " takes no batch");
+                  "matmul: " + std::string(to_string(rung)) +
+                      " takes no batch: those that batched_matmul() names do");
     EXPECT_EQ(why_not(tf32, several, hopper, "tiles"), "");
-    EXPECT_EQ(why_not(tf32, several, hopper, "skinny"), "matmul: tf32 (skinny) takes no batch");
+    EXPECT_EQ(why_not(tf32, several, hopper, "skinny"),
+              "matmul: tf32 (skinny) takes no batch: those that batched_matmul() names do");
     product wider = halves;
     wider.stores_operand_type = false;
     EXPECT_EQ(why_not(fused, wider, hopper), "matmul: fused stores the type of its operands");

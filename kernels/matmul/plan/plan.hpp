@@ -39,7 +39,7 @@ struct plan {
     bool begins_early = false;      ///< the device lets a kernel begin while the one before still runs
     double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
 
-    constexpr std::int64_t shared() const { return down * across - whole; }
+    constexpr std::int64_t shared() const { return batches * down * across - whole; }
     constexpr std::int64_t workspace_bytes() const {
         const std::int64_t bytes = sums_bytes + pieces_bytes + copied_bytes;
         return bytes == 0 ? 0 : workspace_ticket_bytes + bytes;
@@ -54,6 +54,14 @@ constexpr bool is_countable_by_int(const matmul_problem& p) {
 }
 constexpr bool has_unit_stride(const matmul_problem& p) {
     return has_unit_stride(p.a) && has_unit_stride(p.b);
+}
+/// Whether an int counts the tiles of C, of all the batch, also of the smallest tiles.
+constexpr bool has_countable_tiles(const matmul_problem& p) {
+    constexpr std::int64_t side = 64,
+                           most = std::numeric_limits<int>::max() / 2;  // a worker counts beyond the last
+    const auto tiles =
+        static_cast<double>(divide_up(p.c.rows, side)) * static_cast<double>(divide_up(p.c.cols, side));
+    return tiles * static_cast<double>(p.batches) <= static_cast<double>(most);
 }
 /// Whether the tensor memory accelerator can read A and B as they lie, all of a batch.
 bool lies_in_boxes(const matmul_problem& problem);
