@@ -92,6 +92,7 @@ class epilogue_test : public Rung {
         p.a.upload(a);
         p.b.upload(b);
         for (const matmul_activation activation : activations) {
+            if (activation == matmul_activation::none) continue;
             matmul_epilogue<T> epilogue;
             epilogue.activation = activation;
             p.prepare_c(0);
@@ -100,11 +101,9 @@ class epilogue_test : public Rung {
             for (std::size_t i = 0; i < c.size(); ++i) {
                 const float x = special[i / static_cast<std::size_t>(s.n) % special.size()];
                 // x times a weight of 0 is 0, also where x is infinite.
-                const double expected = x == -std::numeric_limits<float>::infinity() &&
-                                                activation != matmul_activation::none &&
-                                                activation != matmul_activation::tanh
-                                            ? 0.0
-                                            : activated(activation, x);
+                const bool is_0 =
+                    x == -std::numeric_limits<float>::infinity() && activation != matmul_activation::tanh;
+                const double expected = is_0 ? 0.0 : activated(activation, x);
                 const double actual = test::to_double(c[i]);
                 if (std::isnan(expected))
                     ASSERT_TRUE(std::isnan(actual)) << i;
