@@ -119,13 +119,13 @@ tensor_product<Out, Activation> product_for(const product<In, Out, Activation>& 
 
 /// With the plan's tile, of those that the rung has.
 template <class... Tiles, std::size_t count, class In, class Out, class Activation>
-void launch_tile_of(const std::array<tile_shape, count>& shapes, const plan& plan,
+void launch_tile_of(const std::array<matmul_tile, count>& shapes, const plan& plan,
                     const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     static_assert(sizeof...(Tiles) == count);
     const frame::tile_schedule schedule = schedule_of(plan);
     std::size_t index = 0;
     const auto launch_if_chosen = [&]<class Tile>() {
-        const tile_shape& shape = shapes[index];
+        const matmul_tile& shape = shapes[index];
         if (index++ != plan.tile) return;
         require_tile_of<Tile>(shape);
         with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {

@@ -24,8 +24,8 @@ inline frame::shared_sums shared_sums_in(std::byte* workspace) {
 }
 
 template <class Tile>
-void require_tile_of(const tile_shape& shape) {
-    if (shape.m != Tile::m || shape.n != Tile::n || shape.cluster != Tile::cluster)
+void require_tile_of(const matmul_tile& shape) {
+    if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks != Tile::cluster)
         throw std::logic_error("matmul: a kernel is not of its plan's tile");
 }
 

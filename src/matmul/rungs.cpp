@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 namespace heddle {
@@ -200,23 +199,15 @@ std::span<const std::string_view> matmul_variants(matmul_algorithm algorithm) {
 }
 
 std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm) {
-    constexpr auto tiles_of = [](const auto& shapes) {
-        std::array<matmul_tile, std::tuple_size_v<std::remove_cvref_t<decltype(shapes)>>> tiles;
-        for (std::size_t i = 0; i < tiles.size(); ++i) {
-            tiles[i] = {shapes[i].m, shapes[i].n};
-            if constexpr (requires { shapes[i].cluster; }) tiles[i].blocks = shapes[i].cluster;
-        }
+    static constexpr auto of_pipelined = [] {
+        std::array<matmul_tile, pipelined_tiles.size()> tiles;
+        std::ranges::copy(pipelined_tiles, tiles.begin());
         return tiles;
-    };
-    static constexpr auto of_persistent = tiles_of(persistent_tiles);
-    static constexpr auto of_multicast = tiles_of(multicast_tiles);
-    static constexpr auto of_fused = tiles_of(fused_tiles);
-    static constexpr auto of_tf32 = tiles_of(tf32_tiles);
-    static constexpr auto of_pipelined = tiles_of(pipelined_tiles);
-    if (algorithm == persistent || algorithm == stream_k) return of_persistent;
-    if (algorithm == cluster_multicast) return of_multicast;
-    if (algorithm == fused) return of_fused;
-    if (algorithm == tf32) return of_tf32;
+    }();
+    if (algorithm == persistent || algorithm == stream_k) return persistent_tiles;
+    if (algorithm == cluster_multicast) return multicast_tiles;
+    if (algorithm == fused) return fused_tiles;
+    if (algorithm == tf32) return tf32_tiles;
     if (algorithm == pipelined || algorithm == split_k) return of_pipelined;
     return {};
 }

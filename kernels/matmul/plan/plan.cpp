@@ -10,17 +10,17 @@ constexpr double after_all_others_us = 1e9;
 
 plan plan_bf16x6(const matmul_problem& p, const device_traits& device, std::size_t kind) {
     const planning x(p, device);
-    const tile_shape& tile = bf16x6_tiles[kind];
+    const matmul_tile& tile = bf16x6_tiles[kind];
     plan result = x.streamed(tile, x.costs.bf16x6[kind]);
     result.tile = kind;
     // The lowest row of tiles takes less time where it has rows for one warpgroup alone, of 64.
-    const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.cluster);
+    const std::int64_t rest = x.m % (std::int64_t{tile.m} * tile.blocks);
     result.low_last = 0 < rest && rest <= 64;
     const bool is_one_round = result.streams == 0 && result.whole <= result.workers;
     if (result.low_last && !is_one_round)
         result.us = std::max(result.us * (1 - x.costs.bf16x6_saved_by_low / static_cast<double>(result.down)),
                              x.read_us);
-    if (x.m <= std::int64_t{tile.m} * (tile.cluster - 1))  // nothing is left for the second block
+    if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1))  // nothing is left for the second block
         result.us = std::numeric_limits<double>::infinity();
     return kind == bf16x6_elements ? result : x.after(copies_of(p), result);
 }
@@ -158,8 +158,8 @@ plan plan_tf32(const matmul_problem& p, const device_traits& device) {
     const operand_copies copies = copies_of(p, true);
     const bool is_turned = !has_tensor_columns(p.b, copies.b);
     const planning x(p, device, is_turned);
-    plan result = x.cheapest(tf32_tiles, x.costs.tf32, [&](const tile_shape& tile, const tile_cost& cost) {
-        const std::int64_t height = std::int64_t{tile.m} * tile.cluster, low = x.m % height,
+    plan result = x.cheapest(tf32_tiles, x.costs.tf32, [&](const matmul_tile& tile, const tile_cost& cost) {
+        const std::int64_t height = std::int64_t{tile.m} * tile.blocks, low = x.m % height,
                            narrow = x.n % tile.n;
         plan of_tile = x.streamed(tile, cost);
         of_tile.low_last = 64 < height && 0 < low && 2 * low <= height;

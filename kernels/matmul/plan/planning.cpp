@@ -48,11 +48,11 @@ operand_copies copies_of(const matmul_problem& p, bool along_k) {
     return copies;
 }
 
-plan lay_out_tiles(const tile_shape& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
+plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
                    std::int64_t k, std::int64_t batches, int places) {
     plan result;
     result.batches = batches;
-    result.down = divide_up(m, std::int64_t{tile.m} * tile.cluster);
+    result.down = divide_up(m, std::int64_t{tile.m} * tile.blocks);
     result.across = divide_up(n, tile.n);
     result.steps = divide_up(k, step_k);
     result.whole = batches * result.down * result.across;
@@ -72,22 +72,22 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
       read_us(static_cast<double>(of.batches) * static_cast<double>(k) *
               static_cast<double>((m + n) * of.a.element_bytes) / costs.memory_bytes_per_us) {}
 
-plan planning::whole(const tile_shape& tile, const tile_cost& cost) const {
-    plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.cluster);
+plan planning::whole(const matmul_tile& tile, const tile_cost& cost) const {
+    plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.blocks);
     // Few multiprocessors do not reach the memory's rate.
-    const double busy = static_cast<double>(result.workers) * tile.cluster / device.sm_count;
+    const double busy = static_cast<double>(result.workers) * tile.blocks / device.sm_count;
     const double slower = std::max(1.0, costs.busy_at_memory_rate / busy);
     result.us = std::max(result.us, cost.around_us + read_us * slower);
     return result;
 }
 
-plan planning::streamed(const tile_shape& tile, const tile_cost& cost) const {
+plan planning::streamed(const matmul_tile& tile, const tile_cost& cost) const {
     plan result = whole(tile, cost);
     if (!problem.has_workspace) return result;
     const std::int64_t tiles = result.whole;
-    const int workers = std::max(1, device.sm_count / tile.cluster);
+    const int workers = std::max(1, device.sm_count / tile.blocks);
     const std::int64_t rest = tiles % workers;
-    const int warpgroups = tile.cluster * tile.m / 64;  // each draws its own tickets
+    const int warpgroups = tile.blocks * tile.m / 64;  // each draws its own tickets
     const auto streams =
         static_cast<int>(std::min({std::int64_t{workers}, rest * result.steps / cost.min_steps,
                                    (max_tickets / warpgroups - rest) / 2}));
@@ -108,7 +108,7 @@ plan planning::streamed(const tile_shape& tile, const tile_cost& cost) const {
     result.whole = tiles - rest;
     result.streams = streams;
     result.sums_bytes =
-        std::int64_t{2} * streams * tile.cluster * tile.m * tile.n * std::int64_t{sizeof(float)};
+        std::int64_t{2} * streams * tile.blocks * tile.m * tile.n * std::int64_t{sizeof(float)};
     return result;
 }
 

@@ -11,7 +11,7 @@
 namespace heddle::kernels::matmul {
 
 /// Tiles that are done one after another by `places` blocks, or clusters of them, side by side.
-plan lay_out_tiles(const tile_shape& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
+plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
                    std::int64_t k, std::int64_t batches, int places);
 
 /// What a rung that reads A and B by the tensor memory accelerator has copied before it: what that cannot read and, where one
@@ -38,9 +38,9 @@ struct planning {
     planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
 
     /// Whole tiles, in rounds.
-    plan whole(const tile_shape& tile, const tile_cost& cost) const;
+    plan whole(const matmul_tile& tile, const tile_cost& cost) const;
     /// Whole rounds of tiles and, where that is faster and there is a workspace, the rest streamed (stream-K).
-    plan streamed(const tile_shape& tile, const tile_cost& cost) const;
+    plan streamed(const matmul_tile& tile, const tile_cost& cost) const;
     /// Tiles of blocks of FFMAs; with `may_share` and where that is faster, whole rounds of these and the rest in as many
     /// parts as fill a round.
     plan blocks(const block_tile& tile, const block_cost& cost, bool may_share) const;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <heddle/matmul.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -7,45 +9,42 @@
 /// The tiles of C that kernels are built for. What each costs stands in tuning/.
 namespace heddle::kernels::matmul {
 
-/// A tile of the kernels whose blocks go from tile to tile.
-struct tile_shape {
-    int m;            ///< of a block
-    int n;            ///< of a block
-    int cluster = 1;  ///< blocks, one below the other, that share their B
-};
+// Of the kernels whose blocks go from tile to tile.
+
 inline constexpr int step_k = 64;
 
-inline constexpr std::array persistent_tiles = {tile_shape{128, 256}, tile_shape{128, 128},
-                                                tile_shape{64, 128}, tile_shape{64, 64}};
-inline constexpr std::array multicast_tiles = {tile_shape{128, 256, 2}, tile_shape{128, 192, 2},
-                                               tile_shape{128, 160, 2}, tile_shape{64, 128, 2}};
-inline constexpr std::array fused_tiles = {tile_shape{128, 256}, tile_shape{128, 128}, tile_shape{64, 128}};
+inline constexpr std::array persistent_tiles = {matmul_tile{128, 256}, matmul_tile{128, 128},
+                                                matmul_tile{64, 128}, matmul_tile{64, 64}};
+inline constexpr std::array multicast_tiles = {matmul_tile{128, 256, 2}, matmul_tile{128, 192, 2},
+                                               matmul_tile{128, 160, 2}, matmul_tile{64, 128, 2}};
+inline constexpr std::array fused_tiles = {matmul_tile{128, 256}, matmul_tile{128, 128},
+                                           matmul_tile{64, 128}};
 /// Two of persistent_tiles: the places there.
 inline constexpr std::array<std::size_t, 2> grouped_tiles = {0, 2};
 /// Where A alone lies along k, they are tiles of C^T.
-inline constexpr std::array tf32_tiles = {tile_shape{128, 256}, tile_shape{128, 192},   tile_shape{128, 128},
-                                          tile_shape{64, 128},  tile_shape{64, 128, 2}, tile_shape{64, 64}};
+inline constexpr std::array tf32_tiles = {matmul_tile{128, 256},   matmul_tile{128, 192},
+                                          matmul_tile{128, 128},   matmul_tile{64, 128},
+                                          matmul_tile{64, 128, 2}, matmul_tile{64, 64}};
 inline constexpr int tf32_k = 32;             ///< of a step
 inline constexpr int tf32_with_function = 2;  ///< the tile that takes a user's function
 inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
-inline constexpr std::array bf16x6_tiles = {tile_shape{128, 128}, tile_shape{128, 128, 2},
-                                            tile_shape{128, 128}};
+inline constexpr std::array bf16x6_tiles = {matmul_tile{128, 128}, matmul_tile{128, 128, 2},
+                                            matmul_tile{128, 128}};
 /// Its kernels: boxes that the tensor memory accelerator loads, by one block or a pair; elements, loaded one by one.
 inline constexpr std::size_t bf16x6_boxes = 0, bf16x6_pairs = 1, bf16x6_elements = 2;
-inline constexpr tile_shape fp16x3_tile{128, 192};
+inline constexpr matmul_tile fp16x3_tile{128, 192};
 
 /// A tile of the kernels that multiply by FFMA, one to a block.
-struct block_tile {
-    int m;
-    int n;
+struct block_tile : matmul_tile {
     int blocks_per_sm;
     int shared_bytes = 0;  ///< of a block, beyond what every device has
 };
-inline constexpr std::array pipelined_tiles = {
-    block_tile{128, 128, 2, 66 << 10}, block_tile{64, 128, 1, 128 << 10}, block_tile{32, 64, 1, 64 << 10}};
+inline constexpr std::array pipelined_tiles = {block_tile{{128, 128}, 2, 66 << 10},
+                                               block_tile{{64, 128}, 1, 128 << 10},
+                                               block_tile{{32, 64}, 1, 64 << 10}};
 inline constexpr int max_adders = 32;  ///< threads that add up a place of split_k's parts
-inline constexpr block_tile tma_pipelined_tile{128, 128, 2};
-inline constexpr block_tile warp_tiled_tile{128, 128, 2};
+inline constexpr block_tile tma_pipelined_tile{{128, 128}, 2};
+inline constexpr block_tile warp_tiled_tile{{128, 128}, 2};
 inline constexpr int tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;
 
 /// A tile of the kernels whose blocks share tiles of C along k: 64 high.
