@@ -179,6 +179,7 @@ template <class T>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
     trial t;
+    t.is_in_place = p.in_place;
     t.reset = [p, o] {
         if (p.in_place)
             o->inputs.back().fill(p.seed + p.inputs() - 1, {-4, 4, 0});
