@@ -197,7 +197,8 @@ trial prepare(const problem<T>& p) {
         bounds.push_back(bound);
     }
     t.wrong = [o, places, values, bounds](double slack) {
-        return mismatch(o->result().view(), places, values, bounds, slack);
+        const std::string wrong = mismatch(o->result().view(), places, values, bounds, slack);
+        return wrong.empty() && o->y ? o->y->changed_gap() : wrong;
     };
     return t;
 }
