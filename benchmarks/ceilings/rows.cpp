@@ -155,19 +155,23 @@ detail::measurement time_of_launches() {
 
 /// Between pinned memory and the device's; only what passes between them is counted.
 void pinned_rows() {
-    constexpr std::int64_t bytes = std::int64_t{1} << 28;
-    device_row({"ceiling/pinned_to_device", 0, bytes}, "heddle", temperature::cold, [] {
-        return [source = pinned_buffer<std::byte>(bytes),
-                destination = device_buffer<std::byte>(bytes, stream())]() mutable {
-            copy(source, destination, stream());
-        };
-    });
-    device_row({"ceiling/pinned_to_host", bytes, 0}, "heddle", temperature::cold, [] {
-        return [source = random_on_device<std::uint8_t>(bytes),
-                destination = pinned_buffer<std::uint8_t>(bytes)]() mutable {
-            copy(source, destination, stream());
-        };
-    });
+    for (const std::int64_t bytes : {1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28}) {
+        const auto moved = static_cast<double>(bytes);
+        device_row({fmt::format("ceiling/pinned_to_device/{}", bytes), 0, moved}, "heddle", temperature::cold,
+                   [bytes] {
+                       return [source = pinned_buffer<std::byte>(bytes),
+                               destination = device_buffer<std::byte>(bytes, stream())]() mutable {
+                           copy(source, destination, stream());
+                       };
+                   });
+        device_row({fmt::format("ceiling/pinned_to_host/{}", bytes), moved, 0}, "heddle", temperature::cold,
+                   [bytes] {
+                       return [source = random_on_device<std::uint8_t>(bytes),
+                               destination = pinned_buffer<std::uint8_t>(bytes)]() mutable {
+                           copy(source, destination, stream());
+                       };
+                   });
+    }
 }
 
 /// No ceiling: what rows of the headline stand beside that have no peer.

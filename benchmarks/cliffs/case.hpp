@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace heddle::bench::cliffs {
@@ -18,6 +17,8 @@ struct peer {
     std::function<void()> call;
     /// What it computes is what heddle computes, in the same place: `wrong` says whether it does.
     bool is_checked = true;
+    /// It is no vendor's call of the operation, but another's of about as much work. It counts where no vendor's is usable.
+    bool is_stand_in = false;
 };
 
 /// A case with its operands in device memory, which the functions own. All work is on stream().
@@ -26,17 +27,22 @@ struct trial {
     std::function<void()> reset;
     /// heddle's plain call, with the workspace that it asks for.
     std::function<void()> call;
+    /// A call reads what it writes, so that reset() is due before each.
+    bool is_in_place = false;
     std::vector<peer> peers;
+    /// Of peers that are not among them, each with its reason.
+    std::vector<std::string> refusals;
     /// What is wrong with the result of one call since reset(), by errors of more than `slack` times the bound; empty where
     /// nothing is. Waits for the stream.
     std::function<std::string(double slack)> wrong;
 
     /// Adds the peer that `make` returns the call of, if it returns: libraries may be missing, or refuse a problem.
     template <class Make>
-    void add_peer(std::string name, Make make, bool is_checked = true) {
+    void add_peer(const std::string& name, Make make, bool is_checked = true, bool is_stand_in = false) {
         try {
-            peers.push_back({std::move(name), make(), is_checked});
-        } catch (const std::exception&) {
+            peers.push_back({name, make(), is_checked, is_stand_in});
+        } catch (const std::exception& error) {
+            refusals.push_back(name + " cannot do it: " + error.what());
         }
     }
 };

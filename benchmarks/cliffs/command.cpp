@@ -11,6 +11,7 @@
 #include "benchmarks/support/peers.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/device.hpp>
+#include <heddle/error.hpp>
 #include <heddle/memory_pool.hpp>
 
 #include <CLI/CLI.hpp>
@@ -114,6 +115,7 @@ json json_of(const outcome& of) {
     }
     result["wrong"] = of.wrong.empty() ? json() : json(of.wrong);
     result["notes"] = of.notes;
+    result["refusals"] = of.refusals;
     return result;
 }
 
@@ -173,6 +175,8 @@ void run_cases(const request& r) {
                 trim_memory();
             } catch (const lost_device& error) {
                 lost = error.what();
+            } catch (const cuda_error& error) {  // trimming fails on a lost device alone
+                lost = fmt::format("{}: {}", to_string(id), error.what());
             }
             progress.end(true);
         }
@@ -181,9 +185,10 @@ void run_cases(const request& r) {
         std::fflush(stdout);
         outcomes.insert(outcomes.end(), of_family.begin(), of_family.end());
     }
-    const bool is_complete = lost.empty() && !was_interrupted();
-    if (file) file->write(record_of(r, outcomes, is_complete));
-    if (!lost.empty()) throw std::runtime_error(fmt::format("the GPU failed in {}", lost));
+    if (!lost.empty())
+        throw std::runtime_error(
+            fmt::format("the GPU is lost, in {}{}", lost, file ? "; no record is written" : ""));
+    if (file) file->write(record_of(r, outcomes, !was_interrupted()));
     if (is_any_wrong(outcomes)) throw CLI::RuntimeError(failed);
     if (was_interrupted()) throw CLI::RuntimeError(interrupted);
 }
@@ -195,20 +200,25 @@ void add_cliffs(CLI::App& program) {
     const auto given = std::make_shared<cliffs::request>();
     CLI::App* const command = program.add_subcommand(
         "cliffs", "Draw problems from a seed and find those where the vendor is faster");
-    command
-        ->add_option("--only", given->only,
-                     fmt::format("a family, more than once too: {}", fmt::join(cliffs::family_names(), ", ")))
-        ->type_name("FAMILY")
-        ->allow_extra_args(false);
-    const CLI::Option* const seed =
+    CLI::Option* const only = command
+                                  ->add_option("--only", given->only,
+                                               fmt::format("a family, more than once too: {}",
+                                                           fmt::join(cliffs::family_names(), ", ")))
+                                  ->type_name("FAMILY")
+                                  ->allow_extra_args(false);
+    CLI::Option* const seed =
         command->add_option("--seed", given->seed,
                             "what problems are drawn from; where it is not given, one is drawn, and printed");
-    command->add_option("--count", given->count, "problems of each family")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    command->add_option("--case", given->repeated, "repeat one, as matmul:12345:17")->type_name("CASE");
-    command->add_option("-o,--output", given->output, "a record of all cases, JSON")->type_name("FILE");
-    command->add_flag("--list", given->list, "print the problems and run none; needs no GPU");
+    CLI::Option* const count = command->add_option("--count", given->count, "problems of each family")
+                                   ->check(CLI::Range(1, 100000))
+                                   ->capture_default_str();
+    CLI::Option* const output =
+        command->add_option("-o,--output", given->output, "a record of all cases, JSON")->type_name("FILE");
+    CLI::Option* const repeated =
+        command->add_option("--case", given->repeated, "repeat one, as matmul:12345:17")->type_name("CASE");
+    for (CLI::Option* const other : {only, seed, count, output}) repeated->excludes(other);
+    command->add_flag("--list", given->list, "print the problems and run none; needs no GPU")
+        ->excludes(output);
     command->callback([given, seed] {
         if (seed->count() == 0) given->seed = std::random_device{}();
         if (given->list)

@@ -80,7 +80,7 @@ void add_npp_stencil(trial& t, const filter_problem<From, float>& p,
     };
     const auto add_all = [&](auto make_x, auto make_y, auto make_laplacian) {
         t.add_peer(
-            npp_name("npp", p.images),
+            npp_name(of_bytes ? "npp, int16" : "npp", p.images),
             [&]() -> std::function<void()> {
                 need_whole_pixels(p.images);
                 if (p.op == filter_operation::sobel_x) return add(make_x());

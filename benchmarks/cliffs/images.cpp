@@ -134,6 +134,8 @@ std::vector<std::int64_t> draw_extents(drawing& d, image_shape& s, bool is_batch
                                        const std::function<bool(const image_shape&)>& fits) {
     // NPP and OpenCV count in 32 bits.
     constexpr std::int64_t most_extent = std::int64_t{1} << 24;
+    // NPP takes a call an image: of more, the host's time would show.
+    constexpr std::int64_t most_images = 16;
     const auto with = [&s](std::span<const std::int64_t> e) {
         image_shape tried = s;
         tried.width = e[0];
@@ -143,7 +145,7 @@ std::vector<std::int64_t> draw_extents(drawing& d, image_shape& s, bool is_batch
     };
     const auto extents = d.extents(is_batch ? 3 : 2, [&](auto e) {
         return std::ranges::all_of(e, [](std::int64_t extent) { return extent <= most_extent; }) &&
-               fits(with(e));
+               (e.size() < 3 || e[2] <= most_images) && fits(with(e));
     });
     s = with(extents);
     return extents;

@@ -130,7 +130,7 @@ std::function<std::string(double)> check_of(const std::shared_ptr<image_operands
                                          as_double(actual[i]), values[i].value, slack * values[i].bound);
             if (!wrong.empty()) return wrong;
         }
-        return {};
+        return o->destination.changed_gap();
     };
 }
 

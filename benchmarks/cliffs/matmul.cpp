@@ -76,6 +76,7 @@ template <class Out, class In>
 trial prepare(const product_problem<Out, In>& p) {
     const auto o = std::make_shared<product_operands<Out, In>>(p);
     trial t;
+    t.is_in_place = p.beta != 0;
     t.reset = [p, o] { p.beta == 0 ? o->c.all.poison() : o->c.all.fill(p.seed + 2, product_elements); };
     t.call = [p, o] { run(p, *o); };
     t.wrong = check_of(p, o);

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace heddle::bench::cliffs {
@@ -16,6 +18,26 @@ std::uint64_t mixed(std::uint64_t bits) {
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
     return bits ^ (bits >> 31);
+}
+
+/// The first two, the last two, or beside a multiple of 64, where tiles end.
+std::int64_t edge(std::int64_t extent, std::uint64_t bits) {
+    const auto below = [&bits](std::int64_t count) {
+        const auto all = static_cast<std::uint64_t>(count);
+        const auto number = static_cast<std::int64_t>(bits % all);
+        bits /= all;
+        return number;
+    };
+    constexpr std::int64_t tile = 64;
+    const std::int64_t kind = below(8);
+    std::int64_t at = 0;
+    if (kind < 2)
+        at = kind;
+    else if (kind < 4)
+        at = extent + 1 - kind;  // kinds 2 and 3: the last and the one before
+    else
+        at = below(3) - 1 + tile * below(extent / tile + 1);
+    return std::clamp<std::int64_t>(at, 0, extent - 1);
 }
 
 }  // namespace
@@ -38,6 +60,33 @@ void operand<T>::poison() {
     fill_bytes(elements_, std::byte{0xff}, stream());
 }
 
+template <class T>
+std::string operand<T>::changed_gap() const {
+    const std::int64_t lines = lie_.column_major ? cols_ : rows_, length = lie_.column_major ? rows_ : cols_;
+    const std::int64_t used = (length - 1) * lie_.step + 1, line = length * lie_.step + lie_.padding;
+    std::set<std::int64_t> places;
+    for (std::int64_t at = 0; at < std::min<std::int64_t>(lie_.offset, 16); ++at)
+        places.insert(lie_.offset - 1 - at);
+    constexpr std::int64_t looked_at = 16;
+    for (std::int64_t i = 0; i < std::min(lines, looked_at); ++i) {
+        const std::int64_t number = i % 2 == 0 ? i / 2 : lines - 1 - i / 2;
+        const std::int64_t begin = lie_.offset + number * line, end = begin + line;
+        for (const std::int64_t at : {begin + 1, begin + used - 2})
+            if (lie_.step > 1 && length > 1) places.insert(at);
+        for (const std::int64_t at : {begin + used, begin + used + 1, end - 2, end - 1})
+            if (at >= begin + used && at < end) places.insert(at);
+    }
+    const std::vector<std::int64_t> all(places.begin(), places.end());
+    const std::vector<T> found = gathered(elements_.data(), all);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto bytes = std::as_bytes(std::span(&found[i], 1));
+        if (!std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0xff}; }))
+            return fmt::format("what lies beside the result was written, {} elements from its first",
+                               all[i] - lie_.offset);
+    }
+    return {};
+}
+
 std::vector<place> sampled_places(std::int64_t rows, std::int64_t cols, std::uint64_t seed,
                                   std::int64_t most) {
     std::vector<place> places;
@@ -49,12 +98,17 @@ std::vector<place> sampled_places(std::int64_t rows, std::int64_t cols, std::uin
     std::set<std::pair<std::int64_t, std::int64_t>> taken;
     for (const std::int64_t row : {std::int64_t{0}, rows - 1})
         for (const std::int64_t col : {std::int64_t{0}, cols - 1}) taken.emplace(row, col);
-    while (static_cast<std::int64_t>(taken.size()) < most) {
-        const std::uint64_t bits = mixed(seed += 0x9e3779b97f4a7c15);
-        const std::uint64_t more = mixed(bits);
-        taken.emplace(static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(rows)),
-                      static_cast<std::int64_t>(more % static_cast<std::uint64_t>(cols)));
-    }
+    const auto bits = [&seed] { return mixed(seed += 0x9e3779b97f4a7c15); };
+    const auto any = [&bits](std::int64_t extent) {
+        return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(extent));
+    };
+    const auto taken_at = [&](bool row_edge, bool col_edge) {
+        const std::int64_t row = row_edge ? edge(rows, bits()) : any(rows);
+        taken.emplace(row, col_edge ? edge(cols, bits()) : any(cols));
+    };
+    for (std::int64_t i = 0; static_cast<std::int64_t>(taken.size()) < most / 2; ++i)
+        taken_at(i % 3 != 0, i % 3 != 1);
+    while (static_cast<std::int64_t>(taken.size()) < most) taken_at(false, false);
     for (const auto& [row, col] : taken) places.push_back({row, col});
     return places;
 }

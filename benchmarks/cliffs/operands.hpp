@@ -54,6 +54,9 @@ class operand {
     }
     /// Makes each byte 0xff: NaN, or -1.
     void poison();
+    /// What is wrong with the elements between those of the matrix and before it, some of which are looked at: poison() was
+    /// the last to write them.
+    [[nodiscard]] std::string changed_gap() const;
 
     [[nodiscard]] T* data() { return elements_.data() + lie_.offset; }
     [[nodiscard]] matrix_view<T> view() {
@@ -73,7 +76,8 @@ struct place {
     std::int64_t row, col;
 };
 
-/// The corners of a matrix and others, 64 at most; all of a smaller one.
+/// Of a matrix the corners, others at its edges and beside multiples of 64 (half of all), and others anywhere: `most` of them;
+/// all of a smaller one.
 std::vector<place> sampled_places(std::int64_t rows, std::int64_t cols, std::uint64_t seed,
                                   std::int64_t most = 64);
 

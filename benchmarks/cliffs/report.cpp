@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <string>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -28,7 +30,7 @@ void print_kind(const std::vector<outcome>& outcomes, bool of_stand_ins) {
     fmt::print(
         "  {} beside {}: geometric mean {:.2f}; below 0.8: {:.1f} %, below 0.95: {:.1f} %, below 1: {:.1f} "
         "%\n",
-        s.cases, of_stand_ins ? "a copy of as many bytes, as no vendor has a call" : "a vendor's call",
+        s.cases, of_stand_ins ? "a stand-in, as no vendor's call was usable" : "a vendor's call",
         s.geometric_mean, 100 * s.below_80, 100 * s.below_95, 100 * s.below_100);
     fmt::print("    {:>5}  {:>10}  {:>10}  {:<20}  {}\n", "ratio", "heddle us", "peer us", "peer", "case");
     const std::vector<outcome> sorted = timed(outcomes, of_stand_ins);
@@ -70,6 +72,11 @@ void print_family(std::string_view family, const std::vector<outcome>& outcomes)
         for (const std::string& note : of.notes)
             fmt::print("  note   {}  --case {}\n", note, to_string(of.id));
     }
+    std::map<std::string, std::size_t> refusals;
+    for (const outcome& of : outcomes)
+        for (const std::string& refusal : of.refusals) ++refusals[refusal];
+    for (const auto& [refusal, cases] : refusals)
+        fmt::print("  note   {} ({} case{})\n", refusal, cases, cases == 1 ? "" : "s");
 }
 
 void print_case(const outcome& of) {
@@ -77,10 +84,11 @@ void print_case(const outcome& of) {
     if (of.wrong.empty())
         fmt::print("  heddle {:.2f} us, {} {:.2f} us, ratio {:.2f}{}\n", of.seconds * to_us, of.peer,
                    of.peer_seconds * to_us, ratio_of(of),
-                   of.is_stand_in ? "; no vendor has a call: the copy is of as many bytes" : "");
+                   of.is_stand_in ? "; a stand-in, as no vendor's call was usable" : "");
     else
         fmt::print("  WRONG  {}\n", of.wrong);
-    for (const std::string& note : of.notes) fmt::print("  note   {}\n", note);
+    for (const auto& notes : {of.notes, of.refusals})
+        for (const std::string& note : notes) fmt::print("  note   {}\n", note);
 }
 
 }  // namespace heddle::bench::cliffs

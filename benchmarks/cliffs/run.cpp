@@ -1,11 +1,11 @@
 #include "benchmarks/cliffs/run.hpp"
 
 #include "benchmarks/support/kernels.hpp"
+#include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "benchmarks/support/timing.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
-#include <heddle/device.hpp>
-#include <heddle/stream.hpp>
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -18,7 +18,9 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
@@ -35,37 +37,16 @@ constexpr seconds slow_peer{0.3};
 constexpr double many_times = 10;
 /// Peers sum in other orders, and approximate functions: only what is wired wrongly is off by more.
 constexpr double slack_of_peers = 64;
-/// In which the host enqueues a call and its events.
-constexpr std::chrono::microseconds enqueue_time{60};
 
 void synchronize(const std::string& who) {
     if (const cudaError_t status = cudaStreamSynchronize(stream().get()); status != cudaSuccess)
         throw lost_device(fmt::format("{}: {}", who, cudaGetErrorString(status)));
 }
 
-/// Reads what is not written again, as rows' timing does.
-void flush_l2() {
-    static const device_buffer<std::byte> zeros = [] {
-        device_buffer<std::byte> scratch(4 * static_cast<std::int64_t>(traits_of(current_device()).l2_bytes),
-                                         stream());
-        fill_zero(scratch, stream());
-        return scratch;
-    }();
-    read(zeros.data(), static_cast<std::int64_t>(zeros.size()), stream());
-}
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 /// The median of each call's cold times. The calls take turns.
-std::vector<double> time_in_turn(const std::vector<std::function<void()>>& calls) {
-    struct interval {
-        event start, stop;
-    };
+std::vector<double> time_in_turn(const trial& t, const std::vector<std::function<void()>>& calls) {
     static std::deque<interval> intervals;
+    t.reset();
     while (intervals.size() < calls.size()) intervals.emplace_back();
 
     std::vector<std::vector<double>> times(calls.size());
@@ -73,6 +54,7 @@ std::vector<double> time_in_turn(const std::vector<std::function<void()>>& calls
     for (std::size_t round = 0; round < most_rounds; ++round) {
         for (std::size_t turn = 0; turn < calls.size(); ++turn) {
             const std::size_t who = (turn + round) % calls.size();
+            if (t.is_in_place) t.reset();  // else values run away
             flush_l2();
             spin(enqueue_time, stream());
             intervals[who].start.record(stream());
@@ -81,7 +63,7 @@ std::vector<double> time_in_turn(const std::vector<std::function<void()>>& calls
         }
         synchronize("timing");
         for (std::size_t who = 0; who < calls.size(); ++who)
-            times[who].push_back(seconds(elapsed(intervals[who].start, intervals[who].stop)).count());
+            times[who].push_back(intervals[who].length().count());
         const seconds taken = clock::now() - begin;
         if (taken > long_round) break;
         if (round + 1 >= least_rounds && taken > budget_a_call * static_cast<double>(calls.size())) break;
@@ -94,10 +76,10 @@ std::vector<double> time_in_turn(const std::vector<std::function<void()>>& calls
 /// A copy that reads and writes as many bytes in all.
 peer copy_of(double bytes) {
     const auto half_of_them = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes / 2));
-    const auto from = std::make_shared<device_buffer<std::byte>>(half_of_them, stream());
-    const auto to = std::make_shared<device_buffer<std::byte>>(half_of_them, stream());
-    fill_zero(*from, stream());
-    return {"copy", [from, to] { heddle::copy(*from, *to, stream()); }, false};
+    const auto from =
+        std::make_shared<device_buffer<std::uint8_t>>(random_on_device<std::uint8_t>(half_of_them));
+    const auto to = std::make_shared<device_buffer<std::uint8_t>>(half_of_them, stream());
+    return {"copy", [from, to] { heddle::copy(*from, *to, stream()); }, false, true};
 }
 
 /// Runs one call on a fresh result. What is wrong with it.
@@ -113,7 +95,7 @@ std::string check_call(const trial& t, const std::function<void()>& call, double
 }
 
 /// The peers that can do it and are not far too slow.
-std::vector<peer> usable_peers(const trial& t, seconds heddle_took, std::vector<std::string>& notes) {
+std::vector<peer> usable_peers(const trial& t, seconds heddle_took, outcome& result) {
     std::vector<peer> usable;
     for (const peer& p : t.peers) {
         try {
@@ -121,20 +103,60 @@ std::vector<peer> usable_peers(const trial& t, seconds heddle_took, std::vector<
             const double slack = p.is_checked ? slack_of_peers : 0;
             const std::string wrong = check_call(t, p.call, slack, p.name, taken);
             if (!wrong.empty()) {
-                notes.push_back(fmt::format("{} computes something else: {}", p.name, wrong));
+                result.notes.push_back(fmt::format("{} computes something else: {}", p.name, wrong));
                 continue;
             }
             const auto is_slow = [&] { return taken > slow_peer && taken > heddle_took * many_times; };
             if (is_slow()) (void)check_call(t, p.call, 0, p.name, taken);  // the first call loads the library
-            if (!is_slow()) usable.push_back(p);
+            if (is_slow())
+                result.refusals.push_back(
+                    fmt::format("{} takes {:.2g} s: it is not timed", p.name, taken.count()));
+            else
+                usable.push_back(p);
         } catch (const lost_device&) {
             throw;
-        } catch (const std::exception&) {  // it refuses the problem
+        } catch (const std::exception& error) {
             (void)cudaGetLastError();
             synchronize(p.name);
+            result.refusals.push_back(fmt::format("{} cannot do it: {}", p.name, error.what()));
         }
     }
     return usable;
+}
+
+/// Fills in the times, and the fastest peer of those that count.
+void time_case(const trial& t, double bytes, std::vector<peer> peers, outcome& result) {
+    result.is_stand_in = std::ranges::all_of(peers, &peer::is_stand_in);
+    if (!result.is_stand_in) std::erase_if(peers, [](const peer& p) { return p.is_stand_in; });
+    if (peers.empty()) peers.push_back(copy_of(bytes));
+    std::vector<std::function<void()>> calls{t.call};
+    for (const peer& p : peers) calls.push_back(p.call);
+    const std::vector<double> times = time_in_turn(t, calls);
+    const auto best = std::min_element(times.begin() + 1, times.end());
+    result.seconds = times.front();
+    result.peer_seconds = *best;
+    result.peer = peers[static_cast<std::size_t>(best - times.begin() - 1)].name;
+}
+
+outcome run(const case_id& id, const drawn_case& drawn) {
+    outcome result{.id = id, .words = drawn.words};
+    std::string_view what = "failed";
+    try {
+        const trial t = drawn.prepare();
+        result.refusals = t.refusals;
+        seconds heddle_took{};
+        result.wrong = check_call(t, t.call, 1, "heddle", heddle_took);
+        if (!result.wrong.empty()) return result;
+        what = "could not be timed beside its peers";
+        time_case(t, drawn.bytes, usable_peers(t, heddle_took, result), result);
+    } catch (const lost_device&) {
+        throw;
+    } catch (const std::exception& error) {
+        (void)cudaGetLastError();
+        synchronize(error.what());
+        result.wrong = fmt::format("{}: {}", what, error.what());
+    }
+    return result;
 }
 
 }  // namespace
@@ -148,33 +170,11 @@ double ratio_of(const outcome& of) {
 
 outcome run_case(const case_id& id) {
     const drawn_case drawn = draw_case(id);
-    outcome result{.id = id, .words = drawn.words};
-    trial t;
-    seconds heddle_took{};
     try {
-        t = drawn.prepare();
-        result.wrong = check_call(t, t.call, 1, "heddle", heddle_took);
+        return run(id, drawn);
     } catch (const lost_device& error) {
         throw lost_device(fmt::format("{} ({}): {}", to_string(id), drawn.words, error.what()));
-    } catch (const std::exception& error) {
-        result.wrong = fmt::format("failed: {}", error.what());
-        (void)cudaGetLastError();
-        synchronize(to_string(id));
     }
-    if (!result.wrong.empty()) return result;
-
-    std::vector<peer> peers = usable_peers(t, heddle_took, result.notes);
-    result.is_stand_in = peers.empty();
-    if (result.is_stand_in) peers.push_back(copy_of(drawn.bytes));
-    std::vector<std::function<void()>> calls{t.call};
-    for (const peer& p : peers) calls.push_back(p.call);
-    t.reset();
-    const std::vector<double> times = time_in_turn(calls);
-    const auto best = std::min_element(times.begin() + 1, times.end());
-    result.seconds = times.front();
-    result.peer_seconds = *best;
-    result.peer = peers[static_cast<std::size_t>(best - times.begin() - 1)].name;
-    return result;
 }
 
 }  // namespace heddle::bench::cliffs

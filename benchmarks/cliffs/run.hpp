@@ -15,12 +15,14 @@ struct outcome {
     double seconds = 0;       ///< of heddle's call, cold
     std::string peer = {};    ///< the fastest
     double peer_seconds = 0;  ///< of its call
-    /// No vendor's call could do it: the peer is a copy of as many bytes.
+    /// No vendor's call was usable: the peer is a copy of as many bytes, or a vendor's call of about as much work.
     bool is_stand_in = false;
-    /// What is wrong with heddle's result, or why its call failed; nothing is timed then.
+    /// What is wrong with heddle's result, or why the case failed; nothing is timed then.
     std::string wrong = {};
     /// Peers that compute something else, which is a mistake here: they are left out.
     std::vector<std::string> notes = {};
+    /// Peers that cannot do it or are far too slow, each with its reason.
+    std::vector<std::string> refusals = {};
 };
 
 /// The peer's time over heddle's. Below 5 us the difference counts: within 1 us is level.

@@ -1,9 +1,11 @@
 #include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/cliffs/report.hpp"
 #include "benchmarks/cliffs/run.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 #include <set>
 #include <utility>
@@ -71,6 +73,26 @@ TEST(cliffs_report, places_are_the_corners_and_others) {
         for (const std::int64_t col : {0, 2999}) EXPECT_TRUE(found.contains({row, col}));
     EXPECT_EQ(sampled_places(3, 5, 5).size(), 15);
     EXPECT_EQ(sampled_places(1, 100, 5).size(), 64);
+    EXPECT_EQ(sampled_places(65, 1, 5).size(), 64);
+    EXPECT_EQ(sampled_places(2, 33, 5).size(), 64);
+}
+
+TEST(cliffs_report, half_of_the_places_are_at_edges) {
+    constexpr std::int64_t rows = std::int64_t{1} << 24, cols = 10001;
+    const auto is_edge = [](std::int64_t at, std::int64_t extent) {
+        return at < 2 || at >= extent - 2 || (at + 1) % 64 <= 2;
+    };
+    int edges = 0;
+    for (const place& at : sampled_places(rows, cols, 7))
+        edges += is_edge(at.row, rows) || is_edge(at.col, cols) ? 1 : 0;
+    EXPECT_GE(edges, 32);
+}
+
+TEST(cliffs_report, error_of_many_additions_grows_as_their_root) {
+    constexpr double u = 0x1p-24;
+    EXPECT_DOUBLE_EQ(error_of_additions(10, u), 10 * u / (1 - 10 * u));
+    EXPECT_DOUBLE_EQ(error_of_additions(1 << 20, u), 16 * 1024 * u);
+    EXPECT_DOUBLE_EQ(error_of_additions(1 << 26, u), 16 * 8192 * u);
 }
 
 }  // namespace

@@ -119,12 +119,6 @@ class session {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 double outcome::median_us() const {
     return median(us);
 }

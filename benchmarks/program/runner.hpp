@@ -2,6 +2,7 @@
 
 #include "benchmarks/program/selection.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "benchmarks/support/timing.hpp"
 
 #include <cstdint>
 #include <stdexcept>
@@ -22,8 +23,6 @@ struct outcome {
     /// Half the range of the repetitions, as a share of the median.
     [[nodiscard]] double spread() const;
 };
-
-double median(std::vector<double> values);
 
 struct run_result {
     std::vector<outcome> outcomes;  ///< of the rows that ran, in the order of the rows

@@ -1,8 +1,7 @@
 #include "benchmarks/support/rows.hpp"
 
 #include "benchmarks/support/kernels.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
+#include "benchmarks/support/timing.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
@@ -61,17 +60,6 @@ constexpr std::int64_t most_hot_calls = 2000;
 /// Fewer than a stream holds: none of them waits for the device.
 constexpr std::int64_t calls_a_batch = 200;
 
-/// The device is kept busy this long before a cold call, so that the host has enqueued the call and both
-/// events when the first event is reached: the time between them has no share of the host's.
-constexpr std::chrono::microseconds enqueue_time{60};
-
-struct interval {
-    event start;
-    event stop;
-
-    [[nodiscard]] seconds length() const { return elapsed(start, stop); }
-};
-
 /// Not stream_ref::wait(), which does nothing where a host compiler builds it (CCCL 3.0.1).
 void synchronize() {
     check(cudaStreamSynchronize(stream().get()));
@@ -79,24 +67,6 @@ void synchronize() {
 
 std::int64_t calls_within(seconds budget, seconds call, std::int64_t most) {
     return std::clamp(static_cast<std::int64_t>(budget / call), std::int64_t{1}, most);
-}
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
-/// Reads what is not written again: a flush by writing would leave L2 full of lines whose way to memory the
-/// timed call then waits for.
-void flush_l2() {
-    static const device_buffer<std::byte> zeros = [] {
-        device_buffer<std::byte> scratch(4 * static_cast<std::int64_t>(traits_of(current_device()).l2_bytes),
-                                         stream());
-        fill_zero(scratch, stream());
-        return scratch;
-    }();
-    read(zeros.data(), static_cast<std::int64_t>(zeros.size()), stream());
 }
 
 measurement time_cold(const std::function<void()>& call, seconds budget) {
@@ -122,19 +92,38 @@ measurement time_cold(const std::function<void()>& call, seconds budget) {
     return {median(std::move(times)), calls};
 }
 
+/// Calls one after the other, with no time of the host's between them: the device is kept busy until the host has
+/// enqueued them, in batches that its queue holds. Where the device takes far longer for a call than the host, it is
+/// enough that the host is ahead, and one batch has all.
 measurement time_hot(const std::function<void()>& call, seconds budget) {
+    // A call may be several launches, each of which takes the host about 2 us: these are fewer than the queue holds.
+    constexpr seconds most_of_enqueueing{2e-3};
+    constexpr double far = 4;
     static interval batch;
-    const auto time = [&](const std::int64_t calls) -> seconds {
+    seconds of_host{0};  // the host's time of enqueueing a call
+    const auto time = [&](std::int64_t calls, seconds busy) {
+        spin(std::chrono::duration_cast<std::chrono::nanoseconds>(busy), stream());
         batch.start.record(stream());
+        const auto begin = clock::now();
         for (std::int64_t index = 0; index < calls; ++index) call();
+        of_host = seconds(clock::now() - begin) / static_cast<double>(calls);
         batch.stop.record(stream());
         synchronize();
-        return batch.length() / calls;
+        return batch.length();
     };
 
-    const seconds estimate = time(1);
+    const seconds estimate = time(1, enqueue_time);
     const std::int64_t calls = calls_within(budget, estimate, most_hot_calls);
-    return {calls == 1 ? estimate.count() : time(calls).count(), calls};
+    if (calls == 1) return {estimate.count(), 1};
+    if (estimate > far * of_host) return {(time(calls, enqueue_time) / calls).count(), calls};
+    seconds total{0};
+    for (std::int64_t done = 0; done < calls;) {
+        const std::int64_t in_queue = calls_within(most_of_enqueueing, of_host, calls_a_batch);
+        const std::int64_t now = std::min(in_queue, calls - done);
+        total += time(now, enqueue_time + 2 * now * of_host);
+        done += now;
+    }
+    return {total.count() / static_cast<double>(calls), calls};
 }
 
 /// One call for a profiler to see.
