@@ -38,7 +38,7 @@ class Kind:
     process: float  # of a process's rows, each by itself
 
 
-# As in docs/measurements/h200: a large row that memory limits repeats to less than 1 %, a small one or a hot one, or one
+# As on an H200: a large row that memory limits repeats to less than 1 %, a small one or a hot one, or one
 # whose clocks the power limits, to several.
 LARGE = Kind("large", 18, (15, 1000), 0.004, 0.004)
 SMALL = Kind("small", 8, (5, 12), 0.015, 0.015)

@@ -1,4 +1,4 @@
-# Configures in the folder `build` the preset that README.md installs with: it has to make code for all GPUs that README.md
+# Configures in the folder `build` the preset that README.md installs with: it has to make code for all GPUs that docs/use.md
 # names and of the library alone, and no warning of a compiler may stop it.
 cmake_minimum_required(VERSION 3.25)
 

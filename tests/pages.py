@@ -21,8 +21,8 @@ import typing
 
 PAGES = ["README.md", "CONTRIBUTING.md", "docs/**/*.md", "benchmarks/README.md", "examples/**/README.md",
          "kernels/*/README.md"]
-WITH_COMMANDS = ["README.md", "CONTRIBUTING.md", "docs/add-a-kernel.md", "docs/layers.md", "docs/profiling.md",
-                 "benchmarks/README.md"]
+WITH_COMMANDS = ["README.md", "CONTRIBUTING.md", "docs/use.md", "docs/add-a-kernel.md", "docs/layers.md",
+                 "docs/profiling.md", "docs/measurements/README.md", "benchmarks/README.md"]
 COMMANDS = {"sh", "sh gpu", "sh run"}
 OTHER_TEXT = {"cpp", "cmake", "text"}
 SYSTEM = {"c++filt", "grep", "less", "sort", "uniq"}

@@ -172,7 +172,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog="table")
     parser.add_argument("records", nargs="*", type=pathlib.Path,
                         help="JSON files; without any, those of docs/measurements/<gpu>")
-    parser.add_argument("--gpu", default="h200", help="whose records (default h200)")
+    parser.add_argument("--gpu", default="h100-80gb-hbm3", help="whose records (default %(default)s)")
     parser.add_argument("--ladder", action="store_true", help="a row per implementation")
     parser.add_argument("--overview", action="store_true", help="a row per folder of kernels/")
     parser.add_argument("--cases", default="", metavar="REGEX", help="only the cases whose label matches")
