@@ -1,31 +1,17 @@
 #!/usr/bin/env python3
-"""Tests the headline's record and its comparison on synthetic times. It needs no GPU: a program and an nvidia-smi that
-scripts/bench-headline finds are made up here.
+"""Tests the comparison of headlines on synthetic times. It needs no GPU.
 
 usage: bench_headline.py ROOT
 """
 
 import dataclasses
-import importlib.machinery
-import importlib.util
 import json
-import os
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
-import textwrap
-import types
 import unittest
-
-
-def script(name: str) -> types.ModuleType:
-    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(root / "scripts" / name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    sys.modules[loader.name] = module  # where dataclasses look for it
-    loader.exec_module(module)
-    return module
 
 
 @dataclasses.dataclass(frozen=True)
@@ -223,117 +209,6 @@ class ExitStatus(InFolder):
         self.assertEqual(self.run_compare("--self-check", alike[0], changed).returncode, 1)
 
 
-# Rows of two cases, the second of which takes longer from process to process; the file of the count is beside it.
-PROGRAM = """\
-    #!{python}
-    import json, pathlib, sys
-    if sys.argv[1:] == ["--headline", "--list"]:
-        print("a/heddle a/peer")
-        print("b/heddle a/peer")
-        sys.exit(0)
-    options = dict(argument.split("=") for argument in sys.argv[1:] if "=" in argument)
-    counter = pathlib.Path(__file__).with_name("count")
-    process = int(counter.read_text()) if counter.exists() else 0
-    counter.write_text(str(process + 1))
-    failed = {failed}
-    rows = []
-    for name, us in (("a/heddle", 2.0), ("a/peer", 4.0), ("b/heddle", 10.0 + process), ("c/heddle", 1.0)):
-        for repetition in reversed(range(int(options["--benchmark_repetitions"]))):
-            row = {{"run_name": name + "/iterations:1/manual_time", "run_type": "iteration",
-                    "repetition_index": repetition, "real_time": us + repetition / 10, "time_unit": "us", "calls": 7}}
-            row["bytes_per_second"] = 1e6 / row["real_time"]
-            if failed and name == "a/heddle":
-                row |= {{"error_occurred": True, "error_message": "no memory"}}
-            rows.append(row)
-        rows.append({{"run_name": name + "/iterations:1/manual_time", "run_type": "aggregate"}})
-    pathlib.Path(options["--benchmark_out"]).write_text(json.dumps(
-        {{"context": {{"gpu_name": "GPU", "cuda_runtime": "13.0", "cublas": "1.2"}}, "benchmarks": rows}}))
-    sys.exit(1 if failed else 0)
-    """
-# It lists four GPUs, knows the last, and that by the old name of the reasons for low clocks.
-NVIDIA_SMI = """\
-    #!{python}
-    import sys, time
-    if sys.argv[1:] == ["--list-gpus"]:
-        print(*(f"GPU {{index}}: NVIDIA (UUID: GPU-{{index}}a)" for index in range(4)), sep="\\n")
-        sys.exit(0)
-    options = dict(argument.partition("=")[::2] for argument in sys.argv[1:])
-    query = options["--query-gpu"].split(",")
-    if options["--id"] != "3" or "clocks_event_reasons.active" in query:
-        sys.exit(1)
-    known = {{"name": "GPU", "driver_version": "580.1", "clocks.sm": "1900", "clocks.mem": "2619", "power.draw": "[N/A]",
-              "temperature.gpu": "40", "clocks_throttle_reasons.active": "0x0000000000000005"}}
-    print(", ".join(known[name] for name in query), flush=True)
-    if "--loop" in options:
-        time.sleep(60)
-    """
-
-
-class Recording(InFolder):
-    def record(self, failed: bool = False, visible: str = "3,1", **environment: str) -> subprocess.CompletedProcess:
-        for name, text in (("heddle_bench", PROGRAM), ("nvidia-smi", NVIDIA_SMI)):
-            file = self.folder / name
-            file.write_text(textwrap.dedent(text).format(python=sys.executable, failed=failed))
-            file.chmod(0o755)
-        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": visible, **environment}
-        return subprocess.run(
-            [sys.executable, root / "scripts/bench-headline", "--program", self.folder / "heddle_bench", "--processes",
-             "3", "--repetitions", "4", "--output", self.folder / "records/headline.json"],
-            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment})
-
-    def content(self) -> dict:
-        return json.loads((self.folder / "records/headline.json").read_text())
-
-    def test_keeps_the_samples_of_each_process(self) -> None:
-        run = self.record(HEDDLE_COMMIT="abc")
-        self.assertEqual(run.returncode, 0, run.stderr)
-        content = self.content()
-        self.assertEqual({key: content[key] for key in ("commit", "gpu", "driver", "cuda", "processes", "repetitions")},
-                         {"commit": "abc", "gpu": "GPU", "driver": "580.1", "cuda": "13.0", "processes": 3,
-                          "repetitions": 4})
-        self.assertEqual(content["libraries"], {"cublas": "1.2"})
-        self.assertRegex(content["sources_sha256"], "^[0-9a-f]{64}$")
-        rows = {row["name"]: row for row in content["rows"]}
-        self.assertEqual(list(rows), ["a/heddle", "a/peer", "b/heddle"])
-        self.assertEqual(rows["b/heddle"]["samples_us"],
-                         [[start, start + 0.1, start + 0.2, start + 0.3] for start in (10.0, 11.0, 12.0)])
-        self.assertEqual(rows["b/heddle"]["peer"], "a/peer")
-        self.assertNotIn("peer", rows["a/peer"])
-        self.assertEqual((rows["a/peer"]["median_us"], rows["a/peer"]["calls"]), (4.15, 7))
-        self.assertAlmostEqual(rows["a/peer"]["spread"], 0.15 / 4.15, places=3)
-        self.assertAlmostEqual(rows["a/peer"]["bytes_per_second"], 1e6 / 4.15, delta=100)
-
-    def test_says_how_the_gpu_was_doing(self) -> None:
-        self.record()
-        for state in self.content()["gpu_states"]:
-            # A short process may end before nvidia-smi has written a line.
-            self.assertIn(state, ({"sm_mhz": [1900, 1900, 1900], "memory_mhz": [2619, 2619, 2619],
-                                   "temperature_c": [40, 40, 40], "throttle_reasons": ["sw_power_cap"]},
-                                  {"throttle_reasons": []}))
-        lines = "1500, 2619, 300.5, 40, 0x4\n1900, 2619, [N/A], 41, 0x1\n1700, 26"
-        self.assertEqual(bench_headline.watched(lines),
-                         {"sm_mhz": [1500, 1700, 1900], "memory_mhz": [26, 2619, 2619], "power_w": [300.5] * 3,
-                          "temperature_c": [40, 40.5, 41], "throttle_reasons": ["sw_power_cap"]})
-
-    def test_a_record_compares_with_itself(self) -> None:
-        self.record()
-        file = self.folder / "records/headline.json"
-        run = self.run_compare(file, file)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("2 same", run.stdout)
-
-    def test_a_failed_row_fails_the_run(self) -> None:
-        self.assertEqual(self.record(failed=True).returncode, 1)
-        rows = {row["name"]: row for row in self.content()["rows"]}
-        self.assertEqual(rows["a/heddle"], {"name": "a/heddle", "peer": "a/peer", "error": "no memory"})
-        self.assertIn("samples_us", rows["b/heddle"])
-
-    def test_asks_the_first_visible_gpu(self) -> None:
-        for visible in ("1,3", "-1", "", "GPU-7"):
-            run = self.record(visible=visible)
-            self.assertEqual(run.returncode, 2, run.stderr)
-            self.assertFalse((self.folder / "records").exists())
-
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
@@ -342,5 +217,4 @@ if __name__ == "__main__":
     root = pathlib.Path(sys.argv.pop()).resolve()
     sys.path.insert(0, str(root / "benchmarks/report"))
     import compare as bench_compare
-    bench_headline = script("bench-headline")
     unittest.main()

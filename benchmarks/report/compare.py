@@ -23,7 +23,7 @@ import sys
 import record as records_of_runs
 from record import BadRecord
 
-FORMAT = 1  # of records before schema 1, which scripts/bench-headline writes
+FORMAT = 1  # of headlines before schema 1
 LEAST_PROCESSES = 3
 LEAST_SHARE = 0.03
 LEAST_US = 0.3
