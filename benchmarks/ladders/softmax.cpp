@@ -31,7 +31,7 @@ accuracy check_of(const extents& shape, std::string_view rung) {
     const std::int64_t rows = shape[0], cols = shape[1];
     const auto algorithm = algorithm_of(rung, softmax_algorithms());
     const device_buffer<T> x = random_on_device<T>(rows * cols);
-    device_buffer<T> y(rows * cols, stream());
+    device_buffer<T> y = poisoned_on_device<T>(rows * cols);
     softmax<T>({x.data(), rows, cols}, matrix_view<T>{y.data(), rows, cols}, stream(),
                {.algorithm = algorithm});
 
