@@ -59,9 +59,9 @@ double bound_of(const element& of, matmul_algorithm algorithm, std::int64_t dept
     const double sums = bound_of_sums<T>(algorithm, depth), size = std::abs(of.exact) / of.norms;
     if (!std::is_same_v<T, float>) return sums + unit_of<T> * (size + sums);
     if (algorithm == matmul_algorithm::tf32) return sums;
-    // Roundings of random sums add up as their root (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019): sqrt(k) u of the partial
-    // sums, 6 times which none in 10^7 exceeds; and what pieces of elements lose. A product in bfloat16 is off by more, and one in
-    // TF32 up to k of about 8192.
+    // Roundings of random sums add up as their root (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019): sqrt(k) u of the
+    // partial sums, 6 times which none in 10^7 exceeds; and what pieces of elements lose. A product in bfloat16 is off by
+    // more, and one in TF32 up to k of about 8192.
     return std::min(sums, (6 * std::sqrt(static_cast<double>(depth)) * of.peak / of.norms + 16) * float_unit);
 }
 

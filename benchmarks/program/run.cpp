@@ -103,7 +103,8 @@ bool all_is_well(const std::vector<outcome>& outcomes) {
     return fine;
 }
 
-/// Writes the record and prints it. Where it cannot be written, as on a full disk, it is printed all the same: the result is why.
+/// Writes the record and prints it. Where it cannot be written, as on a full disk, it is printed all the same: the result is
+/// why.
 std::exception_ptr write(json_file& file, const json& record, const request& request) {
     std::exception_ptr why_not;
     try {
