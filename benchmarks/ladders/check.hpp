@@ -82,11 +82,11 @@ inline double worse(double error, double than) {
     return std::isnan(error) || error > than ? error : than;
 }
 
-/// Counts an element that has its own bound. What is kept is the largest share of a bound, and NaN once there was one.
-inline void add(accuracy& result, double error, double bound) {
-    const bool is_first = result.elements++ == 0;
-    if (is_first || std::isnan(error) || error * result.bound > result.error * bound) {
-        result.error = std::isnan(result.error) ? result.error : error;
+/// Where bounds differ: keeps the error that is the largest share of its bound, and NaN once there was one.
+inline void keep_worst(accuracy& result, double error, double bound) {
+    if (std::isnan(result.error)) return;
+    if (result.bound == 0 || std::isnan(error) || error * result.bound > result.error * bound) {
+        result.error = error;
         result.bound = bound;
     }
 }

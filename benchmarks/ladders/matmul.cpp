@@ -84,7 +84,9 @@ accuracy check_of(const extents& shape, std::string_view rung, element_type oper
     for (const std::int64_t row : sampled(m, most_rows))
         for (const std::int64_t col : sampled(n, most_cols)) {
             const element of = element_of(as, bs, shape, row, col);
-            add(result, std::abs(at(cs, row * n + col) - of.exact) / of.norms, bound_of<T>(of, algorithm, k));
+            keep_worst(result, std::abs(at(cs, row * n + col) - of.exact) / of.norms,
+                       bound_of<T>(of, algorithm, k));
+            ++result.elements;
         }
     return result;
 }
