@@ -10,24 +10,16 @@ namespace {
 
 constexpr std::string_view ceiling_operation = "ceiling/";
 
-/// The time of bytes_read and bytes_written, which are not both 0. L2 takes in what a cold call writes, whatever else it reads,
-/// so what is both read and written counts as a copy of just that.
+/// The time of bytes_read and bytes_written, which are not both 0.
 std::optional<double> memory_seconds(const problem& problem, temperature temperature,
                                      const ceilings& ceilings) {
-    const double all = problem.footprint > 0 ? problem.footprint : problem.bytes();
-    const auto seconds = [&](double bytes, std::string_view name, double footprint) -> std::optional<double> {
-        if (bytes <= 0) return 0.0;
-        const auto per_second = ceilings.per_second(name, temperature, footprint);
+    double seconds = 0;
+    for (const memory_part& part : memory_parts(problem, temperature)) {
+        const auto per_second = ceilings.per_second(part.ceiling, temperature, part.footprint);
         if (!per_second) return std::nullopt;
-        return bytes / *per_second;
-    };
-    const double copied = std::min(problem.bytes_read, problem.bytes_written);
-    const auto copying =
-        seconds(2 * copied, "dram_copy", temperature == temperature::cold ? std::min(all, 2 * copied) : all);
-    const auto reading = seconds(problem.bytes_read - copied, "dram_read", all);
-    const auto writing = seconds(problem.bytes_written - copied, "dram_write", all);
-    if (!copying || !reading || !writing) return std::nullopt;
-    return *copying + *reading + *writing;
+        seconds += part.bytes / *per_second;
+    }
+    return seconds;
 }
 
 /// Of operations, which are not 0.
@@ -91,6 +83,18 @@ std::optional<double> ceilings::per_second(std::string_view name, temperature te
     // Where times are powers of the bytes, so are the rates: the same line, less that of the bytes.
     const double share = std::log(bytes / below->first) / std::log(above->first / below->first);
     return std::exp(std::lerp(std::log(below->second), std::log(above->second), share));
+}
+
+std::vector<memory_part> memory_parts(const problem& problem, temperature temperature) {
+    const double all = problem.footprint > 0 ? problem.footprint : problem.bytes();
+    const double lesser = std::min(problem.bytes_read, problem.bytes_written), copied = 2 * lesser;
+    // L2 takes in what a cold call writes, whatever else it reads, so its copied part counts as a copy of just that.
+    const double of_copy = temperature == temperature::cold ? std::min(all, copied) : all;
+    std::vector<memory_part> parts = {{"dram_copy", copied, of_copy},
+                                      {"dram_read", problem.bytes_read - lesser, all},
+                                      {"dram_write", problem.bytes_written - lesser, all}};
+    std::erase_if(parts, [](const memory_part& part) { return part.bytes <= 0; });
+    return parts;
 }
 
 std::optional<limit> limit_of(const problem& problem, temperature temperature, const ceilings& ceilings) {

@@ -7,13 +7,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace heddle::bench {
 
 /// What a row of the operation `ceiling` has measured.
 struct ceiling {
     std::string name;  ///< dram_copy, ffma, ...
-    double bytes = 0;  ///< that a call touches, of dram_copy, dram_read and dram_write; 0 of others
+    double bytes = 0;  ///< that a call touches, of memory's; 0 of others
     bench::temperature temperature = temperature::cold;
     double per_second = 0;  ///< bytes, operations or, of launch, calls
 };
@@ -43,16 +44,26 @@ class ceilings {
     [[nodiscard]] const rates* find(std::string_view name, temperature temperature) const;
 };
 
+/// Bytes that a call moves at the rate that a ceiling has at a footprint.
+struct memory_part {
+    std::string_view ceiling;
+    double bytes;
+    double footprint;
+};
+
+/// What a problem's time of memory consists of: twice the lesser of the bytes read and written as a copy, the rest as reading
+/// or writing.
+std::vector<memory_part> memory_parts(const problem& problem, temperature temperature);
+
 /// The least time that a call can take.
 struct limit {
     std::string ceiling;  ///< what takes it: memory, or a unit's name
     double seconds;
 };
 
-/// The larger of the times of memory and arithmetic, a cold row's by the cold ceilings, a hot row's by the hot ones. Memory
-/// takes for twice the lesser of the bytes read and written as long as a copy, for the rest as long as reading or writing, all
-/// at the rates of a call that touches as many bytes. Nothing for a row of a ceiling, where the problem declares neither bytes
-/// nor operations, and where a ceiling that the limit depends on was not measured: what remains might be far below.
+/// The larger of the times of memory, which is that of its parts, and arithmetic: a cold row's by the cold ceilings, a hot
+/// row's by the hot ones. Nothing for a row of a ceiling, where the problem declares neither bytes nor operations, and where a
+/// ceiling that the limit depends on was not measured: what remains might be far below.
 std::optional<limit> limit_of(const problem& problem, temperature temperature, const ceilings& ceilings);
 
 /// By more than 5 %: the row or a ceiling is wrong.

@@ -132,6 +132,7 @@ class Run(Program):
         done = self.run_host_row(preexec_fn=no_room)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"\Aheddle-bench: cannot write [^\n]*record.json.partial[^\n]*\n\Z")
+        self.assertIn(HOST_ROW, done.stdout)
         self.assertEqual(record.read_text(), "old")
         self.assertEqual(list(record.parent.iterdir()), [record])
 
@@ -155,6 +156,13 @@ class Rung(Program):
         self.fails(2, "rung", "softmaxx", "naive", "--size", "512", says="did you mean softmax")
         self.fails(2, "rung", "matmul", "tiled", says="which shape")
         self.fails(2, "rung", "matmul", "tiled", "--shape", "1x2", says="MxNxK, not 1x2")
+        for shape in ("4096x4096x4foo", "4096x4096x4096x", "4096x-1x4096", "4096x0x4096", "x4096x4096", "4096 4096 4096", " 1x1x1"):
+            self.fails(2, "rung", "matmul", "tiled", "--shape", shape, says=f"MxNxK, not {shape}")
+        self.fails(2, "rung", "gaussian_blur", "separable", "--shape", "64x64x5", says="WIDTHxHEIGHT-rRADIUS")
+        for shape in ("99999999999999999999x4096x4096", "4000000000x4000000000x1"):
+            self.fails(2, "rung", "matmul", "tiled", "--shape", shape, says="too large")
+        for size in ("4000000000", "99999999999999999999"):
+            self.fails(2, "rung", "matmul", "tiled", "--size", size, says="too large")
         self.fails(2, "rung", "matmul", "tiled", "--size", "-1", says="--size")
         self.fails(2, "rung", "matmul", "tiled", "--size", "8", "--type", "u8", says="no type u8")
         self.fails(2, "rung", "layer_norm", "naive", "--size", "77", says="no ladder by size")

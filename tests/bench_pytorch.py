@@ -4,9 +4,12 @@
 usage: bench_pytorch.py ROOT
 """
 
+import contextlib
 import copy
+import errno
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -15,6 +18,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 def script(name: str) -> types.ModuleType:
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(root / "scripts" / name))
@@ -85,6 +89,41 @@ class BenchPytorch(unittest.TestCase):
         text = bench_pytorch.text_of(record)
         self.assertEqual(json.loads(text), record)
         self.assertEqual(sum(line.startswith('  {"operation":') for line in text.splitlines()), len(record["rows"]))
+
+    def test_bad_records_are_one_line(self) -> None:
+        whole = json.dumps(RECORD)
+        for text, message in ((None, "No such file"), ("", "not JSON"), (whole[:100], "cut off"), ("no", "not JSON"), (b"\xff", "not JSON"),
+                              ("[]", "no record"), ('{"schema": 2}', "no record"), ('{"schema": 1}', "is damaged"),
+                              (json.dumps(RECORD | {"gpu": None}), "is damaged"), (json.dumps(RECORD | {"rows": [1]}), "is damaged"),
+                              (json.dumps(RECORD | {"peers": []}), "is damaged"),
+                              (json.dumps(RECORD | {"rows": [row("softmax/f32/64x128/heddle", repetitions="5")]}), "is damaged")):
+            with self.subTest(message), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder) / "record.json"
+                if text is not None:
+                    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+                run = subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True, stderr=subprocess.PIPE)
+                self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1), run.stderr)
+                self.assertIn(message, run.stderr)
+
+    def test_a_full_disk_leaves_the_record(self) -> None:
+        def full(file: pathlib.Path, text: str) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")  # names no file
+
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "record.json"
+            file.write_text(text := json.dumps(RECORD))
+            torch = types.SimpleNamespace(__version__="2.0", manual_seed=int, inference_mode=contextlib.nullcontext)
+            printed = io.StringIO()
+            with unittest.mock.patch.multiple(bench_pytorch, torch=torch, missing=lambda record: "", Timer=lambda l2_bytes: self.measure), \
+                    unittest.mock.patch.object(pathlib.Path, "write_text", full), \
+                    unittest.mock.patch.object(sys, "argv", ["bench-pytorch", str(file)]), contextlib.redirect_stderr(printed):
+                self.assertEqual(bench_pytorch.main(), 2)
+            self.assertEqual(printed.getvalue(), f"bench-pytorch: {file}: No space left on device\n")
+            self.assertEqual((file.read_text(), len(list(file.parent.iterdir()))), (text, 1))
+
+    @staticmethod
+    def measure(case: dict) -> object:
+        return bench_pytorch.Measurement(20e-6, 7)
 
     def test_leaves_the_record_where_pytorch_cannot_run(self) -> None:
         cuda = "import types\n__version__ = '2.0'\ncuda = types.SimpleNamespace(is_available=lambda: {}, " \

@@ -15,6 +15,8 @@ import math
 import pathlib
 import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -107,9 +109,10 @@ class InFolder(unittest.TestCase):
     def read(self, content: dict) -> "record.Record":
         return record.read(self.file(content))
 
-    def run_program(self, name: str, *arguments: object) -> subprocess.CompletedProcess:
+    def run_program(self, name: str, *arguments: object, **options: object) -> subprocess.CompletedProcess:
+        options.setdefault("stdout", subprocess.PIPE)
         return subprocess.run([sys.executable, root / f"benchmarks/report/{name}.py", *map(str, arguments)], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                              stderr=subprocess.PIPE, **options)
 
     def case(self, content: dict, label: str) -> "record.Case":
         return next(case for case in self.read(content).cases if f"{case.operation} {case.label}" == label)
@@ -139,7 +142,7 @@ class Arithmetic(InFolder):
     def test_ratio_is_to_the_best_that_computes_the_same(self) -> None:
         content = small()
         content["rows"] += [row("transpose/f32/4096x4096/cudnn:a", 29.0), row("transpose/f32/4096x4096/cudnn:b", 50.0),
-                            row("transpose/f32/4096x4096/openblas", 1.0)]
+                            row("transpose/f32/4096x4096/openblas", 1.0), row("transpose/f32/4096x4096/cuda", 1.0)]
         case = self.case(content, "transpose f32 4096x4096")
         self.assertEqual([(peer.implementation, peer.us) for peer in case.peers], [("cudnn:a", 29.0), ("cublas", 30.0)])
         self.assertAlmostEqual(case.ratio, 29 / 40)
@@ -150,9 +153,9 @@ class Arithmetic(InFolder):
         of_run = self.read(small())
         naive = next(row for row in of_run.rows if row.name == "transpose/f32/4096x4096/heddle:naive")
         self.assertAlmostEqual(naive.share_of_limit, 30 / 28)
-        self.assertEqual([row.name for row in of_run.beyond_limits], [naive.name])  # a copy computes less: none of these
+        self.assertEqual([row.name for row in of_run.beyond_limits], ["transpose/f32/4096x4096/copy", naive.name])
         for us, beyond in ((28.5, False), (28.49, True)):
-            self.assertEqual(bool(self.read(with_row(us=us, limit={"ceiling": "memory", "us": 30.0})).beyond_limits[1:]), beyond)
+            self.assertEqual(bool(self.read(with_row(us=us, limit={"ceiling": "memory", "us": 30.0})).beyond_limits[2:]), beyond)
 
     def test_rates(self) -> None:
         self.assertEqual(self.case(small(), "transpose f32 4096x4096").plain.rate, (2**27 / 40 * 1e6, "B/s"))
@@ -163,6 +166,15 @@ class Arithmetic(InFolder):
         plain = self.case(small(), "transpose f32 4096x4096").plain
         self.assertAlmostEqual(self.read(small()).transfer_us(plain), (2**26 / 5e10 + 2**26 / 2.5e10) * 1e6)
         self.assertIsNone(self.read(small() | {"ceilings": []}).transfer_us(plain))
+
+    def test_transfers_at_their_bytes(self) -> None:
+        """Times of 2^20 and 2^24 bytes are 2^6 us and 2^8 us, or half of that: halfway between them the time is halfway too."""
+        pinned = [{"name": name, "bytes": count, "hot": False, "per_second": count / us * 1e6 * speed, "unit": "B/s"}
+                  for name, speed in (("pinned_to_device", 1), ("pinned_to_host", 2)) for count, us in ((2**20, 2**6), (2**24, 2**8))]
+        for to_device, written, us in ((2**22, 2**22, 2**7 * 1.5), (2**20, 2**24, 2**6 + 2**7), (2**26, 0, 2**10)):
+            rows = [row("add/f32/8/heddle", 1.0, bytes=to_device + written, bytes_written=written)]
+            of_run = self.read(small() | {"rows": rows, "ceilings": pinned})
+            self.assertAlmostEqual(of_run.transfer_us(of_run.rows[0]), us)
 
     def test_numbers_as_text(self) -> None:
         self.assertEqual([record.as_share(share) for share in (None, 0.012, 0.5, 1.234, 12.34)], ["", "1.2%", "50%", "123%", "12x"])
@@ -180,6 +192,7 @@ class Errors(InFolder):
     def test_are_one_line(self) -> None:
         whole = json.dumps(small())
         ceilings = small() | {"rows": [row("ceiling/u8/1/heddle", 1.0)]}
+        old = {"context": {"date": "2026"}, "benchmarks": [{"run_type": "iteration"}]}
         for content, message in (
                 ("", "is not JSON"), ("no", "is not JSON"), (whole[:len(whole) // 2], "is cut off"), ([1], "is not a record"),
                 ({"benchmarks": []}, "is not a record"), (small() | {"schema": 2}, "schema 2"), (without("rows"), "'rows'"),
@@ -188,7 +201,16 @@ class Errors(InFolder):
                 (with_row(us=-1.0), "us is -1.0"), (with_row(us="1"), "us is '1'"), (with_row(us=math.nan), "us is nan"),
                 (with_row(operation=None), "operation is None"), (with_row(limit={"ceiling": "memory", "us": 0}), "limit.us is 0"),
                 (small() | {"rows": [1]}, "row 0"), (small() | {"rows": small()["rows"] * 2}, "twice"),
-                (small() | {"ceilings": [{"name": "ffma", "per_second": 0}]}, "ceiling ffma"), ("\udcff", None)):
+                (small() | {"ceilings": [{"name": "ffma", "per_second": 0}]}, "ceiling ffma"), (small() | {"ceilings": [{"name": "launch", "us": math.nan}]}, "us is nan"),
+                (small() | {"ceilings": [{"name": "launch", "us": "2"}]}, "us is '2'"),
+                (small() | {"ceilings": [{"name": "ffma", "per_second": math.nan}]}, "per_second is nan"),
+                (small() | {"ceilings": [{"name": "dram_copy", "bytes": math.nan, "per_second": 1}]}, "bytes is nan"),
+                (small() | {"ceilings": [1]}, "is damaged"), (small() | {"watched": {"sm_mhz": "fast"}}, "watched.sm_mhz is 'fast'"),
+                (small() | {"watched": {"sm_mhz": [1, "2", 3]}}, "watched.sm_mhz is '2'"),
+                (small() | {"watched": {"throttled": [1]}}, "watched.throttled is 1"), (small() | {"watched": [1]}, "watched is [1]"),
+                (small() | {"peers": ["cublas"]}, "peers is ['cublas']"), (small() | {"commit": 1}, "commit is 1"),
+                (small() | {"seconds": math.nan}, "seconds is nan"), (old, "is damaged at a row of Google Benchmark: it has no 'family_index'"),
+                (old | {"benchmarks": 1}, "is damaged at a row of Google Benchmark"), ("\udcff", None)):
             file = self.file(content if message else "x")
             if message is None:
                 file.write_bytes(b"\xff\xfe")
@@ -206,6 +228,36 @@ class Errors(InFolder):
             run = self.run_program(program, *arguments)
             self.assertNotEqual(run.returncode, 0)
             self.assertRegex(run.stderr, rf"^{program}: .*(no such file|Is a directory)\n$")
+
+    def test_a_full_disk(self) -> None:
+        def no_room() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond fails, as on a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+        of_run, page = self.file(small()), self.folder / "page.md"
+        page.write_text(text := "<!-- bench:matmul -->\n<!-- /bench -->\n")
+        commands = [("table", [of_run, "--update", page], page)]
+        if HAS_MATPLOTLIB:
+            commands.append(("report", [of_run, "--output", self.folder / "page.html"], self.folder / "page.html"))
+        for name, arguments, file in commands:
+            run = self.run_program(name, *arguments, preexec_fn=no_room)
+            self.assertEqual((run.returncode, run.stderr), (1, f"{name}: {file}: File too large\n"))
+        self.assertEqual(page.read_text(), text)
+        self.assertEqual({file.suffix for file in self.folder.iterdir()}, {".json", ".md"})
+
+    def test_nowhere_to_print(self) -> None:
+        of_run = self.file(small())
+        for name, arguments, status in (("table", [of_run], 1), ("compare", [of_run, of_run], 2)):
+            with open("/dev/full", "w") as full:
+                run = self.run_program(name, *arguments, stdout=full)
+            self.assertEqual((run.returncode, run.stderr), (status, f"{name}: what it prints: No space left on device\n"))
+
+    def test_a_table_of_a_record_without_a_commit(self) -> None:
+        page = self.folder / "page.md"
+        page.write_text("text\n")
+        run = self.run_program("table", self.file(without("commit")), "--check", "--update", page)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("has no commit unknown", run.stdout)
 
     @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
     def test_a_page_that_cannot_be_written(self) -> None:
@@ -285,9 +337,9 @@ class Page(InFolder):
         text = self.page(small())
         reader = self.check(text)
         for said in ("heddle on GPU <1>", "commit 0123456789", "driver 1.2", "2026-01-02", "medians of 5 repetitions",
-                     "1 row is more than 5% faster than the limit", "transpose/f32/4096x4096/heddle:naive",
+                     "2 rows are more than 5% faster than the limit", "transpose/f32/4096x4096/heddle:naive",
                      "1 row has no time", "naive needs a <GPU>", "0.50 us more than the bare launch", "Roofline",
-                     "Speed over size", "CPU & co", "clocks held back by sw_power_cap", "worst 0.75", "tiled", "cublas"):
+                     "Speed over size", "CPU & co, from its warm caches", "Rows on the CPU run from the caches", "clocks held back by sw_power_cap", "worst 0.75", "tiled", "cublas"):
             self.assertIn(said, reader.text)
         self.assertLess(len(text), 3_000_000)
 

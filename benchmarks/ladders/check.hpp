@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 /// What the checks of all operations need.
@@ -39,6 +41,26 @@ std::vector<T> on_host(const device_buffer<T>& buffer) {
     return values;
 }
 
+/// Random elements in [-0.5, 1], or bytes: their mean is not 0, so that a sum that lacks some of them shows.
+template <class T>
+device_buffer<T> biased_on_device(std::int64_t size) {
+    device_buffer<T> buffer = random_on_device<T>(size);
+    if constexpr (!std::is_integral_v<T>) {
+        std::vector<T> values = on_host(buffer);
+        for (T& value : values) value = static_cast<T>(0.25 + 0.75 * static_cast<double>(value));
+        copy_and_wait(values, buffer, stream());
+    }
+    return buffer;
+}
+
+/// For a result, filled with NaN, or 255: what a rung does not write shows.
+template <class T>
+device_buffer<T> poisoned_on_device(std::int64_t size) {
+    device_buffer<T> buffer(size, stream());
+    fill_bytes(buffer, std::byte{0xff}, stream());
+    return buffer;
+}
+
 /// The algorithm of this name.
 template <class Algorithm>
 Algorithm algorithm_of(std::string_view rung, std::span<const Algorithm> all) {
@@ -58,6 +80,15 @@ inline std::vector<std::int64_t> sampled(std::int64_t size, std::int64_t most) {
 /// The larger, and NaN once there was one.
 inline double worse(double error, double than) {
     return std::isnan(error) || error > than ? error : than;
+}
+
+/// Where bounds differ: keeps the error that is the largest share of its bound, and NaN once there was one.
+inline void keep_worst(accuracy& result, double error, double bound) {
+    if (std::isnan(result.error)) return;
+    if (result.bound == 0 || std::isnan(error) || error * result.bound > result.error * bound) {
+        result.error = error;
+        result.bound = bound;
+    }
 }
 
 template <class T>

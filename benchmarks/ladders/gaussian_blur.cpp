@@ -22,8 +22,8 @@ accuracy check_of(const extents& shape, std::int64_t channels, std::string_view 
     const double sigma = static_cast<double>(radius) / 2;  // as the rows have it
     const auto algorithm = algorithm_of(rung, gaussian_blur_algorithms());
     const std::int64_t size = width * height * channels;
-    const device_buffer<T> x = random_on_device<T>(size);
-    device_buffer<T> y(size, stream());
+    const device_buffer<T> x = biased_on_device<T>(size);
+    device_buffer<T> y = poisoned_on_device<T>(size);
     gaussian_blur<T>(image_view<const T>{x.data(), width, height, channels},
                      image_view<T>{y.data(), width, height, channels}, sigma, stream(),
                      {.radius = radius, .algorithm = algorithm});

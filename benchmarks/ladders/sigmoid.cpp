@@ -14,7 +14,7 @@ template <class T>
 accuracy check_of(std::int64_t size, std::string_view rung) {
     const auto algorithm = algorithm_of(rung, elementwise_algorithms());
     const device_buffer<T> x = random_on_device<T>(size);
-    device_buffer<T> y(size, stream());
+    device_buffer<T> y = poisoned_on_device<T>(size);
     sigmoid<T>(x, y, stream(), {.algorithm = algorithm});
 
     const std::vector<T> xs = on_host(x), ys = on_host(y);

@@ -9,7 +9,7 @@ accuracy check_of(const extents& shape, std::string_view rung) {
     const std::int64_t rows = shape[0], cols = shape[1];
     const auto algorithm = algorithm_of(rung, transpose_algorithms());
     const device_buffer<T> from = random_on_device<T>(rows * cols);
-    device_buffer<T> to(rows * cols, stream());
+    device_buffer<T> to = poisoned_on_device<T>(rows * cols);
     transpose<T>(matrix_view<const T>{from.data(), rows, cols}, matrix_view<T>{to.data(), cols, rows},
                  stream(), {.algorithm = algorithm});
 

@@ -79,7 +79,7 @@ int run_again(const std::vector<std::string>& arguments) {
     return exit_status_of(process);
 }
 
-std::optional<std::string> output_of(std::vector<std::string> command) {
+std::optional<process_output> output_of(std::vector<std::string> command) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
         throw std::runtime_error(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
@@ -92,17 +92,17 @@ std::optional<std::string> output_of(std::vector<std::string> command) {
                                    pointers_to(command).data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    std::string output;
+    process_output output{};
     std::array<char, 4096> part{};
     for (ssize_t count = 0; error == 0 && (count = read(ends[0], part.data(), part.size())) != 0;) {
         if (count > 0)
-            output.append(part.data(), static_cast<std::size_t>(count));
+            output.text.append(part.data(), static_cast<std::size_t>(count));
         else if (errno != EINTR)
             break;
     }
     close(ends[0]);
     if (error != 0) return std::nullopt;
-    exit_status_of(process);
+    output.status = exit_status_of(process);
     return output;
 }
 

@@ -16,8 +16,13 @@ std::string own_program();
 /// @throws std::runtime_error  it cannot be started
 int run_again(const std::vector<std::string>& arguments);
 
-/// What a command, which is looked up on PATH, prints to standard output and error. Nothing where there is no such program.
-std::optional<std::string> output_of(std::vector<std::string> command);
+struct process_output {
+    std::string text;  ///< of standard output and error
+    int status;        ///< the exit status, as run_again() has it
+};
+
+/// What a command, which is looked up on PATH, prints and ends with. Nothing where there is no such program.
+std::optional<process_output> output_of(std::vector<std::string> command);
 
 /// Becomes another program, which is looked up on PATH. Returns only where it cannot.
 void become(const std::vector<std::string>& command);

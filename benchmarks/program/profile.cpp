@@ -140,14 +140,22 @@ std::string sentence(const std::vector<use>& uses, const std::string& waits_for)
                        waits_for);
 }
 
-std::string error_in(const std::string& output) {
-    if (output.find("ERR_NVGPUCTRPERM") != output.npos)
+/// Why there is no profile: what ncu says, or this program under it.
+std::string error_in(const process_output& output) {
+    if (output.text.find("ERR_NVGPUCTRPERM") != output.text.npos)
         return "no right to profile: the driver lets only root read the GPU's counters here "
                "(ERR_NVGPUCTRPERM)";
-    std::istringstream lines(output);
-    for (std::string line; std::getline(lines, line);)
-        if (line.starts_with("==ERROR==")) return "ncu: " + line.substr(line.find_first_not_of("=ERO "));
-    return "ncu profiled no kernel";
+    constexpr std::string_view own = "heddle-bench: ", of_ncu = "==ERROR==";
+    std::istringstream lines(output.text);
+    std::string why;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(own)) return "the call failed under ncu: " + line.substr(own.size());
+        if (why.empty() && line.starts_with(of_ncu))
+            why = "ncu: " + line.substr(line.find_first_not_of("=ERO "));
+    }
+    if (!why.empty()) return why;
+    return output.status == 0 ? "ncu profiled no kernel"
+                              : fmt::format("ncu ended with {} and profiled no kernel", output.status);
 }
 
 }  // namespace
@@ -167,9 +175,9 @@ void profile_again(const std::vector<std::string>& arguments) {
                     "gpu__time_duration.sum",
                     own_program()});
     command.insert(command.end(), arguments.begin(), arguments.end());
-    const std::optional<std::string> output = output_of(command);
+    const std::optional<process_output> output = output_of(command);
     if (!output) throw std::runtime_error("cannot profile: ncu is not on PATH; Nsight Compute has it");
-    const std::vector<columns> kernels = kernels_of(*output);
+    const std::vector<columns> kernels = kernels_of(output->text);
     if (kernels.empty()) throw std::runtime_error("cannot profile: " + error_in(*output));
 
     const auto duration = [](const columns& one) {

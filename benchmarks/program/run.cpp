@@ -3,6 +3,7 @@
 #include "benchmarks/program/gpu_watcher.hpp"
 #include "benchmarks/program/interrupt.hpp"
 #include "benchmarks/program/json_file.hpp"
+#include "benchmarks/program/needed_ceilings.hpp"
 #include "benchmarks/program/processes.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/program/row_name.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -29,15 +31,26 @@ struct request {
     std::filesystem::path output = "heddle-bench.json";
 };
 
-/// The ceilings too, by which rows of the device have limits.
+/// The greatest copy, by which a report draws what memory allows.
+const registered_row* greatest_copy() {
+    const registered_row* greatest = nullptr;
+    for (const registered_row& row : registered_rows()) {
+        const row_name name = parts_of(row);
+        if (name.operation != "ceiling" || name.type != "dram_copy" || name.temperature == temperature::hot)
+            continue;
+        if (greatest == nullptr || row.problem.bytes() > greatest->problem.bytes()) greatest = &row;
+    }
+    return greatest;
+}
+
+/// The ceilings too that the rows need, before them.
 void add_ceilings(rows& all) {
-    const auto on_device = [](const registered_row* row) { return row->on_device; };
-    if (std::ranges::none_of(all, on_device)) return;
-    std::erase_if(all, [](const registered_row* row) { return parts_of(*row).operation == "ceiling"; });
-    rows ceilings;
-    for (const registered_row& row : registered_rows())
-        if (parts_of(row).operation == "ceiling") ceilings.push_back(&row);
-    all.insert(all.begin(), ceilings.begin(), ceilings.end());
+    rows wanted = needed_ceilings(all);
+    if (!wanted.empty()) wanted.push_back(greatest_copy());
+    for (const registered_row* row : wanted)
+        if (std::ranges::find(all, row) == all.end()) all.push_back(row);
+    std::ranges::stable_partition(
+        all, [](const registered_row* row) { return parts_of(*row).operation == "ceiling"; });
 }
 
 std::string text(const json& value) {
@@ -90,12 +103,21 @@ bool all_is_well(const std::vector<outcome>& outcomes) {
     return fine;
 }
 
-void write(json_file& file, const json& record, const request& request) {
-    file.write(record);
+/// Writes the record and prints it. Where it cannot be written, as on a full disk, it is printed all the same: the result is
+/// why.
+std::exception_ptr write(json_file& file, const json& record, const request& request) {
+    std::exception_ptr why_not;
+    try {
+        file.write(record);
+    } catch (...) {
+        why_not = std::current_exception();
+    }
     print_table(record);
-    fmt::print("recorded in {}{}\n", request.output.string(),
-               record["complete"].get<bool>() ? "" : ", incomplete");
+    if (!why_not)
+        fmt::print("recorded in {}{}\n", request.output.string(),
+                   record["complete"].get<bool>() ? "" : ", incomplete");
     std::fflush(stdout);
+    return why_not;
 }
 
 void run_in_processes(const request& request) {
@@ -107,7 +129,7 @@ void run_in_processes(const request& request) {
     if (records.empty()) throw CLI::RuntimeError(interrupted);
     json record = merged(records);
     if (std::ssize(records) < request.processes) record["complete"] = false;
-    write(file, record, request);
+    if (const auto why_not = write(file, record, request)) std::rethrow_exception(why_not);
     if (!record["complete"].get<bool>()) throw CLI::RuntimeError(interrupted);
     const auto has_error = [](const json& row) { return !row["error"].is_null(); };
     if (std::ranges::any_of(record["rows"], has_error)) throw CLI::RuntimeError(failed);
@@ -122,8 +144,10 @@ void run_in_this_process(const request& request) {
     if (!watcher.why_not().empty())
         fmt::print(stderr, "heddle-bench: {}; the record has no clocks\n", watcher.why_not());
     const run_result result = run_rows(all, request.repetitions);
-    write(file, record_of(result, watcher, commit_or(request.commit), request.wanted.headline), request);
+    const json record = record_of(result, watcher, commit_or(request.commit), request.wanted.headline);
+    const auto why_not = write(file, record, request);
     const bool fine = all_is_well(result.outcomes);
+    if (why_not) std::rethrow_exception(why_not);
     if (result.interrupted) throw CLI::RuntimeError(interrupted);
     if (!fine) throw CLI::RuntimeError(failed);
 }

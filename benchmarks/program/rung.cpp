@@ -2,6 +2,7 @@
 #include "benchmarks/limits.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/program/commands.hpp"
+#include "benchmarks/program/needed_ceilings.hpp"
 #include "benchmarks/program/profile.hpp"
 #include "benchmarks/program/record.hpp"
 #include "benchmarks/program/row_name.hpp"
@@ -15,7 +16,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -46,7 +48,7 @@ struct rung_case {
 };
 
 /// The whole numbers in a shape.
-extents extents_in(std::string_view text) {
+extents numbers_in(std::string_view text) {
     extents result;
     for (const char *at = text.data(), *end = at + text.size(); at != end;) {
         std::int64_t extent = 0;
@@ -57,20 +59,49 @@ extents extents_in(std::string_view text) {
     return result;
 }
 
+/// The extents in a shape that is written as MxNxK, where each word of capitals stands for one; those that no integer holds are
+/// the greatest. Nothing where it is written otherwise.
+std::optional<extents> extents_in(std::string_view text, std::string_view form) {
+    constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    extents result;
+    while (!form.empty()) {
+        const std::size_t word = std::min(form.find_first_not_of(capitals), form.size());
+        if (word == 0) {
+            if (!text.starts_with(form.front())) return std::nullopt;
+            text.remove_prefix(1);
+            form.remove_prefix(1);
+            continue;
+        }
+        std::int64_t extent = std::numeric_limits<std::int64_t>::max();
+        const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+        if (error == std::errc::invalid_argument || extent <= 0) return std::nullopt;
+        result.push_back(extent);
+        text.remove_prefix(static_cast<std::size_t>(after - text.data()));
+        form.remove_prefix(word);
+    }
+    if (!text.empty()) return std::nullopt;
+    return result;
+}
+
 extents extents_of(const request& request, const ladder& ladder) {
     extents result = ladder.of_size;
     if (!request.shape.empty()) {
-        result = extents_in(request.shape);
-        const bool fits = result.size() == ladder.of_size.size() &&
-                          std::ranges::all_of(result, [](std::int64_t extent) { return extent > 0; });
-        if (!fits)
+        const auto given = extents_in(request.shape, ladder.shape);
+        if (!given)
             throw usage_error(fmt::format("--shape: a shape of {} is written {}, not {}", ladder.operation,
                                           ladder.shape, request.shape));
+        result = *given;
     } else if (request.size > 0) {
         std::ranges::replace(result, std::int64_t{0}, request.size);
     } else {
         throw usage_error(fmt::format("which shape? --size N, or --shape {}", ladder.shape));
     }
+    constexpr double most = 0x1p58;  // so that bytes and operations can be counted
+    double product = 1;
+    for (const std::int64_t extent : result) product *= static_cast<double>(extent);
+    if (product > most)
+        throw usage_error(fmt::format(
+            "the shape is too large: the product of its extents is {:.2g}, more than 2^58", product));
     return result;
 }
 
@@ -87,7 +118,7 @@ rows registered_case(const request& request) {
     register_all_rows();
     const auto fits_shape = [&](std::string_view shape) {
         if (!request.shape.empty()) return shape == request.shape;
-        const extents all = extents_in(shape);
+        const extents all = numbers_in(shape);
         return request.size == 0 ||
                std::ranges::all_of(all, [&](std::int64_t extent) { return extent == request.size; });
     };
@@ -166,19 +197,15 @@ const registered_row* rung_below(const rung_case& of) {
     return nullptr;
 }
 
-/// The cold ceilings that the case's limit may depend on: of memory those of about as many bytes.
-rows ceilings_near(const problem& problem) {
-    constexpr double near = 4.5;
-    for (const operation& operation : operations())
-        if (operation.name == "ceiling") operation.register_rows();
-    rows result;
-    for (const registered_row& row : registered_rows()) {
-        const row_name name = parts_of(row);
-        if (name.operation != "ceiling" || name.temperature == temperature::hot) continue;
-        const double ratio = row.problem.bytes() / std::max(problem.bytes(), 1.0);
-        if (name.shape.empty() || (ratio < near && ratio > 1 / near)) result.push_back(&row);
-    }
-    return result;
+/// @throws usage_error  the operands and results are more than the device holds
+void check_size(const problem& problem) {
+    constexpr double gib = 0x1p30;
+    const double bytes = problem.footprint > 0 ? problem.footprint : problem.bytes();
+    const auto memory = static_cast<double>(traits_of(current_device()).global_memory_bytes);
+    if (bytes > memory)
+        throw usage_error(
+            fmt::format("the shape is too large: it needs {:.1f} GiB, and the device has {:.1f}", bytes / gib,
+                        memory / gib));
 }
 
 bool check_rung(const rung_case& of, const std::string& rung) {
@@ -233,6 +260,7 @@ void run(const request& request) {
     constexpr int repetitions = 5;
     const rung_case of = case_of(request);
     if (!has_device()) throw std::runtime_error("no GPU; a rung runs on nothing else");
+    check_size(of.rung->problem);
     if (request.under_profiler) {
         profile_instead_of_timing();
         of.rung->measure();
@@ -245,7 +273,9 @@ void run(const request& request) {
     if (below != nullptr) shown.push_back(below);
     shown.insert(shown.end(), of.others.begin(), of.others.end());
     rows all = shown;
-    const rows ceilings = ceilings_near(of.rung->problem);
+    for (const operation& operation : operations())
+        if (operation.name == "ceiling") operation.register_rows();
+    const rows ceilings = needed_ceilings({of.rung});
     all.insert(all.end(), ceilings.begin(), ceilings.end());
     const run_result result = run_rows(runnable(all), repetitions);
     print_table(of, shown, below, result);

@@ -20,6 +20,7 @@ import random
 import statistics
 import sys
 
+import program
 import record as records_of_runs
 from record import BadRecord
 
@@ -320,4 +321,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.run("compare", main, failed=2))

@@ -231,7 +231,7 @@ def section(record: Record, family: str, cases: list[Case]) -> str:
         single = [case for case in on_both if not any(case in group for group in lines)]
         cpu = escaped(record.content.get("cpu") or "an unnamed CPU")
         pinned = any(pictures.with_transfers(record, case) for case in on_both)
-        parts.append(f"<h3>CPU and GPU</h3><p class=muted>On all cores of {cpu}, and on the GPU"
+        parts.append(f"<h3>CPU and GPU</h3><p class=muted>On all cores of {cpu}, from its warm caches, and on the GPU"
                      + (", without transfers and with those of operands and results from and to pinned memory, one after the "
                         "other" if pinned else "; the run measured no transfers") + ".</p><div class=grid>"
                      + "".join(figure(pictures.cpu_and_gpu(record, group)) for group in lines)
@@ -271,10 +271,13 @@ def method(record: Record) -> str:
             if "us" in entry else ""
         ceilings.append([escaped(entry["name"]), as_bytes(entry["bytes"]) if entry.get("bytes") else "",
                          "hot" if entry.get("hot") else "", escaped(value)])
+    libraries = {row.library for row in record.rows}
+    elsewhere = " Those of PyTorch were taken in another process, interleaved with each other alone." if "pytorch" in libraries else ""
+    on_cpu = " Rows on the CPU run from the caches that their operands fit in." if any(row.on_cpu for row in record.rows) else ""
     return ("<section id=method><h2>How it was measured</h2><p>Times are medians of "
             f"{record.repetitions} repetitions on random data, interleaved at random; "
-            "\N{PLUS-MINUS SIGN} is half their range over the median. Cold, unless a case says hot: the operands are not in L2 when "
-            "a call begins. Bytes count each element once, operations are those of the cheapest algorithm. A limit is the larger "
+            f"\N{PLUS-MINUS SIGN} is half their range over the median.{elsewhere} Cold on the GPU, unless a case says hot: the operands "
+            f"are not in L2 when a call begins.{on_cpu} Bytes count each element once, operations are those of the cheapest algorithm. A limit is the larger "
             "of the times that the memory and the arithmetic units need at the rates that this run measured on this GPU.</p>"
             f"{table([('', False), ('', False)], [[name, value] for name, value in facts], 'Of which run')}"
             f"<details><summary>{len(ceilings)} ceilings that this run measured</summary>"

@@ -12,7 +12,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from record import (UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, extents_of, geometric_mean)
+from record import (NOT_PEERS, UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, extents_of, geometric_mean)
 
 # Each light colour is its own name: what stands in a picture is replaced by the page's variable of that name. Of Okabe
 # and Ito's colours, which the colour-blind tell apart, darker or lighter as the ground needs it.
@@ -492,7 +492,7 @@ def cpu_dots(record: Record, cases: list[Case]) -> Picture:
 def roofline(record: Record, cases: list[Case]) -> Picture | None:
     """Operations a second over operations a byte, of all rows on the GPU that have both."""
     rows = [(case, row) for case in cases for row in case.rows
-            if row.operations and row.bytes and not row.on_cpu and row.library not in ("copy", "launch")]
+            if row.operations and row.bytes and not row.on_cpu and row.library not in NOT_PEERS]
     memory = record.ceiling("dram_copy")
     if not rows or memory is None:
         return None

@@ -21,7 +21,7 @@ import raw
 
 SCHEMA = 1
 ON_CPU = {"host", "openblas", "opencv"}
-NOT_PEERS = {"copy", "launch"}  # they do a part of the work, and stand beside a row for that
+NOT_PEERS = {"copy", "launch", "cuda"}  # they do a part of the work, and stand beside a row for that
 BEYOND = 0.95  # of a limit's time: what takes less is a bug of the row or of the ceiling
 # The folders of kernels/, and the operations of each that are not called as it is.
 FAMILIES = {
@@ -94,7 +94,7 @@ class Row:
 
     @property
     def beyond_limit(self) -> bool:
-        return self.limit is not None and self.library not in NOT_PEERS and self.us < BEYOND * self.limit.us
+        return self.limit is not None and self.us < BEYOND * self.limit.us
 
     @property
     def by_operations(self) -> bool:
@@ -318,6 +318,14 @@ def row_of(content: dict) -> Row:
         error=error)
 
 
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # what reading a damaged record raises
+
+
+def damaged(file: pathlib.Path, place: str, error: Exception) -> BadRecord:
+    reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+    return BadRecord(f"{file} is damaged at {place}: {reason}")
+
+
 def loaded(file: pathlib.Path) -> object:
     """The file's JSON."""
     try:
@@ -335,29 +343,55 @@ def loaded(file: pathlib.Path) -> object:
         raise BadRecord(f"{file} is not JSON: {error}") from None
 
 
+def check_head(content: dict) -> None:
+    """What is not rows."""
+    content["gpu"] = content["gpu"] or {"name": "no GPU"}
+    _text(content["gpu"]["name"], "gpu.name")
+    _text(content["date"], "date")
+    _optional(_number, content.get("seconds"), "seconds")
+    for key in ("commit", "sources_sha256", "cpu", "driver", "cuda"):
+        if not isinstance(content.get(key) or "", str):
+            raise ValueError(f"{key} is {content[key]!r}")
+    for key in ("peers", "watched"):
+        if not isinstance(content.get(key) or {}, dict):
+            raise ValueError(f"{key} is {content[key]!r}")
+    for key, value in (content.get("watched") or {}).items():
+        if not isinstance(value, list) or (key != "throttled" and len(value) != 3):
+            raise ValueError(f"watched.{key} is {value!r}")
+        for part in value:
+            (_text if key == "throttled" else _number)(part, f"watched.{key}")
+
+
+def check_ceiling(entry: dict) -> None:
+    for key in ("per_second", "us"):
+        if key in entry:
+            _positive(entry[key], key)
+    _optional(_number, entry.get("bytes"), "bytes")
+    _optional(_text, entry.get("unit"), "unit")
+
+
 def record_of(content: object, file: pathlib.Path, allow_incomplete: bool = False) -> Record:
     if raw.is_raw(content):
-        content = raw.converted(content)
+        try:
+            content = raw.converted(content)
+        except DAMAGE as error:
+            raise damaged(file, "a row of Google Benchmark", error) from None
     if not isinstance(content, dict) or "schema" not in content:
         raise BadRecord(f"{file} is not a record of heddle-bench run")
     if content["schema"] != SCHEMA:
         raise BadRecord(f"{file} is a record of schema {content['schema']}; this reads schema {SCHEMA}")
     place = "its head"
     try:
-        content["gpu"] = content["gpu"] or {"name": "no GPU"}
-        _text(content["gpu"]["name"], "gpu.name")
-        _text(content["date"], "date")
+        check_head(content)
         for entry in content.setdefault("ceilings", []):
             place = f"ceiling {_text(entry.get('name'), 'name')}"
-            if "per_second" in entry:
-                _positive(entry["per_second"], "per_second")
+            check_ceiling(entry)
         rows = []
         for index, row in enumerate(content["rows"]):
             place = f"row {index}"
             rows.append(row_of(row))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise BadRecord(f"{file} is damaged at {place}: {reason}") from None
+    except DAMAGE as error:
+        raise damaged(file, place, error) from None
     if content.setdefault("complete", False) is not True and not allow_incomplete:
         raise BadRecord(f"{file} is incomplete: its run was stopped")
     if not any(row.operation != "ceiling" for row in rows):

@@ -5,22 +5,13 @@ import argparse
 import pathlib
 import sys
 
+import program
 import record
 
 
 def fail(message: str) -> int:
     print(f"report: {message}", file=sys.stderr)
     return 1
-
-
-def write(file: pathlib.Path, text: str) -> None:
-    """Whole, or not at all."""
-    partial = file.with_name(f"{file.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def main() -> int:
@@ -41,20 +32,17 @@ def main() -> int:
     except ImportError as error:
         return fail(f"{sys.executable} has no {error.name}; to install it: {sys.executable} -m pip install matplotlib, "
                     "or on Debian and Ubuntu: apt-get install python3-matplotlib")
-    try:
-        if arguments.pictures:
-            arguments.pictures.mkdir(parents=True, exist_ok=True)
-            for name, picture in pictures.files(of_run).items():
-                write(arguments.pictures / name, picture.file())
-                print(arguments.pictures / name)
-        else:
-            output = arguments.output or arguments.record.with_suffix(".html")
-            write(output, page.page(of_run))
-            print(output)
-    except OSError as error:
-        return fail(f"{error.filename or arguments.output}: {error.strerror}")
+    if arguments.pictures:
+        arguments.pictures.mkdir(parents=True, exist_ok=True)
+        for name, picture in pictures.files(of_run).items():
+            program.write(arguments.pictures / name, picture.file())
+            print(arguments.pictures / name)
+    else:
+        output = arguments.output or arguments.record.with_suffix(".html")
+        program.write(output, page.page(of_run))
+        print(output)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.run("report", main, failed=1))

@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 
+import program
 import record as records_of_runs
 from record import BadRecord, Case, Record, as_rate, as_share, as_time, family_of, geometric_mean
 
@@ -160,7 +161,7 @@ def renewed(text: str, records: dict[str, Record]) -> str:
 
 def changed_since(record: Record) -> str:
     """Which folders of kernels/ differ from the record's commit, as far as git knows it."""
-    commit = str(record.content["commit"]).partition("-")[0]
+    commit = str(record.content.get("commit") or "unknown").partition("-")[0]
     done = subprocess.run(["git", "-C", root, "diff", "--name-only", commit, "--", "kernels"], capture_output=True, text=True)
     if done.returncode != 0:
         return f"{record.file}: the history here has no commit {commit}: what changed since is not known"
@@ -195,20 +196,18 @@ def main() -> int:
                         else table(record, arguments.ladder, arguments.cases))
                 print(f"## {name}\n\n{body}")
         for page in arguments.update:
-            text = page.read_text()
+            try:
+                text = page.read_text()
+            except UnicodeDecodeError:
+                raise NoTable(f"{page} is not text") from None
             new = renewed(text, records)
             if new != text and arguments.check:
                 print(f"table: {page} does not show its records; run: scripts/bench-table --update {page}")
                 stale += 1
             elif new != text:
-                page.write_text(new)
+                program.write(page, new)
     except (BadRecord, NoTable) as error:
         print(f"table: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        if error.filename is None:  # of what is printed
-            return 1
-        print(f"table: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
     if arguments.check:
         for record in records.values():
@@ -218,4 +217,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program.run("table", main, failed=1))
