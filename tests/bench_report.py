@@ -241,7 +241,8 @@ class Errors(InFolder):
             commands.append(("report", [of_run, "--output", self.folder / "page.html"], self.folder / "page.html"))
         for name, arguments, file in commands:
             run = self.run_program(name, *arguments, preexec_fn=no_room)
-            self.assertEqual((run.returncode, run.stderr), (1, f"{name}: {file}: File too large\n"))
+            # Before that, matplotlib may say that it found no room for its list of fonts.
+            self.assertEqual((run.returncode, run.stderr.splitlines()[-1]), (1, f"{name}: {file}: File too large"))
         self.assertEqual(page.read_text(), text)
         self.assertEqual({file.suffix for file in self.folder.iterdir()}, {".json", ".md"})
 
