@@ -15,9 +15,11 @@ std::optional<double> memory_seconds(const problem& problem, temperature tempera
                                      const ceilings& ceilings) {
     double seconds = 0;
     for (const memory_part& part : memory_parts(problem, temperature)) {
-        const auto per_second = ceilings.per_second(part.ceiling, temperature, part.footprint);
-        if (!per_second) return std::nullopt;
-        seconds += part.bytes / *per_second;
+        double best = 0;
+        for (const double footprint : part.footprints)
+            best = std::max(best, ceilings.per_second(part.ceiling, temperature, footprint).value_or(0));
+        if (best == 0) return std::nullopt;
+        seconds += part.bytes / best;
     }
     return seconds;
 }
@@ -88,11 +90,11 @@ std::optional<double> ceilings::per_second(std::string_view name, temperature te
 std::vector<memory_part> memory_parts(const problem& problem, temperature temperature) {
     const double all = problem.footprint > 0 ? problem.footprint : problem.bytes();
     const double lesser = std::min(problem.bytes_read, problem.bytes_written), copied = 2 * lesser;
-    // L2 takes in what a cold call writes, whatever else it reads, so its copied part counts as a copy of just that.
-    const double of_copy = temperature == temperature::cold ? std::min(all, copied) : all;
-    std::vector<memory_part> parts = {{"dram_copy", copied, of_copy},
-                                      {"dram_read", problem.bytes_read - lesser, all},
-                                      {"dram_write", problem.bytes_written - lesser, all}};
+    std::vector<memory_part> parts = {{"dram_copy", copied, {all}},
+                                      {"dram_read", problem.bytes_read - lesser, {all}},
+                                      {"dram_write", problem.bytes_written - lesser, {all}}};
+    // L2 takes in what a cold call writes, whatever else it reads, so its copied part may be as fast as a copy of just that.
+    if (temperature == temperature::cold && copied < all) parts.front().footprints.push_back(copied);
     std::erase_if(parts, [](const memory_part& part) { return part.bytes <= 0; });
     return parts;
 }

@@ -44,11 +44,11 @@ class ceilings {
     [[nodiscard]] const rates* find(std::string_view name, temperature temperature) const;
 };
 
-/// Bytes that a call moves at the rate that a ceiling has at a footprint.
+/// Bytes that a call moves at the best rate that a ceiling has at one of these footprints.
 struct memory_part {
     std::string_view ceiling;
     double bytes;
-    double footprint;
+    std::vector<double> footprints;
 };
 
 /// What a problem's time of memory consists of: twice the lesser of the bytes read and written as a copy, the rest as reading

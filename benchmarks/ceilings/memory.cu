@@ -17,9 +17,9 @@ __device__ uint4 scrambled(std::int64_t index) {
     return {bits, bits ^ 0x85ebca6bu, bits * 0xc2b2ae35u, ~bits};
 }
 
-template <access kind, int packets, bool streams>
-__global__ void __launch_bounds__(block) access_kernel(const uint4* __restrict__ from, uint4* __restrict__ to,
-                                                       std::int64_t count, bool backwards) {
+template <access kind, int packets, bool streams, bool backwards>
+__global__ void __launch_bounds__(block)
+    access_kernel(const uint4* __restrict__ from, uint4* __restrict__ to, std::int64_t count) {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
@@ -27,57 +27,59 @@ __global__ void __launch_bounds__(block) access_kernel(const uint4* __restrict__
     constexpr std::int64_t part = block * packets;
     unsigned bits = 0;
     for (std::int64_t first = blockIdx.x * part + threadIdx.x; first < count; first += gridDim.x * part) {
-        const auto place = [&](int i) {
-            const std::int64_t index = first + i * block;
-            return backwards ? count - 1 - index : index;
-        };
+        const auto place = [&](std::int64_t index) { return backwards ? count - 1 - index : index; };
         uint4 packet[packets];
 #pragma unroll
         for (int i = 0; i < packets; ++i) {
-            const std::int64_t index = place(i);
+            const std::int64_t index = first + i * block;
             packet[i] = uint4{};
             if constexpr (kind == access::write) {
                 packet[i] = scrambled(index);
             } else {
-                if (0 <= index && index < count) packet[i] = streams ? __ldcs(from + index) : from[index];
+                if (index < count) packet[i] = streams ? __ldcs(from + place(index)) : from[place(index)];
             }
         }
 #pragma unroll
         for (int i = 0; i < packets; ++i) {
-            const std::int64_t index = place(i);
+            const std::int64_t index = first + i * block;
             if constexpr (kind == access::read) {
                 bits ^= packet[i].x ^ packet[i].y ^ packet[i].z ^ packet[i].w;
-            } else if (0 <= index && index < count) {
+            } else if (index < count) {
                 if constexpr (streams)
-                    __stcs(to + index, packet[i]);
+                    __stcs(to + place(index), packet[i]);
                 else
-                    to[index] = packet[i];
+                    to[place(index)] = packet[i];
             }
         }
     }
     if (kind == access::read && bits == 0x5bd1e995u) to[0].x = bits;  // keeps the loads
 }
 
-using kernel = void (*)(const uint4*, uint4*, std::int64_t, bool);
+using kernel = void (*)(const uint4*, uint4*, std::int64_t);
 
-template <access kind, bool streams>
+template <access kind, bool streams, bool backwards>
 kernel kernel_of(int packets) {
     switch (packets) {
         case 1:
-            return access_kernel<kind, 1, streams>;
+            return access_kernel<kind, 1, streams, backwards>;
         case 2:
-            return access_kernel<kind, 2, streams>;
+            return access_kernel<kind, 2, streams, backwards>;
         case 4:
-            return access_kernel<kind, 4, streams>;
+            return access_kernel<kind, 4, streams, backwards>;
         default:
-            return access_kernel<kind, 8, streams>;
+            return access_kernel<kind, 8, streams, backwards>;
     }
 }
 
-kernel kernel_of(access access, const access_variant& variant) {
+template <access kind, bool backwards>
+kernel kernel_of(const access_variant& variant) {
+    return variant.streams ? kernel_of<kind, true, backwards>(variant.packets)
+                           : kernel_of<kind, false, backwards>(variant.packets);
+}
+
+kernel kernel_of(access access, const access_variant& variant, bool backwards) {
     const auto of = [&]<bench::access kind>() {
-        return variant.streams ? kernel_of<kind, true>(variant.packets)
-                               : kernel_of<kind, false>(variant.packets);
+        return backwards ? kernel_of<kind, true>(variant) : kernel_of<kind, false>(variant);
     };
     switch (access) {
         case access::read:
@@ -118,7 +120,7 @@ void access_memory(access access, const access_variant& variant, const std::byte
     const std::int64_t count = bytes / static_cast<std::int64_t>(sizeof(uint4));
     const std::int64_t part = block * variant.packets;
     const std::int64_t parts = (count + part - 1) / part;
-    const kernel kernel = kernel_of(access, variant);
+    const kernel kernel = kernel_of(access, variant, backwards);
 
     cudaLaunchAttribute early{};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -131,7 +133,7 @@ void access_memory(access access, const access_variant& variant, const std::byte
     config.attrs = &early;
     config.numAttrs = variant.begins_early ? 1 : 0;
     check(cudaLaunchKernelEx(&config, kernel, reinterpret_cast<const uint4*>(from),
-                             reinterpret_cast<uint4*>(to), count, backwards));
+                             reinterpret_cast<uint4*>(to), count));
 }
 
 }  // namespace heddle::bench

@@ -42,7 +42,8 @@ rows needed_ceilings(const rows& all) {
     for (const registered_row* row : all) {
         if (!row->on_device || parts_of(*row).operation == "ceiling") continue;
         for (const memory_part& part : memory_parts(row->problem, row->temperature))
-            add_nearest(by_name[{part.ceiling, row->temperature}], part.footprint, needed);
+            for (const double footprint : part.footprints)
+                add_nearest(by_name[{part.ceiling, row->temperature}], footprint, needed);
         add_nearest(by_name[{"pinned_to_device", temperature::cold}], row->problem.bytes_read, needed);
         add_nearest(by_name[{"pinned_to_host", temperature::cold}], row->problem.bytes_written, needed);
     }
