@@ -162,7 +162,7 @@ def renewed(text: str, records: dict[str, Record]) -> str:
 def changed_since(record: Record) -> str:
     """Which folders of kernels/ differ from the record's commit, as far as git knows it."""
     commit = str(record.content.get("commit") or "unknown").partition("-")[0]
-    done = subprocess.run(["git", "-C", root, "diff", "--name-only", commit, "--", "kernels"], capture_output=True, text=True)
+    done = subprocess.run(["git", "-C", root, "diff", "--name-only", commit, "--", "kernels", ":!*.md"], capture_output=True, text=True)
     if done.returncode != 0:
         return f"{record.file}: the history here has no commit {commit}: what changed since is not known"
     folders = sorted({pathlib.PurePath(line).parts[1] for line in done.stdout.splitlines() if line.count("/") > 1})
