@@ -101,7 +101,7 @@ void stencil_row(stencil which, const shape& s, temperature temperature,
 
 #if HEDDLE_HAS_NPP
 
-/// Of bytes NPP's results are int16, where heddle's are float: it writes half as much, as its rows declare. Its horizontal
+/// NPP makes int16 of bytes, where heddle makes float: it writes half as much, as its rows declare. Its horizontal
 /// Sobel is the derivative along y. Its laplacian has eight neighbours.
 template <class From, class To>
 void npp_stencil_row(stencil which, const shape& s, temperature temperature) {

@@ -24,7 +24,7 @@ std::optional<double> memory_seconds(const problem& problem, temperature tempera
     return seconds;
 }
 
-/// Of operations, which are not 0.
+/// The time of operations, which are not 0.
 std::optional<limit> arithmetic_limit(const problem& problem, temperature temperature,
                                       const ceilings& ceilings) {
     const auto by = [&](unit unit, int products) -> std::optional<limit> {

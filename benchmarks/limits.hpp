@@ -29,7 +29,7 @@ class ceilings {
     /// @throws std::invalid_argument  per_second is not above 0
     void add(const ceiling& measured);
 
-    /// Of those whose bytes are 0. Nothing where it was not measured.
+    /// The rate of a ceiling whose bytes are 0. Nothing where it was not measured.
     [[nodiscard]] std::optional<double> per_second(std::string_view name, temperature temperature) const;
 
     /// The bytes a second of a call that touches `bytes`. Between two that were measured, the logarithm of a call's time is

@@ -9,7 +9,7 @@ namespace {
 constexpr int fma_block = 256;
 /// As many independent chains as hide the latency of an FMA.
 constexpr int chains = 8;
-/// Of each thread: those of float and of double take about as long where double has half the rate.
+/// The FMAs of a thread. Those of float and of double take about as long where double has half the rate.
 template <class T>
 constexpr int fma_per_thread = 80 * 1024 / sizeof(T) / 2;
 

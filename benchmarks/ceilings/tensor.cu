@@ -9,7 +9,7 @@ namespace {
 
 constexpr int block = 256, blocks_an_sm = 2, warps = block / 32;
 constexpr int m = 16, n = 8;
-/// Of each warp: tiles x tiles sums, none of which waits for another.
+/// Each warp has tiles x tiles sums, none of which waits for another.
 constexpr int tiles = 4;
 constexpr int rounds = 512;
 

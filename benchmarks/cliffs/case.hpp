@@ -30,7 +30,7 @@ struct trial {
     /// A call reads what it writes, so that reset() is due before each.
     bool is_in_place = false;
     std::vector<peer> peers;
-    /// Of peers that are not among them, each with its reason.
+    /// Why the peers that are not among them cannot do it.
     std::vector<std::string> refusals;
     /// What is wrong with the result of one call since reset(), by errors of more than `slack` times the bound; empty where
     /// nothing is. Waits for the stream.

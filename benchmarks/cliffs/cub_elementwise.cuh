@@ -19,7 +19,7 @@ __device__ C plain_sigmoid(C x) {
     return C(1) / (C(1) + ::exp(-x));
 }
 
-/// Of one input, in the type that is computed in.
+/// An operation of one input, in the type that is computed in.
 template <elementwise_operation operation, class C>
 __device__ C plain_function(C x, C p, C q) {
     using enum elementwise_operation;

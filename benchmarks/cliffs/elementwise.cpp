@@ -105,7 +105,7 @@ bool is_rounded_once(operation op) {
 /// added, of the terms. docs/accuracy.md has each bound.
 template <class T>
 double bound(operation op, double value) {
-    // Of 16 bits, to float before.
+    // A result of 16 bits was rounded to float before.
     if (is_rounded_once(op)) return (1 + 0x1p-10) * roundoff<T>() * std::abs(value) + least<T>();
     const double u = sizeof(T) == 2 ? 0x1p-13 : 64 * roundoff<compute_type<T>>();
     const bool may_cancel = op == operation::gelu_derivative || op == operation::gelu_tanh_derivative ||

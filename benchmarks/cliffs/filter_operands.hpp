@@ -26,7 +26,7 @@ struct filter_problem {
     [[nodiscard]] image_filter_options options() const { return {.border = images.border}; }
 };
 
-/// Of any sign; what they are matters little.
+/// Taps of either sign; what they are matters little.
 inline std::vector<float> drawn_taps(std::int64_t radius, std::uint64_t seed) {
     std::vector<float> taps;
     for (std::int64_t i = 0; i < 2 * radius + 1; ++i) {

@@ -15,7 +15,7 @@
 
 namespace heddle::bench::cliffs {
 
-/// Of which neither sign outweighs, nor do they cancel: a product that lacks a part of k is then far off.
+/// More positive elements than negative ones: sums do not cancel, and a product that lacks a part of k is far off.
 inline constexpr numbers product_elements{-0.5, 1, 0};
 
 template <class Out, class In>

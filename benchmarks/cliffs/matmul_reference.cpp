@@ -50,7 +50,7 @@ double product_bound(precision precision, double k, double magnitudes, double no
     if (precision == precision::tf32)
         factor = std::max(factor, 0x1p-10 * (1 + 0x1p-11) + 2 * (k + k / 8 + 20) * u);
     const double normwise = precision == precision::fp32_normwise ? 0x1p-35 * norms : 0;
-    // Of random elements roundings grow as the root of their number; a product in TF32 is off by more, where k is not huge.
+    // The roundings of random elements grow as the root of their number. A product in TF32 is off by more, unless k is huge.
     const double likely = (8 * std::sqrt(k) + 16) * u * norms + 4 * u * magnitudes;
     const bool is_of_floats = precision == precision::ieee || precision == precision::fp32;
     const double most = is_of_floats ? std::min(limit, likely) : limit;
@@ -62,7 +62,7 @@ double product_bound(precision precision, double k, double magnitudes, double no
 template <class Out, class In>
 std::function<std::string(double slack)> check_of(const product_problem<Out, In>& p,
                                                   const std::shared_ptr<product_operands<Out, In>>& o) {
-    // Of all matrices of a batch, one below the other.
+    // The matrices of a batch count as one, each below the one before.
     const auto places = sampled_places(p.batches * p.m, p.n, p.seed);
     std::vector<line> rows, cols;
     std::vector<std::int64_t> offsets;

@@ -76,8 +76,8 @@ struct place {
     std::int64_t row, col;
 };
 
-/// Of a matrix the corners, others at its edges and beside multiples of 64 (half of all), and others anywhere: `most` of them;
-/// all of a smaller one.
+/// The corners of a matrix, places at its edges and beside multiples of 64 (half of all), and others anywhere: `most` of them,
+/// or all places of a smaller matrix.
 std::vector<place> sampled_places(std::int64_t rows, std::int64_t cols, std::uint64_t seed,
                                   std::int64_t most = 64);
 

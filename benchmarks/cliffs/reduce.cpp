@@ -34,7 +34,7 @@ struct problem {
     std::uint64_t seed = 0;
 };
 
-/// Of few values, so that there are equal elements and zeros, where those count. Sums of integers are exact in double, and
+/// Few values where equal elements and zeros count, so that there are some. Sums of integers are exact in double, and
 /// floats do not cancel: a sum that lacks a part is far off.
 template <class T>
 numbers elements(operation op) {

@@ -63,7 +63,7 @@ struct dot_facts {
     double y_squares = 0;
 };
 
-/// Of lines of x and lines of y, one by one. T is as above.
+/// The dot products of lines of x and lines of y, one by one. T is as above.
 template <class T>
 std::vector<dot_facts> dots_of(const T* x, const std::vector<line>& x_lines, const T* y,
                                const std::vector<line>& y_lines);
@@ -94,7 +94,7 @@ struct looked_at_bins {
     std::int64_t number[8] = {};
 };
 
-/// Of `bins` equal parts of [lower, upper); for bytes, lower is 0 and upper as many as there are bins.
+/// Counts what falls into `bins` equal parts of [lower, upper); for bytes, lower is 0 and upper as many as there are bins.
 template <class T>
 bin_facts count_bins(const vector_view<const T>& x, double lower, double upper, std::int64_t bins,
                      const looked_at_bins& looked_at);

@@ -15,7 +15,7 @@ namespace heddle::bench::cliffs {
 
 inline constexpr int threads = 256;
 
-/// Of all threads of a block, in its first.
+/// The first thread gets the total of all threads of the block.
 template <class Part>
 __device__ Part block_total(const Part& own) {
     __shared__ alignas(Part) std::byte memory[threads * sizeof(Part)];

@@ -56,7 +56,7 @@ __global__ void window_kernel(image_view<const T> image, const pixel* centres, c
 template <class T>
 __global__ void bin_kernel(vector_view<const T> x, double lower, double upper, std::int64_t bins,
                            looked_at_bins looked_at, bin_facts* result) {
-    // Of float: x - lower is off by u of itself, and so are the factor and the product.
+    // In float x - lower is off by u of itself, and so are the factor and the product.
     const double margin = std::is_integral_v<T> ? 0 : 4 * 0x1p-24;
     const double scale = static_cast<double>(bins) / (upper - lower);
     bin_facts own;

@@ -8,7 +8,7 @@
 
 namespace heddle::bench::cliffs {
 
-/// Of the cases of a family whose results are right: those beside a vendor's call, or those beside a copy.
+/// Sums up the right cases of a family: those beside a vendor's call, or those beside a copy.
 struct summary {
     std::size_t cases = 0;
     double geometric_mean = 1;

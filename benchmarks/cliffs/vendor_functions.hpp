@@ -46,7 +46,7 @@ bool is_row_major(const matrix_view<T>& m) {
 }
 template <class T>
 std::int64_t leading_dimension(const matrix_view<T>& m) {
-    // Of one line the stride may be anything.
+    // The stride of a single line may be anything.
     return is_row_major(m) ? std::max(m.row_stride, m.cols) : std::max(m.col_stride, m.rows);
 }
 template <class T>

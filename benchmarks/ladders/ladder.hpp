@@ -35,7 +35,7 @@ struct ladder {
 
 std::span<const ladder> ladders();
 
-// Of the files benchmarks/<operation>.cpp.
+// The files benchmarks/<operation>.cpp define these,
 void add_gaussian_blur_rows(std::string_view type, const extents& shape);
 void add_matmul_rows(std::string_view type, const extents& shape);
 void add_matmul_16_bit_rows(std::string_view type, const extents& shape);
@@ -44,7 +44,7 @@ void add_softmax_rows(std::string_view type, const extents& shape);
 void add_sum_rows(std::string_view type, const extents& shape);
 void add_transpose_rows(std::string_view type, const extents& shape);
 
-// Of the files benchmarks/ladders/<operation>.cpp.
+// and benchmarks/ladders/<operation>.cpp these.
 accuracy check_gaussian_blur(std::string_view type, const extents& shape, std::string_view rung);
 accuracy check_matmul(std::string_view type, const extents& shape, std::string_view rung);
 accuracy check_sigmoid(std::string_view type, const extents& shape, std::string_view rung);

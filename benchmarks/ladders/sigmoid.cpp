@@ -4,7 +4,7 @@
 namespace heddle::bench {
 namespace {
 
-/// Of elements of magnitude 1 at most.
+/// The bound for elements of magnitude 1 at most.
 template <class T>
 constexpr double bound = std::is_same_v<T, float> || std::is_same_v<T, double>
                              ? 6 * unit_of<T>

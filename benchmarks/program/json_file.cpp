@@ -22,6 +22,22 @@ std::string text_of(const json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// What readers take for granted, null and false, is left out: a record has thousands of rows.
+json without_defaults(const json& element) {
+    if (!element.is_object()) return element;
+    json result = json::object();
+    for (const auto& [key, value] : element.items())
+        if (!value.is_null() && value != json(false)) result[key] = value;
+    return result;
+}
+
+/// The same of a row that was read, the other way round.
+void add_defaults(json& row) {
+    for (const char* key : {"rung", "bytes", "bytes_written", "operations", "limit", "error"})
+        if (!row.contains(key)) row[key] = nullptr;
+    if (!row.contains("hot")) row["hot"] = false;
+}
+
 std::string in_lines(const json& content) {
     std::string text = "{";
     for (const auto& [key, value] : content.items()) {
@@ -32,7 +48,7 @@ std::string in_lines(const json& content) {
         }
         const char* before = "[\n  ";
         for (const json& element : value) {
-            text += before + text_of(element);
+            text += before + text_of(without_defaults(element));
             before = ",\n  ";
         }
         text += "\n ]";
@@ -94,6 +110,8 @@ json read_record(const std::filesystem::path& file) {
     if (content["schema"] != record_schema)
         throw std::runtime_error(fmt::format("{} is a record of schema {}; this program reads schema {}",
                                              file.string(), text_of(content["schema"]), record_schema));
+    for (json& row : content["rows"])
+        if (row.is_object()) add_defaults(row);
     return content;
 }
 

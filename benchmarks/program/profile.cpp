@@ -33,7 +33,7 @@ std::vector<std::string> cells_of(std::string_view line) {
     return cells;
 }
 
-/// Of what ncu prints as raw CSV, among other lines: names, units, and a line for each kernel.
+/// Reads what ncu prints as raw CSV, among other lines: names, units, and a line for each kernel.
 std::vector<columns> kernels_of(const std::string& output) {
     std::istringstream lines(output);
     std::vector<std::string> names;

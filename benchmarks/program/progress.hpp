@@ -9,7 +9,7 @@ namespace heddle::bench {
 /// Tells on stderr how far a run is: on a terminal in one line that is written anew, else in a plain line now and then.
 class progress {
   public:
-    /// Of so many rows, each so many times.
+    /// Tells the progress of so many rows, each so many times.
     progress(std::size_t rows, int repetitions);
     ~progress();
     progress(const progress&) = delete;

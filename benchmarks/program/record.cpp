@@ -12,6 +12,7 @@
 #include <heddle_sources.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -66,8 +67,9 @@ json watched(const gpu_history& history) {
     return result;
 }
 
-json number_or_null(double value) {
-    return value > 0 ? json(value) : json(nullptr);
+/// Bytes or operations, which are whole.
+json count_or_null(double value) {
+    return value > 0 ? json(std::llround(value)) : json(nullptr);
 }
 
 json row_of(const outcome& outcome, const ceilings& ceilings) {
@@ -78,9 +80,9 @@ json row_of(const outcome& outcome, const ceilings& ceilings) {
                 {"library", name.library},
                 {"rung", name.rung.empty() ? json(nullptr) : json(name.rung)},
                 {"hot", name.temperature == temperature::hot},
-                {"bytes", number_or_null(outcome.row->problem.bytes())}};
-    row["bytes_written"] = number_or_null(outcome.row->problem.bytes_written);
-    row["operations"] = number_or_null(outcome.row->problem.operations);
+                {"bytes", count_or_null(outcome.row->problem.bytes())}};
+    row["bytes_written"] = count_or_null(outcome.row->problem.bytes_written);
+    row["operations"] = count_or_null(outcome.row->problem.operations);
     if (!outcome.error.empty()) {
         row["error"] = outcome.error;
         return row;
@@ -132,7 +134,7 @@ std::string key_of(const json& row) {
                        row["hot"].get<bool>() ? "/hot" : "");
 }
 
-/// Of the processes' [least, median, greatest].
+/// Merges the processes' [least, median, greatest].
 json merged_quantity(const json& all) {
     std::vector<double> least, medians, greatest;
     for (const json& one : all) {

@@ -18,7 +18,7 @@ struct row_name {
 
 row_name parts_of(const registered_row& row);
 
-/// Of the CPU: host, openblas, opencv.
+/// Whether it is a library of the CPU: host, openblas, opencv.
 bool is_on_cpu(std::string_view library);
 /// A library of others on the GPU that computes the same: neither heddle's nor a copy or a bare launch.
 bool is_vendor(std::string_view library);

@@ -27,7 +27,7 @@ void add_filters(CLI::App& command, selection& wanted);
 
 using rows = std::vector<const registered_row*>;
 
-/// Of all rows of all operations, which it registers. The ceilings are among them where they are asked for.
+/// Chooses from all rows of all operations, which it registers. The ceilings are among them where they are asked for.
 /// @throws usage_error  a filter that nothing matches
 rows selected_rows(const selection& wanted);
 

@@ -258,7 +258,7 @@ def show(rows: list[Row], peers: list[Row], whole: bool) -> None:
 
 
 def self_check(records: list[Record]) -> bool:
-    """Of records of the same code: whether their rows count as the same, and a planted change is found."""
+    """Tells of records of the same code whether their rows count as the same, and a planted change is found."""
     same: list[bool] = []
     found: list[bool] = []
     for old, new in itertools.pairwise(records):

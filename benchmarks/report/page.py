@@ -79,7 +79,7 @@ def escaped(text: object) -> str:
 
 
 def table(columns: list[tuple[str, bool]], rows: list[list[str]], caption: str, classes: list[str] | None = None) -> str:
-    """Of HTML cells. A column says whether it is of numbers. The box scrolls, also by keys."""
+    """A table of HTML cells. A column says whether it is of numbers. The box scrolls, also by keys."""
     def cells(tag: str, values: list[str]) -> str:
         return "".join(f"<{tag}{' class=number' if number else ''}>{value}</{tag}>" for value, (_, number) in zip(values, columns))
     body = "".join(f"<tr{f' class={name}' if name else ''}>{cells('td', row)}</tr>"

@@ -562,7 +562,7 @@ def roofline(record: Record, cases: list[Case]) -> Picture | None:
 # --- pictures for pages of Markdown ---
 
 def with_ladder(cases: list[Case]) -> list[Case]:
-    """Of each operation and type the case with the most rungs, of those the largest. The longest ladder comes first."""
+    """For each operation and type the case with the most rungs, of those the largest. The longest ladder comes first."""
     having = [case for case in cases if len(case.rungs) >= 2]
     ranked = sorted(having, key=lambda case: (case.hot, -len(case.rungs), -(case.bytes or 0)))
     first: dict[tuple[str, str], Case] = {}

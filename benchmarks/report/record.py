@@ -214,6 +214,11 @@ class Record:
                          + ([] if self.complete else ["an incomplete run"]))
 
     @property
+    def source(self) -> str:
+        """The same in short, for a table."""
+        return ", ".join([self.gpu, f"commit {self.commit}"] + ([] if self.complete else ["an incomplete run"]))
+
+    @property
     def repetitions(self) -> int:
         return max((row.repetitions for row in self.rows if not row.error), default=0)
 
@@ -260,7 +265,7 @@ class Record:
         return at / interpolated(points, at)
 
     def transfer_us(self, row: Row) -> float | None:
-        """Of its operands to the device and of its results to the host, from and to pinned memory."""
+        """The time of its operands to the device and of its results to the host, from and to pinned memory."""
         if not row.bytes:
             return None
         written = row.bytes_written or 0.0

@@ -100,7 +100,7 @@ def overview(record: Record) -> str:
 
 def caption(record: Record, explanation: str, cases: list[Case]) -> str:
     repetitions = max((row.repetitions for case in cases for row in case.rows), default=0)
-    text = f"{record.provenance}; medians of {repetitions} repetitions. {explanation}"
+    text = f"{record.source}; medians of {repetitions} repetitions. {explanation}"
     beyond = f"{100 * (1 / records_of_runs.BEYOND - 1):.0f}%"
     if any(row.beyond_limit for case in cases for row in case.rows):
         text += f" (!): beyond the limit by more than {beyond}, a bug of the row or of the limit."
@@ -117,7 +117,7 @@ OVERVIEW = ("Ratio: the best peer's time over that of heddle's plain call, above
 
 
 def table(record: Record, as_ladder: bool, pattern: str, name: str = "") -> str:
-    """Of the cases of an operation or a folder, or of all."""
+    """A table of the cases of an operation or a folder, or of all."""
     try:
         cases = [case for case in record.cases if re.search(pattern, label(case))
                  and (not name or name in (case.operation, family_of(case.operation)))]

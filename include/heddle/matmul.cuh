@@ -55,9 +55,9 @@ auto with_function(const kernels::matmul::function_call<In, Out>& call, const Fu
 /// order, with the element's row and column in `c` as it was given. In is half or bfloat16, Out the same or float; or both
 /// are float.
 ///
-/// Of half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is
+/// For half and bfloat16, on a device of compute capability 9.0, this is the kernel of `fused`, where the .cu file is
 /// compiled for 90a and the operands are such as `fused` takes; otherwise `wmma`, for any operands and devices, many times
-/// slower. Of float it is `warp_tiled`, for any operands and devices, by FMAs whatever the precision; but with
+/// slower. For float it is `warp_tiled`, for any operands and devices, by FMAs whatever the precision; but with
 /// precision::tf32 it is `tf32`, in one tile and without a workspace, where that can read A and B as they lie, on the same
 /// devices and files as `fused`. These four may be asked for.
 ///

@@ -45,7 +45,7 @@ class share {
           rows_left_(static_cast<int>(
               ::max(std::int64_t{0}, ::min(std::int64_t{4}, in.view.rows - first - row())))) {}
 
-    /// Of the next tile, of which k_left are inside.
+    /// Loads its part of the next tile, of which k_left are inside.
     __device__ void load(const operand& in, std::int64_t k_left) {
         const int inside = static_cast<int>(::min(k_left, std::int64_t{tile::k})) - col();
         const int count = k_major ? (rows_left_ > 0 ? inside : 0) : (inside > 0 ? rows_left_ : 0);

@@ -20,7 +20,7 @@ class drawing_of_products {
   public:
     std::int64_t operator()(std::int64_t low, std::int64_t high) { return draw_(low, high); }
 
-    /// Of at most so many terms of all sums.
+    /// All sums together have at most so many terms.
     shape next_shape(std::int64_t most_terms) {
         const std::int64_t m = extent(10), n = extent(10);
         return {m, n, std::min(extent(13), std::max<std::int64_t>(1, most_terms / (m * n)))};

@@ -9,7 +9,7 @@
 /// The tiles of C that kernels are built for. What each costs stands in tuning/.
 namespace heddle::kernels::matmul {
 
-// Of the kernels whose blocks go from tile to tile.
+// These kernels' blocks go from tile to tile.
 
 inline constexpr int step_k = 64;
 
