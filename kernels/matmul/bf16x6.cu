@@ -63,12 +63,10 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
     }
 
     __device__ void store_total(int row, int col, int batch, const float (&total)[tile::sums]) const {
-        result<float> c = p.c;
-        c.data += batch * c.batch_stride;
-        if (c.epilogue.is_identity)
-            store<tile::n>(c, row, col, total);
+        if (p.c.epilogue.is_identity)
+            store<tile::n>(p.c, row, col, total, batch);
         else
-            finish<tile::n>(c, row, 8, col, total);
+            finish<tile::n>(p.c, row, 8, col, total, batch);
     }
 
     __device__ frame::sum_exchange<tile::n> exchange(int consumer) const {
@@ -117,9 +115,9 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
             };
 
             ptx::wait(&shared.pieces_full[stage], parity_of(step));
-            const step_info at = info_of(step);
+            const bool ends_tile = info_of(step).is_last_of_tile;
             more = info_of(step + 1).exists;
-            if (row_of(at) + consumer * warpgroup_m >= p.c.rows) {  // C ends above
+            if (row_of(info_of(step)) + consumer * warpgroup_m >= p.c.rows) {  // C ends above
                 release_pieces(stage);
                 if (!more) break;
 #pragma unroll
@@ -142,7 +140,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
                 multiply(0, 1, i, true);
                 ptx::wgmma_commit();
             }
-            const bool finishes = at.is_last_of_tile && !p.c.epilogue.is_identity;
+            const bool finishes = ends_tile && !p.c.epilogue.is_identity;
             const bool splits_now = more && !finishes;  // an epilogue needs the registers
             if (splits_now) {
                 ptx::wgmma_wait<tile::instructions - 1>();
@@ -153,10 +151,11 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
                 split_for(step + 1, 2);
             }
             ptx::wgmma_wait<0>();
+            const step_info at = info_of(step);
             release_pieces(stage);
             if (splits_now) split_for(step + 1, 3);
             add();
-            if (!at.is_last_of_tile) continue;
+            if (!ends_tile) continue;
             if (at.shared_tile < 0 || exchange(consumer).combine(at.shared_tile, total))
                 store_total(row_of(at) + row, at.col * tile::n + lane % 4 * 2, at.batch, total);
 #pragma unroll

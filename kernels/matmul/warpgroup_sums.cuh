@@ -65,14 +65,14 @@ __device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chun
 
 /// Stores a thread's sums (wgmma.cuh): pairs of columns from `col` on, in `row` and eight below.
 template <int n, class Out>
-__device__ void store(const result<Out>& c, int row, int col, const float (&sums)[n / 2]) {
+__device__ void store(const result<Out>& c, int row, int col, const float (&sums)[n / 2], int batch = 0) {
     using pair = decltype(pair_of<Out>(0, 0));
     const bool in_pairs = c.col_stride == 1 && reinterpret_cast<std::uintptr_t>(c.data) % sizeof(pair) == 0 &&
                           (c.row_stride % 2 == 0 || c.rows == 1);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         if (row + 8 * half >= c.rows) continue;
-        Out* const line = c.data + (row + 8 * half) * c.row_stride;
+        Out* const line = c.data + batch * c.batch_stride + (row + 8 * half) * c.row_stride;
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
             const int at = col + 8 * j;
@@ -96,7 +96,8 @@ __device__ void store(const result<Out>& c, int row, int col, const float (&sums
 /// The same with an epilogue; the second row is `apart` below. One copy of the epilogue's code serves all pairs, one after another:
 /// there are no registers for more.
 template <int n, class Out>
-__device__ void finish(const result<Out>& c, int row, int apart, int col, const float (&sums)[n / 2]) {
+__device__ void finish(const result<Out>& c, int row, int apart, int col, const float (&sums)[n / 2],
+                       int batch = 0) {
 #pragma unroll 1
     for (int pair = 0; pair < n / 4; ++pair) {
         float x[2]{};
@@ -111,7 +112,7 @@ __device__ void finish(const result<Out>& c, int row, int apart, int col, const 
         const int r = row + pair % 2 * apart, s = col + pair / 2 * 8;
         const int count = ::min(2, c.cols - s);
         if (r >= c.rows || count <= 0) continue;
-        Out* const to = c.data + r * c.row_stride + s * c.col_stride;
+        Out* const to = c.data + batch * c.batch_stride + r * c.row_stride + s * c.col_stride;
         if (c.beta != 0)
 #pragma unroll
             for (int i = 0; i < 2; ++i)
