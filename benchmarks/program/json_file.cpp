@@ -22,24 +22,27 @@ std::string text_of(const json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// What readers take for granted, null and false, is left out: a record has thousands of rows.
-json without_defaults(const json& element) {
+/// What readers take for granted, null, false and the repetitions that the head names, is left out: a record has thousands of rows.
+json without_defaults(const json& element, const json& repetitions) {
     if (!element.is_object()) return element;
     json result = json::object();
     for (const auto& [key, value] : element.items())
-        if (!value.is_null() && value != json(false)) result[key] = value;
+        if (!value.is_null() && value != json(false) && !(key == "repetitions" && value == repetitions))
+            result[key] = value;
     return result;
 }
 
 /// The same of a row that was read, the other way round.
-void add_defaults(json& row) {
+void add_defaults(json& row, const json& repetitions) {
     for (const char* key : {"rung", "bytes", "bytes_written", "operations", "limit", "error"})
         if (!row.contains(key)) row[key] = nullptr;
     if (!row.contains("hot")) row["hot"] = false;
+    if (!row.contains("repetitions")) row["repetitions"] = repetitions;
 }
 
 std::string in_lines(const json& content) {
     std::string text = "{";
+    const json repetitions = content.value("repetitions", json());
     for (const auto& [key, value] : content.items()) {
         text += fmt::format("{}\n {}: ", text.size() > 1 ? "," : "", text_of(key));
         if (!value.is_array() || value.empty()) {
@@ -48,7 +51,7 @@ std::string in_lines(const json& content) {
         }
         const char* before = "[\n  ";
         for (const json& element : value) {
-            text += before + text_of(without_defaults(element));
+            text += before + text_of(without_defaults(element, repetitions));
             before = ",\n  ";
         }
         text += "\n ]";
@@ -94,8 +97,8 @@ void json_file::write(const json& content) {
     close(std::exchange(descriptor_, -1));
 }
 
-double rounded(double value) {
-    return std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
+double rounded(double value, int digits) {
+    return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 
 json read_record(const std::filesystem::path& file) {
@@ -111,7 +114,7 @@ json read_record(const std::filesystem::path& file) {
         throw std::runtime_error(fmt::format("{} is a record of schema {}; this program reads schema {}",
                                              file.string(), text_of(content["schema"]), record_schema));
     for (json& row : content["rows"])
-        if (row.is_object()) add_defaults(row);
+        if (row.is_object()) add_defaults(row, content.value("repetitions", json()));
     return content;
 }
 

@@ -33,7 +33,7 @@ class json_file {
 };
 
 /// A number with five digits.
-double rounded(double value);
+double rounded(double value, int digits = 5);
 
 /// A record of schema 1.
 /// @throws std::runtime_error  the file cannot be read, is cut off or is no such record

@@ -88,9 +88,8 @@ json row_of(const outcome& outcome, const ceilings& ceilings) {
         return row;
     }
     row["us"] = rounded(outcome.median_us());
-    row["spread"] = rounded(outcome.spread());
+    row["spread"] = rounded(outcome.spread(), 2);
     row["repetitions"] = outcome.us.size();
-    row["calls"] = outcome.calls;
     const auto limit =
         outcome.row->on_device ? limit_of(outcome.row->problem, name.temperature, ceilings) : std::nullopt;
     row["limit"] =
@@ -99,10 +98,14 @@ json row_of(const outcome& outcome, const ceilings& ceilings) {
     return row;
 }
 
-void add_process(json& row, const outcome& outcome) {
+void add_peer(json& row, const outcome& outcome) {
     const auto entry = std::ranges::find(headline(), outcome.row->name, &headline_row::name);
     if (entry != headline().end()) row["peer"] = entry->peer;
+}
+
+void add_samples(json& row, const outcome& outcome) {
     if (!outcome.error.empty()) return;
+    row["calls"] = outcome.calls;
     json samples = json::array();
     for (const double us : outcome.us) samples.push_back(rounded(us));
     row["processes"] = json::array({samples});
@@ -161,7 +164,7 @@ json merged_watched(const std::vector<json>& records) {
 }
 
 /// Adds the samples of another process to a row's.
-void add_samples(json& row, const json& other) {
+void merge_samples(json& row, const json& other) {
     if (!row["error"].is_null()) return;
     if (!other["error"].is_null()) {
         row["error"] = other["error"];
@@ -173,7 +176,7 @@ void add_samples(json& row, const json& other) {
         for (const json& sample : process) us.push_back(sample);
     const auto [least, greatest] = std::ranges::minmax(us);
     row["us"] = rounded(median(us));
-    row["spread"] = rounded((greatest - least) / 2 / median(us));
+    row["spread"] = rounded((greatest - least) / 2 / median(us), 2);
     row["repetitions"] = us.size();
 }
 
@@ -186,13 +189,14 @@ ceilings ceilings_of(const std::vector<outcome>& outcomes) {
     return all;
 }
 
-json record_of(const run_result& result, const gpu_watcher& watcher, const std::string& commit,
-               bool of_headline) {
+json record_of(const run_result& result, int repetitions, const gpu_watcher& watcher,
+               const std::string& commit, record_contents contents) {
     json record = {{"schema", record_schema},
                    {"heddle", HEDDLE_VERSION},
                    {"commit", commit},
                    {"sources_sha256", HEDDLE_SOURCES_SHA256},
                    {"date", now()},
+                   {"repetitions", repetitions},
                    {"seconds", static_cast<long>(result.seconds + 0.5)},
                    {"complete", !result.interrupted},
                    {"gpu", gpu()},
@@ -206,12 +210,13 @@ json record_of(const run_result& result, const gpu_watcher& watcher, const std::
     const ceilings ceilings = ceilings_of(result.outcomes);
     for (const outcome& outcome : result.outcomes) {
         const auto measured = ceiling_of(outcome);
-        if (measured && !of_headline) {
+        if (measured && !contents.is_headline) {
             record["ceilings"].push_back(ceiling_row(*measured, outcome));
             continue;
         }
         json& row = record["rows"].emplace_back(row_of(outcome, ceilings));
-        if (of_headline) add_process(row, outcome);
+        if (contents.is_headline) add_peer(row, outcome);
+        if (contents.has_samples) add_samples(row, outcome);
     }
     return record;
 }
@@ -227,7 +232,7 @@ json merged(const std::vector<json>& records) {
         seconds += records[index]["seconds"].get<long>();
         for (const json& row : records[index]["rows"])
             if (const auto same = by_key.find(key_of(row)); same != by_key.end())
-                add_samples(*same->second, row);
+                merge_samples(*same->second, row);
     }
     result["seconds"] = seconds;
     result["complete"] = complete;

@@ -15,10 +15,14 @@ inline constexpr int record_schema = 1;
 /// The ceilings among what has run.
 ceilings ceilings_of(const std::vector<outcome>& outcomes);
 
-/// The record of one process's run. Its ceilings are no rows of it, but where they are peers in the headline. That one's rows
-/// have the names of their peers, and `processes`: the repetitions, of this process.
-json record_of(const run_result& result, const gpu_watcher& watcher, const std::string& commit,
-               bool of_headline);
+struct record_contents {
+    bool is_headline = false;  ///< rows have the names of their peers; ceilings that are peers are rows
+    bool has_samples = false;  ///< rows have `processes`: the time of each repetition, of this process
+};
+
+/// The record of one process's run of so many repetitions.
+json record_of(const run_result& result, int repetitions, const gpu_watcher& watcher,
+               const std::string& commit, record_contents contents);
 
 /// The record of several processes' runs of the headline. It is complete where each is.
 json merged(const std::vector<json>& records);

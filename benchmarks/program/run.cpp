@@ -27,6 +27,7 @@ struct request {
     selection wanted;
     int repetitions = 5;
     int processes = 1;
+    bool samples = false;
     std::string commit;
     std::filesystem::path output = "heddle-bench.json";
 };
@@ -144,7 +145,10 @@ void run_in_this_process(const request& request) {
     if (!watcher.why_not().empty())
         fmt::print(stderr, "heddle-bench: {}; the record has no clocks\n", watcher.why_not());
     const run_result result = run_rows(all, request.repetitions);
-    const json record = record_of(result, watcher, commit_or(request.commit), request.wanted.headline);
+    const bool is_headline = request.wanted.headline;
+    const json record =
+        record_of(result, request.repetitions, watcher, commit_or(request.commit),
+                  {.is_headline = is_headline, .has_samples = is_headline || request.samples});
     const auto why_not = write(file, record, request);
     const bool fine = all_is_well(result.outcomes);
     if (why_not) std::rethrow_exception(why_not);
@@ -168,6 +172,8 @@ void add_run(CLI::App& program) {
                      "of the headline: run it in so many, one after the other")
         ->check(CLI::Range(1, most))
         ->capture_default_str();
+    command->add_flag("--samples", wanted->samples,
+                      "keep the time of each repetition, too; the headline always does");
     command->add_option("--commit", wanted->commit,
                         "what the sources are; without it HEDDLE_COMMIT, or what git said at build time");
     command->add_option("-o,--output", wanted->output, "the record")

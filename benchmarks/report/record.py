@@ -301,7 +301,8 @@ def _optional(check: typing.Callable, value: object, what: str) -> typing.Any:
     return None if value is None else check(value, what)
 
 
-def row_of(content: dict) -> Row:
+def row_of(content: dict, repetitions: object = 1) -> Row:
+    """A row leaves its repetitions out where they are those that the head names."""
     error = _optional(_text, content.get("error"), "error")
     limit = content.get("limit")
     if limit is not None and limit.get("us") is None:
@@ -312,7 +313,7 @@ def row_of(content: dict) -> Row:
         hot=bool(content.get("hot")),
         us=0.0 if error else _positive(content.get("us"), "us"),
         spread=0.0 if error else _number(content.get("spread", 0.0), "spread"),
-        repetitions=0 if error else int(_positive(content.get("repetitions", 1), "repetitions")),
+        repetitions=0 if error else int(_positive(content.get("repetitions", repetitions), "repetitions")),
         limit=limit and Limit(_optional(_text, limit.get("ceiling"), "limit.ceiling"), _positive(limit["us"], "limit.us")),
         bytes=_optional(_number, content.get("bytes"), "bytes"),
         bytes_written=_optional(_number, content.get("bytes_written"), "bytes_written"),
@@ -394,7 +395,7 @@ def record_of(content: object, file: pathlib.Path, allow_incomplete: bool = Fals
         rows = []
         for index, row in enumerate(content["rows"]):
             place = f"row {index}"
-            rows.append(row_of(row))
+            rows.append(row_of(row, content.get("repetitions", 1)))
     except DAMAGE as error:
         raise damaged(file, place, error) from None
     if content.setdefault("complete", False) is not True and not allow_incomplete:
