@@ -9,6 +9,7 @@ import os
 import pathlib
 import resource
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -84,23 +85,30 @@ class Usage(Program):
 
 
 class Run(Program):
-    def run_host_row(self, **options: object) -> subprocess.CompletedProcess:
-        return self.run_program("run", "--filter", f"^{HOST_ROW}$", "--output", self.folder / "a/record.json", **options)
+    def run_host_row(self, *more: str, **options: object) -> subprocess.CompletedProcess:
+        return self.run_program("run", "--filter", f"^{HOST_ROW}$", "--output", self.folder / "a/record.json", *more,
+                                **options)
 
     def test_writes_a_record(self) -> None:
         done = self.run_host_row(env=ENVIRONMENT | {"HEDDLE_COMMIT": "abc"})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         record = json.loads((self.folder / "a/record.json").read_text())
-        self.assertEqual([record[key] for key in ("schema", "complete", "commit", "ceilings", "watched")],
-                         [1, True, "abc", [], {}])
+        self.assertEqual([record[key] for key in ("schema", "complete", "commit", "repetitions", "ceilings", "watched")],
+                         [1, True, "abc", 5, [], {}])
         self.assertRegex(record["sources_sha256"], "^[0-9a-f]{64}$")
         [row] = record["rows"]
-        expected = {"operation": "sum", "type": "f32", "shape": "1048576", "library": "host", "repetitions": 5, "bytes": 4 * 2**20}
+        expected = {"operation": "sum", "type": "f32", "shape": "1048576", "library": "host", "bytes": 4 * 2**20}
         self.assertEqual({key: row[key] for key in expected}, expected)
-        for left_out in ("rung", "hot", "limit", "error"):  # null and false
+        for left_out in ("rung", "hot", "limit", "error", "repetitions", "calls", "processes"):  # null, false, the head's, and samples
             self.assertNotIn(left_out, row)
         self.assertGreater(row["us"], 0)
         self.assertEqual([file.name for file in (self.folder / "a").iterdir()], ["record.json"])
+
+    def test_keeps_samples(self) -> None:
+        self.assertEqual(self.run_host_row("--samples").returncode, 0)
+        [row] = json.loads((self.folder / "a/record.json").read_text())["rows"]
+        self.assertEqual([len(process) for process in row["processes"]], [5])
+        self.assertEqual(row["us"], statistics.median(row["processes"][0]))
 
     def test_says_what_is_left_out(self) -> None:
         done = self.run_program("run", "--operation", "sum", "--size", "1048576", "--type", "f32", "--library", "host",
