@@ -10,17 +10,22 @@ namespace {
 
 constexpr std::string_view ceiling_operation = "ceiling/";
 
-/// The time of bytes_read and bytes_written, which are not both 0.
+/// The time of bytes_read and bytes_written, which are not both 0: that of their parts or, where both are there, that of a copy of
+/// as many bytes. The one is less for many bytes, the other for few, which a start takes most of the time of.
 std::optional<double> memory_seconds(const problem& problem, temperature temperature,
                                      const ceilings& ceilings) {
-    double seconds = 0;
-    for (const memory_part& part : memory_parts(problem, temperature)) {
+    const auto seconds_of = [&](const memory_part& part) {
         double best = 0;
         for (const double footprint : part.footprints)
             best = std::max(best, ceilings.per_second(part.ceiling, temperature, footprint).value_or(0));
-        if (best == 0) return std::nullopt;
-        seconds += part.bytes / best;
-    }
+        return part.bytes / best;  // infinite without the ceiling
+    };
+    const std::vector<memory_part> parts = memory_parts(problem, temperature);
+    double seconds = 0;
+    for (const memory_part& part : parts) seconds += seconds_of(part);
+    if (problem.bytes_read > 0 && problem.bytes_written > 0)
+        seconds = std::min(seconds, seconds_of({"dram_copy", problem.bytes(), parts.front().footprints}));
+    if (std::isinf(seconds)) return std::nullopt;
     return seconds;
 }
 
@@ -88,13 +93,15 @@ std::optional<double> ceilings::per_second(std::string_view name, temperature te
 }
 
 std::vector<memory_part> memory_parts(const problem& problem, temperature temperature) {
-    const double all = problem.footprint > 0 ? problem.footprint : problem.bytes();
     const double lesser = std::min(problem.bytes_read, problem.bytes_written), copied = 2 * lesser;
-    std::vector<memory_part> parts = {{"dram_copy", copied, {all}},
-                                      {"dram_read", problem.bytes_read - lesser, {all}},
-                                      {"dram_write", problem.bytes_written - lesser, {all}}};
+    std::vector<double> all = {problem.bytes()};
+    if (problem.footprint > 0) all.push_back(problem.footprint);
+    std::vector<memory_part> parts = {{"dram_copy", copied, all},
+                                      {"dram_read", problem.bytes_read - lesser, all},
+                                      {"dram_write", problem.bytes_written - lesser, all}};
     // L2 takes in what a cold call writes, whatever else it reads, so its copied part may be as fast as a copy of just that.
-    if (temperature == temperature::cold && copied < all) parts.front().footprints.push_back(copied);
+    if (temperature == temperature::cold && copied < problem.bytes())
+        parts.front().footprints.push_back(copied);
     std::erase_if(parts, [](const memory_part& part) { return part.bytes <= 0; });
     return parts;
 }

@@ -51,7 +51,7 @@ struct memory_part {
     std::vector<double> footprints;
 };
 
-/// What a problem's time of memory consists of: twice the lesser of the bytes read and written as a copy, the rest as reading
+/// What a problem's time of memory may consist of: twice the lesser of the bytes read and written as a copy, the rest as reading
 /// or writing.
 std::vector<memory_part> memory_parts(const problem& problem, temperature temperature);
 
@@ -61,7 +61,7 @@ struct limit {
     double seconds;
 };
 
-/// The larger of the times of memory, which is that of its parts, and arithmetic: a cold row's by the cold ceilings, a hot
+/// The larger of the times of memory, which is that of its parts or of one copy, and arithmetic: a cold row's by the cold ceilings, a hot
 /// row's by the hot ones. Nothing for a row of a ceiling, where the problem declares neither bytes nor operations, and where a
 /// ceiling that the limit depends on was not measured: what remains might be far below.
 std::optional<limit> limit_of(const problem& problem, temperature temperature, const ceilings& ceilings);

@@ -67,12 +67,13 @@ __device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chun
 template <int n, class Out>
 __device__ void store(const result<Out>& c, int row, int col, const float (&sums)[n / 2], int batch = 0) {
     using pair = decltype(pair_of<Out>(0, 0));
-    const bool in_pairs = c.col_stride == 1 && reinterpret_cast<std::uintptr_t>(c.data) % sizeof(pair) == 0 &&
+    Out* const data = c.data + batch * c.batch_stride;
+    const bool in_pairs = c.col_stride == 1 && reinterpret_cast<std::uintptr_t>(data) % sizeof(pair) == 0 &&
                           (c.row_stride % 2 == 0 || c.rows == 1);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         if (row + 8 * half >= c.rows) continue;
-        Out* const line = c.data + batch * c.batch_stride + (row + 8 * half) * c.row_stride;
+        Out* const line = data + (row + 8 * half) * c.row_stride;
 #pragma unroll
         for (int j = 0; j < n / 8; ++j) {
             const int at = col + 8 * j;

@@ -105,13 +105,20 @@ TEST(LimitOf, ReadsOrWritesTheRestAtTheRateOfAllBytes) {
     EXPECT_NEAR(limit_of({"add", 3e6, 1e6}, cold, measured())->seconds, 3e-6 + 1.5e-6, 1e-12);
     EXPECT_DOUBLE_EQ(limit_of({"sum", 4e6, 0}, cold, measured())->seconds, 3e-6);
     EXPECT_DOUBLE_EQ(limit_of({"fill", 0, 4e6}, cold, measured())->seconds, 12e-6);
-    EXPECT_NEAR(limit_of({"widen", 1e6, 3e6}, cold, measured())->seconds, 3e-6 + 6e-6, 1e-12);
 }
 
-TEST(LimitOf, OfACallInPlaceIsAtTheRateOfWhatItTouches) {
-    problem in_place{"axpy", 1e6, 1e6};
+TEST(LimitOf, IsNoMoreThanACopyOfAsManyBytes) {
+    EXPECT_DOUBLE_EQ(limit_of({"widen", 1e6, 3e6}, cold, measured())->seconds, 6e-6)
+        << "3 us + 6 us in parts";
+}
+
+TEST(LimitOf, OfACallInPlaceIsAtTheBetterRateOfWhatItTouchesAndOfWhatItMoves) {
+    problem in_place{"axpy", 2e6, 2e6};
     in_place.footprint = 1e6;
-    EXPECT_DOUBLE_EQ(limit_of(in_place, cold, measured())->seconds, 2 * 3e-6);
+    EXPECT_DOUBLE_EQ(limit_of(in_place, cold, measured())->seconds, 6e-6) << "at the rate of 4e6 bytes";
+    ceilings all = measured();
+    all.add({"dram_copy", 1e6, cold, 2e12});
+    EXPECT_DOUBLE_EQ(limit_of(in_place, cold, all)->seconds, 2e-6) << "at the rate of 1e6 bytes";
 }
 
 TEST(LimitOf, IsTheLargerOfMemoryAndArithmetic) {
