@@ -1,7 +1,7 @@
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/cub_elementwise.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/vendor_matmul.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
@@ -63,7 +63,7 @@ void add_peers(trial& t, const product_problem<Out, In>& p,
                                                   : operation::tanh;
         then = [p, o, op] {
             const Out* const in[3] = {o->c.first.data};
-            cub_elementwise<Out>(op, in, o->c.first.data, p.m * p.n, 0, 0);
+            cub_elementwise<Out>(op, in, o->c.first.data, p.m * p.n);
         };
     }
     const bool is_whole = (is_fused || then) && !p.has_column_bias && p.scale == 1 &&
