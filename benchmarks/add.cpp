@@ -44,7 +44,8 @@ void heddle_row(std::int64_t size, temperature temperature,
 template <class T>
 void cub_row(std::int64_t size, temperature temperature) {
     row<T>(size, "cub", temperature, [](auto& x, auto& y, auto& z) {
-        cub_add(x.data(), y.data(), z.data(), static_cast<std::int64_t>(x.size()));
+        cub_elementwise<T>(elementwise_operation::add, {x.data(), y.data()}, z.data(),
+                           static_cast<std::int64_t>(x.size()));
     });
 }
 

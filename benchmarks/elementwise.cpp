@@ -48,9 +48,11 @@ void unary(op operation, Function function) {
     row<T>(operation, "heddle", [function](auto& in, auto& out) { function(in[0], out, stream()); });
 }
 
-template <class T, class Function>
-void cub_row(op operation, Function function) {
-    row<T>(operation, "cub", [function](auto& in, auto& out) { function(in[0].data(), out.data(), size); });
+template <class T>
+void cub_row(op operation) {
+    row<T>(operation, "cub", [operation](auto& in, auto& out) {
+        cub_elementwise<T>(operation, {in[0].data()}, out.data(), size);
+    });
 }
 
 #if HEDDLE_HAS_CUDNN
@@ -74,9 +76,9 @@ void activations() {
 #endif
     unary<T>(op::gelu, gelu<T>);
     row<T>(op::gelu, "heddle:transform", [](auto& in, auto& out) { own_gelu<T>(in[0], out); });
-    cub_row<T>(op::gelu, cub_gelu<T>);
+    cub_row<T>(op::gelu);
     unary<T>(op::silu, silu<T>);
-    cub_row<T>(op::silu, cub_silu<T>);
+    cub_row<T>(op::silu);
 }
 
 void arithmetic() {

@@ -37,6 +37,14 @@ void row(std::string_view op, std::int64_t size, std::string_view library, tempe
     });
 }
 
+/// What row() calls.
+template <class T>
+auto by_cub(reduce_operation operation) {
+    return [operation](auto& x, auto* result, auto& scratch) {
+        cub_reduce<T>(operation, x.data(), nullptr, static_cast<std::int64_t>(x.size()), result, scratch);
+    };
+}
+
 template <class T>
 std::int64_t scratch_bytes(std::int64_t size, reduce_algorithm algorithm = reduce_algorithm::automatic) {
     if (!has_device()) return 0;
@@ -55,10 +63,7 @@ void heddle_sum(std::int64_t size, temperature temperature,
 
 template <class T>
 void cub_sum(std::int64_t size, temperature temperature) {
-    row<T, sum_type<T>>("sum", size, "cub", temperature, cub_scratch_bytes,
-                        [](auto& x, auto* result, auto& scratch) {
-                            bench::cub_sum<T>(x.data(), static_cast<std::int64_t>(x.size()), result, scratch);
-                        });
+    row<T, sum_type<T>>("sum", size, "cub", temperature, cub_scratch_bytes, by_cub<T>(reduce_operation::sum));
 }
 
 /// The sum of absolute values.
@@ -86,15 +91,11 @@ void minima_and_maxima(std::int64_t size) {
     add_row("min", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
         min<float>(x, result, stream(), {.workspace = scratch});
     });
-    add_row("min", "cub", cub_scratch_bytes, [](auto& x, auto* result, auto& scratch) {
-        cub_min(x.data(), static_cast<std::int64_t>(x.size()), result, scratch);
-    });
+    add_row("min", "cub", cub_scratch_bytes, by_cub<float>(reduce_operation::min));
     add_row("max", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
         max<float>(x, result, stream(), {.workspace = scratch});
     });
-    add_row("max", "cub", cub_scratch_bytes, [](auto& x, auto* result, auto& scratch) {
-        cub_max(x.data(), static_cast<std::int64_t>(x.size()), result, scratch);
-    });
+    add_row("max", "cub", cub_scratch_bytes, by_cub<float>(reduce_operation::max));
 }
 
 /// `call` takes x, y, the result's pointer and scratch memory of `scratch_bytes`.
@@ -116,7 +117,7 @@ void dots(std::int64_t size) {
         dot<T>(x, y, result, stream(), {.workspace = scratch});
     });
     dot_row<T>(size, "cub", cub_scratch_bytes, [size](auto& x, auto& y, auto* result, auto& scratch) {
-        cub_dot(x.data(), y.data(), size, result, scratch);
+        cub_reduce<T>(reduce_operation::dot, x.data(), y.data(), size, result, scratch);
     });
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<T, float>)
@@ -136,8 +137,7 @@ void argmaxima(std::int64_t size) {
     add_row("argmax", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
         argmax<float>(x, result, stream(), {.workspace = scratch});
     });
-    add_row("argmax", "cub", cub_scratch_bytes,
-            [size](auto& x, auto* result, auto& scratch) { cub_argmax(x.data(), size, result, scratch); });
+    add_row("argmax", "cub", cub_scratch_bytes, by_cub<float>(reduce_operation::argmax));
 #if HEDDLE_HAS_CUBLAS
     add_row("argmax", "cublas", 0, [size](auto& x, auto* result, auto&) {
         const scalars_on_device mode;
@@ -152,9 +152,8 @@ void argminima(std::int64_t size) {
                              [](auto& x, auto* result, auto& scratch) {
                                  argmin<float>(x, result, stream(), {.workspace = scratch});
                              });
-    row<float, std::int64_t>(
-        "argmin", size, "cub", temperature::cold, cub_scratch_bytes,
-        [size](auto& x, auto* result, auto& scratch) { cub_argmin(x.data(), size, result, scratch); });
+    row<float, std::int64_t>("argmin", size, "cub", temperature::cold, cub_scratch_bytes,
+                             by_cub<float>(reduce_operation::argmin));
 }
 
 /// CUB's mean is a sum, its norm2 one of squares.
@@ -168,25 +167,20 @@ void means_norms_and_counts(std::int64_t size) {
     add_row(float{}, "mean", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
         mean<T>(x, result, stream(), {.workspace = scratch});
     });
-    add_row(float{}, "mean", "cub", cub_scratch_bytes, [size](auto& x, auto* result, auto& scratch) {
-        bench::cub_sum<T>(x.data(), size, result, scratch);
-    });
+    add_row(float{}, "mean", "cub", cub_scratch_bytes, by_cub<T>(reduce_operation::sum));
     add_row(float{}, "norm1", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
         norm1<T>(x, result, stream(), {.workspace = scratch});
     });
-    add_row(float{}, "norm1", "cub", cub_scratch_bytes,
-            [size](auto& x, auto* result, auto& scratch) { cub_norm1(x.data(), size, result, scratch); });
+    add_row(float{}, "norm1", "cub", cub_scratch_bytes, by_cub<T>(reduce_operation::norm1));
     add_row(float{}, "norm2", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
         norm2<T>(x, result, stream(), {.workspace = scratch});
     });
-    add_row(float{}, "norm2", "cub", cub_scratch_bytes,
-            [size](auto& x, auto* result, auto& scratch) { cub_squares(x.data(), size, result, scratch); });
+    add_row(float{}, "norm2", "cub", cub_scratch_bytes, by_cub<T>(reduce_operation::norm2));
     add_row(std::int64_t{}, "count_nonzero", "heddle", bytes, [](auto& x, auto* result, auto& scratch) {
         count_nonzero<T>(x, result, stream(), {.workspace = scratch});
     });
-    add_row(
-        std::int64_t{}, "count_nonzero", "cub", cub_scratch_bytes,
-        [size](auto& x, auto* result, auto& scratch) { cub_count_nonzero(x.data(), size, result, scratch); });
+    add_row(std::int64_t{}, "count_nonzero", "cub", cub_scratch_bytes,
+            by_cub<T>(reduce_operation::count_nonzero));
 #if HEDDLE_HAS_CUBLAS
     if constexpr (std::is_same_v<T, float>) {
         add_row(float{}, "norm1", "cublas", 0, [size](auto& x, auto* result, auto&) {

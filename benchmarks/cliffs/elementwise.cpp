@@ -1,7 +1,7 @@
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/cub_elementwise.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/own_functor.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>

@@ -1,7 +1,7 @@
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/cub_elementwise.hpp"
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/vendor_matmul.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
@@ -24,9 +24,8 @@ template <class Out, class In>
 void run(const product_problem<Out, In>& p, product_operands<Out, In>& o) {
     matmul_options options = p.options();
     options.workspace = *o.scratch;
-    if constexpr (!std::is_same_v<In, float>)
-        if (p.batches > 1)
-            return batched_matmul<Out, In>(o.a_batch(p), o.b_batch(p), o.c_batch(p), stream(), options);
+    if (p.batches > 1)
+        return batched_matmul<Out, In>(o.a_batch(p), o.b_batch(p), o.c_batch(p), stream(), options);
     if (p.has_epilogue)
         matmul<Out, In>(o.a.first, o.b.first, o.c.first, o.epilogue(p), stream(), options);
     else
@@ -63,7 +62,7 @@ void add_peers(trial& t, const product_problem<Out, In>& p,
                                                   : operation::tanh;
         then = [p, o, op] {
             const Out* const in[3] = {o->c.first.data};
-            cub_elementwise<Out>(op, in, o->c.first.data, p.m * p.n, 0, 0);
+            cub_elementwise<Out>(op, in, o->c.first.data, p.m * p.n);
         };
     }
     const bool is_whole = (is_fused || then) && !p.has_column_bias && p.scale == 1 &&
@@ -130,7 +129,7 @@ drawn_case draw(drawing& d, precision precision = precision::fp32) {
     if (d.one_in(2)) p.a.padding = p.b.padding = p.c.padding = 0;
     if (d.one_in(4)) p.alpha = d.one_of({2.0f, -1.0f, 0.5f, 0.0f});
     if (d.one_in(3)) p.beta = d.one_of({1.0f, 1.0f, -1.0f, 0.5f});
-    const bool is_batched = sizeof(In) == 2 && d.one_in(8);
+    const bool is_batched = d.one_in(8);
     if (is_batched)
         p.is_b_shared = d.one_in(4);
     else if (d.one_in(5))

@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 namespace heddle::bench::cliffs {
 
@@ -83,10 +82,9 @@ struct product_operands {
     batch_view<Out> c_batch(const product_problem<Out, In>& p) { return {c.first, p.batches, c.stride}; }
 
     std::int64_t workspace_bytes(const product_problem<Out, In>& p) {
-        if constexpr (!std::is_same_v<In, float>)
-            if (p.batches > 1)
-                return batched_matmul_workspace_bytes<Out, In>(a_batch(p), b_batch(p), c_batch(p), stream(),
-                                                               p.options());
+        if (p.batches > 1)
+            return batched_matmul_workspace_bytes<Out, In>(a_batch(p), b_batch(p), c_batch(p), stream(),
+                                                           p.options());
         if (p.has_epilogue)
             return matmul_workspace_bytes<Out, In>(a.first, b.first, c.first, epilogue(p), stream(),
                                                    p.options());

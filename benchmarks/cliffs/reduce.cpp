@@ -1,5 +1,4 @@
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/cub_reduce.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"

@@ -11,7 +11,6 @@
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -32,27 +31,6 @@ HEDDLE_LOADED(cublas_library, cublasNrm2Ex_64);
 HEDDLE_LOADED(cublas_library, cublasSgemv_64);
 HEDDLE_LOADED(cublas_library, cublasTSSgemvStridedBatched_64);
 HEDDLE_LOADED(cublas_library, cublasTSTgemvStridedBatched_64);
-
-template <class T>
-constexpr cudaDataType_t cuda_type = std::is_same_v<T, double>  ? CUDA_R_64F
-                                     : std::is_same_v<T, float> ? CUDA_R_32F
-                                     : std::is_same_v<T, half>  ? CUDA_R_16F
-                                                                : CUDA_R_16BF;
-
-/// To cuBLAS a row-major matrix is the transpose of itself, and C^T = B^T A^T.
-template <class T>
-bool is_row_major(const matrix_view<T>& m) {
-    return m.col_stride == 1;
-}
-template <class T>
-std::int64_t leading_dimension(const matrix_view<T>& m) {
-    // The stride of a single line may be anything.
-    return is_row_major(m) ? std::max(m.row_stride, m.cols) : std::max(m.col_stride, m.rows);
-}
-template <class T>
-cublasOperation_t order_of(const matrix_view<T>& m) {
-    return is_row_major(m) ? CUBLAS_OP_N : CUBLAS_OP_T;
-}
 
 /// C = alpha A + beta B of float or double, each with its elements side by side along rows or columns.
 template <class T>

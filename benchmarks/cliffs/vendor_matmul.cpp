@@ -1,7 +1,7 @@
 #include "benchmarks/cliffs/vendor_matmul.hpp"
 
-#include "benchmarks/cliffs/cublas_lt_product.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/cublas_lt_product.hpp"
 #include "benchmarks/support/rows.hpp"
 
 #include <algorithm>
@@ -20,6 +20,7 @@ namespace heddle::bench::cliffs {
 namespace {
 
 constexpr std::size_t shown_candidates = 2;
+constexpr lt_search search{.candidates = 8, .calls = 5, .long_call_ms = 1};
 
 template <class Out, class In>
 void gemm(const vendor_product<Out, In>& p) {
@@ -109,7 +110,7 @@ void add_vendor_products(trial& t, vendor_product<Out, In> p, const std::functio
     }
     try {
         const auto product = std::make_shared<lt_product<Out, In>>(p);
-        const auto fastest = product->fastest();
+        const auto fastest = product->fastest(search);
         for (std::size_t i = 0; i < std::min(shown_candidates, fastest.size()); ++i)
             add("cublaslt", [product, algorithm = fastest[i]] { check(product->run(algorithm)); });
     } catch (const std::exception&) {  // it refuses the problem, or is missing

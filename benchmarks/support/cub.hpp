@@ -1,47 +1,31 @@
 #pragma once
 
+#include <heddle/elementwise.hpp>
 #include <heddle/reduce.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-/// CUB's algorithms on stream(), compiled once.
+/// CUB's algorithms on stream(), of dense vectors, compiled once.
 namespace heddle::bench {
 
-/// T is float, double, half or bfloat16; half types are computed in float.
+/// z[i] = operation(x[0][i], ...): each function as one writes it, in float for the 16-bit types. p and q are the operation's
+/// scalars. T is float, double, half or bfloat16.
 template <class T>
-void cub_add(const T* x, const T* y, T* z, std::int64_t size);
+void cub_elementwise(elementwise_operation operation, const T* const (&x)[3], T* z, std::int64_t size,
+                     double p = 0, double q = 0);
+
+/// The sigmoid in its fastest form: its error is larger than heddle's. T is float, half or bfloat16; of double, it is
+/// cub_elementwise's.
 template <class T>
 void cub_sigmoid(const T* x, T* y, std::int64_t size);
-/// T is float or half.
-template <class T>
-void cub_gelu(const T* x, T* y, std::int64_t size);
-template <class T>
-void cub_silu(const T* x, T* y, std::int64_t size);
 
-/// T is a type of heddle::sum; accumulated as heddle::sum does.
+/// The operation on fewer than 2^31 elements; *result is of the type of heddle's, and sums are accumulated as heddle's. norm2 is
+/// without the root. y is the dot product's alone. T is float, double, half, bfloat16, int32_t or int64_t.
 template <class T>
-void cub_sum(const T* x, std::int64_t size, sum_type<T>* result, std::span<std::byte> scratch);
-/// T is float.
-template <class T>
-void cub_min(const T* x, std::int64_t size, T* result, std::span<std::byte> scratch);
-template <class T>
-void cub_max(const T* x, std::int64_t size, T* result, std::span<std::byte> scratch);
-/// T is float. CUB finds the extremum too.
-template <class T>
-void cub_argmin(const T* x, std::int64_t size, std::int64_t* result, std::span<std::byte> scratch);
-template <class T>
-void cub_argmax(const T* x, std::int64_t size, std::int64_t* result, std::span<std::byte> scratch);
-/// T is float or half, accumulated in float; the squares without the root.
-template <class T>
-void cub_dot(const T* x, const T* y, std::int64_t size, float* result, std::span<std::byte> scratch);
-template <class T>
-void cub_norm1(const T* x, std::int64_t size, float* result, std::span<std::byte> scratch);
-template <class T>
-void cub_squares(const T* x, std::int64_t size, float* result, std::span<std::byte> scratch);
-template <class T>
-void cub_count_nonzero(const T* x, std::int64_t size, std::int64_t* result, std::span<std::byte> scratch);
+void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t size, void* result,
+                std::span<std::byte> scratch);
 
 /// Enough scratch memory for any of these reductions.
 inline constexpr std::int64_t cub_scratch_bytes = 1 << 20;

@@ -4,11 +4,16 @@
 
 #include "benchmarks/support/loaded_library.hpp"
 #include "benchmarks/support/rows.hpp"
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
 
 #include <cublas_v2.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <source_location>
 #include <string>
+#include <type_traits>
 
 namespace heddle::bench {
 
@@ -48,6 +53,27 @@ class scalars_on_device {
     scalars_on_device(const scalars_on_device&) = delete;
     scalars_on_device& operator=(const scalars_on_device&) = delete;
 };
+
+template <class T>
+constexpr cudaDataType_t cuda_type = std::is_same_v<T, double>  ? CUDA_R_64F
+                                     : std::is_same_v<T, float> ? CUDA_R_32F
+                                     : std::is_same_v<T, half>  ? CUDA_R_16F
+                                                                : CUDA_R_16BF;
+
+/// To cuBLAS a row-major matrix is the transpose of itself, and C^T = B^T A^T.
+template <class T>
+bool is_row_major(const matrix_view<T>& m) {
+    return m.col_stride == 1;
+}
+template <class T>
+std::int64_t leading_dimension(const matrix_view<T>& m) {
+    // The stride of a single line may be anything.
+    return is_row_major(m) ? std::max(m.row_stride, m.cols) : std::max(m.col_stride, m.rows);
+}
+template <class T>
+cublasOperation_t order_of(const matrix_view<T>& m) {
+    return is_row_major(m) ? CUBLAS_OP_N : CUBLAS_OP_T;
+}
 
 std::string cublas_version();
 

@@ -2,16 +2,15 @@
 
 #if HEDDLE_HAS_CUBLAS
 
-#include <heddle/types.hpp>
+#include <heddle/matmul.hpp>
 #include <heddle/view.hpp>
 
-#include <cstdint>
 #include <functional>
 
 namespace heddle::bench {
 
-/// What is done to the sums, after `bias` of one element for each column of C is added.
-enum class lt_activation { none, relu, gelu_tanh };
+/// What is done to the sums, after `bias` of one element for each column of C is added: none, relu or gelu_tanh.
+using lt_activation = matmul_activation;
 
 /// C = A B, or activation(A B + bias), on stream(), by the fastest of cublasLt's heuristic candidates with 64 MiB of
 /// workspace: they are timed when a problem is first met. In and Out are half or bfloat16, or Out is float, or both are: that

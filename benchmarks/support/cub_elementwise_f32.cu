@@ -1,8 +1,8 @@
-#include "benchmarks/cliffs/cub_elementwise.cuh"
+#include "benchmarks/support/cub_elementwise.cuh"
 
-namespace heddle::bench::cliffs {
+namespace heddle::bench {
 
 template void cub_elementwise(elementwise_operation, const float* const (&)[3], float*, std::int64_t, double,
                               double);
 
-}  // namespace heddle::bench::cliffs
+}  // namespace heddle::bench

@@ -1,26 +1,26 @@
 #pragma once
 
-#include "benchmarks/cliffs/vendor_functions.hpp"
-#include "benchmarks/cliffs/vendor_matmul.hpp"
-
 #if HEDDLE_HAS_CUBLAS
 
+#include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "benchmarks/support/vendor_product.hpp"
+#include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-namespace heddle::bench::cliffs {
+namespace heddle::bench {
 
 inline const loaded_library& lt_library() {
     static const loaded_library library("cuBLASLt", "libcublasLt.so." HEDDLE_STRING(CUBLAS_VER_MAJOR));
@@ -41,7 +41,6 @@ HEDDLE_LOADED(lt_library, cublasLtMatrixLayoutDestroy);
 HEDDLE_LOADED(lt_library, cublasLtMatrixLayoutSetAttribute);
 
 inline constexpr std::size_t lt_workspace_bytes = std::size_t{64} << 20;
-inline constexpr int most_candidates = 8;
 
 struct lt_state {
     cublasLtHandle_t handle = nullptr;
@@ -73,9 +72,10 @@ using preference =
 template <class T>
 layout layout_of(const matrix_view<T>& m, std::int64_t batches, std::int64_t stride) {
     cublasLtMatrixLayout_t created = nullptr;
-    check(cublasLtMatrixLayoutCreate(
-        &created, cuda_type<T>, static_cast<std::uint64_t>(is_row_major(m) ? m.cols : m.rows),
-        static_cast<std::uint64_t>(is_row_major(m) ? m.rows : m.cols), leading_dimension(m)));
+    check(cublasLtMatrixLayoutCreate(&created, cuda_type<std::remove_const_t<T>>,
+                                     static_cast<std::uint64_t>(is_row_major(m) ? m.cols : m.rows),
+                                     static_cast<std::uint64_t>(is_row_major(m) ? m.rows : m.cols),
+                                     leading_dimension(m)));
     layout result(created);
     const auto count = static_cast<std::int32_t>(batches);
     check(
@@ -90,6 +90,13 @@ inline std::uint32_t alignment_of(const void* data) {
     const int zeros = std::countr_zero(reinterpret_cast<std::uintptr_t>(data) | 256);
     return std::uint32_t{1} << zeros;
 }
+
+/// How many of the heuristic's algorithms are timed, and by how many calls back to back; long ones are called once.
+struct lt_search {
+    int candidates;
+    int calls;
+    float long_call_ms;
+};
 
 template <class Out, class In>
 struct lt_product {
@@ -138,7 +145,7 @@ struct lt_product {
                               lt().workspace, lt_workspace_bytes, stream().get());
     }
 
-    [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> candidates() const {
+    [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> candidates(int most) const {
         cublasLtMatmulPreference_t created = nullptr;
         check(cublasLtMatmulPreferenceCreate(&created));
         const preference limits(created);
@@ -150,23 +157,22 @@ struct lt_product {
         limit(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.data));
         limit(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.residual.data));
         limit(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data));
-        std::array<cublasLtMatmulHeuristicResult_t, most_candidates> found{};
+        std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(most));
         int count = 0;
         check(cublasLtMatmulAlgoGetHeuristic(lt().handle, operation.get(), b.get(), a.get(), summand.get(),
-                                             c.get(), created, most_candidates, found.data(), &count));
+                                             c.get(), created, most, found.data(), &count));
         std::vector<cublasLtMatmulAlgo_t> result;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-            if (found[i].state == CUBLAS_STATUS_SUCCESS) result.push_back(found[i].algo);
+        found.resize(static_cast<std::size_t>(count));
+        for (const auto& each : found)
+            if (each.state == CUBLAS_STATUS_SUCCESS) result.push_back(each.algo);
         return result;
     }
 
-    /// The fastest first, by a few calls back to back; long ones are called once.
-    [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> fastest() const {
-        constexpr float long_call_ms = 1;
-        constexpr int few = 5;
+    /// The fastest first.
+    [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> fastest(const lt_search& search) const {
         std::vector<std::pair<float, cublasLtMatmulAlgo_t>> timed;
         event start, stop;
-        for (const cublasLtMatmulAlgo_t& candidate : candidates()) {
+        for (const cublasLtMatmulAlgo_t& candidate : candidates(search.candidates)) {
             const auto time = [&](int calls) {
                 start.record(stream());
                 for (int i = 0; i < calls; ++i) check(run(candidate));
@@ -176,7 +182,7 @@ struct lt_product {
             };
             if (run(candidate) != CUBLAS_STATUS_SUCCESS) continue;
             const float once = time(1);
-            timed.emplace_back(once > long_call_ms ? once : time(few), candidate);
+            timed.emplace_back(once > search.long_call_ms ? once : time(search.calls), candidate);
         }
         std::ranges::sort(timed, {}, &std::pair<float, cublasLtMatmulAlgo_t>::first);
         std::vector<cublasLtMatmulAlgo_t> result;
@@ -185,6 +191,6 @@ struct lt_product {
     }
 };
 
-}  // namespace heddle::bench::cliffs
+}  // namespace heddle::bench
 
 #endif

@@ -1,8 +1,8 @@
-#include "benchmarks/cliffs/cub_reduce.cuh"
+#include "benchmarks/support/cub_reduce.cuh"
 
-namespace heddle::bench::cliffs {
+namespace heddle::bench {
 
 template void cub_reduce(reduce_operation, const std::int64_t*, const std::int64_t*, std::int64_t, void*,
                          std::span<std::byte>);
 
-}  // namespace heddle::bench::cliffs
+}  // namespace heddle::bench

@@ -1,19 +1,19 @@
 #pragma once
 
-#include "benchmarks/cliffs/cub_reduce.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
-#include <cuda/std/limits>
 #include <thrust/iterator/zip_iterator.h>
 
+#include <limits>
 #include <type_traits>
 
 /// Each type is instantiated in a file of its own: there are many kernels.
-namespace heddle::bench::cliffs {
+namespace heddle::bench {
 
 template <class To, class T>
 __device__ To converted(T x) {
@@ -43,7 +43,10 @@ struct magnitude_of {
     template <class T>
     __device__ R operator()(T x) const {
         const R value = converted<R>(x);
-        return value < R(0) ? -value : value;
+        if constexpr (std::is_floating_point_v<R>)
+            return ::fabs(value);
+        else
+            return value < 0 ? -value : value;
     }
 };
 template <class R>
@@ -57,18 +60,6 @@ struct one_of_nonzero {
     template <class T>
     __device__ std::int64_t operator()(T x) const {
         return converted<compute_type<T>>(x) != 0 ? 1 : 0;
-    }
-};
-struct smaller {
-    template <class T>
-    __device__ T operator()(T x, T y) const {
-        return y < x ? y : x;
-    }
-};
-struct larger {
-    template <class T>
-    __device__ T operator()(T x, T y) const {
-        return x < y ? y : x;
     }
 };
 
@@ -91,24 +82,29 @@ template <class T>
 void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t size, void* result,
                 std::span<std::byte> scratch) {
     using R = sum_type<T>;
+    // CUB is fastest with 32-bit sizes.
+    if (size > std::numeric_limits<int>::max()) throw unsupported("more elements than an int counts");
     const int count = static_cast<int>(size);
     std::size_t bytes = scratch.size();
-    const auto extremum = [&](auto choose, T least) {
-        check(cub::DeviceReduce::Reduce(scratch.data(), bytes, x, static_cast<T*>(result), count, choose,
-                                        least, stream().get()));
-    };
     const auto to = static_cast<std::int64_t*>(result);
     switch (operation) {
         case reduce_operation::sum:
-            return transform_sum<R>(x, count, result, scratch, scaled_element<R>{1});
+            if constexpr (std::is_same_v<T, R>)
+                return check(cub::DeviceReduce::Sum(scratch.data(), bytes, x, static_cast<R*>(result), count,
+                                                    stream().get()));
+            else  // Sum would accumulate in T
+                return check(cub::DeviceReduce::Reduce(scratch.data(), bytes, x, static_cast<R*>(result),
+                                                       count, cuda::std::plus<R>{}, R{}, stream().get()));
         case reduce_operation::mean:
             return transform_sum<mean_type<T>>(
                 x, count, result, scratch,
                 scaled_element<mean_type<T>>{mean_type<T>(1) / static_cast<mean_type<T>>(size)});
         case reduce_operation::min:
-            return extremum(smaller{}, cuda::std::numeric_limits<T>::max());
+            return check(cub::DeviceReduce::Min(scratch.data(), bytes, x, static_cast<T*>(result), count,
+                                                stream().get()));
         case reduce_operation::max:
-            return extremum(larger{}, cuda::std::numeric_limits<T>::lowest());
+            return check(cub::DeviceReduce::Max(scratch.data(), bytes, x, static_cast<T*>(result), count,
+                                                stream().get()));
         case reduce_operation::argmin:
             return place<T>(scratch, [&](auto* rest, std::size_t& left, T* extremum) {
                 return cub::DeviceReduce::ArgMin(rest, left, x, extremum, to, size, stream().get());
@@ -129,4 +125,4 @@ void cub_reduce(reduce_operation operation, const T* x, const T* y, std::int64_t
     }
 }
 
-}  // namespace heddle::bench::cliffs
+}  // namespace heddle::bench

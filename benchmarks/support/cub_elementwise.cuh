@@ -1,6 +1,6 @@
 #pragma once
 
-#include "benchmarks/cliffs/cub_elementwise.hpp"
+#include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
@@ -12,7 +12,7 @@
 #include <utility>
 
 /// Each type is instantiated in a file of its own: there are many kernels.
-namespace heddle::bench::cliffs {
+namespace heddle::bench {
 
 template <class C>
 __device__ C plain_sigmoid(C x) {
@@ -37,7 +37,7 @@ __device__ C plain_function(C x, C p, C q) {
     if constexpr (operation == relu) return x < C(0) ? C(0) : x;
     if constexpr (operation == gelu) return C(0.5) * x * ::erfc(-x * root_of_half);
     if constexpr (operation == gelu_tanh) return C(0.5) * x * (C(1) + tanh_u);
-    if constexpr (operation == silu) return x * s;
+    if constexpr (operation == silu) return x / (C(1) + ::exp(-x));
     if constexpr (operation == sigmoid_derivative) return s * (C(1) - s);
     if constexpr (operation == tanh_derivative) return C(1) - t * t;
     if constexpr (operation == relu_derivative) return x > C(0) ? C(1) : C(0);
@@ -102,4 +102,4 @@ void cub_elementwise(elementwise_operation operation, const T* const (&x)[3], T*
     (std::make_index_sequence<operations>{});
 }
 
-}  // namespace heddle::bench::cliffs
+}  // namespace heddle::bench
