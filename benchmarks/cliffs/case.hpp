@@ -55,6 +55,8 @@ struct drawn_case {
     double memory = 0;      ///< that its operands take, in bytes
     double operations = 0;  ///< of the plain algorithm
     std::function<trial()> prepare;
+    /// The same beside all that heddle's plain call chooses from; empty where its family does not list that.
+    std::function<trial()> prepare_choices = {};
 };
 
 /// The cases that are drawn and reported together. Drawing is pure.

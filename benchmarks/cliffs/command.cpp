@@ -42,6 +42,9 @@ struct request {
     std::string repeated;
     std::string output;
     bool list = false;
+    bool choices = false;
+
+    [[nodiscard]] cliffs::beside beside() const { return choices ? beside::own_choices : beside::vendors; }
 };
 
 std::vector<std::string_view> family_names() {
@@ -54,10 +57,15 @@ std::vector<const family*> chosen_families(const request& r) {
     for (const std::string& name : r.only)
         if (family_named(name) == nullptr)
             throw usage_error(fmt::format("there is no family {}{}", name, suggestion(name, family_names())));
+    const auto is_chosen = [&](const family& of) {
+        if (!r.only.empty() && std::ranges::find(r.only, of.name) == r.only.end()) return false;
+        return !r.choices || draw_case({std::string(of.name), r.seed, 0}).prepare_choices;
+    };
     std::vector<const family*> chosen;
     for (const family& family : families())
-        if (r.only.empty() || std::ranges::find(r.only, family.name) != r.only.end())
-            chosen.push_back(&family);
+        if (is_chosen(family)) chosen.push_back(&family);
+    if (chosen.empty())
+        throw usage_error("--choices: none of these families lists what its plain call chooses from");
     return chosen;
 }
 
@@ -104,7 +112,7 @@ json json_of(const summary& s) {
             {"below_1", rounded(s.below_100)}};
 }
 
-json json_of(const outcome& of) {
+json json_of(const outcome& of, bool with_all) {
     json result{{"case", to_string(of.id)}, {"words", of.words}};
     if (of.wrong.empty()) {
         result["us"] = rounded(1e6 * of.seconds);
@@ -112,6 +120,9 @@ json json_of(const outcome& of) {
         result["peer_us"] = rounded(1e6 * of.peer_seconds);
         result["ratio"] = rounded(ratio_of(of));
         result["stand_in"] = of.is_stand_in;
+        if (with_all)
+            for (const auto& [peer, seconds] : of.all_seconds)
+                result["all_us"][peer] = rounded(1e6 * seconds);
     }
     result["wrong"] = of.wrong.empty() ? json() : json(of.wrong);
     result["notes"] = of.notes;
@@ -133,7 +144,7 @@ json record_of(const request& r, const std::vector<outcome>& outcomes, bool is_c
                              {"beside_vendors", json_of(summarize(of_family, false))},
                              {"beside_copies", json_of(summarize(of_family, true))}});
     }
-    for (const outcome& of : outcomes) cases.push_back(json_of(of));
+    for (const outcome& of : outcomes) cases.push_back(json_of(of, r.choices));
     return {{"schema", record_schema},  {"kind", "cliffs"},
             {"commit", commit_or("")},  {"gpu", traits_of(current_device()).name},
             {"peers", peer_versions()}, {"seed", r.seed},
@@ -148,7 +159,7 @@ bool is_any_wrong(const std::vector<outcome>& outcomes) {
 void repeat_case(const request& r) {
     const case_id id = repeated_case(r);
     need_device();
-    const outcome of = run_case(id);
+    const outcome of = run_case(id, r.beside());
     print_case(of);
     if (!of.wrong.empty()) throw CLI::RuntimeError(failed);
 }
@@ -171,7 +182,7 @@ void run_cases(const request& r) {
             const case_id id{std::string(family->name), r.seed, index};
             progress.begin(to_string(id));
             try {
-                of_family.push_back(run_case(id));
+                of_family.push_back(run_case(id, r.beside()));
                 trim_memory();
             } catch (const lost_device& error) {
                 lost = error.what();
@@ -217,6 +228,8 @@ void add_cliffs(CLI::App& program) {
     CLI::Option* const repeated =
         command->add_option("--case", given->repeated, "repeat one, as matmul:12345:17")->type_name("CASE");
     for (CLI::Option* const other : {only, seed, count, output}) repeated->excludes(other);
+    command->add_flag("--choices", given->choices,
+                      "instead of the vendor's calls, time all that heddle's plain call chooses from");
     command->add_flag("--list", given->list, "print the problems and run none; needs no GPU")
         ->excludes(output);
     command->callback([given, seed] {

@@ -21,8 +21,7 @@ namespace heddle::bench::cliffs {
 namespace {
 
 template <class Out, class In>
-void run(const product_problem<Out, In>& p, product_operands<Out, In>& o) {
-    matmul_options options = p.options();
+void run(const product_problem<Out, In>& p, product_operands<Out, In>& o, matmul_options options) {
     options.workspace = *o.scratch;
     if (p.batches > 1)
         return batched_matmul<Out, In>(o.a_batch(p), o.b_batch(p), o.c_batch(p), stream(), options);
@@ -71,15 +70,47 @@ void add_peers(trial& t, const product_problem<Out, In>& p,
     add_vendor_products<Out, In>(t, v, then, what, is_whole);
 }
 
+/// Each rung, variant and tile that `automatic` may take.
 template <class Out, class In>
-trial prepare(const product_problem<Out, In>& p) {
+void add_choices(trial& t, const product_problem<Out, In>& p,
+                 const std::shared_ptr<product_operands<Out, In>>& o) {
+    const device_traits& device = traits_of(current_device());
+    const matmul_problem problem =
+        matmul_problem_of<Out, In>(o->a.first, o->b.first, o->c.first, o->epilogue(p), p.options());
+    for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
+        if (!may_stand_for(algorithm, problem, device)) continue;
+        const auto add = [&](int tile, std::string_view variant) {
+            matmul_options asked = p.options();
+            asked.algorithm = algorithm;
+            asked.tile = tile;
+            asked.variant = variant;
+            const std::string name =
+                fmt::format("{}{}{}", to_string(algorithm), variant.empty() ? "" : "-", variant) +
+                (tile < 0 ? "" : fmt::format(" {}", tile));
+            t.peers.push_back({name, [p, o, asked] { run(p, *o, asked); }, true, false});
+        };
+        const auto variants = matmul_variants(algorithm);
+        const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
+        for (int tile = tiles == 0 && variants.empty() ? -1 : 0; tile < tiles; ++tile) add(tile, "");
+        for (const std::string_view variant : variants)
+            if (tiles == 0 || variant == "skinny") add(-1, variant);
+    }
+}
+
+template <class Out, class In>
+trial prepare(const product_problem<Out, In>& p, bool with_choices) {
     const auto o = std::make_shared<product_operands<Out, In>>(p);
     trial t;
     t.is_in_place = p.beta != 0;
     t.reset = [p, o] { p.beta == 0 ? o->c.all.poison() : o->c.all.fill(p.seed + 2, product_elements); };
-    t.call = [p, o] { run(p, *o); };
+    t.call = [p, o] { run(p, *o, p.options()); };
     t.wrong = check_of(p, o);
-    add_peers(t, p, o);
+    if (with_choices) {
+        o->scratch.emplace(std::int64_t{512} << 20, stream());  // enough for each
+        add_choices(t, p, o);
+    } else {
+        add_peers(t, p, o);
+    }
     return t;
 }
 
@@ -167,7 +198,8 @@ drawn_case draw(drawing& d, precision precision = precision::fp32) {
         (product(p.m, p.k, p.batches) + product(p.k, p.n, p.is_b_shared ? 1 : p.batches)) * sizeof(In) +
         product(p.m, p.n, p.batches) * (1 + (p.beta != 0 ? 1 : 0) + (p.has_residual ? 1 : 0)) * sizeof(Out);
     c.words = words_of(p);
-    c.prepare = [p] { return prepare(p); };
+    c.prepare = [p] { return prepare(p, false); };
+    c.prepare_choices = [p] { return prepare(p, true); };
     return c;
 }
 

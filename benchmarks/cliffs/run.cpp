@@ -136,13 +136,15 @@ void time_case(const trial& t, double bytes, std::vector<peer> peers, outcome& r
     result.seconds = times.front();
     result.peer_seconds = *best;
     result.peer = peers[static_cast<std::size_t>(best - times.begin() - 1)].name;
+    for (std::size_t i = 0; i < peers.size(); ++i)
+        result.all_seconds.emplace_back(peers[i].name, times[i + 1]);
 }
 
-outcome run(const case_id& id, const drawn_case& drawn) {
+outcome run(const case_id& id, const drawn_case& drawn, beside beside) {
     outcome result{.id = id, .words = drawn.words};
     std::string_view what = "failed";
     try {
-        const trial t = drawn.prepare();
+        const trial t = beside == beside::vendors ? drawn.prepare() : drawn.prepare_choices();
         result.refusals = t.refusals;
         seconds heddle_took{};
         result.wrong = check_call(t, t.call, 1, "heddle", heddle_took);
@@ -168,10 +170,10 @@ double ratio_of(const outcome& of) {
     return of.peer_seconds / of.seconds;
 }
 
-outcome run_case(const case_id& id) {
+outcome run_case(const case_id& id, beside beside) {
     const drawn_case drawn = draw_case(id);
     try {
-        return run(id, drawn);
+        return run(id, drawn, beside);
     } catch (const lost_device& error) {
         throw lost_device(fmt::format("{} ({}): {}", to_string(id), drawn.words, error.what()));
     }

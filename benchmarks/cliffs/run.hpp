@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::bench::cliffs {
@@ -15,6 +16,8 @@ struct outcome {
     double seconds = 0;       ///< of heddle's call, cold
     std::string peer = {};    ///< the fastest
     double peer_seconds = 0;  ///< of its call
+    /// Each peer's, in the order in which they were timed.
+    std::vector<std::pair<std::string, double>> all_seconds = {};
     /// No vendor's call was usable: the peer is a copy of as many bytes, or a vendor's call of about as much work.
     bool is_stand_in = false;
     /// What is wrong with heddle's result, or why the case failed; nothing is timed then.
@@ -33,7 +36,9 @@ struct lost_device : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+enum class beside { vendors, own_choices };
+
 /// @throws lost_device
-outcome run_case(const case_id& id);
+outcome run_case(const case_id& id, beside beside);
 
 }  // namespace heddle::bench::cliffs

@@ -167,6 +167,10 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
 std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
                     std::string_view variant = {});
 
+/// Whether `automatic`, or the tuner, may take a rung for such a problem where it can run: whether it is as exact as is asked
+/// for, and not there to learn from alone. Pure.
+bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device);
+
 /// The workspace, in bytes, with which this product is fastest; 0 where it makes no difference, and where the rung cannot run
 /// it. problem.has_workspace counts for nothing. Pure.
 /// @throws invalid_argument  as why_not()

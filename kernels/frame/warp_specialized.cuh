@@ -26,7 +26,8 @@
 ///              multiply<n>(...)      a consumer's sums of a tile, of which n columns are multiplied
 ///              end()                 after a consumer's last tile; and mainloop_defaults
 ///   Epilogue   storage, prefetch(p)  the same
-///              fetch(half, row, col) what is added to the sums, before they are multiplied
+///              init(storage)         sets its barriers up, by one thread
+///              fetch(half, place)    what is added to the sums, before they are multiplied
 ///              store<n>(...)         from a consumer's sums to C
 ///              end(thread)           after a consumer's last tile
 ///   Work       the products and their tiles: one_product or product_group
@@ -62,6 +63,14 @@ struct tile_place {
     int load;  ///< its number along k: the step, or where a step takes several loads, step * loads and which of them
     int batch;
     int rank;  ///< of the block in its cluster
+};
+
+/// The part of a tile whose sums a consumer has, 64 rows.
+struct sums_place {
+    int row;  ///< element of C where it begins
+    int col;
+    int batch;
+    bool is_whole;  ///< no other worker has a part of the sums
 };
 
 /// The first named barrier that the frame does not use.
@@ -154,6 +163,7 @@ struct tile_kernel {
         constexpr int arrivals = Mainloop::warps_release ? warpgroup_threads / warp_size : 1;
         if constexpr (tile::take_turns)
             for (ptx::mbarrier& turn : shared.tile_turns) ptx::init(&turn, warpgroup_threads);
+        Epilogue::init(shared.epilogue);
         shared.barriers.init(1, emptiers * arrivals * cluster);  // and a fence for all of them
     }
 
@@ -213,17 +223,19 @@ struct tile_kernel {
     /// Multiplies and stores the first n columns of a tile.
     template <int n>
     __device__ void consume_tile(const Mainloop& mainloop, const Product& p, const tile_work& work) {
-        const int row = row_of(work), col = col_of(work);
+        const auto place_of = [&](int half) {
+            return sums_place{row_of(work) + row_of_half(half), col_of(work), work.batch, work.tile < 0};
+        };
         Epilogue epilogue(p, shared.epilogue, group);
 #pragma unroll
-        for (int half = 0; half < tile::halves; ++half) epilogue.fetch(half, row + row_of_half(half), col);
+        for (int half = 0; half < tile::halves; ++half) epilogue.fetch(half, place_of(half));
         float sums[tile::halves][n / 2];
         mainloop.template multiply<n>(*this, work.last - work.first, sums);
         if constexpr (tile::streams)
             if (work.tile >= 0 && !combine<n>(work.tile, sums[0])) return;
 #pragma unroll
         for (int half = 0; half < tile::halves; ++half)
-            epilogue.template store<n>(half, row + row_of_half(half), col, work.batch, sums[half]);
+            epilogue.template store<n>(half, place_of(half), sums[half]);
     }
 
     /// Lets the stages of a tile go that has no rows of C for this consumer.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/store.cuh"
 
@@ -8,10 +9,19 @@
 /// From a tile's sums to C by boxes of the tensor memory accelerator, with what follows a product done on the way.
 namespace heddle::kernels::matmul {
 
+/// A product whose residual the tensor memory accelerator can read.
+template <class Out, class Activation>
+struct product_with_residual : tensor_product<Out, Activation> {
+    CUtensorMap residual{};
+    bool has_residual_map = false;
+};
+
 /// A warpgroup stages its part of C in boxes of 64 rows. A row of a box has 128 bytes, or 64 where 128 do not divide the tile's.
+/// What is added to the sums, C with beta or a residual, comes into the same boxes before.
 template <class Out, class Activation, class Tile>
 class boxed_epilogue {
   public:
+    using part = frame::sums_place;
     static constexpr bool has_epilogue = Tile::has_epilogue;
     static constexpr int n = Tile::n;
     static constexpr int out_row = swizzle_bytes / static_cast<int>(sizeof(Out));
@@ -19,33 +29,60 @@ class boxed_epilogue {
     static constexpr int box_bytes = warpgroup_m * out_cols * static_cast<int>(sizeof(Out));
     static constexpr int boxes = 2 * out_row / out_cols;  ///< of a warpgroup
 
-    using product = tensor_product<Out, Activation>;
+    using product = std::conditional_t<has_epilogue, product_with_residual<Out, Activation>,
+                                       tensor_product<Out, Activation>>;
 
     struct storage {
         unsigned char out[Tile::consumers][boxes][box_bytes];
+        ptx::mbarrier addend_full[Tile::consumers];
+        unsigned addends[Tile::consumers];  ///< that have been asked for: boxes that are filled together
         float column_biases[Tile::consumers][has_epilogue ? n : 1];
     };
+
+    /// The product, with the residual's map where it can have one.
+    static product with_residual(const tensor_product<Out, Activation>& p) {
+        product result{p};
+        if constexpr (has_epilogue) {
+            const auto& e = p.epilogue;
+            const matrix_view<const Out> residual(e.residual, p.m, p.n, e.residual_row_stride,
+                                                  e.residual_col_stride);
+            result.has_residual_map = e.residual != nullptr && has_tensor_rows(residual);
+            if (result.has_residual_map) result.residual = make_tensor_map(residual, warpgroup_m, out_cols);
+        }
+        return result;
+    }
 
     static __device__ void prefetch(const product& p) {
         if (p.c_map_cols > 0) ptx::prefetch(p.c);
     }
 
+    static __device__ void init(storage& shared) {
+        for (ptx::mbarrier& full : shared.addend_full) ptx::init(&full, 1);
+        for (unsigned& count : shared.addends) count = 0;
+    }
+
     __device__ boxed_epilogue(const product& p, storage& shared, int group)
         : p(p), shared(shared), group(group) {}
 
-    /// Fetches the biases of 64 rows from `row` on, while the tensor cores multiply.
-    __device__ void fetch(int half, int row, int col) {
-        if constexpr (has_epilogue) biases[half].fetch(p, row, col);
+    /// Fetches biases and the first boxes of what is added, while the tensor cores multiply. Of a tile that others have a part of,
+    /// this consumer may not be the one that stores it.
+    __device__ void fetch(int half, const part& of) {
+        if constexpr (has_epilogue) biases[half].fetch(p, of.row, of.col);
+        if (half > 0 || !of.is_whole || !lies_in_boxes(of) || addend_map() == nullptr) return;
+        is_fetched = true;
+        if (thread != 0) return;
+        ptx::wait_for_reads_of_stores<0>();
+        load_addend(of, 0);
     }
 
     template <int columns>
-    __device__ void store(int half, int row, int col, int batch, const float (&sums)[n / 2]) {
+    __device__ void store(int half, const part& to, const float (&sums)[n / 2]) {
         static_assert(columns == n, "all of a tile is multiplied");
-        const part to{row, col, batch};
         if constexpr (has_epilogue)
             store_with_epilogue(to, sums, biases[half]);
         else
             store_plain(to, sums);
+        is_fetched = false;
     }
 
     static __device__ void end(int thread) {
@@ -53,17 +90,42 @@ class boxed_epilogue {
     }
 
   private:
-    /// Where in C the warpgroup's sums belong.
-    struct part {
-        int row;
-        int col;
-        int batch;
-    };
-
     /// As many boxes are filled before a store as there is room for: a fence and two barriers take longer than to fill a box.
     static constexpr int cols_together = boxes * out_cols < n ? boxes * out_cols : n;
 
     __device__ void sync_group() const { ptx::sync_threads(1 + group, warpgroup_threads); }
+
+    __device__ bool lies_in_boxes(const part& of) const { return of.col + n <= p.c_map_cols; }
+
+    /// What is read by boxes and added: C with beta, else the residual. Null where there is no such thing.
+    __device__ const CUtensorMap* addend_map() const {
+        if (p.beta != 0) return &p.c;
+        if constexpr (has_epilogue)
+            if (p.has_residual_map) return &p.residual;
+        return nullptr;
+    }
+
+    /// By one thread, when the boxes are free: of the columns from `begin` of the tile on.
+    __device__ void load_addend(const part& of, int begin) {
+        ptx::mbarrier* const full = &shared.addend_full[group];
+        constexpr int most = cols_together / out_cols;
+        const int count = ::min(most, (n - begin) / out_cols);
+        ptx::arrive_and_expect(full, count * box_bytes);
+        for (int box = 0; box < count; ++box)
+            ptx::load_box(shared.out[group][box], *addend_map(), of.col + begin + box * out_cols, of.row,
+                          of.batch, full);
+        ++shared.addends[group];
+    }
+
+    /// Waits until the boxes hold what is added to the columns from `begin` on.
+    __device__ void wait_for_addend(const part& of, int begin) {
+        if (begin > 0 || !is_fetched) {
+            wait_for_buffers();
+            if (thread == 0) load_addend(of, begin);
+        }
+        sync_group();
+        ptx::wait(&shared.addend_full[group], (shared.addends[group] - 1) % 2);
+    }
 
     /// Waits until no store reads the warpgroup's boxes any more.
     __device__ void wait_for_buffers() {
@@ -90,30 +152,32 @@ class boxed_epilogue {
         stage_in_box<float, chunk_cols>(staged, 0, values);
         sync_group();
         store_staged(p, to.row, to.col + first, to.batch, staged, beta);
+        ptx::fence_before_copies();  // those that fill the boxes of the next tile
         sync_group();
     }
 
-    /// Calls finish(values, first) for each chunk, to make of a thread's sums what C gets: `first` is the chunk's column in the
-    /// tile. Where the loop is not unrolled, its code stands once for each chunk of cols_at_once columns. The tensor memory
-    /// accelerator stores; where it cannot, the threads do, with beta.
+    /// Calls finish(values, first, addend) for each chunk, to make of a thread's sums what C gets: `first` is the chunk's column in
+    /// the tile, and `addend` what the boxes hold, where `adds` says that they do. Where the loop is not unrolled, its code stands
+    /// once for each chunk of cols_at_once columns. The tensor memory accelerator stores; where it cannot, the threads do, with beta.
     template <int cols_at_once, bool is_unrolled, class Finish>
-    __device__ void store_chunks(const part& to, const float (&sums)[n / 2], bool in_boxes, float beta,
-                                 Finish finish) {
+    __device__ void store_chunks(const part& to, const float (&sums)[n / 2], bool in_boxes, bool adds,
+                                 float beta, Finish finish) {
         static_assert(cols_together % cols_at_once == 0 && (is_unrolled || n % cols_at_once == 0));
 #pragma unroll(is_unrolled ? n : 1)
         for (int begin = 0; begin < n; begin += cols_at_once) {
             const int first_in_boxes = begin / cols_together * cols_together;
-            if (begin == first_in_boxes) wait_for_buffers();
+            if (begin == first_in_boxes) adds ? wait_for_addend(to, begin) : wait_for_buffers();
 #pragma unroll
             for (int chunk = 0; chunk < cols_at_once; chunk += chunk_cols) {
                 const int first = begin + chunk;
                 if (is_unrolled && first >= n) break;
-                float values[chunk_sums];
+                unsigned char* const box = shared.out[group][(first - first_in_boxes) / out_cols];
+                float values[chunk_sums], addend[chunk_sums];
                 pick<n, cols_at_once>(sums, first, values, chunk);
-                finish(values, first);
+                if (adds) read_from_box<Out, out_cols>(box, first % out_cols, addend);
+                finish(values, first, addend);
                 if (in_boxes)
-                    stage_in_box<Out, out_cols>(shared.out[group][(first - first_in_boxes) / out_cols],
-                                                first % out_cols, values);
+                    stage_in_box<Out, out_cols>(box, first % out_cols, values);
                 else
                     store_by_threads(to, first, values, beta);
             }
@@ -123,48 +187,64 @@ class boxed_epilogue {
     }
 
     __device__ void store_plain(const part& to, const float (&sums)[n / 2]) {
-        const auto times_alpha = [&](float(&values)[chunk_sums], int) {
+        const auto times_alpha = [&](float(&values)[chunk_sums], int, const float(&)[chunk_sums]) {
 #pragma unroll
             for (float& value : values) value *= p.alpha;
         };
-        if (to.col + n <= p.c_map_cols)
-            store_chunks<cols_together, true>(to, sums, true, 0, times_alpha);
+        if (!lies_in_boxes(to))
+            store_chunks<chunk_cols, false>(to, sums, false, false, p.beta, times_alpha);
+        else if (addend_map() == nullptr)
+            store_chunks<cols_together, true>(to, sums, true, false, 0, times_alpha);
         else
-            store_chunks<chunk_cols, false>(to, sums, false, p.beta, times_alpha);
+            store_chunks<cols_together, true>(
+                to, sums, true, true, 0,
+                [&](float(&values)[chunk_sums], int, const float(&addend)[chunk_sums]) {
+#pragma unroll
+                    for (int i = 0; i < chunk_sums; ++i)
+                        values[i] = fmaf(p.beta, addend[i], p.alpha * values[i]);
+                });
     }
 
+    static constexpr int activated_at_once = n / 2 < cols_together ? n / 2 : cols_together;
+
     /// Registers have no addresses, so each round of a loop that is not unrolled takes its sums from among those of all rounds, and
-    /// an unrolled epilogue is long: code that is not in the cache yet comes from memory. Biases and the usual activations take two
+    /// an unrolled epilogue is long: code that is not in the cache yet comes from memory. Biases and the usual activations take few
     /// rounds, all else, in one copy, a round for each chunk.
     __device__ void store_with_epilogue(const part& to, const float (&sums)[n / 2],
                                         const tile_biases<n>& of_tile) {
         float* const columns = shared.column_biases[group];
         of_tile.share(columns);
-        const bool in_boxes = to.col + n <= p.c_map_cols;
+        const bool in_boxes = lies_in_boxes(to), adds = in_boxes && addend_map() != nullptr;
         if constexpr (std::is_same_v<Activation, matmul_activation>)
             if (in_boxes && p.beta == 0 && p.epilogue.residual == nullptr) {
                 const auto store_activated = [&](auto activation) {
-                    store_chunks<n / 2, false>(to, sums, true, 0, [&](float(&values)[chunk_sums], int first) {
-                        add_biases(p, columns + first, of_tile.of_rows, values);
+                    store_chunks<activated_at_once, false>(
+                        to, sums, true, false, 0,
+                        [&](float(&values)[chunk_sums], int first, const float(&)[chunk_sums]) {
+                            add_biases(p, columns + first, of_tile.of_rows, values);
 #pragma unroll
-                        for (float& value : values) value = activation(value);
-                        scale(p, values);
-                    });
+                            for (float& value : values) value = activation(value);
+                            scale(p, values);
+                        });
                 };
                 if (is_short(p.epilogue))
                     return store_activated([&](float x) { return short_activation(p.epilogue, x); });
                 if (p.epilogue.activation == matmul_activation::gelu_tanh)
                     return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
             }
-        store_chunks<chunk_cols, false>(to, sums, in_boxes, 0, [&](float(&values)[chunk_sums], int first) {
-            apply_epilogue(p, to.row, to.col + first, columns + first, of_tile.of_rows, values);
-        });
+        store_chunks<chunk_cols, false>(
+            to, sums, in_boxes, adds, 0,
+            [&](float(&values)[chunk_sums], int first, const float(&addend)[chunk_sums]) {
+                apply_epilogue(p, to.row, to.col + first, columns + first, of_tile.of_rows, adds, addend,
+                               values);
+            });
     }
 
     const product& p;
     storage& shared;
     int group;
     int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
+    bool is_fetched = false;  ///< the first boxes of what is added have been asked for
     tile_biases<has_epilogue ? n : warpgroup_threads> biases[Tile::halves];
 };
 

@@ -16,12 +16,14 @@
 
 namespace heddle::kernels::matmul {
 
-template <class T>
-void launch_fused(const plan& plan, const product<T, T>& arguments, cudaStream_t stream) {
+template <class In, class Out>
+void launch_fused(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
     launch_fused_kernel(plan, arguments, stream);
 }
 
 template void launch_fused(const plan&, const product<half, half>&, cudaStream_t);
+template void launch_fused(const plan&, const product<half, float>&, cudaStream_t);
 template void launch_fused(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_fused(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -58,6 +58,9 @@ product<In, Out> launch_copies(const plan& plan, const product<In, Out>& argumen
 /// In is float, and Out then too; or half or bfloat16, and Out the same or float.
 template <class In, class Out>
 void launch_naive(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+/// Where nothing is multiplied.
+template <class In, class Out>
+void launch_scale(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
 // float
 void launch_coalesced(const plan& plan, const arguments& arguments, cudaStream_t stream);
@@ -92,8 +95,8 @@ template <class In, class Out>
 void launch_cluster_multicast(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-template <class T>
-void launch_fused(const plan& plan, const product<T, T>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_fused(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
 /// A product that is ready for a kernel with the user's function (heddle/matmul.cuh).
 template <class In, class Out>

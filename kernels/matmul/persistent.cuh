@@ -108,13 +108,15 @@ template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
           class Activation = matmul_activation>
 using persistent_kernel =
     frame::tile_kernel<wgmma_mainloop<In, Tile, a_k_major, b_k_major>, boxed_epilogue<Out, Activation, Tile>,
-                       frame::one_product<tensor_product<Out, Activation>>>;
+                       frame::one_product<typename boxed_epilogue<Out, Activation, Tile>::product>>;
 
 template <class Tile, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
-tensor_product<Out, Activation> product_for(const product<In, Out, Activation>& arguments) {
+auto product_for(const product<In, Out, Activation>& arguments) {
     using mainloop = wgmma_mainloop<In, Tile, a_k_major, b_k_major>;
-    return make_tensor_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major, b_k_major>(
-        arguments, Tile::cluster, boxed_epilogue<Out, Activation, Tile>::out_cols);
+    using epilogue = boxed_epilogue<Out, Activation, Tile>;
+    return epilogue::with_residual(
+        make_tensor_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major, b_k_major>(
+            arguments, Tile::cluster, epilogue::out_cols));
 }
 
 /// With the plan's tile, of those that the rung has.

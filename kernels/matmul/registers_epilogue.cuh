@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/store.cuh"
 
 /// From a tile's sums in registers straight to C.
@@ -14,11 +15,11 @@ struct registers_epilogue {
     __device__ registers_epilogue(const Product& p, storage&, int /*group*/) : p(p) {}
 
     static __device__ void prefetch(const Product&) {}
-    __device__ void fetch(int, int, int) const {}
+    static __device__ void init(storage&) {}
+    __device__ void fetch(int, const frame::sums_place&) const {}
     template <int n>
-    __device__ void store(int /*half*/, int row, int col, int /*batch*/, const float (&sums)[n / 2]) const {
-        row += row_of_thread(0);
-        col += col_of_thread();
+    __device__ void store(int /*half*/, const frame::sums_place& place, const float (&sums)[n / 2]) const {
+        const int row = place.row + row_of_thread(0), col = place.col + col_of_thread();
         if (p.epilogue.is_identity)
             matmul::store<n>(result_of(p), row, col, sums);
         else

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/epilogue.cuh"
@@ -58,6 +59,39 @@ __device__ void stage_in_box(unsigned char* box, int first, const float (&values
             ptx::store_matrices(
                 place_in_box<Out, cols>(box, thread / 32 * 16 + lane % 16, first_packet + j + lane / 16),
                 bits[0], bits[1], bits[2], bits[3]);
+        }
+    }
+}
+
+/// What stage_in_box() would have stored.
+template <class Out, int cols>
+__device__ void read_from_box(unsigned char* box, int first, float (&values)[chunk_sums]) {
+    const int thread = threadIdx.x % warpgroup_threads;
+    const int lane = thread % 32;
+    const int first_packet = first * static_cast<int>(sizeof(Out)) / max_vector_bytes;
+    if constexpr (sizeof(Out) == sizeof(float)) {
+#pragma unroll
+        for (int j = 0; j < chunk_cols / 8; ++j)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const unsigned char* const packet =
+                    place_in_box<Out, cols>(box, row_of_thread(half), first_packet + 2 * j + lane % 4 / 2);
+                const float2 pair = *reinterpret_cast<const float2*>(packet + lane % 2 * 8);
+                values[4 * j + 2 * half] = pair.x;
+                values[4 * j + 2 * half + 1] = pair.y;
+            }
+    } else {
+#pragma unroll
+        for (int j = 0; j < chunk_cols / 8; j += 2) {
+            unsigned bits[4];
+            ptx::load_matrices<false>(bits, place_in_box<Out, cols>(box, thread / 32 * 16 + lane % 16,
+                                                                    first_packet + j + lane / 16));
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const auto pair = reinterpret_cast<const decltype(pair_of<Out>(0, 0))&>(bits[i]);
+                values[4 * j + 2 * i] = static_cast<float>(pair.x);
+                values[4 * j + 2 * i + 1] = static_cast<float>(pair.y);
+            }
         }
     }
 }
@@ -199,15 +233,27 @@ __device__ void scale(const tensor_product<Out, Activation>& p, float (&values)[
     for (float& value : values) value *= p.epilogue.scale;
 }
 
-/// What becomes of a thread's part of a chunk.
+/// What becomes of a thread's part of a chunk. `addend`, where it is there, has what C was, if beta is not 0, else the residual.
 template <class Out, class Activation>
 __device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row, int col,
-                               const float* columns, const float (&rows)[2], float (&values)[chunk_sums]) {
+                               const float* columns, const float (&rows)[2], bool has_addend,
+                               const float (&addend)[chunk_sums], float (&values)[chunk_sums]) {
     const epilogue<Out, Activation>& e = p.epilogue;
+    const auto add = [&](float factor) {
+#pragma unroll
+        for (int i = 0; i < chunk_sums; ++i) values[i] = fmaf(factor, addend[i], values[i]);
+    };
     add_biases(p, columns, rows, values);
-    if (p.beta != 0) add_elements(p, p.c_data, p.c_row_stride, p.c_col_stride, row, col, p.beta, values);
+    const bool adds_c = p.beta != 0;
+    if (adds_c && has_addend)
+        add(p.beta);
+    else if (adds_c)
+        add_elements(p, p.c_data, p.c_row_stride, p.c_col_stride, row, col, p.beta, values);
     activate(p, row, col, values);
-    if (e.residual != nullptr)
+    if (e.residual == nullptr) return;
+    if (!adds_c && has_addend)
+        add(1);
+    else
         add_elements(p, e.residual, e.residual_row_stride, e.residual_col_stride, row, col, 1, values);
 }
 

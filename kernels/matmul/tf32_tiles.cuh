@@ -87,14 +87,15 @@ struct tf32_epilogue {
         : p(p), shared(shared), group(group) {}
 
     static __device__ void prefetch(const product&) {}
-    __device__ void fetch(int, int, int) const {}
+    static __device__ void init(storage&) {}
+    __device__ void fetch(int, const frame::sums_place&) const {}
     static __device__ void end(int) {}
 
-    /// Stores 64 rows from `row` on.
     template <int n>
-    __device__ void store(int /*half*/, int row, int col, int batch, const float (&sums)[n / 2]) const {
+    __device__ void store(int /*half*/, const frame::sums_place& place, const float (&sums)[n / 2]) const {
+        const int row = place.row, col = place.col;
         const a_elements mine(group, thread);
-        const result c = result_of(p, batch);
+        const result c = result_of(p, place.batch);
         const bool down = c.row_stride == 1;
         const bool neighbours = (down && a_elements::apart == 1) || c.col_stride == 1;
         const std::int64_t line_stride = down ? c.col_stride : c.row_stride;

@@ -99,7 +99,7 @@ tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activ
     result.b = make_tensor_map(b_k_major ? transposed(p.b) : p.b,
                                b_k_major ? B::box_rows / b_parts : B::box_rows, B::row, s.count, s.b);
     const bool steps_whole = s.c * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
-    if ((p.beta == 0 || !p.epilogue.is_identity) && has_tensor_rows(p.c) && steps_whole) {
+    if (has_tensor_rows(p.c) && steps_whole) {
         result.c = make_tensor_map(p.c, warpgroup_m, c_box_cols, s.count, s.c);
         // Stores are of 16 bytes, also where the matrix ends within them.
         const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;

@@ -136,8 +136,8 @@ constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
      on_hopper<launch_persistent<In, Out>>},
     {skinny, "skinny", needs<hopper, no_batch, short_side, boxes>, always, plan_skinny,
      on_hopper<launch_skinny<In, Out>>},
-    {fused, "fused", needs<hopper, no_batch, one_type, boxes, tiles>, has_epilogue, plan_fused,
-     on_hopper<launch_fused<In>>},
+    {fused, "fused", needs<hopper, no_batch, boxes, tiles>, has_epilogue, plan_fused,
+     on_hopper<launch_fused<In, Out>>},
 });
 
 constexpr const char* enumeration = "matmul_algorithm";
@@ -230,6 +230,11 @@ std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, c
     });
 }
 
+bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device) {
+    return with_table(problem.operands,
+                      [&](const auto& table) { return table.may_take(algorithm, problem, device); });
+}
+
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
                                     matmul_algorithm algorithm, std::string_view variant) {
     validate_algorithm("matmul_workspace_bytes", "algorithm", algorithm, "variant", variant);
@@ -285,11 +290,6 @@ void validate_problem(const char* operation, const matmul_problem& p, const devi
             static_cast<int>(p.precision), "an enumerator of precision");
 }
 
-bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device) {
-    return with_table(problem.operands,
-                      [&](const auto& table) { return table.may_take(algorithm, problem, device); });
-}
-
 template <class In, class Out>
 planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_traits& device,
                                     const matmul_options& options) {
@@ -300,13 +300,14 @@ planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_
         else
             return rung_table(half_rungs<In, Out>, enumeration);
     }();
-    matmul_algorithm algorithm = options.algorithm;
-    if (problem.a.cols == 0) {  // nothing is multiplied, and `naive` scales C
-        if (const std::string reason = why_not(algorithm, problem, device, options.variant); !reason.empty())
-            throw unsupported(reason);
-        algorithm = naive;
+    if (problem.a.cols == 0) {  // nothing is multiplied, whatever rung was asked for
+        static constexpr matmul_rung<In, Out> scale{naive, "scale",      any_problem,
+                                                    never, plan_one_way, launch_scale<In, Out>};
+        const std::string reason = why_not(options.algorithm, problem, device, options.variant);
+        if (!reason.empty()) throw unsupported(reason);
+        return {&scale, scale.plan(problem, device)};
     }
-    return table.choose("matmul", algorithm, problem, device, algorithm == naive ? "" : options.variant);
+    return table.choose("matmul", options.algorithm, problem, device, options.variant);
 }
 
 template planned_matmul<float, float> plan_matmul(const matmul_problem&, const device_traits&,

@@ -31,8 +31,4 @@ void validate_choice(const char* operation, const matmul_options& options);
 /// @throws invalid_argument  as select() says
 void validate_problem(const char* operation, const matmul_problem& problem, const device_traits& device);
 
-/// Whether `automatic`, or the tuner, may take a rung for such a problem where it can run: whether it is as exact as is asked
-/// for, and not there to learn from alone.
-bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device);
-
 }  // namespace heddle::detail

@@ -175,7 +175,7 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
     const device_traits& device = traits_of(device_of(stream));
     const matmul_problem problem = matmul_problem_of<Out, In>(a, b, c, options);
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
-        if (!detail::may_stand_for(algorithm, problem, device)) continue;
+        if (!may_stand_for(algorithm, problem, device)) continue;
         const int tiles = static_cast<int>(matmul_tiles(algorithm).size());
         const bool the_model_chooses = tiles == 0 || !matmul_variants(algorithm).empty();
         for (int tile = the_model_chooses ? -1 : 0; tile < tiles; ++tile) {

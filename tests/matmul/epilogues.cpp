@@ -73,6 +73,20 @@ class epilogue_test : public Rung {
                     run_and_check_epilogue<Out>({304, 520, 72}, activation, {in_columns}, 0, false, 0, tile);
                 }
     }
+    /// With what C was, a residual, or both. The last columns do not fill a tile.
+    template <class Out, class In>
+    void run_every_tile_with_addends(matmul_algorithm algorithm) {
+        const auto tiles = static_cast<int>(matmul_tiles(algorithm).size());
+        for (int tile = -1; tile < tiles; ++tile)
+            for (const float beta : {0.0f, 0.5f})
+                for (const bool has_residual : {false, true})
+                    for (const shape& s : {shape{304, 648, 72}, {2100, 1048, 64}}) {
+                        SCOPED_TRACE("tile " + std::to_string(tile) + ", beta " + std::to_string(beta) +
+                                     (has_residual ? ", residual" : ""));
+                        run_and_check_epilogue<Out, In>(s, matmul_activation::relu, {}, beta, has_residual, 0,
+                                                        tile);
+                    }
+    }
 
     /// NaN and infinities through an activation: B passes the first column of A on.
     template <class T>
@@ -133,6 +147,8 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
         run_and_check_epilogue<float, half>({60, 90, 64}, activation, {false, 1, 1}, 0.5f);
     }
     run_every_tile<half>(GetParam());
+    run_every_tile_with_addends<bfloat16, bfloat16>(GetParam());
+    run_every_tile_with_addends<float, half>(GetParam());
     // A tile each for more than two rounds of all multiprocessors.
     run_and_check_epilogue<half>({4200, 1048, 136}, matmul_activation::silu);
 }

@@ -216,7 +216,8 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
               "matmul: tf32 (skinny) takes no batch: those that batched_matmul() names do");
     product wider = halves;
     wider.stores_operand_type = false;
-    EXPECT_EQ(why_not(fused, wider, hopper), "matmul: fused stores the type of its operands");
+    EXPECT_EQ(why_not(fused, wider, hopper), "");
+    EXPECT_EQ(why_not(wgmma_tma, wider, hopper), "matmul: wgmma_tma stores the type of its operands");
     product with_epilogue = halves;
     with_epilogue.has_epilogue = true;
     EXPECT_EQ(why_not(fused, with_epilogue, hopper), "");
