@@ -34,9 +34,9 @@ class boxed_epilogue {
 
     struct storage {
         unsigned char out[Tile::consumers][boxes][box_bytes];
+        alignas(float2) float column_biases[Tile::consumers][has_epilogue ? n : 1];
         ptx::mbarrier addend_full[Tile::consumers];
         unsigned addends[Tile::consumers];  ///< that have been asked for: boxes that are filled together
-        float column_biases[Tile::consumers][has_epilogue ? n : 1];
     };
 
     /// The product, with the residual's map where it can have one.

@@ -253,7 +253,7 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
                                      stream_k, skinny, fused}));
     other = halves;
     other.stores_operand_type = false;
-    EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized, fused}));
+    EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized}));
     other = halves;
     other.has_epilogue = true;
     EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized, persistent, cluster_multicast, stream_k}));
