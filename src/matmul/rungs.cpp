@@ -36,9 +36,9 @@ constexpr need aligned{[](auto& p, auto&) { return lies_in_boxes(p); },
                        "bytes, and extents below 2^31"};
 constexpr need boxes{[](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
                      "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
-                     "bytes, in each matrix of a batch, or of a single product a workspace for copies that "
-                     "do; and extents below 2^31"};
-constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_be_copied(p); },
+                     "bytes, in each matrix of a batch, or a workspace for copies that do, unless matrices "
+                     "of a batch overlap; and extents below 2^31"};
+constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_be_copied(p, true); },
                              "needs rows of a or columns of b that are contiguous, or a workspace for a "
                              "copy that has them"};
 constexpr need countable{[](auto& p, auto&) { return is_countable_by_int(p); }, "needs extents below 2^31"};
@@ -132,7 +132,7 @@ constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
      on_hopper<launch_persistent<In, Out>>},
     {cluster_multicast, "cluster_multicast", needs<hopper, no_epilogue, boxes, tiles>, always,
      plan_cluster_multicast, on_hopper<launch_cluster_multicast<In, Out>>},
-    {stream_k, "stream_k", needs<hopper, no_batch, no_epilogue, boxes, tiles>, shares_tiles, plan_stream_k,
+    {stream_k, "stream_k", needs<hopper, no_epilogue, boxes, tiles>, shares_tiles, plan_stream_k,
      on_hopper<launch_persistent<In, Out>>},
     {skinny, "skinny", needs<hopper, no_batch, short_side, boxes>, always, plan_skinny,
      on_hopper<launch_skinny<In, Out>>},

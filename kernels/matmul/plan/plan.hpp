@@ -67,8 +67,9 @@ constexpr bool has_countable_tiles(const matmul_problem& p) {
 bool lies_in_boxes(const matmul_problem& problem);
 /// Whether it can then read one of them along k.
 bool lies_along_k(const matmul_problem& problem);
-/// Whether it can read copies of them.
-bool can_be_copied(const matmul_problem& problem);
+/// Whether it can read copies of them, which have no more elements than there are: matrices of a batch that overlap are not
+/// copied. With along_k, also one of them along k.
+bool can_be_copied(const matmul_problem& problem, bool along_k = false);
 bool is_skinny(const matmul_problem& problem);
 constexpr bool is_empty(const matmul_problem& p) {
     return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
