@@ -77,9 +77,8 @@ constexpr bool is_empty(const matmul_problem& p) {
 
 /// The rungs that do any problem in one way, and have no costs.
 plan plan_one_way(const matmul_problem& problem, const device_traits& device);
-/// These come where no other can run, mma_sync before wmma.
+/// It comes where no other can run.
 plan plan_wmma(const matmul_problem& problem, const device_traits& device);
-plan plan_mma_sync(const matmul_problem& problem, const device_traits& device);
 
 plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
 plan plan_pipelined(const matmul_problem& problem, const device_traits& device);
@@ -96,6 +95,7 @@ plan plan_skinny_tf32(const matmul_problem& problem, const device_traits& device
 /// Whether a tile of pipelined_tiles has shared memory on the device.
 bool fits(const block_tile& tile, const device_traits& device);
 
+plan plan_mma_sync(const matmul_problem& problem, const device_traits& device);
 /// The rungs that read A and B by the tensor memory accelerator, and have no costs.
 plan plan_copied(const matmul_problem& problem, const device_traits& device);
 plan plan_persistent(const matmul_problem& problem, const device_traits& device);

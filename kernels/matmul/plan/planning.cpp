@@ -143,19 +143,21 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
     result.us = costs.ffma_around_us + rounds_us(problem.batches * result.whole, depth);
-    const std::int64_t rest = result.whole % at_once;
-    if (!may_share || rest == 0) return result;
+    // Of a batch that is less than a round, all tiles are shared.
+    const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
+    const std::int64_t all_rest = problem.batches * rest;
+    if (!may_share || rest == 0 || all_rest > at_once) return result;
 
     plan sharing = result;
     sharing.whole -= rest;
-    sharing.parts = static_cast<int>(std::min(at_once / rest, k / costs.min_part_k));
+    sharing.parts = static_cast<int>(std::min(at_once / all_rest, k / costs.min_part_k));
     if (sharing.parts < 2) return result;
-    sharing.sums_bytes = rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
+    sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
     sharing.us = costs.ffma_around_us + rounds_us(sharing.whole, depth) +
-                 rounds_us(rest * sharing.parts, depth / sharing.parts) + costs.add_up_around_us +
+                 rounds_us(all_rest * sharing.parts, depth / sharing.parts) + costs.add_up_around_us +
                  static_cast<double>(sharing.sums_bytes) / costs.added_up_bytes_per_us;
     // Sums are added up by as many threads as the device takes at once.
-    const std::int64_t packets = rest * tile.m * tile.n / 4;
+    const std::int64_t packets = all_rest * tile.m * tile.n / 4;
     const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
     sharing.adders = static_cast<int>(std::min<std::int64_t>(
         {max_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),
