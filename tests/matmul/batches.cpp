@@ -220,6 +220,18 @@ TEST_P(batched_matmul_rung, shares_an_operand_where_its_stride_is_zero) {
     }
 }
 
+/// `automatic` makes one product of it where all rows, or columns, are one stride apart.
+TEST_P(batched_matmul_rung, shares_an_operand_with_lines_behind_one_another) {
+    for (const shape& s : {shape{1, 40, 33}, {15, 40, 33}, {40, 1, 600}, {33, 70, 600}})
+        for (const bool is_a : {false, true})
+            for (const bool in_columns : {false, true})
+                for (const std::int64_t gap : {0, 1})
+                    for (const std::int64_t padding : {0, 3}) {
+                        const test::layout lie{in_columns, padding, 1};
+                        run_in_its_workspace({fitted(s), 6, {lie, lie, lie}, gap, is_a, !is_a}, 0.5f);
+                    }
+}
+
 TEST_P(batched_matmul_rung, takes_any_gap_and_address_or_says_so) {
     for (const std::int64_t gap : {1, 3}) {
         test::batch_shape of = in_packets({24, 40, 16}, 6);
@@ -281,7 +293,7 @@ TEST_P(batched_matmul_rung, copies_matrices_of_any_size) {
 }
 
 TEST_P(batched_matmul_rung, copies_more_matrices_than_a_grid_is_deep) {
-    const test::batch_shape of{{3, 2, 5}, 66000, {{true, 0, 1}, {false, 1}}};
+    const test::batch_shape of{{3, 2, 5}, 66000, {{true, 0, 1}, {false, 1}, {}}};
     is_of_float() ? run_in_its_workspace<float, float>(of, options())
                   : run_in_its_workspace<half, half>(of, options());
 }
