@@ -5,7 +5,8 @@
 //
 // The accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast. A copy reads and
 // writes an operand once, where a large product takes several times as long. Only what needs it is copied; C may have any
-// rows. For TF32, of which one operand has to lie along k, a copy may also turn the operand. What limits them: memory.
+// rows. Of a batch all matrices are, one behind the other, or the one that serves all. For TF32, of which one operand has to
+// lie along k, a copy may also turn the operand. What limits them: memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -16,36 +17,61 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace heddle::kernels::matmul {
 namespace {
 
 constexpr int warp = 32;
-constexpr int rows_of_block = 8;  ///< a warp each
+constexpr int warps = 8;  ///< of a block
 constexpr std::int64_t max_blocks_down = 65535;
+constexpr std::int64_t max_blocks = std::int64_t{1} << 29;  ///< of each copy: a grid has those of two
 
-/// What a thread moves at once: packets of neighbours, a warp's neighbours apart. Floats one by one, which a warp then reads in
+/// What a thread moves at once: packets of neighbours, its row's threads apart. Floats one by one, which a warp then reads in
 /// whole lines.
 template <class T>
 struct share {
     static constexpr int width =
         sizeof(T) < sizeof(float) ? max_vector_bytes / static_cast<int>(sizeof(T)) : 1;
     static constexpr int count = sizeof(T) < sizeof(float) ? 1 : 8;
-    static constexpr int of_warp = warp * width * count;
+    static constexpr int of_thread = width * count;
 };
 
-/// A copy of A or B: `to` has rows of whole packets, at least as long as those of `from`; both have contiguous rows.
+/// Matrices of a batch.
+template <class T>
+struct matrices {
+    matrix_view<T> first;
+    std::int64_t step;  ///< elements from one to the next
+};
+
+/// Copies of A or B, or of all of a batch: `to` has rows of whole packets, at least as long as those of `from`; both have
+/// contiguous rows. A row is the work of a warp, or of a part of one that is long enough.
 template <class T>
 struct copy {
-    matrix_view<const T> from;
-    matrix_view<T> to;
-    unsigned across = 0;  ///< blocks
+    matrices<const T> from{};
+    matrices<T> to{};
+    std::int64_t rows = 0;  ///< of all matrices
+    int lanes_log2 = 0;     ///< threads of a row
+    unsigned across = 0;    ///< blocks
     unsigned down = 0;
 
+    copy() = default;
+    copy(const matrices<const T>& from, const matrices<T>& to, std::int64_t count)
+        : from(from),
+          to(to),
+          rows(count * from.first.rows),
+          lanes_log2(std::bit_width(static_cast<std::uint64_t>(
+              std::min<std::int64_t>(divide_up(from.first.cols, share<T>::width), warp) - 1))),
+          across(static_cast<unsigned>(divide_up(from.first.cols, lanes() * share<T>::of_thread))),
+          down(static_cast<unsigned>(
+              std::min({divide_up(rows, rows_of_block()), max_blocks_down, max_blocks / across}))) {}
+
+    __host__ __device__ int lanes() const { return 1 << lanes_log2; }
+    __host__ __device__ int rows_of_block() const { return warps * warp >> lanes_log2; }
     __host__ __device__ unsigned blocks() const { return across * down; }
 };
 
@@ -54,31 +80,34 @@ template <class T>
 __device__ void pad_rows(const copy<T>& c, unsigned block) {
     constexpr int width = share<T>::width, count = share<T>::count;
     using packet = vector<T, width>;
-    const std::int64_t col = std::int64_t{block % c.across} * share<T>::of_warp + threadIdx.x % warp * width;
-    const std::int64_t step = std::int64_t{c.down} * rows_of_block;
-    for (std::int64_t row = std::int64_t{block / c.across} * rows_of_block + threadIdx.x / warp;
-         row < c.from.rows; row += step) {
-        const T* const begin = c.from.data + row * c.from.row_stride + col;
-        T* const to = c.to.data + row * c.to.row_stride + col;
+    const matrix_view<const T>& from = c.from.first;
+    const int thread = static_cast<int>(threadIdx.x), lane = thread & (c.lanes() - 1);
+    const int apart = c.lanes() * width;
+    const std::int64_t col = std::int64_t{block % c.across} * (apart * count) + lane * width;
+    const std::int64_t step = std::int64_t{c.down} * c.rows_of_block();
+    for (std::int64_t at = std::int64_t{block / c.across} * c.rows_of_block() + (thread >> c.lanes_log2);
+         at < c.rows; at += step) {
+        const std::int64_t matrix = at / from.rows, row = at - matrix * from.rows;
+        const T* const begin = from.data + matrix * c.from.step + row * from.row_stride + col;
+        T* const to = c.to.first.data + matrix * c.to.step + row * c.to.first.row_stride + col;
         packet moved[count];
 #pragma unroll
         for (int i = 0; i < count; ++i)
 #pragma unroll
             for (int e = 0; e < width; ++e) {
-                const int at = i * warp * width + e;
-                moved[i][e] = col + at < c.from.cols ? begin[at] : T(0.0f);
+                const int ahead = i * apart + e;
+                moved[i][e] = col + ahead < from.cols ? begin[ahead] : T(0.0f);
             }
 #pragma unroll
         for (int i = 0; i < count; ++i)
-            if (col + i * warp * width < c.from.cols)
-                *reinterpret_cast<packet*>(to + i * warp * width) = moved[i];
+            if (col + i * apart < from.cols) *reinterpret_cast<packet*>(to + i * apart) = moved[i];
     }
 }
 
 /// The product that follows must not begin early: its blocks would wait beside these, take their room, and make both together
 /// slower.
 template <class T>
-__global__ void __launch_bounds__(warp* rows_of_block)
+__global__ void __launch_bounds__(warp* warps)
     pad(const __grid_constant__ copy<T> first, const __grid_constant__ copy<T> second) {
     ptx::wait_for_grids_before();
     if (blockIdx.x < first.blocks())
@@ -87,44 +116,49 @@ __global__ void __launch_bounds__(warp* rows_of_block)
         pad_rows(second, blockIdx.x - first.blocks());
 }
 
-/// out = in, where the columns of `in` are contiguous and the rows of `out`.
-__global__ void __launch_bounds__(warp* rows_of_block)
-    turn(matrix_view<const float> in, matrix_view<float> out) {
+/// out = in, where the columns of `in` are contiguous and the rows of `out`, of so many matrices.
+__global__ void __launch_bounds__(warp* warps)
+    turn(matrices<const float> all_in, matrices<float> all_out, std::int64_t count) {
     __shared__ float tile[warp][warp + 1];  // a row and a column are in different banks
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
     const std::int64_t first_col = std::int64_t{blockIdx.x} * warp;
-    for (std::int64_t first_row = std::int64_t{blockIdx.y} * warp; first_row < in.rows;
-         first_row += std::int64_t{gridDim.y} * warp) {
-        for (int i = y; i < warp; i += rows_of_block)
-            if (first_row + x < in.rows && first_col + i < in.cols)
-                tile[i][x] = in.data[first_row + x + (first_col + i) * in.col_stride];
-        __syncthreads();
-        for (int i = y; i < warp; i += rows_of_block)
-            if (first_row + i < in.rows && first_col + x < in.cols)
-                out.data[(first_row + i) * out.row_stride + first_col + x] = tile[x][i];
-        __syncthreads();
+    for (std::int64_t matrix = blockIdx.z; matrix < count; matrix += gridDim.z) {
+        matrix_view<const float> in = all_in.first;
+        matrix_view<float> out = all_out.first;
+        in.data += matrix * all_in.step;
+        out.data += matrix * all_out.step;
+        for (std::int64_t first_row = std::int64_t{blockIdx.y} * warp; first_row < in.rows;
+             first_row += std::int64_t{gridDim.y} * warp) {
+            for (int i = y; i < warp; i += warps)
+                if (first_row + x < in.rows && first_col + i < in.cols)
+                    tile[i][x] = in.data[first_row + x + (first_col + i) * in.col_stride];
+            __syncthreads();
+            for (int i = y; i < warp; i += warps)
+                if (first_row + i < in.rows && first_col + x < in.cols)
+                    out.data[(first_row + i) * out.row_stride + first_col + x] = tile[x][i];
+            __syncthreads();
+        }
     }
 }
 
-/// Rows at multiples of the alignment, at `free`, which is moved behind them.
+/// Rows at multiples of the alignment, of so many matrices, at `free`, which is moved behind them.
 template <class T>
-matrix_view<T> rows_at(std::byte*& free, std::int64_t rows, std::int64_t cols) {
+matrices<T> rows_at(std::byte*& free, std::int64_t rows, std::int64_t cols, std::int64_t count) {
+    constexpr auto kind = copy_kind::rows;
     const matrix_layout m{.rows = rows, .cols = cols, .element_bytes = sizeof(T)};
     T* const begin = reinterpret_cast<T*>(free);
-    free += copied_bytes(m, copy_kind::rows);
-    return {begin, rows, cols, copied(m, copy_kind::rows).row_stride};
+    free += copied_bytes(m, kind, count);
+    return {{begin, rows, cols, copied(m, kind).row_stride}, copied_step(m, kind)};
 }
 
 /// The aligned copies of a product, which are made in one launch.
 template <class T>
 class aligned_copies {
   public:
-    /// The copy to come of contiguous rows, at `free`, which then is moved behind it.
-    matrix_view<const T> add(const matrix_view<const T>& rows, std::byte*& free) {
+    /// The copies to come of contiguous rows, at `free`, which then is moved behind them.
+    matrices<T> add(const matrices<const T>& rows, std::int64_t count, std::byte*& free) {
         copy<T>& added = copies_[count_++];
-        added = {rows, rows_at<T>(free, rows.rows, rows.cols),
-                 static_cast<unsigned>(divide_up(rows.cols, share<T>::of_warp)),
-                 static_cast<unsigned>(std::min(divide_up(rows.rows, rows_of_block), max_blocks_down))};
+        added = {rows, rows_at<T>(free, rows.first.rows, rows.first.cols, count), count};
         return added.to;
     }
 
@@ -132,7 +166,7 @@ class aligned_copies {
         const auto& [first, second] = copies_;
         if (count_ > 0)
             kernels::launch({.blocks = {first.blocks() + second.blocks()},
-                             .threads = {warp * rows_of_block},
+                             .threads = {warp * warps},
                              .stream = stream,
                              .begins_early = true},
                             pad<T>, first, second);
@@ -143,14 +177,16 @@ class aligned_copies {
     std::size_t count_ = 0;
 };
 
-/// A copy with contiguous rows, of contiguous columns.
-matrix_view<const float> launch_turn(const matrix_view<const float>& in, std::byte*& free,
-                                     cudaStream_t stream) {
-    const matrix_view<float> out = rows_at<float>(free, in.rows, in.cols);
-    launch({.blocks = {divide_up(in.cols, warp), std::min(divide_up(in.rows, warp), max_blocks_down)},
-            .threads = {warp, rows_of_block},
+/// Copies with contiguous rows, of contiguous columns.
+matrices<float> launch_turn(const matrices<const float>& in, std::int64_t count, std::byte*& free,
+                            cudaStream_t stream) {
+    const std::int64_t rows = in.first.rows, cols = in.first.cols;
+    const matrices<float> out = rows_at<float>(free, rows, cols, count);
+    launch({.blocks = {divide_up(cols, warp), std::min(divide_up(rows, warp), max_blocks_down),
+                       std::min(count, max_blocks_down)},
+            .threads = {warp, warps},
             .stream = stream},
-           turn, in, out);
+           turn, in, out, count);
     return out;
 }
 
@@ -161,16 +197,19 @@ product<In, Out> launch_copies(const plan& plan, const product<In, Out>& argumen
     product<In, Out> result = arguments;
     std::byte* free = arguments.workspace + plan.workspace_bytes() - plan.copied_bytes;
     aligned_copies<In> aligned;
-    for (const auto& [operand, kind] :
-         {std::pair(&result.a, plan.copies.a), std::pair(&result.b, plan.copies.b)}) {
+    for (const auto& [operand, stride, kind] : {std::tuple(&result.a, &result.batch.a, plan.copies.a),
+                                                std::tuple(&result.b, &result.batch.b, plan.copies.b)}) {
         if (kind == copy_kind::none) continue;
         const bool by_rows = kind == copy_kind::rows;
-        matrix_view<const In> lines = by_rows ? *operand : transposed(*operand);
-        if (has_contiguous_rows(lines))
-            lines = aligned.add(lines, free);
+        const std::int64_t count = count_stored(result.batch.count, *stride);
+        const matrices<const In> lines{by_rows ? *operand : transposed(*operand), *stride};
+        matrices<In> made{};
+        if (has_contiguous_rows(lines.first))
+            made = aligned.add(lines, count, free);
         else if constexpr (std::is_same_v<In, float>)
-            lines = launch_turn(lines, free, stream);
-        *operand = by_rows ? lines : transposed(lines);
+            made = launch_turn(lines, count, free, stream);
+        *operand = by_rows ? made.first : transposed(made.first);
+        if (*stride != 0) *stride = made.step;
     }
     aligned.launch(stream);
     return result;

@@ -2,6 +2,7 @@
 //
 //   128 x 128 of C a block, 64 x 32 a warp: 4 x 4 instructions of 16 x 8 x 16; k by 64, three stages
 //   a row of a tile in shared memory, 128 bytes: packet p of row r lies at p ^ r % 8
+//   32 x 32 of C a block, 16 x 32 a warp; k by 32, two stages: for batches of small matrices, with many blocks at a time
 //
 // In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
 // taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
@@ -13,35 +14,45 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/matmul/element.cuh"
+#include "kernels/matmul/schedule.hpp"
 #include <heddle/types.hpp>
+
+#include <cstdint>
 
 namespace heddle::kernels::matmul {
 namespace {
 
-struct tile {
-    static constexpr int m = 128;
-    static constexpr int n = 128;
-    static constexpr int k = 64;
-    static constexpr int warp_m = 64;
+template <int side, int k_, int warp_m_, int stages_>
+struct mma_tile {
+    static constexpr int m = side;
+    static constexpr int n = side;
+    static constexpr int k = k_;
+    static constexpr int cluster = 1;
+    static constexpr int warp_m = warp_m_;
     static constexpr int warp_n = 32;
     static constexpr int warps_n = n / warp_n;
     static constexpr int threads = m / warp_m * warps_n * 32;
-    static constexpr int stages = 3;
+    static constexpr int stages = stages_;
     static constexpr int packet_bytes = 16;
     static constexpr int packet = 8;  ///< elements
-    static constexpr int row = 64;    ///< elements of a row in shared memory
-    static constexpr int bytes = m * k * 2;
+    static constexpr int row = k;     ///< elements of a row in shared memory
+    static constexpr int packets = row / packet;
+    static constexpr int rows_of_line = 8 / packets;  ///< of 128 bytes: all banks
+    static constexpr int bytes = side * k * 2;
+    static_assert(side % row == 0);
 };
-static_assert(tile::m == tile::n);
+using large_tile = mma_tile<128, 64, 64, 3>;
+using small_tile = mma_tile<32, 32, 16, 2>;
 
-/// 128 along m or n by 64 along k. k-major: 128 rows along k. Otherwise 64 rows along m or n for each k, twice.
-template <class T, bool k_major>
+/// `side` along m or n by k. k-major: `side` rows along k. Otherwise rows along m or n for each k, as often as they make a side.
+template <class tile, class T, bool k_major>
 struct operand {
     /// The packet of element (position along m or n, k).
     static __device__ unsigned char* at(unsigned char* tile_begin, int position, int k) {
         const int row = k_major ? position : position / tile::row * tile::k + k;
         const int packet = (k_major ? k : position % tile::row) / tile::packet;
-        return tile_begin + row * (tile::row * 2) + (packet ^ (row % 8)) * tile::packet_bytes;
+        const int place = packet ^ row / tile::rows_of_line % tile::packets;
+        return tile_begin + row * (tile::row * 2) + place * tile::packet_bytes;
     }
 
     /// Starts the copy of the tile at (position, k) of `in`, whose rows are contiguous; what lies outside becomes zeros.
@@ -66,16 +77,19 @@ struct operand {
     }
 };
 
-template <class In, class Out, bool a_k_major, bool b_k_major>
+template <class tile, bool has_epilogue, class In, class Out, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(tile::threads)
     mma_sync(product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b, std::int64_t k_extent) {
-    using a_operand = operand<In, a_k_major>;
-    using b_operand = operand<In, b_k_major>;
+    using a_operand = operand<tile, In, a_k_major>;
+    using b_operand = operand<tile, In, b_k_major>;
     extern __shared__ __align__(128) unsigned char storage[];
     const auto a_tile = [&](int stage) { return storage + stage * 2 * tile::bytes; };
     const auto b_tile = [&](int stage) { return storage + (stage * 2 + 1) * tile::bytes; };
 
     // locate
+    take_batch(p, blockIdx.z);
+    a.data = p.a.data;
+    b.data = p.b.data;
     const tile_position position = row_by_row(p, tile::n);
     const std::int64_t row = position.row * tile::m;
     const std::int64_t col = position.col * tile::n;
@@ -141,31 +155,45 @@ __global__ void __launch_bounds__(tile::threads)
         for (int j = 0; j < 2 * parts_n; ++j)
 #pragma unroll
             for (int e = 0; e < 4; ++e)
-                store(p, row + warp_row + i * 16 + lane / 4 + e / 2 * 8,
-                      col + warp_col + j * 8 + lane % 4 * 2 + e % 2, sums[i][j][e]);
+                store<has_epilogue>(p, row + warp_row + i * 16 + lane / 4 + e / 2 * 8,
+                                    col + warp_col + j * 8 + lane % 4 * 2 + e % 2, sums[i][j][e]);
 }
 
 }  // namespace
 
-template <class In, class Out>
-void launch_mma_sync(const plan&, const product<In, Out>& p, cudaStream_t stream) {
-    const bool a_k_major = has_tensor_rows(p.a);
-    const bool b_k_major = !has_tensor_rows(p.b);
-    const matrix_view<const In> a = a_k_major ? p.a : transposed(p.a);
-    const matrix_view<const In> b = b_k_major ? transposed(p.b) : p.b;
+template <class tile, bool has_epilogue, class In, class Out>
+void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
+    const bool a_k_major = has_tensor_rows(all.a);
+    const bool b_k_major = !has_tensor_rows(all.b);
+    const matrix_view<const In> a = a_k_major ? all.a : transposed(all.a);
+    const matrix_view<const In> b = b_k_major ? transposed(all.b) : all.b;
     const auto with = [&]<bool a_major, bool b_major>() {
         constexpr int bytes = tile::stages * 2 * tile::bytes;
-        launch({.blocks = {tile_count(p, tile::m, tile::n)},
-                .threads = {tile::threads},
-                .shared_bytes = bytes,
-                .shared_limit = bytes,
-                .stream = stream},
-               mma_sync<In, Out, a_major, b_major>, p, a, b, p.a.cols);
+        for_each_grid(all, {tile_count(all, tile::m, tile::n)},
+                      [&](const launch_extents& grid, const product<In, Out>& p) {
+                          launch({.blocks = grid,
+                                  .threads = {tile::threads},
+                                  .shared_bytes = bytes,
+                                  .shared_limit = bytes,
+                                  .stream = stream},
+                                 mma_sync<tile, has_epilogue, In, Out, a_major, b_major>, p, a, b, p.a.cols);
+                      });
     };
     if (a_k_major)
         b_k_major ? with.template operator()<true, true>() : with.template operator()<true, false>();
     else
         b_k_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
+}
+
+template <class In, class Out>
+void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t stream) {
+    require_tile_of<large_tile>(mma_sync_tiles[0]);
+    require_tile_of<small_tile>(mma_sync_tiles[1]);
+    const auto with = [&]<bool has_epilogue>() {
+        plan.tile == 0 ? launch_tile<large_tile, has_epilogue>(p, stream)
+                       : launch_tile<small_tile, has_epilogue>(p, stream);
+    };
+    p.epilogue.is_identity ? with.template operator()<false>() : with.template operator()<true>();
 }
 
 template void launch_mma_sync(const plan&, const product<half, half>&, cudaStream_t);

@@ -2,8 +2,9 @@
 //
 //   shared memory,   A  k rows of m    however they lie in global memory: what lies along k is
 //   per stage:       B  k rows of n    transposed on its way
-//   a warp: 4 x 8 threads, each 16 x 8 elements of C (8 x 8 in the smallest tile)
+//   a warp: 4 x 8 threads, each 16 x 8 elements of C (8 x 8 or 8 x 4 in small tiles)
 //   a tile of few warps: several sets of them, each with a slice of every stage along k
+//   one of 64 x 64, four to a multiprocessor: batches of small matrices
 //
 // cp.async copies past the registers, several stages ahead, so a stage has one barrier, and no thread waits for DRAM. It
 // copies 4 bytes at a time where rows lie along k or are not aligned, so that all fragments are read 16 bytes at a time, along
@@ -57,6 +58,7 @@ struct tile_config {
 using large_tile = tile_config<2, 2, 1, 16, 8, 16, 8, 4, 2>;   // 128 x 128 by 128 threads
 using medium_tile = tile_config<1, 2, 4, 16, 8, 16, 4, 6, 1>;  // 64 x 128 by 256 threads
 using small_tile = tile_config<1, 1, 8, 8, 8, 32, 4, 4, 1>;    // 32 x 64 by 256 threads
+using crowded_tile = tile_config<2, 2, 1, 8, 4, 32, 8, 3, 4>;  // 64 x 64 by 128 threads
 
 /// Adds up what the slices have. Each keeps some of its rows.
 template <class Tile>
@@ -217,7 +219,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         for (int j = 0; j < Tile::thread_n; j += 4) {
             const packet four = {kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]};
             if (part.is_part) {
-                float* const left = tiles.sums + std::int64_t{part.index} * (Tile::m * Tile::n);
+                const std::int64_t index = std::int64_t{blockIdx.z} * tiles.all_parts() + part.index;
+                float* const left = tiles.sums + index * (Tile::m * Tile::n);
                 *reinterpret_cast<packet*>(left + down_of(i) * Tile::n + across_of(j)) = swapped(four);
             } else {
                 store_four(p, row + down_of(i), col + across_of(j), four, vector_store);
@@ -287,6 +290,7 @@ void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t
     launch_if_chosen.template operator()<large_tile>();
     launch_if_chosen.template operator()<medium_tile>();
     launch_if_chosen.template operator()<small_tile>();
+    launch_if_chosen.template operator()<crowded_tile>();
 }
 
 }  // namespace heddle::kernels::matmul

@@ -30,8 +30,9 @@ __global__ void __launch_bounds__(threads)
     const int packets = tile_m * tile_n / 4;
     const int index = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     const int shared_tile = index / packets, within = index % packets;
-    const auto* const from = reinterpret_cast<const float4*>(tiles.sums) +
-                             std::int64_t{shared_tile} * tiles.parts * packets + within;
+    const std::int64_t first_part = std::int64_t{blockIdx.z} * tiles.all_parts() + shared_tile * tiles.parts;
+    const auto* const from = reinterpret_cast<const float4*>(tiles.sums) + first_part * packets + within;
+    take_batch(p, blockIdx.z);
 
     ptx::wait_for_grids_before();
     packet sum{};
@@ -65,9 +66,9 @@ void launch_add_up(const plan& plan, const arguments& arguments, const block_til
     const std::int64_t packets = plan.shared() * tile.m * tile.n / 4;
     const int adders = plan.adders;
     const matrix_view<float>& c = arguments.c;
-    const bool stores_packets =
-        (c.cols <= 1 || c.col_stride == 1) && is_vector_aligned(c.data, c.rows, c.row_stride);
-    launch({.blocks = {packets / (threads / adders)},
+    const bool stores_packets = (c.cols <= 1 || c.col_stride == 1) &&
+                                is_vector_aligned(c.data, c.rows, c.row_stride, arguments.batch.c);
+    launch({.blocks = {packets / (threads / adders), 1, arguments.batch.count},
             .threads = {threads / adders, adders},
             .stream = stream,
             .begins_early = plan.begins_early},

@@ -11,13 +11,15 @@
 namespace heddle::kernels::matmul {
 
 /// A block takes one of the first `whole` tiles. Blocks after these take parts along k of the other tiles, `parts` of
-/// each, and leave their sums, as many as a tile has elements, row by row.
+/// each, and leave their sums, as many as a tile has elements, row by row. So it is in each product of a batch.
 struct tile_split {
     int down;
     int across;
     int whole;
     int parts;
     float* sums;
+
+    __host__ __device__ int all_parts() const { return (down * across - whole) * parts; }
 };
 
 inline tile_split split_of(const plan& plan, std::byte* workspace) {
@@ -31,7 +33,7 @@ inline tile_split split_of(const plan& plan, std::byte* workspace) {
 /// The part of a tile that a block takes.
 struct tile_part {
     bool is_part;  ///< else the tile is whole
-    int index;     ///< among all parts
+    int index;     ///< among all parts of the product
     tile_position at;
     int first_step;
     int steps;

@@ -36,6 +36,25 @@ kernels::matmul::epilogue<Out> described(const matmul_epilogue<Out>& e) {
     return result;
 }
 
+/// A batch that shares B, and in which the rows of A, and those of C, are all one stride apart, is one product of all rows.
+template <class In, class Out>
+kernels::matmul::product<In, Out> joined(const kernels::matmul::product<In, Out>& p) {
+    const kernels::matmul::batch_strides& batch = p.batch;
+    const std::int64_t rows = p.c.rows, a_step = rows == 1 ? batch.a : p.a.row_stride,
+                       c_step = rows == 1 ? batch.c : p.c.row_stride;
+    const bool is_one = batch.b == 0 && batch.a == rows * a_step && batch.c == rows * c_step;
+    const bool overlaps = a_step <= (p.a.cols - 1) * p.a.col_stride && p.a.col_stride < batch.count * batch.a;
+    if (batch.count <= 1 || batch.a == 0 || !is_one || overlaps ||
+        batch.count > kernels::matmul::max_tensor_extent / rows)
+        return p;
+    kernels::matmul::product<In, Out> result = p;
+    result.a.rows = result.c.rows = batch.count * rows;
+    result.a.row_stride = a_step;
+    result.c.row_stride = c_step;
+    result.batch = {};
+    return result;
+}
+
 /// The product as kernels take it. Where nothing is multiplied or nothing counts, k is 0: then neither A and B nor an infinite
 /// alpha are read.
 template <class In, class Out>
@@ -48,7 +67,8 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
     result.epilogue = described(epilogue);
     if (batch.count != 1) result.batch = batch;  // else the only matrix has none after it
     if (!options.workspace.empty()) result.workspace = options.workspace.data();
-    return is_row_major(c) ? result : transposed(result);
+    if (!is_row_major(c)) result = transposed(result);
+    return options.algorithm == matmul_algorithm::automatic ? joined(result) : result;
 }
 
 template <class In, class Out>

@@ -36,9 +36,9 @@ constexpr need aligned{[](auto& p, auto&) { return lies_in_boxes(p); },
                        "bytes, and extents below 2^31"};
 constexpr need boxes{[](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
                      "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
-                     "bytes, in each matrix of a batch, or of a single product a workspace for copies that "
-                     "do; and extents below 2^31"};
-constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_be_copied(p); },
+                     "bytes, in each matrix of a batch, or a workspace for copies that do, unless matrices "
+                     "of a batch overlap; and extents below 2^31"};
+constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_be_copied(p, true); },
                              "needs rows of a or columns of b that are contiguous, or a workspace for a "
                              "copy that has them"};
 constexpr need countable{[](auto& p, auto&) { return is_countable_by_int(p); }, "needs extents below 2^31"};
@@ -99,7 +99,7 @@ constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
      launch_pipelined},
     {tma_pipelined, "tma_pipelined", needs<hopper, no_batch, no_epilogue, boxes>, always, plan_tma_pipelined,
      on_hopper<launch_tma_pipelined>},
-    {split_k, "split_k", needs<ampere, no_batch, room_for_the_tile, unit_strides>, shares_tiles, plan_split_k,
+    {split_k, "split_k", needs<ampere, room_for_the_tile, unit_strides>, shares_tiles, plan_split_k,
      launch_split_k},
     {tf32x3, "tf32x3", needs<ampere, no_batch, no_epilogue, unit_strides>, is_normwise, plan_tf32x3,
      launch_tf32x3},
@@ -123,7 +123,7 @@ template <class In, class Out>
 constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
     {naive, "naive", any_problem, never, plan_one_way, launch_naive<In, Out>},
     {wmma, "wmma", any_problem, always, plan_wmma, launch_wmma<In, Out>},
-    {mma_sync, "mma_sync", needs<ampere, no_batch, aligned>, always, plan_mma_sync, launch_mma_sync<In, Out>},
+    {mma_sync, "mma_sync", needs<ampere, aligned>, always, plan_mma_sync, launch_mma_sync<In, Out>},
     {wgmma_tma, "wgmma_tma", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never, plan_copied,
      on_hopper<launch_wgmma_tma<In>>},
     {warp_specialized, "warp_specialized", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never,
@@ -132,7 +132,7 @@ constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
      on_hopper<launch_persistent<In, Out>>},
     {cluster_multicast, "cluster_multicast", needs<hopper, no_epilogue, boxes, tiles>, always,
      plan_cluster_multicast, on_hopper<launch_cluster_multicast<In, Out>>},
-    {stream_k, "stream_k", needs<hopper, no_batch, no_epilogue, boxes, tiles>, shares_tiles, plan_stream_k,
+    {stream_k, "stream_k", needs<hopper, no_epilogue, boxes, tiles>, shares_tiles, plan_stream_k,
      on_hopper<launch_persistent<In, Out>>},
     {skinny, "skinny", needs<hopper, no_batch, short_side, boxes>, always, plan_skinny,
      on_hopper<launch_skinny<In, Out>>},
@@ -199,16 +199,19 @@ std::span<const std::string_view> matmul_variants(matmul_algorithm algorithm) {
 }
 
 std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm) {
-    static constexpr auto of_pipelined = [] {
-        std::array<matmul_tile, pipelined_tiles.size()> tiles;
-        std::ranges::copy(pipelined_tiles, tiles.begin());
+    constexpr auto shapes_of = []<std::size_t count>(const std::array<block_tile, count>& of) {
+        std::array<matmul_tile, count> tiles;
+        std::ranges::copy(of, tiles.begin());
         return tiles;
-    }();
+    };
+    static constexpr auto of_pipelined = shapes_of(pipelined_tiles);
+    static constexpr auto of_mma_sync = shapes_of(mma_sync_tiles);
     if (algorithm == persistent || algorithm == stream_k) return persistent_tiles;
     if (algorithm == cluster_multicast) return multicast_tiles;
     if (algorithm == fused) return fused_tiles;
     if (algorithm == tf32) return tf32_tiles;
     if (algorithm == pipelined || algorithm == split_k) return of_pipelined;
+    if (algorithm == mma_sync) return of_mma_sync;
     return {};
 }
 

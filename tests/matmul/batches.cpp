@@ -15,6 +15,7 @@
 #include <deque>
 #include <iterator>
 #include <ostream>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -129,9 +130,8 @@ class batched_matmul_rung : public test::matmul_device, public testing::WithPara
 
     /// Right within the rung's bound, or, where the rung cannot run it, refused. Returns whether it ran.
     template <class Out, class In>
-    bool run_and_check(const test::batch_shape& of, const matmul_options& with) {
-        SCOPED_TRACE(text(of) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
-        test::batch_operands<Out, In> p(of);
+    bool run_and_check(test::batch_operands<Out, In>& p, const matmul_options& with) {
+        SCOPED_TRACE(text(p.of) + " " + test::type_name<In>() + " to " + test::type_name<Out>());
         const std::string reason = p.why_not(with);
         if (reason.empty()) {
             p.multiply(*stream_, with);
@@ -142,6 +142,33 @@ class batched_matmul_rung : public test::matmul_device, public testing::WithPara
         }
         p.expect_intact();
         return reason.empty();
+    }
+    template <class Out, class In>
+    bool run_and_check(const test::batch_shape& of, const matmul_options& with) {
+        test::batch_operands<Out, In> p(of);
+        return run_and_check(p, with);
+    }
+    /// With the bytes that it asks for, a batch uses no others, and leaves the tickets at zero. Returns how many these are.
+    template <class Out, class In>
+    std::int64_t run_in_its_workspace(const test::batch_shape& of, matmul_options with) {
+        SCOPED_TRACE(text(of));
+        test::batch_operands<Out, In> p(of);
+        const std::int64_t bytes =
+            batched_matmul_workspace_bytes<Out, In>(p.a.view(), p.b.view(), p.c.view(), *stream_, with);
+        guarded<unsigned> scratch(bytes / std::int64_t{sizeof(unsigned)});
+        scratch.upload(std::vector<unsigned>(static_cast<std::size_t>(bytes) / sizeof(unsigned)));
+        with.workspace = {reinterpret_cast<std::byte*>(scratch.data()), static_cast<std::size_t>(bytes)};
+        run_and_check(p, with);
+        EXPECT_TRUE(scratch.canaries_alive());
+        const std::vector<unsigned> after = scratch.download();
+        const auto tickets = std::span(after).first(std::min<std::size_t>(after.size(), 1024));
+        EXPECT_EQ(std::ranges::count(tickets, 0u), std::ssize(tickets));
+        return bytes;
+    }
+    std::int64_t run_in_its_workspace(const test::batch_shape& of, float beta = 0) {
+        if (is_of_float()) return run_in_its_workspace<float, float>(of, options(beta));
+        run_in_its_workspace<half, half>(of, options(beta));
+        return run_in_its_workspace<float, bfloat16>(of, options(beta));
     }
     bool run_all_types(const test::batch_shape& of, const matmul_options& with) {
         if (is_of_float()) return run_and_check<float, float>(of, with);
@@ -193,6 +220,18 @@ TEST_P(batched_matmul_rung, shares_an_operand_where_its_stride_is_zero) {
     }
 }
 
+/// `automatic` makes one product of it where all rows, or columns, are one stride apart.
+TEST_P(batched_matmul_rung, shares_an_operand_with_lines_behind_one_another) {
+    for (const shape& s : {shape{1, 40, 33}, {15, 40, 33}, {40, 1, 600}, {33, 70, 600}})
+        for (const bool is_a : {false, true})
+            for (const bool in_columns : {false, true})
+                for (const std::int64_t gap : {0, 1})
+                    for (const std::int64_t padding : {0, 3}) {
+                        const test::layout lie{in_columns, padding, 1};
+                        run_in_its_workspace({fitted(s), 6, {lie, lie, lie}, gap, is_a, !is_a}, 0.5f);
+                    }
+}
+
 TEST_P(batched_matmul_rung, takes_any_gap_and_address_or_says_so) {
     for (const std::int64_t gap : {1, 3}) {
         test::batch_shape of = in_packets({24, 40, 16}, 6);
@@ -212,28 +251,73 @@ TEST_P(batched_matmul_rung, takes_any_gap_and_address_or_says_so) {
     run(odd_c);
 }
 
-/// Some share tiles that fill no round. With the bytes that it asks for, a batch uses no others, and leaves the tickets at zero.
+/// Few tiles are shared out along k.
 TEST_P(batched_matmul_rung, keeps_to_its_workspace) {
-    const auto check = [&]<class T>(T) {
-        test::batch_operands<T, T> p(in_packets({136, 136, 1600}, 2));
-        for (const float beta : {0.0f, 0.5f}) {
-            matmul_options with = options(beta);
-            const std::int64_t bytes =
-                batched_matmul_workspace_bytes<T, T>(p.a.view(), p.b.view(), p.c.view(), *stream_, with);
-            const matmul_algorithm rung = GetParam().algorithm;
-            if (rung == matmul_algorithm::bf16x6 || rung == matmul_algorithm::tf32) {
+    using enum matmul_algorithm;
+    const std::set<matmul_algorithm> sharing = {split_k, stream_k, bf16x6, matmul_algorithm::tf32};
+    for (const float beta : {0.0f, 0.5f}) {
+        run_in_its_workspace(in_packets({136, 136, 1600}, 2), beta);
+        for (const int transposed : {0, 3}) {
+            const std::int64_t bytes = run_in_its_workspace(in_packets({16, 24, 20000}, 3, transposed), beta);
+            if (sharing.contains(GetParam().algorithm)) {
                 EXPECT_GT(bytes, 0);
             }
-            guarded<unsigned> scratch(bytes / std::int64_t{sizeof(unsigned)});
-            scratch.upload(std::vector<unsigned>(static_cast<std::size_t>(bytes) / sizeof(unsigned)));
-            with.workspace = {reinterpret_cast<std::byte*>(scratch.data()), static_cast<std::size_t>(bytes)};
-            p.multiply(*stream_, with);
-            p.expect_close(p.expected(1, beta), with);
-            EXPECT_TRUE(scratch.canaries_alive());
-            const std::vector<unsigned> after = scratch.download();
-            const auto tickets = std::span(after).first(std::min<std::size_t>(after.size(), 1024));
-            EXPECT_EQ(std::ranges::count(tickets, 0u), std::ssize(tickets));
         }
+    }
+}
+
+/// The first matrix and those after it at every address, of one operand or the other.
+TEST_P(batched_matmul_rung, copies_what_it_cannot_address) {
+    for (const bool is_b : {false, true})
+        for (std::int64_t offset = 0; offset < packet(); ++offset) {
+            for (std::int64_t gap = 0; gap < packet(); ++gap) {
+                test::batch_shape of = in_packets({24, 40, 33}, 3, static_cast<int>(offset % 4));
+                (is_b ? of.lie.b : of.lie.a).offset = offset;
+                of.gap = gap;
+                run_in_its_workspace(of);
+            }
+            test::batch_shape of = in_packets({24, 40, 33}, 3);  // one serves all
+            (is_b ? of.lie.b : of.lie.a).offset = offset;
+            (is_b ? of.one_b : of.one_a) = true;
+            run_in_its_workspace(of, 0.5f);
+        }
+}
+
+TEST_P(batched_matmul_rung, copies_matrices_of_any_size) {
+    for (int bits = 0; bits < 4; ++bits) {
+        const test::layouts odd{{(bits & 1) != 0, 1, 3}, {(bits & 2) != 0, 3, 1}, {false, 1, 1}};
+        for (const shape& s : {shape{1, 1, 1}, {2, 3, 9}, {33, 17, 31}, {9, 70, 601}, {300, 270, 40}})
+            run_in_its_workspace({fitted(s), 5, odd, 1});
+        run_in_its_workspace({{4, 3, 5}, 1000, odd}, 0.5f);
+    }
+}
+
+TEST_P(batched_matmul_rung, copies_more_matrices_than_a_grid_is_deep) {
+    const test::batch_shape of{{3, 2, 5}, 66000, {{true, 0, 1}, {false, 1}, {}}};
+    is_of_float() ? run_in_its_workspace<float, float>(of, options())
+                  : run_in_its_workspace<half, half>(of, options());
+}
+
+/// Elements of a matrix are those of the next ones too.
+TEST_P(batched_matmul_rung, takes_matrices_that_overlap_or_says_so) {
+    const auto check = [&]<class T>(T) {
+        constexpr std::int64_t count = 5, side = 40;
+        guarded<T> a(1, side * side + count, side * side + count), b(side, side, side),
+            c(count, side * side, side * side);
+        const std::vector<T> ones(static_cast<std::size_t>(side * side + count), T(1.0f));
+        a.upload(ones);
+        b.upload(std::vector<T>(ones.begin(), ones.end() - count));
+        matmul_options with = options();
+        with.workspace = *workspace_;
+        const batch_view<const T> as{{a.data(), side, side, side}, count, 1}, bs{b.matrix(), count, 0};
+        const batch_view<T> cs{{c.data(), side, side, side}, count, side * side};
+        try {
+            batched_matmul<T>(as, bs, cs, *stream_, with);
+        } catch (const unsupported&) {
+            EXPECT_TRUE(c.untouched());
+            return;
+        }
+        for (const T& each : c.download()) ASSERT_EQ(test::to_double(each), double{side});
     };
     is_of_float() ? check(float{}) : check(half{});
 }
@@ -269,9 +353,10 @@ TEST(batched_matmul_rungs, are_those_that_the_header_names) {
     for (const batch_rung& each : batch_rungs())
         if (each.variant.empty())
             (each.operands == element_type::f32 ? of_float : of_half).push_back(each.algorithm);
-    EXPECT_EQ(of_float,
-              (std::vector{naive, warp_tiled, pipelined, skinny, bf16x6, matmul_algorithm::tf32, automatic}));
-    EXPECT_EQ(of_half, (std::vector{naive, wmma, persistent, cluster_multicast, automatic}));
+    EXPECT_EQ(of_float, (std::vector{naive, warp_tiled, pipelined, split_k, skinny, bf16x6,
+                                     matmul_algorithm::tf32, automatic}));
+    EXPECT_EQ(of_half,
+              (std::vector{naive, wmma, mma_sync, persistent, cluster_multicast, stream_k, automatic}));
 }
 
 /// Each rung that can run a drawn batch, in each of its variants and tiles.

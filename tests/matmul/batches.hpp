@@ -146,7 +146,23 @@ struct batch_operands {
         result.batches = of.count;
         result.a_stride = (is_turned ? b.view().stride : a.view().stride);
         result.b_stride = (is_turned ? a.view().stride : b.view().stride);
-        return result;
+        return options.algorithm == matmul_algorithm::automatic ? joined(result) : result;
+    }
+    /// Where a batch shares B, and all rows of A and of C are one stride apart, the product of all rows.
+    matmul_problem joined(matmul_problem p) const {
+        const std::int64_t rows = p.c.rows, a_step = rows == 1 ? p.a_stride : p.a.row_stride,
+                           c_step = rows == 1 ? c.view().stride : p.c.row_stride;
+        const bool overlaps =
+            a_step <= (p.a.cols - 1) * p.a.col_stride && p.a.col_stride < of.count * p.a_stride;
+        if (p.b_stride != 0 || p.a_stride == 0 || p.a_stride != rows * a_step ||
+            c.view().stride != rows * c_step || overlaps)
+            return p;
+        p.a.rows = p.c.rows = of.count * rows;
+        p.a.row_stride = a_step;
+        p.c.row_stride = c_step;
+        p.batches = 1;
+        p.a_stride = 0;
+        return p;
     }
     std::string why_not(const matmul_options& options) const {
         return heddle::why_not(options.algorithm, problem(options), traits_of(current_device()),

@@ -270,6 +270,50 @@ TEST(matmul_select, takes_batches_of_float) {
     EXPECT_EQ(chosen(256, 256, 256, precision::tf32), matmul_algorithm::tf32);
 }
 
+TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace) {
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    product odd{120, 112, 128, element_type::f16, precision::fp32, place::odd};
+    odd.batches = 4096;
+    EXPECT_EQ(select(odd, hopper), wmma);
+    odd.has_workspace = true;
+    EXPECT_NE(select(odd, hopper), wmma);
+    EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4096 * 2 * 128 * (120 + 112));
+    matmul_problem shared = odd;
+    shared.a_stride = shared.b_stride = 0;
+    EXPECT_LT(matmul_workspace_bytes(shared, hopper), 2 * 2 * 128 * (120 + 112));
+    matmul_problem overlapping = odd;
+    overlapping.a_stride = 1;
+    EXPECT_EQ(select(overlapping, hopper), wmma);
+
+    product well{120, 112, 128, element_type::f16};
+    well.batches = 4096;
+    matmul_problem uneven = well;
+    ++uneven.b_stride;  // it lies well, and the next one does not
+    EXPECT_EQ(select(uneven, hopper), wmma);
+    uneven.has_workspace = true;
+    EXPECT_NE(select(uneven, hopper), wmma);
+
+    product deep{16, 16, 2104944, element_type::bf16, precision::fp32, place::odd, true};
+    deep.batches = 10;
+    EXPECT_EQ(select(deep, hopper), stream_k);
+}
+
+/// A tile of theirs wastes less, and a multiprocessor has many at a time.
+TEST(matmul_select, takes_small_tiles_of_many_small_matrices) {
+    product halves{32, 16, 8, element_type::f16};
+    halves.batches = 65536;
+    EXPECT_EQ(select(halves, hopper), mma_sync);
+    EXPECT_EQ(select(halves, ampere), mma_sync);
+    halves.batches = 512;
+    halves.m = halves.n = halves.k = 64;
+    if (HEDDLE_COMPILED_FOR_90 != 0) {
+        EXPECT_EQ(select(halves, hopper), persistent);
+    }
+    product floats{64, 64, 64};
+    floats.batches = 512;
+    EXPECT_EQ(select(floats, hopper), pipelined);
+}
+
 TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {
     for (const matmul_algorithm each : matmul_algorithms(element_type::f16))
         EXPECT_EQ(matmul_workspace_bytes(product{640, 256, 8192, element_type::f16}, hopper, each),

@@ -83,6 +83,10 @@ struct product {
                                .has_workspace = has_workspace,
                                .precision = precision};
         if (place == place::odd) problem.a.alignment = problem.b.alignment = bytes;
+        if (batches > 1) {  // one behind the other
+            problem.a_stride = std::max(m * problem.a.row_stride, k * problem.a.col_stride);
+            problem.b_stride = k * problem.b.row_stride;
+        }
         return problem;
     }
 };

@@ -34,7 +34,7 @@ void check_every_transposition(const shape& s, float alpha, float beta,
     }
 }
 
-// `pipelined` picks one of three tiles by the size of C. The shapes of correctness.cpp go to the smallest; on 132
+// `pipelined` picks its tile by the size of C. The shapes of correctness.cpp go to the smallest; on 132
 // multiprocessors these go to the others. Each is tried with rows that are no multiples of 16 bytes, in any
 // operand, and with rows that are.
 TEST_F(matmul_device, takes_every_transposition_in_tiles_of_128_by_128) {

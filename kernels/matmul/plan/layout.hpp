@@ -3,6 +3,8 @@
 #include <heddle/matmul.hpp>
 #include <heddle/view.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -12,6 +14,7 @@ namespace heddle::kernels::matmul {
 inline constexpr std::int64_t tensor_alignment = 16;  ///< of addresses and of strides, in bytes
 /// Coordinates are 32-bit integers, also where a tile ends.
 inline constexpr std::int64_t max_tensor_extent = std::numeric_limits<std::int32_t>::max() - 1024;
+inline constexpr std::int64_t end_of_tensor_strides = std::int64_t{1} << 40;  ///< in bytes
 
 template <class T>
 matrix_layout layout_of(const matrix_view<T>& m) {
@@ -41,11 +44,10 @@ constexpr bool has_tensor_extents(const matrix_layout& m) {
 
 /// Whether the rows are contiguous and lie at addresses that it takes.
 constexpr bool has_tensor_rows(const matrix_layout& m) {
-    constexpr std::int64_t end_of_strides = std::int64_t{1} << 40;
     const bool is_aligned = m.alignment >= tensor_alignment &&
                             (m.rows <= 1 || m.row_stride * m.element_bytes % tensor_alignment == 0);
     return has_contiguous_rows(m) && is_aligned && has_tensor_extents(m) &&
-           m.row_stride < end_of_strides / m.element_bytes;
+           m.row_stride < end_of_tensor_strides / m.element_bytes;
 }
 constexpr bool has_tensor_rows_or_columns(const matrix_layout& m) {
     return has_tensor_rows(m) || has_tensor_rows(transposed(m));
@@ -53,7 +55,16 @@ constexpr bool has_tensor_rows_or_columns(const matrix_layout& m) {
 
 /// Whether all matrices of a batch begin there where the first does.
 constexpr bool begins_at_boxes(std::int64_t batch_stride, std::int64_t element_bytes) {
-    return batch_stride * element_bytes % tensor_alignment == 0;
+    return batch_stride * element_bytes % tensor_alignment == 0 &&
+           batch_stride < end_of_tensor_strides / element_bytes;
+}
+/// Whether it can read all matrices of a batch as they lie.
+constexpr bool lies_in_boxes(const matrix_layout& first, std::int64_t batch_stride) {
+    return has_tensor_rows_or_columns(first) && begins_at_boxes(batch_stride, first.element_bytes);
+}
+/// Where the stride is 0, one matrix serves all.
+constexpr std::int64_t count_stored(std::int64_t batches, std::int64_t batch_stride) {
+    return batch_stride == 0 ? 1 : batches;
 }
 
 template <class T>
@@ -66,8 +77,13 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 }
 
 /// Rows of copies begin at multiples of this from the first one on: a box of 128 bytes is then one cache line, or, where
-/// the first row does not begin at one, two in every row.
+/// the first row does not begin at one, two in every row. Shorter rows take the power of two that they fit.
 inline constexpr std::int64_t copy_alignment = 128;
+constexpr std::int64_t copied_row_bytes(std::int64_t bytes) {
+    const auto fitting = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
+    const std::int64_t alignment = std::clamp(fitting, tensor_alignment, copy_alignment);
+    return divide_up(bytes, alignment) * alignment;
+}
 
 /// How a copy lies that is made of a matrix before the product, so that the tensor memory accelerator can address it. It is
 /// contiguous along the dimension that the matrix is, or turned.
@@ -80,20 +96,24 @@ struct operand_copies {
     bool operator==(const operand_copies&) const = default;
 };
 
-/// How the copy lies.
+/// How the copy lies; in a batch, the first one.
 constexpr matrix_layout copied(const matrix_layout& m, copy_kind kind) {
     if (kind == copy_kind::none) return m;
     if (kind == copy_kind::columns) return transposed(copied(transposed(m), copy_kind::rows));
-    const std::int64_t stride = divide_up(m.cols * m.element_bytes, copy_alignment) * copy_alignment;
-    return {m.rows, m.cols, stride / m.element_bytes, 1, m.element_bytes, copy_alignment};
+    const std::int64_t stride = copied_row_bytes(m.cols * m.element_bytes) / m.element_bytes;
+    return {m.rows, m.cols, stride, 1, m.element_bytes, copy_alignment};
 }
 
-/// What it takes.
-constexpr std::int64_t copied_bytes(const matrix_layout& m, copy_kind kind) {
-    if (kind == copy_kind::none) return 0;
+/// Elements from one copy of a batch to the next.
+constexpr std::int64_t copied_step(const matrix_layout& m, copy_kind kind) {
     const matrix_layout copy = copied(m, kind);
-    return m.element_bytes *
-           (kind == copy_kind::rows ? copy.rows * copy.row_stride : copy.cols * copy.col_stride);
+    return kind == copy_kind::rows ? copy.rows * copy.row_stride : copy.cols * copy.col_stride;
+}
+
+/// What the copies of so many matrices take.
+constexpr std::int64_t copied_bytes(const matrix_layout& m, copy_kind kind, std::int64_t count) {
+    if (kind == copy_kind::none) return 0;
+    return divide_up(count * copied_step(m, kind) * m.element_bytes, copy_alignment) * copy_alignment;
 }
 
 }  // namespace heddle::kernels::matmul

@@ -6,8 +6,6 @@
 namespace heddle::kernels::matmul {
 namespace {
 
-constexpr double after_all_others_us = 1e9;
-
 plan plan_bf16x6(const matmul_problem& p, const device_traits& device, std::size_t kind) {
     const planning x(p, device);
     const matmul_tile& tile = bf16x6_tiles[kind];
@@ -50,11 +48,9 @@ double whole_tile_us(const tile_cost& cost, std::int64_t k) {
 plan plan_one_way(const matmul_problem&, const device_traits&) {
     return {};
 }
-plan plan_mma_sync(const matmul_problem&, const device_traits&) {
-    return {.us = after_all_others_us};
-}
 plan plan_wmma(const matmul_problem&, const device_traits&) {
-    return {.us = 2 * after_all_others_us};
+    constexpr double after_all_others_us = 1e12;
+    return {.us = after_all_others_us};
 }
 plan plan_copied(const matmul_problem& p, const device_traits& device) {
     return planning(p, device).after(copies_of(p), {});
@@ -195,6 +191,12 @@ plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device) {
 }
 
 // half and bfloat16
+
+plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    return x.cheapest(mma_sync_tiles, x.costs.mma_sync,
+                      [&](const auto& tile, const auto& cost) { return x.blocks(tile, cost, false); });
+}
 
 plan plan_persistent(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device);

@@ -67,8 +67,9 @@ constexpr bool has_countable_tiles(const matmul_problem& p) {
 bool lies_in_boxes(const matmul_problem& problem);
 /// Whether it can then read one of them along k.
 bool lies_along_k(const matmul_problem& problem);
-/// Whether it can read copies of them.
-bool can_be_copied(const matmul_problem& problem);
+/// Whether it can read copies of them, which have no more elements than there are: matrices of a batch that overlap are not
+/// copied. With along_k, also one of them along k.
+bool can_be_copied(const matmul_problem& problem, bool along_k = false);
 bool is_skinny(const matmul_problem& problem);
 constexpr bool is_empty(const matmul_problem& p) {
     return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
@@ -76,9 +77,8 @@ constexpr bool is_empty(const matmul_problem& p) {
 
 /// The rungs that do any problem in one way, and have no costs.
 plan plan_one_way(const matmul_problem& problem, const device_traits& device);
-/// These come where no other can run, mma_sync before wmma.
+/// It comes where no other can run.
 plan plan_wmma(const matmul_problem& problem, const device_traits& device);
-plan plan_mma_sync(const matmul_problem& problem, const device_traits& device);
 
 plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
 plan plan_pipelined(const matmul_problem& problem, const device_traits& device);
@@ -95,6 +95,7 @@ plan plan_skinny_tf32(const matmul_problem& problem, const device_traits& device
 /// Whether a tile of pipelined_tiles has shared memory on the device.
 bool fits(const block_tile& tile, const device_traits& device);
 
+plan plan_mma_sync(const matmul_problem& problem, const device_traits& device);
 /// The rungs that read A and B by the tensor memory accelerator, and have no costs.
 plan plan_copied(const matmul_problem& problem, const device_traits& device);
 plan plan_persistent(const matmul_problem& problem, const device_traits& device);

@@ -7,10 +7,15 @@
 #include <bit>
 
 namespace heddle::kernels::matmul {
+namespace {
+
+/// The bytes of copies, whose rows may be 16 times as long as those of a batch, are counted in 64 bits.
+constexpr double max_copied_elements = 0x1p56;
+
+}  // namespace
 
 bool lies_in_boxes(const matmul_problem& p) {
-    return has_tensor_rows_or_columns(p.a) && has_tensor_rows_or_columns(p.b) && has_tensor_extents(p.c) &&
-           begins_at_boxes(p.a_stride, p.a.element_bytes) && begins_at_boxes(p.b_stride, p.b.element_bytes) &&
+    return lies_in_boxes(p.a, p.a_stride) && lies_in_boxes(p.b, p.b_stride) && has_tensor_extents(p.c) &&
            p.batches <= max_tensor_extent;
 }
 
@@ -18,8 +23,19 @@ bool lies_along_k(const matmul_problem& p) {
     return has_tensor_rows(p.a) || has_tensor_rows(transposed(p.b));
 }
 
-bool can_be_copied(const matmul_problem& p) {
-    return p.has_workspace && p.batches == 1 && has_unit_stride(p) && is_countable_by_int(p);
+bool can_be_copied(const matmul_problem& p, bool along_k) {
+    if (!p.has_workspace || !has_unit_stride(p) || !is_countable_by_int(p) || p.batches > max_tensor_extent)
+        return false;
+    const operand_copies copies = copies_of(p, along_k);
+    const auto fits = [&](const matrix_layout& m, copy_kind copy, std::int64_t batch_stride) {
+        if (copy == copy_kind::none || batch_stride == 0) return true;
+        const auto last = static_cast<double>(p.batches - 1) * static_cast<double>(batch_stride) +
+                          static_cast<double>(m.rows - 1) * static_cast<double>(m.row_stride) +
+                          static_cast<double>(m.cols - 1) * static_cast<double>(m.col_stride);
+        return static_cast<double>(p.batches) * static_cast<double>(m.rows) * static_cast<double>(m.cols) <=
+               std::min(last + 1, max_copied_elements);
+    };
+    return fits(p.a, copies.a, p.a_stride) && fits(p.b, copies.b, p.b_stride);
 }
 
 bool is_skinny(const matmul_problem& p) {
@@ -37,14 +53,14 @@ operand_copies copies_of(const matmul_problem& p, bool along_k) {
         else
             copies.b = copy_kind::columns;
     }
-    const auto align = [](const matrix_layout& m, copy_kind& copy) {
-        if (copy != copy_kind::none || has_tensor_rows_or_columns(m)) return;
+    const auto align = [](const matrix_layout& m, std::int64_t batch_stride, copy_kind& copy) {
+        if (copy != copy_kind::none || lies_in_boxes(m, batch_stride)) return;
         const bool by_rows = has_contiguous_rows(m), by_columns = has_contiguous_rows(transposed(m));
         // A vector is both: one line of it is the smaller copy.
         copy = by_rows && (!by_columns || m.rows <= m.cols) ? copy_kind::rows : copy_kind::columns;
     };
-    align(p.a, copies.a);
-    align(p.b, copies.b);
+    align(p.a, p.a_stride, copies.a);
+    align(p.b, p.b_stride, copies.b);
     return copies;
 }
 
@@ -127,19 +143,21 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
     result.us = costs.ffma_around_us + rounds_us(problem.batches * result.whole, depth);
-    const std::int64_t rest = result.whole % at_once;
-    if (!may_share || rest == 0) return result;
+    // Of a batch that is less than a round, all tiles are shared.
+    const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
+    const std::int64_t all_rest = problem.batches * rest;
+    if (!may_share || rest == 0 || all_rest > at_once) return result;
 
     plan sharing = result;
     sharing.whole -= rest;
-    sharing.parts = static_cast<int>(std::min(at_once / rest, k / costs.min_part_k));
+    sharing.parts = static_cast<int>(std::min(at_once / all_rest, k / costs.min_part_k));
     if (sharing.parts < 2) return result;
-    sharing.sums_bytes = rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
+    sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
     sharing.us = costs.ffma_around_us + rounds_us(sharing.whole, depth) +
-                 rounds_us(rest * sharing.parts, depth / sharing.parts) + costs.add_up_around_us +
+                 rounds_us(all_rest * sharing.parts, depth / sharing.parts) + costs.add_up_around_us +
                  static_cast<double>(sharing.sums_bytes) / costs.added_up_bytes_per_us;
     // Sums are added up by as many threads as the device takes at once.
-    const std::int64_t packets = rest * tile.m * tile.n / 4;
+    const std::int64_t packets = all_rest * tile.m * tile.n / 4;
     const std::int64_t wanted = divide_up(std::int64_t{device.sm_count} * device.max_threads_per_sm, packets);
     sharing.adders = static_cast<int>(std::min<std::int64_t>(
         {max_adders, std::bit_floor(static_cast<unsigned>(sharing.parts)),
@@ -171,7 +189,10 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
 
 plan planning::after(const operand_copies& copies, plan then) const {
     then.copies = copies;
-    for (const std::int64_t bytes : {copied_bytes(problem.a, copies.a), copied_bytes(problem.b, copies.b)}) {
+    const std::int64_t batches = problem.batches;
+    for (const std::int64_t bytes :
+         {copied_bytes(problem.a, copies.a, count_stored(batches, problem.a_stride)),
+          copied_bytes(problem.b, copies.b, count_stored(batches, problem.b_stride))}) {
         if (bytes == 0) continue;
         then.copied_bytes += bytes;
         then.us += costs.copy_around_us + static_cast<double>(bytes) / costs.copied_bytes_per_us;

@@ -34,17 +34,18 @@ inline constexpr std::array bf16x6_tiles = {matmul_tile{128, 128}, matmul_tile{1
 inline constexpr std::size_t bf16x6_boxes = 0, bf16x6_pairs = 1, bf16x6_elements = 2;
 inline constexpr matmul_tile fp16x3_tile{128, 192};
 
-/// A tile of the kernels that multiply by FFMA, one to a block.
+/// A tile of the kernels that multiply by FFMA, and of mma_sync, one to a block.
 struct block_tile : matmul_tile {
     int blocks_per_sm;
     int shared_bytes = 0;  ///< of a block, beyond what every device has
 };
-inline constexpr std::array pipelined_tiles = {block_tile{{128, 128}, 2, 66 << 10},
-                                               block_tile{{64, 128}, 1, 128 << 10},
-                                               block_tile{{32, 64}, 1, 64 << 10}};
+inline constexpr std::array pipelined_tiles = {
+    block_tile{{128, 128}, 2, 66 << 10}, block_tile{{64, 128}, 1, 128 << 10},
+    block_tile{{32, 64}, 1, 64 << 10}, block_tile{{64, 64}, 4, 51 << 10}};
 inline constexpr int max_adders = 32;  ///< threads that add up a place of split_k's parts
 inline constexpr block_tile tma_pipelined_tile{{128, 128}, 2};
 inline constexpr block_tile warp_tiled_tile{{128, 128}, 2};
+inline constexpr std::array mma_sync_tiles = {block_tile{{128, 128}, 2}, block_tile{{32, 32}, 14}};
 inline constexpr int tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;
 
 /// A tile of the kernels whose blocks share tiles of C along k: 64 high.

@@ -10,10 +10,12 @@ inline constexpr tuning a100 = [] {
     constexpr double ffma = 2.8, tensor_cores = 1.6;
     tuning card = h200;
     card.added_up_bytes_per_us = 1.3e6;
-    for (block_cost* cost : {&card.pipelined[0], &card.pipelined[1], &card.pipelined[2], &card.warp_tiled}) {
-        cost->k_us *= ffma;
-        cost->alone_k_us *= ffma;
-    }
+    const auto slow_down = [](block_cost& cost) {
+        cost.k_us *= ffma;
+        cost.alone_k_us *= ffma;
+    };
+    for (block_cost& cost : card.pipelined) slow_down(cost);
+    slow_down(card.warp_tiled);
     card.tf32x3_step_us *= tensor_cores;
     card.tf32x3_step_by_element_us *= tensor_cores;
     card.tf32x3_alone_us *= tensor_cores;

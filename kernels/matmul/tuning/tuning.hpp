@@ -14,7 +14,7 @@ struct tile_cost {
     int min_steps = 8;  ///< of a worker's share of a tile: fewer do not pay
 };
 
-/// A tile of a kernel that multiplies by FFMA, a block each.
+/// A tile of a kernel that multiplies by FFMA, or of mma_sync, a block each.
 struct block_cost {
     double k_us;        ///< for 1 along k, with all multiprocessors full
     double alone_k_us;  ///< where a block has its multiprocessor to itself
@@ -33,6 +33,7 @@ struct tuning {
     double combined_bytes_per_us;
     double combine_around_us;
 
+    std::array<block_cost, 2> mma_sync;
     std::array<tile_cost, 4> persistent;
     std::array<tile_cost, 4> multicast;
     std::array<tile_cost, 3> fused;
@@ -55,7 +56,7 @@ struct tuning {
     double add_up_around_us;  ///< of the kernel that adds up what parts of tiles left
     double added_up_bytes_per_us;
     int min_part_k;  ///< of a part of a tile: less does not pay
-    std::array<block_cost, 3> pipelined;
+    std::array<block_cost, 4> pipelined;
     block_cost tma_pipelined;
     block_cost warp_tiled;
     double tf32x3_tile_us;             ///< beside its steps
