@@ -161,6 +161,9 @@ void repeat_case(const request& r) {
     need_device();
     const outcome of = run_case(id, r.beside());
     print_case(of);
+    if (r.choices)
+        for (const auto& [peer, seconds] : of.all_seconds)
+            fmt::print("  {:12.2f} us  {}\n", 1e6 * seconds, peer);
     if (!of.wrong.empty()) throw CLI::RuntimeError(failed);
 }
 

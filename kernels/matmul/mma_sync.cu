@@ -1,31 +1,36 @@
 // mma_sync: fragments of one's own, from tiles that are copied while others are multiplied.
 //
 //   128 x 128 of C a block, 64 x 32 a warp: 4 x 4 instructions of 16 x 8 x 16; k by 64, three stages
+//   128 x 32 or 32 x 128 for a C with a short side, 32 x 32 for batches of small matrices: many blocks at a time
 //   a row of a tile in shared memory, 128 bytes: packet p of row r lies at p ^ r % 8
-//   32 x 32 of C a block, 16 x 32 a warp; k by 32, two stages: for batches of small matrices, with many blocks at a time
 //
 // In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
 // taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
-// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work.
-// The swizzle lets the eight rows that ldmatrix reads lie in different banks. Needs rows or columns of A and of B that begin
-// at multiples of 16 bytes. What limits it: instructions that move fragments.
+// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work;
+// where rows do not begin at multiples of 16 bytes, threads read element by element. The swizzle lets the eight rows that
+// ldmatrix reads lie in different banks. C passes through shared memory, and is stored in whole rows. What limits it:
+// instructions that move fragments, or where C has a short side, memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/schedule.hpp"
 #include <heddle/types.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 namespace {
 
-template <int side, int k_, int warp_m_, int stages_>
+template <int m_, int n_, int k_, int warp_m_, int stages_, int blocks_>
 struct mma_tile {
-    static constexpr int m = side;
-    static constexpr int n = side;
+    static constexpr int m = m_;
+    static constexpr int n = n_;
     static constexpr int k = k_;
     static constexpr int cluster = 1;
     static constexpr int warp_m = warp_m_;
@@ -33,76 +38,132 @@ struct mma_tile {
     static constexpr int warps_n = n / warp_n;
     static constexpr int threads = m / warp_m * warps_n * 32;
     static constexpr int stages = stages_;
+    static constexpr int blocks = blocks_;  ///< a multiprocessor, at least
+    static constexpr int stage_bytes = (m + n) * k * 2;
+    static constexpr int c_stride =
+        n + 8;  ///< of floats: the rows that a warp stores at once are in different banks
+    static constexpr int c_bytes = m * c_stride * static_cast<int>(sizeof(float));
+};
+using large_tile = mma_tile<128, 128, 64, 64, 3, 1>;
+using small_tile = mma_tile<32, 32, 32, 16, 2, 12>;
+using tall_tile = mma_tile<128, 32, 64, 32, 2, 3>;
+using wide_tile = mma_tile<32, 128, 64, 32, 2, 3>;
+
+/// `extent` along m or n by k. k-major: `extent` rows along k. Otherwise rows along m or n for each k, as often as they make the
+/// extent.
+template <class tile, int extent, class T, bool k_major>
+struct operand {
     static constexpr int packet_bytes = 16;
-    static constexpr int packet = 8;  ///< elements
-    static constexpr int row = k;     ///< elements of a row in shared memory
+    static constexpr int packet = 8;                                            ///< elements
+    static constexpr int row = k_major || extent > tile::k ? tile::k : extent;  ///< elements in shared memory
     static constexpr int packets = row / packet;
     static constexpr int rows_of_line = 8 / packets;  ///< of 128 bytes: all banks
-    static constexpr int bytes = side * k * 2;
-    static_assert(side % row == 0);
-};
-using large_tile = mma_tile<128, 64, 64, 3>;
-using small_tile = mma_tile<32, 32, 16, 2>;
+    static_assert(extent % row == 0 || k_major);
 
-/// `side` along m or n by k. k-major: `side` rows along k. Otherwise rows along m or n for each k, as often as they make a side.
-template <class tile, class T, bool k_major>
-struct operand {
     /// The packet of element (position along m or n, k).
     static __device__ unsigned char* at(unsigned char* tile_begin, int position, int k) {
-        const int row = k_major ? position : position / tile::row * tile::k + k;
-        const int packet = (k_major ? k : position % tile::row) / tile::packet;
-        const int place = packet ^ row / tile::rows_of_line % tile::packets;
-        return tile_begin + row * (tile::row * 2) + place * tile::packet_bytes;
+        const int r = k_major ? position : position / row * tile::k + k;
+        const int of_row = (k_major ? k : position % row) / packet;
+        return tile_begin + r * (row * 2) + (of_row ^ r / rows_of_line % packets) * packet_bytes;
     }
 
     /// Starts the copy of the tile at (position, k) of `in`, whose rows are contiguous; what lies outside becomes zeros.
-    static __device__ void copy_async(unsigned char* tile_begin, const matrix_view<const T>& in,
-                                      std::int64_t position, std::int64_t k) {
-        constexpr int packets = tile::bytes / tile::packet_bytes;
+    template <bool in_packets>
+    static __device__ void copy(unsigned char* tile_begin, const matrix_view<const T>& in,
+                                std::int64_t position, std::int64_t k) {
 #pragma unroll
-        for (int i = 0; i < packets / tile::threads; ++i) {
+        for (int i = 0; i < extent * tile::k / packet / tile::threads; ++i) {
             const int index = threadIdx.x + i * tile::threads;
-            const int of_row = tile::row / tile::packet;
-            const int row = index / of_row, col = index % of_row * tile::packet;
-            const int p = k_major ? row : row / tile::k * tile::row + col;
-            const int kk = k_major ? col : row % tile::k;
+            const int r = index / packets, col = index % packets * packet;
+            const int p = k_major ? r : r / tile::k * row + col;
+            const int kk = k_major ? col : r % tile::k;
             const std::int64_t in_row = k_major ? position + p : k + kk;
             const std::int64_t in_col = k_major ? k + kk : position + p;
             const std::int64_t left = in_row < in.rows ? in.cols - in_col : 0;
-            const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{tile::packet}, left)));
-            ptx::cp_async<tile::packet_bytes>(at(tile_begin, p, kk),
-                                              in.data + in_row * in.row_stride + in_col,
-                                              valid * static_cast<int>(sizeof(T)));
+            const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{packet}, left)));
+            const T* const from = in.data + in_row * in.row_stride + in_col;
+            if constexpr (in_packets) {
+                ptx::cp_async<packet_bytes>(at(tile_begin, p, kk), from, valid * static_cast<int>(sizeof(T)));
+            } else {
+                vector<T, packet> moved;
+#pragma unroll
+                for (int e = 0; e < packet; ++e) moved[e] = e < valid ? from[e] : T(0.0f);
+                *reinterpret_cast<vector<T, packet>*>(at(tile_begin, p, kk)) = moved;
+            }
         }
     }
 };
 
-template <class tile, bool has_epilogue, class In, class Out, bool a_k_major, bool b_k_major>
-__global__ void __launch_bounds__(tile::threads)
-    mma_sync(product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b, std::int64_t k_extent) {
-    using a_operand = operand<tile, In, a_k_major>;
-    using b_operand = operand<tile, In, b_k_major>;
+/// What the epilogue makes of neighbours of a row. It is a call, as it is long.
+template <class Out, int width>
+__device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, vector<float, width> values,
+                                                      std::int64_t row, std::int64_t col) {
+    apply_to_elements(e, values.elements, [&](int i) { return element_place{row, col + i, true}; });
+    return values;
+}
+
+/// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones.
+template <class tile, int width, class In, class Out>
+__device__ void store_tile(const product<In, Out>& p, std::int64_t row, std::int64_t col, const float* sums) {
+    using packet = vector<Out, width>;
+    constexpr int across = tile::n / width, together = 4;  // these wait for C together
+    static_assert(tile::m * across % (together * tile::threads) == 0);
+#pragma unroll 1
+    for (int first = threadIdx.x; first < tile::m * across; first += together * tile::threads) {
+        packet old[together];
+        const auto each = [&](auto function) {
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                const int index = first + i * tile::threads;
+                const int r = index / across, c = index % across * width;
+                if (row + r < p.c.rows && col + c < p.c.cols)
+                    function(i, r, c, reinterpret_cast<packet*>(&element(p.c, row + r, col + c)));
+            }
+        };
+        if (p.beta != 0) each([&](int i, int, int, const packet* from) { old[i] = *from; });
+        each([&](int i, int r, int c, packet* to) {
+            vector<float, width> x;
+#pragma unroll
+            for (int e = 0; e < width; ++e) {
+                x[e] = p.alpha * sums[r * tile::c_stride + c + e];
+                if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
+            }
+            if (!p.epilogue.is_identity) x = finished(p.epilogue, x, row + r, col + c);
+            packet stored;
+#pragma unroll
+            for (int e = 0; e < width; ++e) stored[e] = static_cast<Out>(x[e]);
+            *to = stored;
+        });
+    }
+}
+
+constexpr int stored_at_once = 4;
+
+template <class tile, bool in_packets, class In, class Out, bool a_k_major, bool b_k_major>
+__global__ void __launch_bounds__(tile::threads, tile::blocks)
+    mma_sync(product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b, bool stores_packets) {
+    using a_operand = operand<tile, tile::m, In, a_k_major>;
+    using b_operand = operand<tile, tile::n, In, b_k_major>;
     extern __shared__ __align__(128) unsigned char storage[];
-    const auto a_tile = [&](int stage) { return storage + stage * 2 * tile::bytes; };
-    const auto b_tile = [&](int stage) { return storage + (stage * 2 + 1) * tile::bytes; };
+    const auto a_tile = [&](int stage) { return storage + stage * tile::stage_bytes; };
+    const auto b_tile = [&](int stage) { return a_tile(stage) + tile::m * tile::k * 2; };
 
     // locate
     take_batch(p, blockIdx.z);
     a.data = p.a.data;
     b.data = p.b.data;
     const tile_position position = row_by_row(p, tile::n);
-    const std::int64_t row = position.row * tile::m;
-    const std::int64_t col = position.col * tile::n;
+    const std::int64_t row = position.row * tile::m, col = position.col * tile::n, depth = p.a.cols;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int warp_row = warp / tile::warps_n * tile::warp_m;
     const int warp_col = warp % tile::warps_n * tile::warp_n;
 
     // load
-    const std::int64_t tiles = (k_extent + tile::k - 1) / tile::k;
+    const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
     const auto load = [&](int stage, std::int64_t t) {
-        a_operand::copy_async(a_tile(stage), a, row, t * tile::k);
-        b_operand::copy_async(b_tile(stage), b, col, t * tile::k);
+        a_operand::template copy<in_packets>(a_tile(stage), a, row, t * tile::k);
+        b_operand::template copy<in_packets>(b_tile(stage), b, col, t * tile::k);
     };
 #pragma unroll
     for (int stage = 0; stage < tile::stages - 1; ++stage) {
@@ -120,8 +181,10 @@ __global__ void __launch_bounds__(tile::threads)
         if (const std::int64_t next = t + tile::stages - 1; next < tiles)
             load(stage == 0 ? tile::stages - 1 : stage - 1, next);
         ptx::cp_async_commit_group();
+        const std::int64_t left = depth - t * tile::k;
 #pragma unroll
         for (int k = 0; k < tile::k; k += 16) {
+            if (k >= left) break;
             // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's 8 further along k.
             unsigned as[parts_m][4], bs[parts_n][4];
             const int low = lane % 8, second = lane / 8 % 2 * 8, third = lane / 16 * 8;
@@ -149,34 +212,52 @@ __global__ void __launch_bounds__(tile::threads)
     }
 
     // store
+    __syncthreads();  // all have read the last stage
+    float* const of_tile = reinterpret_cast<float*>(storage);
 #pragma unroll
     for (int i = 0; i < parts_m; ++i)
 #pragma unroll
         for (int j = 0; j < 2 * parts_n; ++j)
 #pragma unroll
-            for (int e = 0; e < 4; ++e)
-                store<has_epilogue>(p, row + warp_row + i * 16 + lane / 4 + e / 2 * 8,
-                                    col + warp_col + j * 8 + lane % 4 * 2 + e % 2, sums[i][j][e]);
+            for (int half = 0; half < 2; ++half) {
+                const int r = warp_row + i * 16 + lane / 4 + half * 8, c = warp_col + j * 8 + lane % 4 * 2;
+                *reinterpret_cast<float2*>(of_tile + r * tile::c_stride + c) =
+                    make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+            }
+    __syncthreads();
+    stores_packets ? store_tile<tile, stored_at_once>(p, row, col, of_tile)
+                   : store_tile<tile, 1>(p, row, col, of_tile);
 }
 
-}  // namespace
+/// Whether C's rows consist of whole packets.
+template <class In, class Out>
+bool has_packets(const product<In, Out>& p) {
+    constexpr int bytes = stored_at_once * static_cast<int>(sizeof(Out));
+    const std::int64_t steps = (p.c.rows > 1 ? p.c.row_stride : 0) | p.batch.c | p.c.cols;
+    return p.c.col_stride == 1 && common_alignment(reinterpret_cast<std::uintptr_t>(p.c.data),
+                                                   steps * std::int64_t{sizeof(Out)}) >= bytes;
+}
 
-template <class tile, bool has_epilogue, class In, class Out>
+template <class tile, bool in_packets, class In, class Out>
 void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
-    const bool a_k_major = has_tensor_rows(all.a);
-    const bool b_k_major = !has_tensor_rows(all.b);
+    const bool a_k_major = in_packets ? has_tensor_rows(all.a) : has_contiguous_rows(all.a);
+    const bool b_k_major = !(in_packets ? has_tensor_rows(all.b) : has_contiguous_rows(all.b));
     const matrix_view<const In> a = a_k_major ? all.a : transposed(all.a);
     const matrix_view<const In> b = b_k_major ? transposed(all.b) : all.b;
+    const auto bytes = [](std::int64_t stages) {
+        return std::max<std::size_t>(static_cast<std::size_t>(stages) * tile::stage_bytes, tile::c_bytes);
+    };
     const auto with = [&]<bool a_major, bool b_major>() {
-        constexpr int bytes = tile::stages * 2 * tile::bytes;
         for_each_grid(all, {tile_count(all, tile::m, tile::n)},
                       [&](const launch_extents& grid, const product<In, Out>& p) {
-                          launch({.blocks = grid,
-                                  .threads = {tile::threads},
-                                  .shared_bytes = bytes,
-                                  .shared_limit = bytes,
-                                  .stream = stream},
-                                 mma_sync<tile, has_epilogue, In, Out, a_major, b_major>, p, a, b, p.a.cols);
+                          launch(
+                              {.blocks = grid,
+                               .threads = {tile::threads},
+                               .shared_bytes =
+                                   bytes(std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
+                               .shared_limit = bytes(tile::stages),
+                               .stream = stream},
+                              mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, has_packets(p));
                       });
     };
     if (a_k_major)
@@ -185,15 +266,27 @@ void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
         b_k_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
 }
 
+}  // namespace
+
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t stream) {
-    require_tile_of<large_tile>(mma_sync_tiles[0]);
-    require_tile_of<small_tile>(mma_sync_tiles[1]);
-    const auto with = [&]<bool has_epilogue>() {
-        plan.tile == 0 ? launch_tile<large_tile, has_epilogue>(p, stream)
-                       : launch_tile<small_tile, has_epilogue>(p, stream);
+    const bool in_packets =
+        lies_in_boxes(layout_of(p.a), p.batch.a) && lies_in_boxes(layout_of(p.b), p.batch.b);
+    std::size_t index = 0;
+    const auto launch_if_chosen = [&]<class tile>() {
+        require_tile_of<tile>(mma_sync_tiles[index]);
+        if (index++ != plan.tile) return;
+        if (in_packets)
+            launch_tile<tile, true>(p, stream);
+        else if constexpr (tile::m + tile::n <= mma_sync_elements)
+            launch_tile<tile, false>(p, stream);
+        else
+            throw std::logic_error("matmul: a plan has a tile that reads whole packets alone");
     };
-    p.epilogue.is_identity ? with.template operator()<false>() : with.template operator()<true>();
+    launch_if_chosen.template operator()<large_tile>();
+    launch_if_chosen.template operator()<small_tile>();
+    launch_if_chosen.template operator()<tall_tile>();
+    launch_if_chosen.template operator()<wide_tile>();
 }
 
 template void launch_mma_sync(const plan&, const product<half, half>&, cudaStream_t);
