@@ -5,7 +5,7 @@
 //
 // The accelerator addresses rows at multiples of 16 bytes only, and nothing else feeds a tensor core as fast. A copy reads and
 // writes an operand once, where a large product takes several times as long. Only what needs it is copied; C may have any
-// rows. Of a batch all matrices are, one behind the other, or the one that serves all. For TF32, of which one operand has to
+// rows. All matrices of a batch are, one behind the other, or the one that serves all. For TF32, of which one operand has to
 // lie along k, a copy may also turn the operand. What limits them: memory.
 
 #include "kernels/device/launch.hpp"

@@ -143,7 +143,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
     result.us = costs.ffma_around_us + rounds_us(problem.batches * result.whole, depth);
-    // Of a batch that is less than a round, all tiles are shared.
+    // A batch that fills less than a round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
     const std::int64_t all_rest = problem.batches * rest;
     if (!may_share || rest == 0 || all_rest > at_once) return result;
