@@ -58,6 +58,8 @@ product<In, Out> launch_copies(const plan& plan, const product<In, Out>& argumen
 /// In is float, and Out then too; or half or bfloat16, and Out the same or float.
 template <class In, class Out>
 void launch_naive(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
 // float
 void launch_coalesced(const plan& plan, const arguments& arguments, cudaStream_t stream);

@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::matmul {
 
-/// Measured on an H200: tiles at 512^3 .. 4096^3. launch_us is an estimate; busy_at_memory_rate, fused and bf16x6_saved_by_low
+/// Measured on an H200: tiles at 512^3 .. 4096^3. launch_us and vector are estimates; busy_at_memory_rate, fused and bf16x6_saved_by_low
 /// were measured on an H100.
 inline constexpr tuning h200 = {
     .memory_bytes_per_us = 4.4e6,
@@ -45,6 +45,9 @@ inline constexpr tuning h200 = {
     .skinny_float_around_us = 5,
     .skinny_float_line_us = 0.11,
     .skinny_float_row_us = 0.01,
+    .vector_around_us = 0.5,
+    .vector_sharing_us = 1,
+    .vector_block_bytes_per_us = 25e3,
 };
 
 }  // namespace heddle::kernels::matmul
