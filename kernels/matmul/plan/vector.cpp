@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace heddle::kernels::matmul {
 namespace {
+
+constexpr double block_bytes = vector_threads * vector_packets * tensor_alignment;  ///< that it reads at once
 
 int lanes_for(std::int64_t wanted, int most) {
     return static_cast<int>(
@@ -15,9 +18,10 @@ int lanes_for(std::int64_t wanted, int most) {
 /// The plan of y (m) = A (m x k) x (k), of which the kind and what follows from it are to be found.
 class vector_planning {
   public:
-    vector_planning(const matmul_problem& problem, const device_traits& on, bool is_turned)
-        : p(problem),
-          device(on),
+    explicit vector_planning(const planning& x, bool is_turned)
+        : p(x.problem),
+          device(x.device),
+          costs(x.costs),
           a(is_turned ? transposed(p.b) : p.a),
           batch_stride(is_turned ? p.b_stride : p.a_stride),
           m(a.rows),
@@ -69,6 +73,11 @@ class vector_planning {
         while (result.lanes < vector_threads && k < vector_threads * vector_packets / result.lanes &&
                result.lanes < divide_up(rows, width))
             result.lanes *= 2;
+        // Where few can share a tile, smaller tiles are more blocks; a sector of memory holds two packets.
+        constexpr int least_lanes = 2;
+        while (least_lanes < result.lanes && result.lanes <= warp && !p.has_workspace &&
+               2 * most_parts() * p.batches * divide_up(rows, result.lanes * width) < blocks_at_once)
+            result.lanes /= 2;
         result.down = divide_up(rows, result.lanes * width);
         result.steps = k;
         if (result.lanes <= warp)
@@ -76,18 +85,17 @@ class vector_planning {
         return result;
     }
 
-    /// Blocks share a tile of so many sums along k, of which each has `least` packets or columns: through the workspace or, where
-    /// there is none, as a cluster.
+    /// Blocks share a tile of so many sums along k, of which each reads `least` packets or columns at once: through the
+    /// workspace or, where there is none, as a cluster.
     void share(std::int64_t all, std::int64_t least, std::int64_t sums) {
-        const std::int64_t tiles = p.batches * result.down;
-        std::int64_t parts = std::min(blocks_at_once / tiles, divide_up(all, least));
-        if (p.has_workspace && tiles > max_tickets) parts = 1;
+        const std::int64_t tiles = p.batches * result.down, rounds = divide_up(all, least);
+        std::int64_t parts = std::min({blocks_at_once / tiles, rounds, most_parts()});
+        const double saved_us =
+            static_cast<double>(rounds - divide_up(rounds, std::max<std::int64_t>(1, parts))) * block_bytes /
+            costs.vector_block_bytes_per_us;
+        if (saved_us < costs.vector_sharing_us || (p.has_workspace && tiles > max_tickets)) return;
         if (!p.has_workspace)
-            parts = has_clusters(device.compute_capability_major, device.compute_capability_minor)
-                        ? std::bit_floor(
-                              static_cast<std::uint64_t>(std::clamp<std::int64_t>(parts, 1, max_cluster)))
-                        : 1;
-        if (parts <= 1) return;
+            parts = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(parts)));
         result.parts = static_cast<int>(parts);
         result.steps = divide_up(all, parts);
         if (p.has_workspace) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
@@ -96,6 +104,11 @@ class vector_planning {
     static constexpr std::int64_t warp = 32;
 
   private:
+    std::int64_t most_parts() const {
+        if (p.has_workspace) return std::numeric_limits<int>::max();
+        return has_clusters(device.compute_capability_major, device.compute_capability_minor) ? max_cluster
+                                                                                              : 1;
+    }
     void take(vector_kind kind, int lanes) {
         result.tile = static_cast<std::size_t>(kind);
         result.lanes = lanes;
@@ -103,6 +116,7 @@ class vector_planning {
 
     const matmul_problem& p;
     const device_traits& device;
+    const tuning& costs;
     matrix_layout a;
     std::int64_t batch_stride, m, k, blocks_at_once, width;
     plan result;
@@ -117,15 +131,15 @@ plan plan_vector(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device, is_turned);
     const matrix_layout a = is_turned ? transposed(p.b) : p.a;
     const bool along_m = x.m > 1 && x.k > 1 && a.row_stride == 1 && a.col_stride != 1;
-    vector_planning of(p, device, is_turned);
+    vector_planning of(x, is_turned);
     plan result = along_m ? of.of_columns() : x.k <= vector_planning::warp ? of.of_elements() : of.of_rows();
 
-    const double bytes = x.read_us * x.costs.memory_bytes_per_us;
     const double blocks =
         std::min(static_cast<double>(device.sm_count) * vector_blocks_per_sm,
                  static_cast<double>(p.batches) * static_cast<double>(result.down) * result.parts);
+    const double of_block = x.read_us * x.costs.memory_bytes_per_us / std::max(1.0, blocks);
     result.us = x.costs.vector_around_us + (result.parts > 1 ? x.costs.vector_sharing_us : 0) +
-                std::max(x.read_us, bytes / (std::max(1.0, blocks) * x.costs.vector_block_bytes_per_us));
+                std::max(x.read_us, (of_block - block_bytes) / x.costs.vector_block_bytes_per_us);
     return result;
 }
 
