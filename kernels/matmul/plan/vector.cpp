@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -18,6 +17,8 @@ int lanes_for(std::int64_t wanted, int most) {
 /// The plan of y (m) = A (m x k) x (k), of which the kind and what follows from it are to be found.
 class vector_planning {
   public:
+    static constexpr std::int64_t warp = 32;
+
     explicit vector_planning(const planning& x, bool is_turned)
         : p(x.problem),
           device(x.device),
@@ -56,7 +57,8 @@ class vector_planning {
         result.down = tiles(result.lanes);
         result.steps = packets;
         // One packet less in the last round of a warp leaves room for what x has before and behind.
-        if (result.lanes == vector_threads) share(packets, vector_threads * vector_packets - 2, 1);
+        if (result.lanes == vector_threads)
+            share(packets, divide_up(packets, vector_threads * vector_packets - 2), 1);
         if (result.parts == 1) result.down = std::min(result.down, divide_up(blocks_at_once, p.batches));
         return result;
     }
@@ -73,45 +75,53 @@ class vector_planning {
         while (result.lanes < vector_threads && k < vector_threads * vector_packets / result.lanes &&
                result.lanes < divide_up(rows, width))
             result.lanes *= 2;
-        // Where few can share a tile, smaller tiles are more blocks; a sector of memory holds two packets.
-        constexpr int least_lanes = 2;
-        while (least_lanes < result.lanes && result.lanes <= warp && !p.has_workspace &&
-               2 * most_parts() * p.batches * divide_up(rows, result.lanes * width) < blocks_at_once)
+        // Where too few blocks can share a tile, smaller tiles are more of them; of whole sectors.
+        const int least_lanes = p.has_workspace ? 4 : 2;
+        const auto blocks = [&] {
+            const std::int64_t tiles = p.batches * divide_up(rows, result.lanes * width);
+            return tiles <= blocks_at_once ? tiles * parts_of(tiles, rounds_of(k)) : tiles;
+        };
+        while (least_lanes < result.lanes && result.lanes <= warp && rounds_of(k) > 1 &&
+               2 * blocks() < blocks_at_once)
             result.lanes /= 2;
         result.down = divide_up(rows, result.lanes * width);
         result.steps = k;
-        if (result.lanes <= warp)
-            share(k, vector_threads / result.lanes * vector_packets, result.lanes * width);
+        if (result.lanes <= warp) share(k, rounds_of(k), result.lanes * width);
         return result;
     }
 
-    /// Blocks share a tile of so many sums along k, of which each reads `least` packets or columns at once: through the
-    /// workspace or, where there is none, as a cluster.
-    void share(std::int64_t all, std::int64_t least, std::int64_t sums) {
-        const std::int64_t tiles = p.batches * result.down, rounds = divide_up(all, least);
-        std::int64_t parts = std::min({blocks_at_once / tiles, rounds, most_parts()});
-        const double saved_us =
-            static_cast<double>(rounds - divide_up(rounds, std::max<std::int64_t>(1, parts))) * block_bytes /
-            costs.vector_block_bytes_per_us;
-        if (saved_us < costs.vector_sharing_us || (p.has_workspace && tiles > max_tickets)) return;
-        if (!p.has_workspace)
-            parts = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(parts)));
-        result.parts = static_cast<int>(parts);
-        result.steps = divide_up(all, parts);
-        if (p.has_workspace) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
-    }
-
-    static constexpr std::int64_t warp = 32;
-
   private:
-    std::int64_t most_parts() const {
-        if (p.has_workspace) return std::numeric_limits<int>::max();
-        return has_clusters(device.compute_capability_major, device.compute_capability_minor) ? max_cluster
-                                                                                              : 1;
-    }
     void take(vector_kind kind, int lanes) {
         result.tile = static_cast<std::size_t>(kind);
         result.lanes = lanes;
+    }
+
+    /// How often a block of a column's lanes reads, for so many columns.
+    std::int64_t rounds_of(std::int64_t columns) const {
+        return divide_up(columns, vector_threads / result.lanes * vector_packets);
+    }
+
+    /// How many blocks share a tile that takes one of them so many rounds: through the workspace or, where there is none, as a
+    /// cluster. 1 where that would take longer.
+    std::int64_t parts_of(std::int64_t tiles, std::int64_t rounds) const {
+        const bool has_cluster =
+            has_clusters(device.compute_capability_major, device.compute_capability_minor);
+        if (p.has_workspace ? tiles > max_tickets : !has_cluster) return 1;
+        std::int64_t parts = std::clamp<std::int64_t>(blocks_at_once / tiles, 1, rounds);
+        if (!p.has_workspace)
+            parts = static_cast<std::int64_t>(
+                std::bit_floor(static_cast<std::uint64_t>(std::min<std::int64_t>(parts, max_cluster))));
+        const auto saved = static_cast<double>(rounds - divide_up(rounds, parts));
+        return saved * block_bytes < costs.vector_sharing_us * costs.vector_block_bytes_per_us ? 1 : parts;
+    }
+
+    /// Of a tile of so many sums.
+    void share(std::int64_t all, std::int64_t rounds, std::int64_t sums) {
+        const std::int64_t tiles = p.batches * result.down, parts = parts_of(tiles, rounds);
+        if (parts == 1) return;
+        result.parts = static_cast<int>(parts);
+        result.steps = divide_up(all, parts);
+        if (p.has_workspace) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
     }
 
     const matmul_problem& p;
@@ -138,8 +148,10 @@ plan plan_vector(const matmul_problem& p, const device_traits& device) {
         std::min(static_cast<double>(device.sm_count) * vector_blocks_per_sm,
                  static_cast<double>(p.batches) * static_cast<double>(result.down) * result.parts);
     const double of_block = x.read_us * x.costs.memory_bytes_per_us / std::max(1.0, blocks);
-    result.us = x.costs.vector_around_us + (result.parts > 1 ? x.costs.vector_sharing_us : 0) +
-                std::max(x.read_us, (of_block - block_bytes) / x.costs.vector_block_bytes_per_us);
+    // A block that shares a tile is one of many, which do not all end at once.
+    result.us = x.costs.vector_around_us +
+                std::max(x.read_us, (of_block - block_bytes) / x.costs.vector_block_bytes_per_us +
+                                        (result.parts > 1 ? x.costs.vector_sharing_us : 0));
     return result;
 }
 

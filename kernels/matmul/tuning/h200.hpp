@@ -45,7 +45,7 @@ inline constexpr tuning h200 = {
     .skinny_float_around_us = 5,
     .skinny_float_line_us = 0.11,
     .skinny_float_row_us = 0.01,
-    .vector_around_us = 0.5,
+    .vector_around_us = 0.4,
     .vector_sharing_us = 1,
     .vector_block_bytes_per_us = 25e3,
 };
