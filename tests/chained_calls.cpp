@@ -73,7 +73,10 @@ void add_products(std::vector<operation<T>>& all) {
         if (algorithm == matmul_algorithm::naive || algorithm == matmul_algorithm::coalesced)
             continue;  // slow
         add("matmul_" + std::string(to_string(algorithm)),
-            algorithm == matmul_algorithm::skinny ? 8 : side<T>, {.algorithm = algorithm});
+            algorithm == matmul_algorithm::vector   ? 1
+            : algorithm == matmul_algorithm::skinny ? 8
+                                                    : side<T>,
+            {.algorithm = algorithm});
     }
     if constexpr (std::is_same_v<T, float>) {
         add("matmul_of_16_rows_in_tf32", 16, {.precision = precision::tf32});

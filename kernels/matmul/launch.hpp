@@ -61,6 +61,8 @@ void launch_naive(const plan& plan, const product<In, Out>& arguments, cudaStrea
 /// Where nothing is multiplied.
 template <class In, class Out>
 void launch_scale(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
 // float
 void launch_coalesced(const plan& plan, const arguments& arguments, cudaStream_t stream);

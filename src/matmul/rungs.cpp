@@ -49,6 +49,7 @@ constexpr need workspace{[](auto& p, auto&) { return p.has_workspace; }, "needs 
 constexpr need short_side{[](auto& p, auto&) { return is_skinny(p) || p.a.cols == 0; },
                           "needs m or n of at most 64"};
 static_assert(max_skinny_side == 64 && max_skinny_float_side == 64);
+constexpr need one_line{[](auto& p, auto&) { return is_vector(p); }, "needs m or n of 1"};
 constexpr need rows_in_shared_memory{
     [](auto&, auto& device) { return device.shared_memory_per_block_optin >= skinny_float_shared_bytes; },
     "of float needs 204800 bytes of shared memory"};
@@ -117,13 +118,14 @@ constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
      "tiles"},
     {tf32, "tf32", needs<hopper, no_batch, boxes, boxes_along_k, short_side, no_tile>, is_tf32,
      plan_skinny_tf32, on_hopper<launch_skinny_tf32>, "skinny"},
+    {vector, "vector", needs<one_line>, always, plan_vector, launch_vector<float, float>},
 });
 
 template <class In, class Out>
 constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
     {naive, "naive", any_problem, never, plan_one_way, launch_naive<In, Out>},
     {wmma, "wmma", any_problem, always, plan_wmma, launch_wmma<In, Out>},
-    {mma_sync, "mma_sync", needs<ampere, aligned>, always, plan_mma_sync, launch_mma_sync<In, Out>},
+    {mma_sync, "mma_sync", needs<ampere, unit_strides>, always, plan_mma_sync, launch_mma_sync<In, Out>},
     {wgmma_tma, "wgmma_tma", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never, plan_copied,
      on_hopper<launch_wgmma_tma<In>>},
     {warp_specialized, "warp_specialized", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never,
@@ -138,6 +140,7 @@ constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
      on_hopper<launch_skinny<In, Out>>},
     {fused, "fused", needs<hopper, no_batch, boxes, tiles>, has_epilogue, plan_fused,
      on_hopper<launch_fused<In, Out>>},
+    {vector, "vector", needs<one_line>, always, plan_vector, launch_vector<In, Out>},
 });
 
 constexpr const char* enumeration = "matmul_algorithm";

@@ -80,9 +80,9 @@ void PrintTo(const batch_rung& rung, std::ostream* out) {
 std::vector<batch_rung> batch_rungs() {
     std::vector<batch_rung> all;
     for (const element_type operands : {element_type::f32, element_type::f16}) {
-        const test::product several{
-            .m = 16, .n = 16, .k = 16, .operands = operands, .has_workspace = true, .batches = 2};
         for (const matmul_algorithm rung : test::every_rung(operands)) {
+            test::product several = test::small_product(rung, operands);
+            several.batches = 2;
             std::vector<std::string_view> variants(matmul_variants(rung).begin(),
                                                    matmul_variants(rung).end());
             variants.emplace_back();
@@ -106,8 +106,8 @@ class batched_matmul_rung : public test::matmul_device, public testing::WithPara
         matmul_device::SetUp();
         if (!is_set_up()) return;
         const auto& [operands, algorithm, variant] = GetParam();
-        const test::product small{.m = 16, .n = 16, .k = 16, .operands = operands, .has_workspace = true};
-        const std::string reason = why_not(algorithm, small, traits_of(current_device()), variant);
+        const std::string reason = why_not(algorithm, test::small_product(algorithm, operands),
+                                           traits_of(current_device()), variant);
         if (!reason.empty()) GTEST_SKIP() << reason;
     }
 
@@ -121,6 +121,7 @@ class batched_matmul_rung : public test::matmul_device, public testing::WithPara
     /// With a side that the rung takes, of whole packets.
     shape fitted(shape s) const {
         if (GetParam().algorithm == matmul_algorithm::skinny) s.m = std::min<std::int64_t>(s.m, 40);
+        if (GetParam().algorithm == matmul_algorithm::vector) s.m = std::min<std::int64_t>(s.m, 1);
         return s;
     }
     test::batch_shape in_packets(const shape& s, std::int64_t count, int transposed = 0) const {
@@ -354,9 +355,9 @@ TEST(batched_matmul_rungs, are_those_that_the_header_names) {
         if (each.variant.empty())
             (each.operands == element_type::f32 ? of_float : of_half).push_back(each.algorithm);
     EXPECT_EQ(of_float, (std::vector{naive, warp_tiled, pipelined, split_k, skinny, bf16x6,
-                                     matmul_algorithm::tf32, automatic}));
-    EXPECT_EQ(of_half,
-              (std::vector{naive, wmma, mma_sync, persistent, cluster_multicast, stream_k, automatic}));
+                                     matmul_algorithm::tf32, matmul_algorithm::vector, automatic}));
+    EXPECT_EQ(of_half, (std::vector{naive, wmma, mma_sync, persistent, cluster_multicast, stream_k,
+                                    matmul_algorithm::vector, automatic}));
 }
 
 /// Each rung that can run a drawn batch, in each of its variants and tiles.

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 
 // Which rung `automatic` stands for, and the workspace that makes a difference.
 namespace heddle {
@@ -23,10 +25,9 @@ product strict(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 TEST(matmul_select, prefers_the_pipelined_rung_where_it_can_run) {
-    for (const std::int64_t size : {1, 16, 512, 4096, 100000}) {
+    for (const std::int64_t size : {2, 16, 512, 4096, 100000}) {
         product problem = strict(size, size, size);
         EXPECT_EQ(select(problem, hopper), pipelined);
-        if (size == 1) continue;  // one element has no neighbours
         problem.place = place::apart;
         EXPECT_NE(select(problem, hopper), pipelined);
         if (size >= 512) {
@@ -107,7 +108,7 @@ TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) 
 }
 
 TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {
-    for (const std::int64_t side : {1, 16})
+    for (const std::int64_t side : {2, 16})
         for (const auto& problem : {strict(side, 4096, 4096), strict(4096, side, 4096)})
             EXPECT_EQ(select(problem, hopper), skinny) << side;
     EXPECT_EQ(select(strict(64, 64, 65536), hopper), skinny);
@@ -119,11 +120,30 @@ TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {
     EXPECT_EQ(select(strict(65, 65, 65536), hopper), pipelined);  // no skinny side
 }
 
+/// However long the product, wherever it lies, whatever it stores.
+TEST(matmul_select, reads_what_is_a_line_as_a_vector) {
+    const std::array<std::int64_t, 10> extents = {1, 2, 16, 64, 100, 1000, 4096, 16384, 100000, 1000003};
+    for (const std::int64_t side : extents)
+        for (const std::int64_t k : extents)
+            for (const element_type operands : {element_type::f32, element_type::f16, element_type::bf16})
+                for (const place place : {place::along_k, place::across_k, place::odd, place::apart})
+                    for (int bits = 0; bits < 8; ++bits) {
+                        product p{1, side, k, operands};
+                        p.place = place;
+                        p.has_workspace = (bits & 1) != 0;
+                        p.has_epilogue = (bits & 2) != 0;
+                        p.precision = (bits & 4) != 0 ? precision::tf32 : precision::fp32;
+                        ASSERT_EQ(select(p, hopper), vector) << p.n << ", " << k << ' ' << bits;
+                        std::swap(p.m, p.n);
+                        ASSERT_EQ(select(p, hopper), vector) << p.m << ", " << k << ' ' << bits;
+                    }
+}
+
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1000, 2048, 4096, 16384})
         EXPECT_EQ(select(product{size, size, size}, hopper), bf16x6) << size;
-    for (const std::int64_t size : {1, 64, 256, 512})
+    for (const std::int64_t size : {2, 64, 256, 512})
         EXPECT_EQ(select(product{size, size, size}, hopper), pipelined) << size;
     EXPECT_EQ(select(product{4096, 4096, 511}, hopper), tma_pipelined);  // not as exact
     EXPECT_EQ(select(product{4096, 4096, 512}, hopper), bf16x6);
@@ -170,7 +190,7 @@ TEST(matmul_select, takes_halves_where_errors_may_be_normwise) {
 TEST(matmul_select, takes_the_tensor_cores_of_ampere_where_they_are_fast) {
     for (const std::int64_t size : {2048, 4096, 16384})
         EXPECT_EQ(select(normwise(size, size, size), ampere), tf32x3) << size;
-    for (const std::int64_t size : {1, 64, 256})
+    for (const std::int64_t size : {2, 64, 256})
         EXPECT_EQ(select(normwise(size, size, size), ampere), pipelined) << size;
     EXPECT_EQ(select(product{4096, 4096, 4096}, ampere), pipelined);
     product apart = normwise(4096, 4096, 4096);
@@ -263,8 +283,8 @@ TEST(matmul_select, takes_batches_of_float) {
     };
     for (const std::int64_t size : {64, 256, 1024})
         EXPECT_EQ(chosen(size, size, size, precision::ieee), pipelined) << size;
-    EXPECT_EQ(chosen(1, 1024, 1024, precision::ieee), skinny);
-    EXPECT_EQ(chosen(1024, 1, 1024, precision::ieee), skinny);
+    EXPECT_EQ(chosen(2, 1024, 1024, precision::ieee), skinny);
+    EXPECT_EQ(chosen(1024, 2, 1024, precision::ieee), skinny);
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     EXPECT_EQ(chosen(1024, 1024, 1024, precision::fp32), bf16x6);
     EXPECT_EQ(chosen(256, 256, 256, precision::tf32), matmul_algorithm::tf32);
@@ -322,7 +342,7 @@ TEST(matmul_16_bit_select, asks_for_one_workspace_however_c_lies) {
 }
 
 TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
-    for (const std::int64_t side : {1, 8, 16, 64}) {
+    for (const std::int64_t side : {2, 8, 16, 64}) {
         EXPECT_EQ(select(product{side, 4096, 4096, element_type::bf16}, hopper), skinny);
         EXPECT_EQ(select(product{4096, side, 4096, element_type::bf16}, hopper), skinny);
     }

@@ -140,11 +140,11 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
     const bool is_skinny = GetParam() == matmul_algorithm::skinny;
     const std::int64_t m = is_skinny ? 50 : 150, n = is_skinny ? 9 : 129;
     for (const matmul_activation activation : activations) {
-        run_and_check_epilogue<half>({m, 200, 104}, activation);
-        run_and_check_epilogue<half>({m, 200, 104}, activation, {}, 0, false);
-        run_and_check_epilogue<bfloat16>({257, n, 72}, activation, {false, 3, 1}, 0.5f);
-        run_and_check_epilogue<bfloat16>({64, 300, 40}, activation, {true, 5, 0});
-        run_and_check_epilogue<float, half>({60, 90, 64}, activation, {false, 1, 1}, 0.5f);
+        run_and_check_epilogue<half>(fitted({m, 200, 104}), activation);
+        run_and_check_epilogue<half>(fitted({m, 200, 104}), activation, {}, 0, false);
+        run_and_check_epilogue<bfloat16>(fitted({257, n, 72}), activation, {false, 3, 1}, 0.5f);
+        run_and_check_epilogue<bfloat16>(fitted({64, 300, 40}), activation, {true, 5, 0});
+        run_and_check_epilogue<float, half>(fitted({60, 90, 64}), activation, {false, 1, 1}, 0.5f);
     }
     run_every_tile<half>(GetParam());
     run_every_tile_with_addends<bfloat16, bfloat16>(GetParam());
@@ -225,7 +225,7 @@ TEST_P(matmul_epilogues_of_float, may_add_c_itself) {
 }
 
 TEST_P(matmul_epilogues, may_add_c_itself) {
-    const shape s{200, GetParam() == matmul_algorithm::skinny ? 40 : 160, 72};
+    const shape s = fitted({200, GetParam() == matmul_algorithm::skinny ? 40 : 160, 72});
     operands<half> p(s);
     p.c.upload(p.cs);
     matmul_epilogue<half> epilogue;

@@ -107,6 +107,15 @@ inline std::vector<matmul_algorithm> every_rung(element_type operands) {
     return all;
 }
 
+/// m and n of 16, or of `vector` one of them of 1: a product that every rung can run.
+inline product small_product(matmul_algorithm rung, element_type operands) {
+    return {.m = 16,
+            .n = rung == matmul_algorithm::vector ? 1 : 16,
+            .k = 16,
+            .operands = operands,
+            .has_workspace = true};
+}
+
 // Parameters of test suites.
 
 inline auto rungs_that(element_type operands, const std::function<bool(matmul_algorithm)>& condition) {

@@ -60,13 +60,23 @@ class rung_test : public matmul_device, public testing::WithParamInterface<matmu
     void SetUp() override {
         matmul_device::SetUp();
         if (!is_set_up()) return;
-        const product small{.m = 16, .n = 16, .k = 16, .operands = operands_, .has_workspace = true};
-        const std::string reason = why_not(GetParam(), small, traits_of(current_device()));
+        const std::string reason =
+            why_not(GetParam(), small_product(GetParam(), operands_), traits_of(current_device()));
         if (!reason.empty()) GTEST_SKIP() << reason;
     }
 
     /// With a workspace, for those that take one.
     matmul_options options(float alpha = 1, float beta = 0) { return {alpha, beta, GetParam(), *workspace_}; }
+
+    /// With a side that the rung takes.
+    shape fitted(shape s) const {
+        std::int64_t& shorter = s.m <= s.n ? s.m : s.n;
+        constexpr std::int64_t thin = 40;  // three blocks of 16 rows
+        const bool is_short = GetParam() == matmul_algorithm::skinny && operands_ == element_type::f32;
+        if (is_short) shorter = std::min(shorter, thin);
+        if (GetParam() == matmul_algorithm::vector) shorter = std::min<std::int64_t>(shorter, 1);
+        return s;
+    }
 
     /// The product is right within the rung's bound, or, where the rung cannot run it, refused. Returns whether it ran.
     template <class Out, class In>
@@ -96,13 +106,6 @@ class matmul_rung : public rung_test {
   protected:
     matmul_rung() : rung_test(element_type::f32) {}
 
-    /// With a side that the rung takes.
-    static shape fitted(shape s) {
-        constexpr std::int64_t thin = 40;  // three blocks of 16 rows
-        if (GetParam() == matmul_algorithm::skinny) (s.m <= s.n ? s.m : s.n) = std::min({s.m, s.n, thin});
-        return s;
-    }
-
     void run(const shape& s, const layouts& lie, const matmul_options& with) {
         EXPECT_TRUE((run_and_check<float, float>(fitted(s), lie, with)));
     }
@@ -113,7 +116,8 @@ class matmul_16_bit : public rung_test {
   protected:
     matmul_16_bit() : rung_test(element_type::f16) {}
 
-    void run_all_types(const shape& s, const layouts& lie, const matmul_options& with) {
+    void run_all_types(const shape& given, const layouts& lie, const matmul_options& with) {
+        const shape s = fitted(given);
         run_and_check<half, half>(s, lie, with);
         run_and_check<float, half>(s, lie, with);
         run_and_check<bfloat16, bfloat16>(s, lie, with);

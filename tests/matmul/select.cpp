@@ -112,7 +112,7 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     for (const matmul_algorithm each :
-         {tma_pipelined, bf16x6, fp16x3, tf32, persistent, stream_k, skinny, fused})
+         {tma_pipelined, bf16x6, fp16x3, tf32, persistent, stream_k, skinny, fused, vector})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
 }
 
@@ -175,6 +175,9 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(why_not(split_k, apart, hopper),
               "matmul: split_k needs the rows or the columns of a and of b side by side (a stride of 1)");
     EXPECT_EQ(why_not(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64");
+    EXPECT_EQ(why_not(vector, product{2, 2, 512}, hopper), "matmul: vector needs m or n of 1");
+    EXPECT_EQ(why_not(vector, product{2, 1, 512}, turing), "");
+    EXPECT_EQ(why_not(vector, product{1, 2, 512, element_type::bf16}, turing), "");
     EXPECT_EQ(why_not(skinny, product{16, 512, 512}, ampere),
               "matmul: skinny of float needs 204800 bytes of shared memory");
     EXPECT_EQ(why_not(persistent, floats, hopper),
@@ -236,26 +239,29 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     using enum matmul_algorithm;
     using rungs = std::set<matmul_algorithm>;
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
-    EXPECT_EQ(refused({16, 16, 16}), rungs{});
-    EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}), rungs{skinny});
+    EXPECT_EQ(refused({1, 16, 16}), rungs{});
+    EXPECT_EQ(refused({16, 16, 16}), rungs{vector});
+    EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}), (rungs{skinny, vector}));
     EXPECT_EQ(refused({16, 16, 16, element_type::f32, precision::fp32, place::apart}),
-              (rungs{pipelined, tma_pipelined, split_k, tf32x3, tf32}));
+              (rungs{pipelined, tma_pipelined, split_k, tf32x3, tf32, vector}));
 
     const product halves{16, 16, 16, element_type::f16};
-    EXPECT_EQ(refused(halves), rungs{});
-    EXPECT_EQ(refused({65, 65, 65, element_type::f16}), rungs{skinny});
+    EXPECT_EQ(refused({16, 1, 16, element_type::f16}), rungs{});
+    EXPECT_EQ(refused(halves), rungs{vector});
+    EXPECT_EQ(refused({65, 65, 65, element_type::f16}), (rungs{skinny, vector}));
     product other = halves;
     other.place = place::odd;
-    EXPECT_EQ(refused(other), rungs{mma_sync});  // the others copy operands
+    EXPECT_EQ(refused(other), rungs{vector});
     other.place = place::apart;
     EXPECT_EQ(refused(other), (rungs{mma_sync, wgmma_tma, warp_specialized, persistent, cluster_multicast,
-                                     stream_k, skinny, fused}));
+                                     stream_k, skinny, fused, vector}));
     other = halves;
     other.stores_operand_type = false;
-    EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized}));
+    EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized, vector}));
     other = halves;
     other.has_epilogue = true;
-    EXPECT_EQ(refused(other), (rungs{wgmma_tma, warp_specialized, persistent, cluster_multicast, stream_k}));
+    EXPECT_EQ(refused(other),
+              (rungs{wgmma_tma, warp_specialized, persistent, cluster_multicast, stream_k, vector}));
 }
 
 TEST(matmul_why_not, refuses_unknown_rungs) {

@@ -108,13 +108,16 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
     const auto rows = static_cast<double>(std::min(modelled, x.m));
     // Blocks of further products begin anew; those of one row are small and overlap.
     const double begin_anew = x.m == 1 ? 0 : 1 - 1 / static_cast<double>(p.batches);
-    return {.is_turned = is_turned,
-            .tile = tile,
-            .parts = static_cast<int>(parts(skinny_float_rows[tile])),
-            .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
-            .us = x.costs.skinny_float_around_us +
-                  rounds * (begin_anew * (x.costs.skinny_float_around_us - x.costs.ffma_around_us) +
-                            lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us))};
+    return {
+        .is_turned = is_turned,
+        .tile = tile,
+        .parts = static_cast<int>(parts(skinny_float_rows[tile])),
+        .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
+        .us =
+            x.costs.skinny_float_around_us +
+            std::max(x.read_us,
+                     rounds * (begin_anew * (x.costs.skinny_float_around_us - x.costs.ffma_around_us) +
+                               lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us)))};
 }
 
 plan plan_bf16x6_boxes(const matmul_problem& p, const device_traits& device) {

@@ -29,6 +29,7 @@ struct plan {
     int adders = 1;          ///< threads that add up a place of those
     int cluster = 1;         ///< blocks that share each tile through their shared memory, and
     int clusters = 1;        ///< through memory
+    int lanes = 1;           ///< threads along a row of the matrix, or side by side along a column (vector)
     bool low_last = false;   ///< the lowest tiles, of which half is empty, come last
     bool narrow_last = false;
     std::int64_t kept = 0;  ///< rows of the longer operand that L2 keeps
@@ -75,10 +76,17 @@ constexpr bool is_empty(const matmul_problem& p) {
     return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
 }
 
+/// C is one row or one column.
+constexpr bool is_vector(const matmul_problem& p) {
+    return p.c.rows == 1 || p.c.cols == 1;
+}
+
 /// The rungs that do any problem in one way, and have no costs.
 plan plan_one_way(const matmul_problem& problem, const device_traits& device);
 /// It comes where no other can run.
 plan plan_wmma(const matmul_problem& problem, const device_traits& device);
+
+plan plan_vector(const matmul_problem& problem, const device_traits& device);
 
 plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
 plan plan_pipelined(const matmul_problem& problem, const device_traits& device);

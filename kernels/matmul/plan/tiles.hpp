@@ -69,6 +69,21 @@ inline constexpr std::array skinny_float_rows = {1, 4, 16};
 inline constexpr std::int64_t max_skinny_float_side = 64;
 inline constexpr int skinny_float_shared_bytes = 200 * 1024;  ///< that a block may take
 
+/// How the rung `vector` takes the matrix of a product with a vector.
+enum class vector_kind : std::size_t {
+    rows,         ///< that lie along k
+    short_rows,   ///< vector_short_rows a thread
+    columns,      ///< whose packets begin at the same rows
+    odd_columns,  ///< element by element
+    elements      ///< rows that a few lanes have, an element each
+};
+inline constexpr int vector_threads = 256;
+inline constexpr int vector_packets = 4;  ///< of 16 bytes, that a thread reads at once
+inline constexpr int vector_short_rows = 2;
+inline constexpr int vector_element_rows = 8;  ///< that a thread has of `elements`
+inline constexpr int vector_blocks_per_sm = 3;
+inline constexpr int vector_staged = 8192;  ///< elements of x that a block keeps
+
 /// What a workspace begins with, zero between calls: those who share a tile draw one. Sums and copies come behind them.
 inline constexpr std::int64_t max_tickets = 1024;
 inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};

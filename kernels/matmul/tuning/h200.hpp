@@ -4,7 +4,7 @@
 
 namespace heddle::kernels::matmul {
 
-/// Measured on an H200: tiles at 512^3 .. 4096^3. launch_us, mma_sync and the last tile of pipelined are estimates;
+/// Measured on an H200: tiles at 512^3 .. 4096^3. launch_us, mma_sync, vector and the last tile of pipelined are estimates;
 /// busy_at_memory_rate, fused and bf16x6_saved_by_low were measured on an H100.
 inline constexpr tuning h200 = {
     .memory_bytes_per_us = 4.4e6,
@@ -46,6 +46,9 @@ inline constexpr tuning h200 = {
     .skinny_float_around_us = 5,
     .skinny_float_line_us = 0.11,
     .skinny_float_row_us = 0.01,
+    .vector_around_us = 0.4,
+    .vector_sharing_us = 1,
+    .vector_block_bytes_per_us = 25e3,
 };
 
 }  // namespace heddle::kernels::matmul

@@ -66,6 +66,9 @@ struct tuning {
     double skinny_float_around_us;
     double skinny_float_line_us;  ///< for what a block reads at once, and
     double skinny_float_row_us;   ///< for each row that it is multiplied by
+    double vector_around_us;
+    double vector_sharing_us;          ///< where blocks share a row or column of C
+    double vector_block_bytes_per_us;  ///< that one block reads
 };
 
 /// The card's. A card of compute capability 9.0 that is not known has an H100's, one of 8.0 an A100's, all others generic ones.
