@@ -31,9 +31,6 @@ constexpr need room_for_the_tile{[](auto& p, auto& device) {
                                             fits(pipelined_tiles[tile], device);
                                  },
                                  "needs more shared memory for this tile than the device has"};
-constexpr need aligned{[](auto& p, auto&) { return lies_in_boxes(p); },
-                       "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
-                       "bytes, and extents below 2^31"};
 constexpr need boxes{[](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
                      "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
                      "bytes, in each matrix of a batch, or a workspace for copies that do, unless matrices "
