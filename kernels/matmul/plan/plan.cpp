@@ -84,6 +84,25 @@ plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
     return x.after(copies_of(p), x.blocks(tma_pipelined_tile, x.costs.tma_pipelined, p.has_workspace));
 }
 
+/// Blocks load and store while others multiply: the slowest of memory, L2 and FFMA says how long that takes.
+plan plan_thin(const matmul_problem& p, const device_traits& device) {
+    const bool is_turned = p.c.rows < p.c.cols;
+    const planning x(p, device, is_turned);
+    plan result = x.cheapest(thin_tiles, x.costs.thin, [&](const block_tile& tile, const block_cost& cost) {
+        plan of_tile = x.blocks(tile, cost, false);
+        const auto of_c = static_cast<double>(p.batches * x.m) * static_cast<double>(x.n * p.c.element_bytes);
+        const auto from_l2 = static_cast<double>(p.batches * of_tile.whole * p.a.element_bytes) *
+                             static_cast<double>((tile.m + tile.n) * x.k);
+        const double memory_us =
+            (x.read_us + of_c / x.costs.memory_bytes_per_us) / x.costs.thin_of_memory_rate;
+        of_tile.us = std::max({of_tile.us - x.store_us, x.costs.ffma_around_us + cost.around_us + memory_us,
+                               (from_l2 + of_c) / x.costs.l2_bytes_per_us});
+        return of_tile;
+    });
+    result.is_turned = is_turned;
+    return result;
+}
+
 /// A multiprocessor takes two tiles at a time.
 plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device);
@@ -95,30 +114,36 @@ plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
                       std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
 }
 
-/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once.
+/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies along
+/// k, it has 8 columns, and goes 1024 along k at once, which takes as long as eight lines of 32.
 plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
-    constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2;
+    constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2, columns_along_k = 8, along_k = 1024;
     const bool is_turned = p.c.rows > p.c.cols;
     const planning x(p, device, is_turned);
+    const bool is_along_k = (is_turned ? p.a.col_stride : p.b.row_stride) == 1;
     const std::size_t tile = x.m == 1 ? 0 : x.m <= 4 ? 1 : 2;
     const auto blocks = [&](std::int64_t rows) { return divide_up(x.n, line) * divide_up(x.m, rows); };
     const auto parts = [&](std::int64_t rows) {
         return 2 * p.batches * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
     };
     const std::int64_t modelled = skinny_float_rows.back();
-    const auto rounds =
-        static_cast<double>(divide_up(p.batches * blocks(modelled) * parts(modelled), device.sm_count));
-    const auto lines = static_cast<double>(divide_up(x.k, line * parts(modelled)));
+    const std::int64_t all = is_along_k ? divide_up(x.n, columns_along_k) * divide_up(x.m, modelled)
+                                        : blocks(modelled) * parts(modelled);
+    const std::int64_t of_block = is_along_k
+                                      ? divide_up(x.k, along_k) * (along_k * columns_along_k / line / line)
+                                      : divide_up(x.k, line * parts(modelled));
+    const auto rounds = static_cast<double>(divide_up(p.batches * all, device.sm_count));
+    const auto lines = static_cast<double>(of_block);
     const auto rows = static_cast<double>(std::min(modelled, x.m));
-    // Blocks of further products begin anew; those of one row are small and overlap.
-    const double begin_anew = x.m == 1 ? 0 : 1 - 1 / static_cast<double>(p.batches);
+    // A multiprocessor has one block at a time, and each begins anew; those of one row are small and overlap.
+    const double begin_anew = x.m == 1 ? 0 : rounds - 1;
     return {.is_turned = is_turned,
             .tile = tile,
             .parts = static_cast<int>(parts(skinny_float_rows[tile])),
             .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
             .us = x.costs.skinny_float_around_us +
-                  rounds * (begin_anew * (x.costs.skinny_float_around_us - x.costs.ffma_around_us) +
-                            lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us))};
+                  begin_anew * (x.costs.skinny_float_around_us - x.costs.ffma_around_us) +
+                  rounds * lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us)};
 }
 
 plan plan_bf16x6_boxes(const matmul_problem& p, const device_traits& device) {

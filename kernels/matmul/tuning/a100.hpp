@@ -14,6 +14,10 @@ inline constexpr tuning a100 = [] {
         cost->k_us *= ffma;
         cost->alone_k_us *= ffma;
     }
+    for (block_cost& cost : card.thin) {
+        cost.k_us *= ffma;
+        cost.alone_k_us *= ffma;
+    }
     card.tf32x3_step_us *= tensor_cores;
     card.tf32x3_step_by_element_us *= tensor_cores;
     card.tf32x3_alone_us *= tensor_cores;

@@ -4,10 +4,11 @@
 
 namespace heddle::kernels::matmul {
 
-/// Measured on an H200: tiles at 512^3 .. 4096^3. launch_us is an estimate; busy_at_memory_rate, fused and bf16x6_saved_by_low
+/// Measured on an H200: tiles at 512^3 .. 4096^3. launch_us, l2_bytes_per_us and thin's are estimates; busy_at_memory_rate, fused and bf16x6_saved_by_low
 /// were measured on an H100.
 inline constexpr tuning h200 = {
     .memory_bytes_per_us = 4.4e6,
+    .l2_bytes_per_us = 5.5e6,
     .busy_at_memory_rate = 0.75,
     .copied_bytes_per_us = 2e6,
     .copy_around_us = 4,
@@ -36,8 +37,10 @@ inline constexpr tuning h200 = {
     .added_up_bytes_per_us = 3e6,
     .min_part_k = 64,
     .pipelined = {{{0.169, 0.102, 3}, {0.044, 0.044, 3}, {0.0131, 0.0131, 2.3}}},
+    .thin = {{{0.19, 0.075, 2.6}, {0.143, 0.075, 2.6}, {0.075, 0.045, 2.6}, {0.045, 0.035, 2.6}}},
     .tma_pipelined = {0.16, 0.09, 3},
     .warp_tiled = {0.217, 0.12, 3},
+    .thin_of_memory_rate = 0.8,
     .tf32x3_tile_us = 3.6,
     .tf32x3_step_us = 0.53,
     .tf32x3_step_by_element_us = 0.58,
