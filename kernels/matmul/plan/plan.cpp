@@ -84,19 +84,20 @@ plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
     return x.after(copies_of(p), x.blocks(tma_pipelined_tile, x.costs.tma_pipelined, p.has_workspace));
 }
 
-/// Blocks load and store while others multiply: the slowest of memory, L2 and FFMA says how long that takes.
+/// Blocks load and store while others multiply: the slowest of FFMA, the memory and L2 says how long that takes.
 plan plan_thin(const matmul_problem& p, const device_traits& device) {
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
     plan result = x.cheapest(thin_tiles, x.costs.thin, [&](const block_tile& tile, const block_cost& cost) {
         plan of_tile = x.blocks(tile, cost, false);
-        const auto of_c = static_cast<double>(p.batches * x.m) * static_cast<double>(x.n * p.c.element_bytes);
-        const auto from_l2 = static_cast<double>(p.batches * of_tile.whole * p.a.element_bytes) *
-                             static_cast<double>((tile.m + tile.n) * x.k);
-        const double memory_us =
-            (x.read_us + of_c / x.costs.memory_bytes_per_us) / x.costs.thin_of_memory_rate;
-        of_tile.us = std::max({of_tile.us - x.store_us, x.costs.ffma_around_us + cost.around_us + memory_us,
-                               (from_l2 + of_c) / x.costs.l2_bytes_per_us});
+        const auto bytes = [&](std::int64_t elements) {
+            return static_cast<double>(p.batches * elements) * static_cast<double>(p.c.element_bytes);
+        };
+        const double through_l2 =
+            bytes(of_tile.whole * (tile.m + tile.n)) * static_cast<double>(x.k) + bytes(x.m * x.n);
+        const double longest = std::max((x.read_us + x.store_us) / x.costs.thin_of_memory_rate,
+                                        through_l2 / x.costs.l2_bytes_per_us);
+        of_tile.us = std::max(of_tile.us - x.store_us, x.costs.ffma_around_us + cost.around_us + longest);
         return of_tile;
     });
     result.is_turned = is_turned;

@@ -170,7 +170,7 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
     const double busy_us = static_cast<double>(divide_up(tiles * shares, device.sm_count)) *
                            static_cast<double>(divide_up(result.steps, shares)) * step_us;
-    result.us = costs.skinny_around_us + std::max(busy_us, read_us) +
+    result.us = costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
                 (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
                 (result.clusters > 1 ? costs.skinny_ticket_us : 0);
     return result;
