@@ -14,6 +14,7 @@
 #include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tile_loader.cuh"
+#include "kernels/matmul/tile_split.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -61,6 +62,8 @@ struct c_tile {
     static constexpr int lines = along_n ? Tile::m : Tile::n;
     static constexpr int length = along_n ? Tile::n : Tile::m;
     static constexpr int stride = along_n ? Tile::n + Tile::gap : Tile::m;
+    /// Neighbours along n lie in each other's place: tile_split.cuh says why.
+    static __device__ int place(int line, int at) { return line * stride + (along_n ? at ^ 1 : at); }
 };
 
 /// Lines of a matrix: `next` from one to the next. Elements of a line are neighbours.
@@ -144,12 +147,12 @@ __device__ void store_tile(const arguments& p, const matrix_view<float>& c, std:
                 if (left <= 0) continue;
                 const int below = along_n ? line : at, beside = along_n ? at : line;
                 float* const to = c.data + (row + below) * c.row_stride + (col + beside) * c.col_stride;
-                function(i, line * tile::stride + at, row + below, col + beside, to,
+                function(i, line, at, row + below, col + beside, to,
                          static_cast<int>(min(std::int64_t{4}, left)));
             }
         };
         if (p.beta != 0)
-            each([&](int i, int, std::int64_t, std::int64_t, const float* from, int count) {
+            each([&](int i, int, int, std::int64_t, std::int64_t, const float* from, int count) {
                 if (in_packets && count == 4) {
                     old[i] = *reinterpret_cast<const packet*>(from);
                 } else {
@@ -158,11 +161,11 @@ __device__ void store_tile(const arguments& p, const matrix_view<float>& c, std:
                         if (e < count) old[i][e] = from[e * next];
                 }
             });
-        each([&](int i, int at, std::int64_t of_row, std::int64_t of_col, float* to, int count) {
+        each([&](int i, int line, int at, std::int64_t of_row, std::int64_t of_col, float* to, int count) {
             packet x;
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
-                const float sum = sums[at + e * (line_step * tile::stride + step)];
+                const float sum = sums[tile::place(line + e * line_step, at + e * step)];
                 x[e] = p.beta == 0 ? p.alpha * sum : p.alpha * sum + p.beta * old[i][e];
             }
             if (!p.epilogue.is_identity) x = finished(p.epilogue, x, of_row, of_col, down, right, count);
@@ -285,11 +288,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
             const int down = warp_row + lane + 32 * i, across = warp_col + j;
             const packet four = {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]};
             if (along_n)
-                *reinterpret_cast<packet*>(shared + down * c_tile<Tile, true>::stride + across) = four;
+                *reinterpret_cast<packet*>(shared + down * c_tile<Tile, true>::stride + across) =
+                    swapped(four);
             else
 #pragma unroll
-                for (int e = 0; e < 4; ++e)
-                    shared[(across + e) * c_tile<Tile, false>::stride + down] = four[e];
+                for (int e = 0; e < 4; ++e) shared[c_tile<Tile, false>::place(across + e, down)] = four[e];
         }
     __syncthreads();
     if (along_n)

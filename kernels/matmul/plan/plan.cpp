@@ -95,9 +95,10 @@ plan plan_thin(const matmul_problem& p, const device_traits& device) {
         };
         const double through_l2 =
             bytes(of_tile.whole * (tile.m + tile.n)) * static_cast<double>(x.k) + bytes(x.m * x.n);
-        const double longest = std::max((x.read_us + x.store_us) / x.costs.thin_of_memory_rate,
-                                        through_l2 / x.costs.l2_bytes_per_us);
-        of_tile.us = std::max(of_tile.us - x.store_us, x.costs.ffma_around_us + cost.around_us + longest);
+        of_tile.us = std::max(
+            {of_tile.us - x.store_us,
+             x.costs.ffma_around_us + cost.around_us + (x.read_us + x.store_us) / x.costs.thin_of_memory_rate,
+             x.costs.ffma_around_us + through_l2 / x.costs.l2_bytes_per_us});
         return of_tile;
     });
     result.is_turned = is_turned;
