@@ -28,7 +28,7 @@ struct batch_view {
 ///
 /// Views, types, errors and stream behaviour are matmul's. The matrices of C lie one after another and apart from all of A
 /// and B. Rungs that take batches are, of half and bfloat16, naive, wmma, persistent and cluster_multicast; of float, naive,
-/// warp_tiled, pipelined, skinny, bf16x6 and, in its variant "tiles", tf32. No operands are copied: where a rung needs rows
+/// warp_tiled, pipelined, thin, skinny, bf16x6 and, in its variant "tiles", tf32. No operands are copied: where a rung needs rows
 /// or columns that are aligned, those of all matrices have to be.
 ///
 /// Nothing is done, and no pointer needed, where the counts are 0.

@@ -24,7 +24,7 @@
 namespace heddle::kernels::matmul {
 namespace {
 
-template <int warps_m, int warps_n, int thread_m_, int thread_n_, int blocks_per_sm_>
+template <int warps_m, int warps_n, int thread_m_, int thread_n_>
 struct tile_config {
     static constexpr int thread_m = thread_m_;
     static constexpr int thread_n = thread_n_;
@@ -35,17 +35,17 @@ struct tile_config {
     static constexpr int n = warps_n * thread_n;
     static constexpr int k = 16;
     static constexpr int stages = 3;
-    static constexpr int blocks_per_sm = blocks_per_sm_;
+    static constexpr int blocks_per_sm = 3;
     static constexpr int gap = 4;  ///< keeps packets of neighbouring lines in different banks
     static constexpr int b_stride = n + gap;
     static constexpr int b_size = k * b_stride;
     static constexpr int c_size = std::max(m * (n + gap), n* m);
 };
 
-using tile_of_8 = tile_config<4, 1, 2, 8, 3>;
-using tile_of_16 = tile_config<4, 1, 2, 16, 3>;
-using tile_of_32 = tile_config<2, 2, 4, 16, 3>;
-using tile_of_64 = tile_config<1, 4, 4, 16, 4>;
+using tile_of_8 = tile_config<4, 1, 2, 8>;
+using tile_of_16 = tile_config<4, 1, 2, 16>;
+using tile_of_32 = tile_config<2, 2, 4, 16>;
+using tile_of_64 = tile_config<1, 4, 4, 16>;
 
 /// A's tile in shared memory: lines along k, or along m.
 template <class Tile, bool k_major>
@@ -200,19 +200,19 @@ __device__ void multiply_stage(float (&sums)[Tile::thread_m][Tile::thread_n], co
     using of_a = a_tile<Tile, a_k_major>;
 #pragma unroll 1
     for (int k = 0; k < depth; k += 4) {
-        float as[4][Tile::thread_m];
+        packet along_k[Tile::thread_m] = {};
+        if constexpr (a_k_major)
 #pragma unroll
-        for (int i = 0; i < Tile::thread_m; ++i) {
-            packet four{};
-            if constexpr (a_k_major) four = *reinterpret_cast<const packet*>(a + i * 32 * of_a::stride + k);
-#pragma unroll
-            for (int e = 0; e < 4; ++e) as[e][i] = a_k_major ? four[e] : a[(k + e) * of_a::stride + i * 32];
-        }
+            for (int i = 0; i < Tile::thread_m; ++i)
+                along_k[i] = *reinterpret_cast<const packet*>(a + i * 32 * of_a::stride + k);
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-            float bs[Tile::thread_n];
+            float as[Tile::thread_m], bs[Tile::thread_n];
+#pragma unroll
+            for (int i = 0; i < Tile::thread_m; ++i)
+                as[i] = a_k_major ? along_k[i][e] : a[(k + e) * of_a::stride + i * 32];
             load_fragment<1>(bs, b + (k + e) * Tile::b_stride, 0);
-            multiply(sums, as[e], bs);
+            multiply(sums, as, bs);
         }
     }
 }
@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         }
         ptx::cp_async_commit_group();
     };
-#pragma unroll
+#pragma unroll 1
     for (int stage = 0; stage < Tile::stages - 1; ++stage) load(stage * Tile::k, stage);
 
     // compute
