@@ -81,7 +81,7 @@ __device__ void store_four(const product<float, float, Activation>& p, std::int6
             if (col + e < p.c.cols) element(p.c, row, col + e) = result[e];
 }
 
-/// A thread's fragment. A quarter of its packets of C is read before the first of them is stored, as a load does not pass a store.
+/// A thread's fragment. A quarter of C is read before any of it is stored, as a load does not pass a store.
 template <class Activation, int rows, int cols, class RowOf, class ColOf>
 __device__ void store_fragment(const product<float, float, Activation>& p, const float (&sums)[rows][cols],
                                RowOf row_of, ColOf col_of, bool as_packets) {
