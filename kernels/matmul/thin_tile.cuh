@@ -79,8 +79,7 @@ struct tile_copies {
     }
 };
 
-/// alpha times the sums, plus beta times C, become what the epilogue makes of them: four elements, so many rows and columns apart.
-/// It is a call, as it is long.
+/// What the epilogue makes of four elements, so many rows and columns apart. It is a call, as it is long.
 __device__ __noinline__ inline packet finished(const epilogue<float>& e, packet values, std::int64_t row,
                                                std::int64_t col, int down, int across, int count) {
     float x[4] = {values[0], values[1], values[2], values[3]};

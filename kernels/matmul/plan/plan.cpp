@@ -116,8 +116,8 @@ plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
                       std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
 }
 
-/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies along
-/// k, it has 8 columns, and goes 1024 along k at once, which takes as long as eight lines of 32.
+/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies
+/// along k, it has 8 columns, and goes 1024 along k at once, which takes as long as eight lines of 32.
 plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
     constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2, columns_along_k = 8, along_k = 1024;
     const bool is_turned = p.c.rows > p.c.cols;
