@@ -28,6 +28,7 @@ enum class matmul_algorithm {
     pipelined,
     tma_pipelined,
     split_k,
+    thin,
     tf32x3,
     bf16x6,
     fp16x3,
@@ -221,8 +222,8 @@ void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std
             matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});
 
 /// The same with an epilogue, which is applied before C is stored. These rungs have it for 16 bits: `naive`, `wmma`, `mma_sync`,
-/// `skinny`, `fused` and `vector`; and these for float: `naive`, `warp_tiled`, `pipelined`, `split_k`, `skinny`, `bf16x6`, `fp16x3`,
-/// `tf32` and `vector`.
+/// `skinny`, `fused` and `vector`; and these for float: `naive`, `warp_tiled`, `pipelined`, `split_k`, `thin`, `skinny`, `bf16x6`,
+/// `fp16x3`, `tf32` and `vector`.
 /// A residual may be C itself; otherwise residual and biases do not overlap C.
 ///
 /// @throws as above, and where a bias is not as long as its side of C, or the residual is not of C's shape

@@ -49,21 +49,59 @@ __device__ void multiply(float (&sums)[rows][cols], const float (&a)[rows], cons
         }
 }
 
-/// C of four neighbours of a row. as_packet: C's rows begin at multiples of 16 bytes.
+/// What four neighbours of a row of C add to it. as_packet: C's rows begin at multiples of 16 bytes.
 template <class Activation>
-__device__ void store_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
-                           const packet& sums, bool as_packet) {
-    if (as_packet && row < p.c.rows && col + 4 <= p.c.cols) {
-        auto& target = reinterpret_cast<packet&>(element(p.c, row, col));
-        packet result{};
-        if (p.beta != 0.0f) result = target;
+__device__ packet read_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
+                            bool as_packet) {
+    packet result{};
+    if (p.beta == 0.0f || row >= p.c.rows) return result;
+    if (as_packet && col + 4 <= p.c.cols)
+        result = reinterpret_cast<const packet&>(element(p.c, row, col));
+    else
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-            result[e] = p.beta == 0.0f ? p.alpha * sums[e] : p.alpha * sums[e] + p.beta * result[e];
-        target = result;
-    } else {
+            if (col + e < p.c.cols) result[e] = element(p.c, row, col + e);
+    return result;
+}
+
+/// C of four neighbours of a row, of which `old` was read.
+template <class Activation>
+__device__ void store_four(const product<float, float, Activation>& p, std::int64_t row, std::int64_t col,
+                           const packet& sums, const packet& old, bool as_packet) {
+    if (row >= p.c.rows) return;
+    packet result;
 #pragma unroll
-        for (int e = 0; e < 4; ++e) store(p, row, col + e, sums[e]);
+    for (int e = 0; e < 4; ++e)
+        result[e] = p.beta == 0.0f ? p.alpha * sums[e] : p.alpha * sums[e] + p.beta * old[e];
+    if (as_packet && col + 4 <= p.c.cols)
+        reinterpret_cast<packet&>(element(p.c, row, col)) = result;
+    else
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            if (col + e < p.c.cols) element(p.c, row, col + e) = result[e];
+}
+
+/// A thread's fragment. A quarter of C is read before any of it is stored, as a load does not pass a store.
+template <class Activation, int rows, int cols, class RowOf, class ColOf>
+__device__ void store_fragment(const product<float, float, Activation>& p, const float (&sums)[rows][cols],
+                               RowOf row_of, ColOf col_of, bool as_packets) {
+    constexpr int together = rows < 4 ? rows : rows / 4, packets = cols / 4;
+#pragma unroll
+    for (int first = 0; first < rows; first += together) {
+        packet old[together][packets];
+#pragma unroll
+        for (int i = 0; i < together; ++i)
+#pragma unroll
+            for (int j = 0; j < packets; ++j)
+                old[i][j] = read_four(p, row_of(first + i), col_of(4 * j), as_packets);
+#pragma unroll
+        for (int i = 0; i < together; ++i)
+#pragma unroll
+            for (int j = 0; j < packets; ++j) {
+                const float* const four = &sums[first + i][4 * j];
+                store_four(p, row_of(first + i), col_of(4 * j), {four[0], four[1], four[2], four[3]},
+                           old[i][j], as_packets);
+            }
     }
 }
 

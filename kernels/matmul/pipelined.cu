@@ -210,22 +210,20 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         return warp_row + position<Tile::lanes_m>(lane_m, slice * Tile::kept_m + i);
     };
     const auto across_of = [&](int j) { return warp_col + position<Tile::lanes_n>(lane_n, j); };
-    if (!part.is_part && !p.epilogue.is_identity)
-        return finish_fragment(
-            p, kept, [&](int i) { return row + down_of(i); }, [&](int j) { return col + across_of(j); });
+    if (!part.is_part) {
+        const auto row_of = [&](int i) { return row + down_of(i); };
+        const auto col_of = [&](int j) { return col + across_of(j); };
+        return p.epilogue.is_identity ? store_fragment(p, kept, row_of, col_of, vector_store)
+                                      : finish_fragment(p, kept, row_of, col_of);
+    }
+    const std::int64_t index = std::int64_t{blockIdx.z} * tiles.all_parts() + part.index;
+    float* const left = tiles.sums + index * (Tile::m * Tile::n);
 #pragma unroll
     for (int i = 0; i < Tile::kept_m; ++i)
 #pragma unroll
-        for (int j = 0; j < Tile::thread_n; j += 4) {
-            const packet four = {kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]};
-            if (part.is_part) {
-                const std::int64_t index = std::int64_t{blockIdx.z} * tiles.all_parts() + part.index;
-                float* const left = tiles.sums + index * (Tile::m * Tile::n);
-                *reinterpret_cast<packet*>(left + down_of(i) * Tile::n + across_of(j)) = swapped(four);
-            } else {
-                store_four(p, row + down_of(i), col + across_of(j), four, vector_store);
-            }
-        }
+        for (int j = 0; j < Tile::thread_n; j += 4)
+            *reinterpret_cast<packet*>(left + down_of(i) * Tile::n + across_of(j)) =
+                swapped({kept[i][j], kept[i][j + 1], kept[i][j + 2], kept[i][j + 3]});
 }
 
 /// What a block takes for the stages, or after them for the slices' sums.

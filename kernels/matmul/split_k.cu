@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t row = at.row * tile_m + within * 4 / tile_n;
     const std::int64_t col = at.col * tile_n + within * 4 % tile_n;
     if (p.epilogue.is_identity)
-        store_four(p, row, col, swapped(sum), stores_packets);
+        store_four(p, row, col, swapped(sum), read_four(p, row, col, stores_packets), stores_packets);
     else
         finish_four(p, row, col, {sum[1], sum[0], sum[3], sum[2]});
 }

@@ -198,24 +198,20 @@ __device__ void consume(const arguments& p, bool stores_packets, shared_storage&
     }
 
     // store
-    const auto for_each_packet = [&](auto function) {
+    const auto down_of = [&](int i) { return warp_row + position<tile::lanes_m>(lane_m, i); };
+    const auto across_of = [&](int j) { return warp_col + position<tile::lanes_n>(lane_n, j); };
+    if (left == nullptr)
+        return store_fragment(
+            p, sums, [&](int i) { return row + down_of(i); }, [&](int j) { return col + across_of(j); },
+            stores_packets);
+        // That sums may go out `swapped` also decides which registers they get all the while: those of even columns odd ones, the
+        // opposite of B's. Without it the registers of many FFMAs conflict (docs/notebook/matmul.md).
 #pragma unroll
-        for (int i = 0; i < tile::thread_m; ++i)
+    for (int i = 0; i < tile::thread_m; ++i)
 #pragma unroll
-            for (int j = 0; j < tile::thread_n; j += 4)
-                function(warp_row + position<tile::lanes_m>(lane_m, i),
-                         warp_col + position<tile::lanes_n>(lane_n, j),
-                         packet{sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
-    };
-    // That sums may go out `swapped` also decides which registers they get all the while: those of even columns odd ones, the
-    // opposite of B's. Without it the registers of many FFMAs conflict (docs/notebook/matmul.md).
-    if (left != nullptr)
-        for_each_packet([&](int r, int c, const packet& four) {
-            *reinterpret_cast<packet*>(left + r * tile::n + c) = swapped(four);
-        });
-    else
-        for_each_packet(
-            [&](int r, int c, const packet& four) { store_four(p, row + r, col + c, four, stores_packets); });
+        for (int j = 0; j < tile::thread_n; j += 4)
+            *reinterpret_cast<packet*>(left + down_of(i) * tile::n + across_of(j)) =
+                swapped({sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
 }
 
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)

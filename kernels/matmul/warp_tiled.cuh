@@ -135,12 +135,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const auto row_of = [&](int i) { return row + warp_row + position<tile::lanes_m>(lane_m, i); };
     const auto col_of = [&](int j) { return col + warp_col + position<tile::lanes_n>(lane_n, j); };
     if (!p.epilogue.is_identity) return finish_fragment(p, sums, row_of, col_of);
-#pragma unroll
-    for (int i = 0; i < tile::thread_m; ++i)
-#pragma unroll
-        for (int j = 0; j < tile::thread_n; j += 4)
-            store_four(p, row_of(i), col_of(j), {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]},
-                       stores_packets);
+    store_fragment(p, sums, row_of, col_of, stores_packets);
 }
 
 inline bool is_k_major(const matrix_view<const float>& view) {

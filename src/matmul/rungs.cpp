@@ -99,6 +99,7 @@ constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
      on_hopper<launch_tma_pipelined>},
     {split_k, "split_k", needs<ampere, room_for_the_tile, unit_strides>, shares_tiles, plan_split_k,
      launch_split_k},
+    {thin, "thin", needs<ampere, unit_strides>, always, plan_thin, launch_thin},
     {tf32x3, "tf32x3", needs<ampere, no_batch, no_epilogue, unit_strides>, is_normwise, plan_tf32x3,
      launch_tf32x3},
     {skinny, "skinny", needs<rows_in_shared_memory, short_side>, always, plan_skinny_float,
@@ -206,12 +207,14 @@ std::span<const matmul_tile> matmul_tiles(matmul_algorithm algorithm) {
     };
     static constexpr auto of_pipelined = shapes_of(pipelined_tiles);
     static constexpr auto of_mma_sync = shapes_of(mma_sync_tiles);
+    static constexpr auto of_thin = shapes_of(thin_tiles);
     if (algorithm == persistent || algorithm == stream_k) return persistent_tiles;
     if (algorithm == cluster_multicast) return multicast_tiles;
     if (algorithm == fused) return fused_tiles;
     if (algorithm == tf32) return tf32_tiles;
     if (algorithm == pipelined || algorithm == split_k) return of_pipelined;
     if (algorithm == mma_sync) return of_mma_sync;
+    if (algorithm == thin) return of_thin;
     return {};
 }
 

@@ -139,6 +139,22 @@ TEST(matmul_select, reads_what_is_a_line_as_a_vector) {
                     }
 }
 
+TEST(matmul_select, takes_narrow_tiles_where_memory_is_the_limit) {
+    for (product problem : {strict(65536, 32, 512), strict(100000, 32, 32), strict(524288, 8, 32),
+                            strict(40, 4933120, 40), strict(65536, 3776, 16), strict(1000000, 64, 64)}) {
+        SCOPED_TRACE(std::to_string(problem.m) + " x " + std::to_string(problem.n));
+        EXPECT_EQ(select(problem, hopper), thin);
+        EXPECT_EQ(select(problem, ampere), thin);
+        problem.place = place::along_k;
+        problem.has_workspace = true;
+        EXPECT_EQ(select(problem, hopper), thin);
+        problem.place = place::apart;
+        EXPECT_NE(select(problem, hopper), thin);
+    }
+    for (const std::int64_t size : {128, 512, 2048, 8192})
+        EXPECT_NE(select(strict(size, size, size), hopper), thin) << size;
+}
+
 TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (const std::int64_t size : {1000, 2048, 4096, 16384})

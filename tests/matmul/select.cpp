@@ -108,7 +108,7 @@ TEST(matmul_select, answers_every_rung_that_it_may_for_some_problem) {
         const product problem = problems.next();
         for (const device_traits& device : devices) chosen.insert(select(problem, device));
     }
-    for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, wmma, mma_sync})
+    for (const matmul_algorithm each : {naive, warp_tiled, pipelined, split_k, thin, wmma, mma_sync})
         EXPECT_TRUE(chosen.contains(each)) << to_string(each);
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
     for (const matmul_algorithm each :
@@ -243,7 +243,7 @@ TEST(matmul_why_not, lets_the_other_rungs_run) {
     EXPECT_EQ(refused({16, 16, 16}), rungs{vector});
     EXPECT_EQ(refused({65, 65, 65, element_type::f32, precision::fp32, place::odd}), (rungs{skinny, vector}));
     EXPECT_EQ(refused({16, 16, 16, element_type::f32, precision::fp32, place::apart}),
-              (rungs{pipelined, tma_pipelined, split_k, tf32x3, tf32, vector}));
+              (rungs{pipelined, tma_pipelined, split_k, thin, tf32x3, tf32, vector}));
 
     const product halves{16, 16, 16, element_type::f16};
     EXPECT_EQ(refused({16, 1, 16, element_type::f16}), rungs{});

@@ -1,5 +1,9 @@
 #include "tests/matmul/rungs.hpp"
+#include "tests/support/random.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -51,6 +55,44 @@ TEST_F(matmul_device, shares_tiles_along_k_in_every_transposition) {
     check_every_transposition({64, 63, 4099}, 1, 0.5f, split_k);
     check_every_transposition({132, 260, 1028}, -1.5f, 0, split_k);
     check_every_transposition({2112, 2177, 259}, 1, 1, split_k);
+}
+
+/// Every n and k up to the widest tile's and some more, however A, B and C lie and wherever they begin.
+TEST_F(matmul_device, takes_thin_products_at_every_address) {
+    test::drawing draw;
+    constexpr std::array<std::int64_t, 9> sides = {1, 31, 127, 128, 129, 255, 256, 257, 600};
+    constexpr std::int64_t most = 70, prime = 71;
+    for (std::int64_t i = 1; i <= most; ++i) {
+        const std::int64_t side = sides[static_cast<std::size_t>(i) % sides.size()], k = i * 3 % prime;
+        for (const shape& s : {shape{side, i, k}, {i, side, k}}) {
+            const operands<float> given(s);
+            const reference product = given.expected(), sum = given.expected(-1.5f, 0.5f);
+            for (int bits = 0; bits < 8; ++bits) {
+                const auto any = [&](std::int64_t rows, std::int64_t cols, bool is_transposed) {
+                    return draw(0, 1) == 0 ? test::in_packets(rows, cols, is_transposed, 4)
+                                           : test::layout{is_transposed, draw(0, 1) * draw(1, 9), draw(0, 4)};
+                };
+                operands<float> p(given, {any(s.m, s.k, (bits & 1) != 0), any(s.k, s.n, (bits & 2) != 0),
+                                          any(s.m, s.n, (bits & 4) != 0)});
+                matmul_options options{.algorithm = thin, .tile = static_cast<int>(draw(0, 3))};
+                const bool adds = draw(0, 1) == 0;
+                if (adds) options.alpha = -1.5f, options.beta = 0.5f;
+                SCOPED_TRACE(text(s) + ", transposed A, B, C: " + std::to_string(bits) + ", tile " +
+                             std::to_string(options.tile));
+                p.multiply(*stream_, options);
+                ASSERT_NO_FATAL_FAILURE(
+                    expect_close(s, p.c.download(), adds ? sum : product, test::fma_bound));
+                p.expect_intact();
+                if (HasFailure()) return;
+            }
+        }
+    }
+}
+// More k than there are stages, and tiles in several rows and columns.
+TEST_F(matmul_device, takes_every_transposition_of_thin_products) {
+    for (const shape& s : {shape{1031, 33, 517}, {1032, 32, 520}, {48, 3000, 131}, {700, 840, 16}})
+        check_every_transposition(s, -1.5f, 0.75f, thin);
+    check_every_transposition({5000, 8, 36}, 1, 0, thin);
 }
 
 // A step is 32 along k.

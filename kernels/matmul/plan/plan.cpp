@@ -32,6 +32,23 @@ plan plan_pipelined(const matmul_problem& p, const device_traits& device, bool m
     });
 }
 
+/// Blocks load and store while others multiply: the slowest of the products, the memory and L2 says how long that takes.
+plan plan_side_by_side(const planning& x, const block_tile& tile, const block_cost& cost) {
+    const matmul_problem& p = x.problem;
+    plan result = x.blocks(tile, cost, false);
+    const auto bytes = [&](std::int64_t elements, std::int64_t element_bytes) {
+        return static_cast<double>(p.batches * elements) * static_cast<double>(element_bytes);
+    };
+    const double through_l2 =
+        bytes(result.whole * (tile.m + tile.n), p.a.element_bytes) * static_cast<double>(x.k) +
+        bytes(x.m * x.n, p.c.element_bytes);
+    result.us = std::max(
+        {result.us - x.store_us,
+         x.costs.ffma_around_us + cost.around_us + (x.read_us + x.store_us) / x.costs.blocks_of_memory_rate,
+         x.costs.ffma_around_us + through_l2 / x.costs.l2_bytes_per_us});
+    return result;
+}
+
 /// The narrowest tile that n columns fit, from `first` on, or the widest.
 template <class Tiles>
 std::size_t tile_for(const Tiles& tiles, std::size_t first, std::int64_t n) {
@@ -80,44 +97,48 @@ plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
     return x.after(copies_of(p), x.blocks(tma_pipelined_tile, x.costs.tma_pipelined, p.has_workspace));
 }
 
-/// A multiprocessor takes two tiles at a time.
-plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
-    const planning x(p, device);
-    const std::int64_t all = divide_up(x.m, tf32x3_m) * divide_up(x.n, tf32x3_n);
-    const auto tiles = static_cast<double>(divide_up(all, device.sm_count));
-    const double step_us = lies_in_boxes(p) ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
-    return {.us = x.costs.ffma_around_us + tiles * x.costs.tf32x3_tile_us +
-                  static_cast<double>(divide_up(x.k, tf32x3_k)) *
-                      std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
+plan plan_thin(const matmul_problem& p, const device_traits& device) {
+    const bool is_turned = p.c.rows < p.c.cols;
+    const planning x(p, device, is_turned);
+    plan result = x.cheapest(thin_tiles, x.costs.thin, [&](const auto& tile, const auto& cost) {
+        return plan_side_by_side(x, tile, cost);
+    });
+    result.is_turned = is_turned;
+    return result;
 }
 
-/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once.
+/// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies
+/// along k, it has 8 columns, and goes 1024 along k at once, which takes as long as eight lines of 32.
 plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
-    constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2;
+    constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2, columns_along_k = 8, along_k = 1024;
     const bool is_turned = p.c.rows > p.c.cols;
     const planning x(p, device, is_turned);
+    const bool is_along_k = (is_turned ? p.a.col_stride : p.b.row_stride) == 1;
     const std::size_t tile = x.m == 1 ? 0 : x.m <= 4 ? 1 : 2;
     const auto blocks = [&](std::int64_t rows) { return divide_up(x.n, line) * divide_up(x.m, rows); };
     const auto parts = [&](std::int64_t rows) {
         return 2 * p.batches * blocks(rows) <= device.sm_count ? lines_of_short : std::int64_t{1};
     };
     const std::int64_t modelled = skinny_float_rows.back();
-    const auto rounds =
-        static_cast<double>(divide_up(p.batches * blocks(modelled) * parts(modelled), device.sm_count));
-    const auto lines = static_cast<double>(divide_up(x.k, line * parts(modelled)));
+    const std::int64_t all = is_along_k ? divide_up(x.n, columns_along_k) * divide_up(x.m, modelled)
+                                        : blocks(modelled) * parts(modelled);
+    const std::int64_t of_block = is_along_k
+                                      ? divide_up(x.k, along_k) * (along_k * columns_along_k / line / line)
+                                      : divide_up(x.k, line * parts(modelled));
+    const auto rounds = static_cast<double>(divide_up(p.batches * all, device.sm_count));
+    const auto lines = static_cast<double>(of_block);
     const auto rows = static_cast<double>(std::min(modelled, x.m));
-    // Blocks of further products begin anew; those of one row are small and overlap.
-    const double begin_anew = x.m == 1 ? 0 : 1 - 1 / static_cast<double>(p.batches);
-    return {
-        .is_turned = is_turned,
-        .tile = tile,
-        .parts = static_cast<int>(parts(skinny_float_rows[tile])),
-        .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
-        .us =
-            x.costs.skinny_float_around_us +
-            std::max(x.read_us,
-                     rounds * (begin_anew * (x.costs.skinny_float_around_us - x.costs.ffma_around_us) +
-                               lines * (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us)))};
+    // A multiprocessor has one block at a time, and each begins anew; those of one row are small and overlap.
+    const double begin_anew = x.m == 1 ? 0 : rounds - 1;
+    return {.is_turned = is_turned,
+            .tile = tile,
+            .parts = static_cast<int>(parts(skinny_float_rows[tile])),
+            .kept = static_cast<std::int64_t>(device.l2_bytes / sizeof(float)) / l2_share / (p.batches * x.n),
+            .us = x.costs.skinny_float_around_us +
+                  std::max(x.read_us,
+                           begin_anew * (x.costs.skinny_float_around_us - x.costs.ffma_around_us) +
+                               rounds * lines *
+                                   (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us))};
 }
 
 plan plan_bf16x6_boxes(const matmul_problem& p, const device_traits& device) {
@@ -197,8 +218,12 @@ plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device) {
 
 plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device);
-    return x.cheapest(mma_sync_tiles, x.costs.mma_sync,
-                      [&](const auto& tile, const auto& cost) { return x.blocks(tile, cost, false); });
+    return x.cheapest(mma_sync_tiles, x.costs.mma_sync, [&](const auto& tile, const auto& cost) {
+        plan result = plan_side_by_side(x, tile, cost);
+        if (tile.m + tile.n > mma_sync_elements && !lies_in_boxes(p))
+            result.us = std::numeric_limits<double>::infinity();
+        return result;
+    });
 }
 
 plan plan_persistent(const matmul_problem& p, const device_traits& device) {

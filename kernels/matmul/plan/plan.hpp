@@ -91,6 +91,7 @@ plan plan_vector(const matmul_problem& problem, const device_traits& device);
 plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
 plan plan_pipelined(const matmul_problem& problem, const device_traits& device);
 plan plan_tma_pipelined(const matmul_problem& problem, const device_traits& device);
+plan plan_thin(const matmul_problem& problem, const device_traits& device);
 plan plan_split_k(const matmul_problem& problem, const device_traits& device);
 plan plan_tf32x3(const matmul_problem& problem, const device_traits& device);
 plan plan_skinny_float(const matmul_problem& problem, const device_traits& device);

@@ -86,14 +86,18 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
       n(is_turned ? of.c.rows : of.c.cols),
       k(of.a.cols),
       read_us(static_cast<double>(of.batches) * static_cast<double>(k) *
-              static_cast<double>((m + n) * of.a.element_bytes) / costs.memory_bytes_per_us) {}
+              static_cast<double>((m + n) * of.a.element_bytes) / costs.memory_bytes_per_us),
+      store_us(std::max(0.0, static_cast<double>(of.batches) * static_cast<double>(m) *
+                                     static_cast<double>(n * of.c.element_bytes) -
+                                 static_cast<double>(on.l2_bytes)) /
+               costs.memory_bytes_per_us) {}
 
 plan planning::whole(const matmul_tile& tile, const tile_cost& cost) const {
     plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.blocks);
     // Few multiprocessors do not reach the memory's rate.
     const double busy = static_cast<double>(result.workers) * tile.blocks / device.sm_count;
     const double slower = std::max(1.0, costs.busy_at_memory_rate / busy);
-    result.us = std::max(result.us, cost.around_us + read_us * slower);
+    result.us = std::max(result.us, cost.around_us + (read_us + store_us) * slower);
     return result;
 }
 
@@ -136,13 +140,16 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
         const std::int64_t last = blocks % at_once, full = blocks / at_once;
         const double full_us = static_cast<double>(full) * (cost.around_us + along * cost.k_us);
         if (last == 0) return full_us;
-        return full_us + cost.around_us + along * (last <= device.sm_count ? cost.alone_k_us : cost.k_us);
+        // A multiprocessor has so many of them.
+        const auto beside = static_cast<double>(divide_up(last, device.sm_count));
+        return full_us + cost.around_us +
+               along * std::max(cost.alone_k_us, beside / tile.blocks_per_sm * cost.k_us);
     };
     plan result;
     result.down = divide_up(m, tile.m);
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
-    result.us = costs.ffma_around_us + rounds_us(problem.batches * result.whole, depth);
+    result.us = costs.ffma_around_us + store_us + rounds_us(problem.batches * result.whole, depth);
     // A batch that fills less than a round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
     const std::int64_t all_rest = problem.batches * rest;
@@ -153,7 +160,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     sharing.parts = static_cast<int>(std::min(at_once / all_rest, k / costs.min_part_k));
     if (sharing.parts < 2) return result;
     sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
-    sharing.us = costs.ffma_around_us + rounds_us(sharing.whole, depth) +
+    sharing.us = costs.ffma_around_us + store_us + rounds_us(sharing.whole, depth) +
                  rounds_us(all_rest * sharing.parts, depth / sharing.parts) + costs.add_up_around_us +
                  static_cast<double>(sharing.sums_bytes) / costs.added_up_bytes_per_us;
     // Sums are added up by as many threads as the device takes at once.
@@ -181,7 +188,7 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
     const double busy_us = static_cast<double>(divide_up(tiles * shares, device.sm_count)) *
                            static_cast<double>(divide_up(result.steps, shares)) * step_us;
-    result.us = costs.skinny_around_us + std::max(busy_us, read_us) +
+    result.us = costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
                 (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
                 (result.clusters > 1 ? costs.skinny_ticket_us : 0);
     return result;

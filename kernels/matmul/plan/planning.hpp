@@ -32,7 +32,8 @@ struct planning {
     const device_traits& device;
     const tuning& costs;
     std::int64_t m, n, k;
-    double read_us;  ///< A and B of all the batch once, at the rate of the memory
+    double read_us;   ///< A and B of all the batch once, at the rate of the memory
+    double store_us;  ///< and what L2 does not hold of C
 
     /// Or of the product turned, C^T = B^T A^T.
     planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);

@@ -42,6 +42,9 @@ struct block_tile : matmul_tile {
 inline constexpr std::array pipelined_tiles = {
     block_tile{{128, 128}, 2, 66 << 10}, block_tile{{64, 128}, 1, 128 << 10},
     block_tile{{32, 64}, 1, 64 << 10}, block_tile{{64, 64}, 4, 51 << 10}};
+/// Where C's shorter side, or k, is short; of C^T where C is low. Three stages of the largest take the shared memory.
+inline constexpr std::array thin_tiles = {block_tile{{128, 64}, 3}, block_tile{{256, 32}, 3},
+                                          block_tile{{256, 16}, 3}, block_tile{{256, 8}, 3}};
 inline constexpr int max_adders = 32;  ///< threads that add up a place of split_k's parts
 inline constexpr block_tile tma_pipelined_tile{{128, 128}, 2};
 inline constexpr block_tile warp_tiled_tile{{128, 128}, 2};

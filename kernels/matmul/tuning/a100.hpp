@@ -16,6 +16,7 @@ inline constexpr tuning a100 = [] {
     };
     for (block_cost& cost : card.pipelined) slow_down(cost);
     slow_down(card.warp_tiled);
+    for (block_cost& cost : card.thin) slow_down(cost);
     card.tf32x3_step_us *= tensor_cores;
     card.tf32x3_step_by_element_us *= tensor_cores;
     card.tf32x3_alone_us *= tensor_cores;

@@ -24,6 +24,7 @@ struct block_cost {
 /// Members are in the order of the tiles in plan/tiles.hpp.
 struct tuning {
     double memory_bytes_per_us;
+    double l2_bytes_per_us;
     double busy_at_memory_rate;  ///< the share of multiprocessors that reaches that
     double copied_bytes_per_us;  ///< read and written by a copy of an operand
     double copy_around_us;
@@ -33,7 +34,7 @@ struct tuning {
     double combined_bytes_per_us;
     double combine_around_us;
 
-    std::array<block_cost, 2> mma_sync;
+    std::array<block_cost, 4> mma_sync;
     std::array<tile_cost, 4> persistent;
     std::array<tile_cost, 4> multicast;
     std::array<tile_cost, 3> fused;
@@ -57,8 +58,10 @@ struct tuning {
     double added_up_bytes_per_us;
     int min_part_k;  ///< of a part of a tile: less does not pay
     std::array<block_cost, 4> pipelined;
+    std::array<block_cost, 4> thin;
     block_cost tma_pipelined;
     block_cost warp_tiled;
+    double blocks_of_memory_rate;      ///< what thin and mma_sync reach
     double tf32x3_tile_us;             ///< beside its steps
     double tf32x3_step_us;             ///< of two tiles side by side, each
     double tf32x3_step_by_element_us;  ///< where copies of 16 bytes cannot be used

@@ -1,0 +1,202 @@
+// thin: C with a short side, or a short k: A is read once and C is written once, at the memory's rate.
+//
+//   a block:    256 rows of 8, 16 or 32 columns of C, or 128 of 64;  16 of k at a time, three stages
+//   a thread:   2 or 4 rows, 32 apart, of 8 or 16 columns; warps side by side share rows
+//   A's tile    lies as A does: along k, read four at a time, or along m;  B's: read by all lanes at once
+//   C's tile    passes through shared memory, and is stored in packets or in whole lines, however C lies
+//
+// Tiles of pipelined are at least 64 wide, and skinny is made for few rows that all blocks share. Here a block has little to
+// begin and to end, and several of them on a multiprocessor hide one another's loads and stores. Where C counts, its tile is
+// fetched into L2 before the products. Needs a unit stride along one dimension of A and of B. What limits it: the memory; from
+// 32 columns on FFMA comes close.
+
+#include "kernels/device/launch.hpp"
+#include "kernels/matmul/thin_tile.cuh"
+#include "kernels/matmul/tile_loader.cuh"
+#include "kernels/matmul/tile_split.cuh"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+namespace heddle::kernels::matmul {
+namespace {
+
+using tile_of_8 = thin_tile<4, 1, 2, 8>;
+using tile_of_16 = thin_tile<4, 1, 2, 16>;
+using tile_of_32 = thin_tile<2, 2, 4, 16>;
+using tile_of_64 = thin_tile<1, 4, 4, 16>;
+
+/// Adds `depth` products, a multiple of four, to a thread's sums.
+template <class Tile, bool a_k_major>
+__device__ void multiply_stage(float (&sums)[Tile::thread_m][Tile::thread_n], const float* a, const float* b,
+                               int depth) {
+    using of_a = a_tile<Tile, a_k_major>;
+#pragma unroll 1
+    for (int k = 0; k < depth; k += 4) {
+        packet along_k[Tile::thread_m] = {};
+        if constexpr (a_k_major)
+#pragma unroll
+            for (int i = 0; i < Tile::thread_m; ++i)
+                along_k[i] = *reinterpret_cast<const packet*>(a + i * 32 * of_a::stride + k);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            float as[Tile::thread_m], bs[Tile::thread_n];
+#pragma unroll
+            for (int i = 0; i < Tile::thread_m; ++i)
+                as[i] = a_k_major ? along_k[i][e] : a[(k + e) * of_a::stride + i * 32];
+            load_fragment<1>(bs, b + (k + e) * Tile::b_stride, 0);
+            multiply(sums, as, bs);
+        }
+    }
+}
+
+/// A is m x k, B is n x k.
+template <class Tile, bool a_k_major, int width>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
+    thin(const __grid_constant__ arguments p, bool b_k_major, bool along_n, bool in_packets) {
+    using of_a = a_tile<Tile, a_k_major>;
+    constexpr int stage_size = of_a::size + Tile::b_size;
+    extern __shared__ float4 storage[];
+    float* const shared = reinterpret_cast<float*>(storage);
+
+    // locate
+    const tile_position position = grouped<Tile>(p);
+    const std::int64_t row = position.row * Tile::m, col = position.col * Tile::n, depth = p.a.cols;
+    const float* a = p.a.data + blockIdx.z * p.batch.a + row * p.a.row_stride;
+    const float* b = p.b.data + blockIdx.z * p.batch.b + col * p.b.col_stride;
+    matrix_view<float> c = p.c;
+    c.data += blockIdx.z * p.batch.c;
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int warp_row = warp / Tile::warps_across * Tile::warp_m;
+    const int warp_col = warp % Tile::warps_across * Tile::thread_n;
+    if (p.beta != 0)
+        along_n ? prefetch_tile<Tile, true>(c, row, col) : prefetch_tile<Tile, false>(c, row, col);
+
+    // load
+    using a_copies = tile_copies<of_a::lines, of_a::length, width, of_a::stride, 1, Tile::threads>;
+    using b_rows = tile_copies<Tile::k, Tile::n, 1, Tile::b_stride, 1, Tile::threads>;
+    using b_columns = tile_copies<Tile::n, Tile::k, 1, 1, Tile::b_stride, Tile::threads>;
+    const std::int64_t next_a = a_k_major ? p.a.row_stride : p.a.col_stride;
+    const std::int64_t next_b = b_k_major ? p.b.col_stride : p.b.row_stride;
+    const std::int64_t m_left = c.rows - row, n_left = c.cols - col;
+    const bool is_inside = m_left >= Tile::m && n_left >= Tile::n;
+    a += a_copies::first(next_a);
+    b += b_k_major ? b_columns::first(next_b) : b_rows::first(next_b);
+    const auto load = [&](std::int64_t first, int stage) {
+        float* const to_a = shared + stage * stage_size;
+        float* const to_b = to_a + of_a::size;
+        const std::int64_t k_left = depth - first;
+        const auto start = [&]<bool is_full>() {
+            a_copies::template start<is_full>(to_a, a, next_a, a_k_major ? m_left : k_left,
+                                              a_k_major ? k_left : m_left);
+            if (b_k_major)
+                b_columns::template start<is_full>(to_b, b, next_b, n_left, k_left);
+            else
+                b_rows::template start<is_full>(to_b, b, next_b, k_left, n_left);
+        };
+        if (is_inside && k_left >= Tile::k)
+            start.template operator()<true>();
+        else if (k_left > 0)
+            start.template operator()<false>();
+        a += Tile::k * p.a.col_stride;
+        b += Tile::k * p.b.row_stride;
+        ptx::cp_async_commit_group();
+    };
+#pragma unroll 1
+    for (int stage = 0; stage < Tile::stages - 1; ++stage) load(stage * Tile::k, stage);
+
+    // compute
+    float sums[Tile::thread_m][Tile::thread_n] = {};
+    const float* const from_a = shared + (warp_row + lane) * (a_k_major ? of_a::stride : 1);
+    const float* const from_b = shared + of_a::size + warp_col;
+    const bool has_columns = col + warp_col < c.cols;
+    int stage = 0;
+#pragma unroll 1
+    for (std::int64_t first = 0; first < depth; first += Tile::k) {
+        ptx::cp_async_wait_group<Tile::stages - 2>();
+        __syncthreads();  // this stage has arrived for all, and all have read the one before
+        load(first + (Tile::stages - 1) * Tile::k, stage == 0 ? Tile::stages - 1 : stage - 1);
+        const auto left = static_cast<int>(min(std::int64_t{Tile::k}, depth - first));
+        if (has_columns)
+            multiply_stage<Tile, a_k_major>(sums, from_a + stage * stage_size, from_b + stage * stage_size,
+                                            left);
+        stage = stage + 1 == Tile::stages ? 0 : stage + 1;
+    }
+
+    // store
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < Tile::thread_m; ++i)
+#pragma unroll
+        for (int j = 0; j < Tile::thread_n; j += 4) {
+            const int down = warp_row + lane + 32 * i, across = warp_col + j;
+            const packet four = {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]};
+            if (along_n)
+                *reinterpret_cast<packet*>(shared + down * c_tile<Tile, true>::stride + across) =
+                    swapped(four);
+            else
+#pragma unroll
+                for (int e = 0; e < 4; ++e) shared[c_tile<Tile, false>::place(across + e, down)] = four[e];
+        }
+    __syncthreads();
+    if (along_n)
+        in_packets ? store_tile<Tile, true, true>(p, c, row, col, shared)
+                   : store_tile<Tile, true, false>(p, c, row, col, shared);
+    else
+        in_packets ? store_tile<Tile, false, true>(p, c, row, col, shared)
+                   : store_tile<Tile, false, false>(p, c, row, col, shared);
+}
+
+template <class Tile, bool a_k_major, int width>
+void launch(const arguments& all, cudaStream_t stream) {
+    constexpr int stage = a_tile<Tile, a_k_major>::size + Tile::b_size;
+    constexpr auto bytes = [](std::int64_t stages) {
+        return static_cast<std::size_t>(std::max(stages * stage, std::int64_t{Tile::c_size})) * sizeof(float);
+    };
+    const bool b_k_major = all.b.cols > 1 && all.b.col_stride != 1;
+    const bool along_n = all.c.col_stride <= all.c.row_stride;
+    const matrix_view<float> c = along_n ? all.c : transposed(all.c);
+    const bool in_packets = c.col_stride == 1 && is_vector_aligned(c.data, c.rows, c.row_stride, all.batch.c);
+    for_each_grid(
+        all, {tile_count(all, Tile::m, Tile::n)}, [&](const launch_extents& grid, const arguments& p) {
+            kernels::launch(
+                {.blocks = grid,
+                 .threads = {Tile::threads},
+                 .shared_bytes = bytes(std::min<std::int64_t>(Tile::stages, divide_up(p.a.cols, Tile::k))),
+                 .shared_limit = bytes(Tile::stages),
+                 .stream = stream},
+                thin<Tile, a_k_major, width>, p, b_k_major, along_n, in_packets);
+        });
+}
+
+template <class Tile>
+void launch_tile(const arguments& p, cudaStream_t stream) {
+    const bool k_major = p.a.cols <= 1 || p.a.col_stride == 1;
+    const matrix_view<const float> lines = k_major ? p.a : transposed(p.a);
+    const bool is_aligned = is_vector_aligned(lines.data, lines.rows, lines.row_stride, p.batch.a);
+    if (k_major)
+        is_aligned ? launch<Tile, true, 4>(p, stream) : launch<Tile, true, 1>(p, stream);
+    else
+        is_aligned ? launch<Tile, false, 4>(p, stream) : launch<Tile, false, 1>(p, stream);
+}
+
+}  // namespace
+
+void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    std::size_t index = 0;
+    const auto launch_if_chosen = [&]<class Tile>() {
+        const block_tile& shape = thin_tiles[index];
+        if (index++ != plan.tile) return;
+        if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks_per_sm != Tile::blocks_per_sm)
+            throw std::logic_error("matmul: a kernel is not of its plan's tile");
+        launch_tile<Tile>(arguments, stream);
+    };
+    launch_if_chosen.template operator()<tile_of_64>();
+    launch_if_chosen.template operator()<tile_of_32>();
+    launch_if_chosen.template operator()<tile_of_16>();
+    launch_if_chosen.template operator()<tile_of_8>();
+}
+
+}  // namespace heddle::kernels::matmul
