@@ -89,7 +89,9 @@ plan plan_thin(const matmul_problem& p, const device_traits& device) {
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
     plan result = x.cheapest(thin_tiles, x.costs.thin, [&](const block_tile& tile, const block_cost& cost) {
-        plan of_tile = x.blocks(tile, cost, false);
+        block_cost beside = cost;  // others multiply while a block begins and ends
+        beside.k_us = std::max(cost.alone_k_us, cost.k_us - cost.around_us / static_cast<double>(x.k));
+        plan of_tile = x.blocks(tile, beside, false);
         const auto bytes = [&](std::int64_t elements) {
             return static_cast<double>(p.batches * elements) * static_cast<double>(p.c.element_bytes);
         };
