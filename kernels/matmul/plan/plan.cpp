@@ -35,7 +35,9 @@ plan plan_pipelined(const matmul_problem& p, const device_traits& device, bool m
 /// Blocks load and store while others multiply: the slowest of the products, the memory and L2 says how long that takes.
 plan plan_side_by_side(const planning& x, const block_tile& tile, const block_cost& cost) {
     const matmul_problem& p = x.problem;
-    plan result = x.blocks(tile, cost, false);
+    block_cost beside = cost;  // others multiply while a block begins and ends
+    beside.k_us = std::max(cost.alone_k_us, cost.k_us - cost.around_us / static_cast<double>(x.k));
+    plan result = x.blocks(tile, beside, false);
     const auto bytes = [&](std::int64_t elements, std::int64_t element_bytes) {
         return static_cast<double>(p.batches * elements) * static_cast<double>(element_bytes);
     };
