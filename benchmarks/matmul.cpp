@@ -158,8 +158,9 @@ void register_matmul() {
     }
     for (const shape& s : {cube(512), cube(4096)})
         for (const auto algorithm : matmul_algorithms(element_type::f32))
-            // skinny takes none of these, and tf32's, which automatic takes there, is above
-            if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::tf32) {
+            // skinny and vector take none of these, and tf32's, which automatic takes there, is above
+            if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::vector &&
+                algorithm != matmul_algorithm::tf32) {
                 heddle_row(s, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
                 for (const std::string_view variant : matmul_variants(algorithm))
                     heddle_row(s, temperature::cold, fmt::format("{}-{}", implementation(algorithm), variant),

@@ -37,6 +37,7 @@ EXPECTATIONS = [
     Expectation(r"matmul::tma_pipelined\b", ["FFMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::tf32x3<", ["HMMA.*TF32", "LDGSTS"]),
     Expectation(r"matmul::skinny_by_(rows|columns)<", ["FFMA"]),
+    Expectation(r"matmul::vector_by_(rows<|columns<true)", ["FFMA", r"LDG\.E\.128"]),
     Expectation(r"matmul::wmma<", ["HMMA"], may_have_local_memory=True),
     Expectation(r"matmul::mma_sync<", ["HMMA", "LDSM", "LDGSTS"], may_have_local_memory=True),  # its epilogue
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),

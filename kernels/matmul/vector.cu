@@ -96,13 +96,13 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
     const std::int64_t last = ::min(p.a.col_stride == 1 ? k / width : 0, first + s.share);
     const bool has_heads = phase_of(matrix_of(p)) != 0 || (p.c.rows > 1 && p.a.row_stride % width != 0);
     const line<In> x(vector_of(p), k, p.b.row_stride);
-    std::int64_t staged_first = -1;
+    bool is_staged = false;  // all that the block needs
     const auto stage = [&](std::int64_t begin, int count) {
-        if (staged_first == begin) return;
+        if (is_staged) return;
         __syncthreads();
         staged.load(x, begin, count + has_heads);
         __syncthreads();
-        staged_first = begin;
+        is_staged = last - first <= staged.packets;
     };
     if (rows > 1 && first < last) stage(first, static_cast<int>(last - first));
 
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
         };
         // The first elements outside of packets come beside these.
         float sums[rows] = {}, of_a[rows] = {}, of_x[rows] = {};
-        const std::int64_t first_other = s.part() * s.lanes + lane;
+        const int first_other = s.part() * s.lanes + lane;
 #pragma unroll
         for (int r = 0; r < rows; ++r)
             if (const line<In> a = line_of(r); first_other < a.others()) {
@@ -149,10 +149,11 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
 #pragma unroll
         for (int r = 0; r < rows; ++r) {
             const line<In> a = line_of(r);
-            const std::int64_t others = a.others(), step = s.parts * s.lanes;
+            const std::int64_t others = a.others();
+            const int step = s.parts * s.lanes;
             sums[r] = fmaf(of_a[r], of_x[r], sums[r]);
 #pragma unroll 1
-            for (std::int64_t i = first_other + step; i < others; i += step)
+            for (std::int64_t i = std::int64_t{first_other} + step; i < others; i += step)
                 sums[r] = fmaf(a[a.other(i)], x[a.other(i)], sums[r]);
             sums[r] = add_up_lanes(sums[r], ::min(s.lanes, warp));
         }

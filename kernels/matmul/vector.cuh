@@ -115,7 +115,8 @@ __device__ bool add_up_parts(const vector_split& s, float* sums, int count) {
     if (s.sums == nullptr) {
         __syncthreads();
         const float own = thread < count ? sums[thread] : 0;
-        ptx::sync_cluster<2>();  // all blocks run, and have read their own
+        ptx::cluster_arrive();  // once all have come here they run, and have read their own
+        ptx::cluster_wait();
         if (thread < count) ptx::store_cluster(sums + part * count + thread, 0, own);
         ptx::cluster_arrive();
         ptx::cluster_wait();
@@ -130,10 +131,9 @@ __device__ bool add_up_parts(const vector_split& s, float* sums, int count) {
         float* const left = s.sums + tile * s.parts * count;
         __syncthreads();
         if (thread < count) left[part * count + thread] = sums[thread];
-        __threadfence();
+        if (thread < count && count > 1) __threadfence();  // the ticket publishes what its own thread wrote
         __syncthreads();
         if (!is_last_block(s.tickets + tile, static_cast<unsigned>(s.parts - 1))) return false;
-        __threadfence();
         float sum = 0;
 #pragma unroll 4
         for (int at = thread; at < s.parts * count; at += threads) sum += __ldcg(left + at);

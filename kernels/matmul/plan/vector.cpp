@@ -39,7 +39,7 @@ class vector_planning {
         return result;
     }
 
-    /// Rows lie along k. One or more blocks go from tile to tile.
+    /// Rows lie along k. Blocks go from tile to tile, or share one.
     plan of_rows() {
         const std::int64_t packets = divide_up(k, width);
         if (packets <= warp * (vector_packets / vector_short_rows))
@@ -59,7 +59,9 @@ class vector_planning {
         // One packet less in the last round of a warp leaves room for what x has before and behind.
         if (result.lanes == vector_threads)
             share(packets, divide_up(packets, vector_threads * vector_packets - 2), 1);
-        if (result.parts == 1) result.down = std::min(result.down, divide_up(blocks_at_once, p.batches));
+        // As many tiles for each block.
+        if (result.parts == 1)
+            result.down = divide_up(result.down, divide_up(p.batches * result.down, blocks_at_once));
         return result;
     }
 
