@@ -109,6 +109,17 @@ plan plan_thin(const matmul_problem& p, const device_traits& device) {
     return result;
 }
 
+/// A multiprocessor takes two tiles at a time.
+plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
+    const planning x(p, device);
+    const std::int64_t all = divide_up(x.m, tf32x3_m) * divide_up(x.n, tf32x3_n);
+    const auto tiles = static_cast<double>(divide_up(all, device.sm_count));
+    const double step_us = lies_in_boxes(p) ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
+    return {.us = x.costs.ffma_around_us + tiles * x.costs.tf32x3_tile_us +
+                  static_cast<double>(divide_up(x.k, tf32x3_k)) *
+                      std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
+}
+
 /// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies
 /// along k, it has 8 columns, and goes 1024 along k at once, which takes as long as eight lines of 32.
 plan plan_skinny_float(const matmul_problem& p, const device_traits& device) {
