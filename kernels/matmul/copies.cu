@@ -159,7 +159,7 @@ matrix_view<const float> launch_turn(const matrix_view<const float>& in, std::by
 template <class In, class Out>
 product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
     product<In, Out> result = arguments;
-    std::byte* free = arguments.workspace + plan.workspace_bytes() - plan.copied_bytes;
+    std::byte* free = arguments.workspace.scratch + plan.scratch_bytes() - plan.copied_bytes;
     aligned_copies<In> aligned;
     for (const auto& [operand, kind] :
          {std::pair(&result.a, plan.copies.a), std::pair(&result.b, plan.copies.b)}) {

@@ -80,7 +80,7 @@ std::vector<batch_rung> batch_rungs() {
     std::vector<batch_rung> all;
     for (const element_type operands : {element_type::f32, element_type::f16}) {
         const test::product several{
-            .m = 16, .n = 16, .k = 16, .operands = operands, .has_workspace = true, .batches = 2};
+            .m = 16, .n = 16, .k = 16, .operands = operands, .has_scratch = true, .batches = 2};
         for (const matmul_algorithm rung : test::every_rung(operands)) {
             std::vector<std::string_view> variants(matmul_variants(rung).begin(),
                                                    matmul_variants(rung).end());
@@ -105,7 +105,7 @@ class batched_matmul_rung : public test::matmul_device, public testing::WithPara
         matmul_device::SetUp();
         if (!is_set_up()) return;
         const auto& [operands, algorithm, variant] = GetParam();
-        const test::product small{.m = 16, .n = 16, .k = 16, .operands = operands, .has_workspace = true};
+        const test::product small{.m = 16, .n = 16, .k = 16, .operands = operands, .has_scratch = true};
         const std::string reason = why_not(algorithm, small, traits_of(current_device()), variant);
         if (!reason.empty()) GTEST_SKIP() << reason;
     }

@@ -60,7 +60,7 @@ class rung_test : public matmul_device, public testing::WithParamInterface<matmu
     void SetUp() override {
         matmul_device::SetUp();
         if (!is_set_up()) return;
-        const product small{.m = 16, .n = 16, .k = 16, .operands = operands_, .has_workspace = true};
+        const product small{.m = 16, .n = 16, .k = 16, .operands = operands_, .has_scratch = true};
         const std::string reason = why_not(GetParam(), small, traits_of(current_device()));
         if (!reason.empty()) GTEST_SKIP() << reason;
     }

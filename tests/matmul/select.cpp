@@ -42,7 +42,7 @@ std::string text(const product& p) {
         "{} x {} x {}, type {}, precision {}, place {}, workspace {}, epilogue {}, stores operands' type {}, "
         "{} batches",
         p.m, p.n, p.k, static_cast<int>(p.operands), to_string(p.precision), static_cast<int>(p.place),
-        p.has_workspace, p.has_epilogue, p.stores_operand_type, p.batches);
+        p.has_scratch, p.has_epilogue, p.stores_operand_type, p.batches);
 }
 
 /// Problems as calls describe them: the facts agree with one another.
@@ -54,7 +54,7 @@ class problems {
         if (vast < 3) *std::array{&p.m, &p.n, &p.k}[vast] = beyond_32_bits();
         p.operands = one_of<element_type>({element_type::f32, element_type::f16, element_type::bf16});
         p.place = one_of<place>({place::along_k, place::across_k, place::odd, place::apart});
-        p.has_workspace = draw(2) > 0;
+        p.has_scratch = draw(2) > 0;
         p.batches = one_of<std::int64_t>({1, 1, 1, 0, 2, 100});
         if (p.operands != element_type::f32) {
             p.has_epilogue = draw(2) > 0;
@@ -120,7 +120,7 @@ TEST(matmul_workspace, is_asked_for_by_rungs_that_can_run_alone) {
     problems problems;
     for (int i = 0; i < draws / 10; ++i) {
         product problem = problems.next();
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         for (const device_traits& device : devices)
             for (const matmul_algorithm each : matmul_algorithms(problem.operands)) {
                 const std::int64_t bytes = matmul_workspace_bytes(problem, device, each);
@@ -137,7 +137,7 @@ TEST(matmul_select, takes_a_tile_that_some_rungs_have) {
     for (const element_type operands : {element_type::f32, element_type::f16})
         for (int tile = 0; tile < 8; ++tile) {
             matmul_problem problem = product{600, 600, 600, operands};
-            problem.has_workspace = true;
+            problem.has_scratch = true;
             problem.tile = tile;
             for (const device_traits& device : devices) {
                 EXPECT_EQ(why_not(select(problem, device), problem, device), "");
@@ -198,7 +198,7 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
               "do; and extents below 2^31");
     EXPECT_EQ(why_not(bf16x6, odd, hopper), "");
     EXPECT_NE(why_not(bf16x6, odd, hopper, "boxes"), "");
-    odd.has_workspace = true;
+    odd.has_scratch = true;
     EXPECT_EQ(why_not(bf16x6, odd, hopper, "boxes"), "");
     EXPECT_EQ(why_not(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
     product several = halves;
@@ -225,7 +225,7 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
 
 /// The rungs that cannot run a product on a Hopper device, even with a workspace.
 std::set<matmul_algorithm> refused(product p) {
-    p.has_workspace = true;
+    p.has_scratch = true;
     std::set<matmul_algorithm> rungs;
     for (const matmul_algorithm each : matmul_algorithms(p.operands))
         if (!why_not(each, p, hopper).empty()) rungs.insert(each);
