@@ -139,7 +139,10 @@ class matmul_of_drawn_problems : public test::matmul_device {
         operands<Out, In> p(s, draw.next_layouts(s, 16 / std::int64_t{sizeof(In)}));
         SCOPED_TRACE(text(s));
         matmul_options options = draw.next_options();
-        if (draw(0, 2) > 0) options.workspace = *workspace_;
+        if (const auto memory = draw(0, 3); memory < 2)
+            options.workspace = *workspace_;
+        else
+            options.scratch = memory == 2 ? scratch::pool : scratch::none;
         const test::reference expected = p.expected(options.alpha, options.beta);
         test::for_every_plan(element_type_of<In>, options, [&](const matmul_options& with) {
             if (!p.why_not(with).empty()) return;

@@ -39,7 +39,8 @@ const std::array devices = {
 
 std::string text(const product& p) {
     return fmt::format(
-        "{} x {} x {}, type {}, precision {}, place {}, workspace {}, epilogue {}, stores operands' type {}, "
+        "{} x {} x {}, type {}, precision {}, place {}, scratch memory {}, epilogue {}, stores operands' "
+        "type {}, "
         "{} batches",
         p.m, p.n, p.k, static_cast<int>(p.operands), to_string(p.precision), static_cast<int>(p.place),
         p.has_scratch, p.has_epilogue, p.stores_operand_type, p.batches);
@@ -188,14 +189,13 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
                   "matmul: persistent needs a device of compute capability 9.0, and heddle built for it");
     }
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
-    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs a workspace");
+    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs scratch memory");
     product odd = floats;
     odd.place = place::odd;
     EXPECT_EQ(why_not(tma_pipelined, odd, hopper),
               "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
-              "multiples of 16 bytes, in each matrix of a batch, or of a single product a workspace for "
-              "copies that "
-              "do; and extents below 2^31");
+              "multiples of 16 bytes, in each matrix of a batch, or of a single product scratch memory "
+              "for copies that do; and extents below 2^31");
     EXPECT_EQ(why_not(bf16x6, odd, hopper), "");
     EXPECT_NE(why_not(bf16x6, odd, hopper, "boxes"), "");
     odd.has_scratch = true;
