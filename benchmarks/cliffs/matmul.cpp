@@ -22,8 +22,7 @@ namespace {
 
 template <class Out, class In>
 void run(const product_problem<Out, In>& p, product_operands<Out, In>& o) {
-    matmul_options options = p.options();
-    options.workspace = *o.scratch;
+    const matmul_options options = p.options();
     if (p.batches > 1)
         return batched_matmul<Out, In>(o.a_batch(p), o.b_batch(p), o.c_batch(p), stream(), options);
     if (p.has_epilogue)
