@@ -212,18 +212,16 @@ class rung_table {
         bool best_pays = false;
         for (const Rung& row : rows_ | std::views::reverse) {
             if (!is_automatic && !is(row, id, variant)) continue;
-            if (!lack_of(row, of, device).empty()) continue;
+            if (!row.why_not(of, device).empty()) continue;
             const bool pays = row.pays(of, device);
             if ((is_automatic || best_pays) && !pays) continue;
-            if constexpr (has_costs) {
-                planned<Rung> candidate{&row, row.plan(of, device)};
+            if (!has_costs && best && pays == best_pays) continue;
+            planned<Rung> candidate{&row, row.plan(of, device)};
+            if (!has_scratch(of) && takes_scratch(candidate.plan)) continue;
+            if constexpr (has_costs)
                 if (best && pays == best_pays && candidate.plan.us > best->plan.us) continue;
-                best = std::move(candidate);
-            } else {
-                if (best && pays == best_pays) continue;
-                best = {&row, row.plan(of, device)};
-                if (pays) break;
-            }
+            best = std::move(candidate);
+            if (!has_costs && pays) break;
             best_pays = pays;
         }
         if (!best && is_automatic)
@@ -234,13 +232,20 @@ class rung_table {
     }
 
   private:
-    /// What the rung needs and lacks, scratch memory for its plan too. kernels/<op>/launch.hpp has scratch_bytes(), where
-    /// problems say whether there may be any.
+    // What problems say, and kernels/<op>/launch.hpp of plans, where any rung takes scratch memory.
+    static bool has_scratch([[maybe_unused]] const problem& of) {
+        if constexpr (requires { of.has_scratch; }) return of.has_scratch;
+        return true;
+    }
+    static bool takes_scratch([[maybe_unused]] const Rung::plan_type& plan) {
+        if constexpr (requires { scratch_bytes(plan); }) return scratch_bytes(plan) > 0;
+        return false;
+    }
+
     static std::string_view lack_of(const Rung& row, const problem& of, const device_traits& device) {
         const std::string_view reason = row.why_not(of, device);
-        if constexpr (requires { of.has_scratch; })
-            if (reason.empty() && !of.has_scratch && scratch_bytes(row.plan(of, device)) > 0)
-                return "needs scratch memory";
+        if (reason.empty() && !has_scratch(of) && takes_scratch(row.plan(of, device)))
+            return "needs scratch memory";
         return reason;
     }
 

@@ -225,8 +225,10 @@ std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, c
     validate_algorithm("why_not", "algorithm", algorithm, "variant", variant);
     detail::validate_problem("why_not", problem, device);
     if (!has_kernel(algorithm, problem.operands)) return why_no_kernel(algorithm, problem.operands);
+    matmul_problem asked = problem;
+    if (is_empty(problem)) asked.has_scratch = true;  // where nothing is multiplied, none is needed
     return with_table(problem.operands, [&](const auto& table) {
-        return table.why_not("matmul", algorithm, problem, device, variant);
+        return table.why_not("matmul", algorithm, asked, device, variant);
     });
 }
 
