@@ -14,7 +14,7 @@ namespace heddle {
 /// Where an operation without a workspace takes scratch memory that makes it faster.
 ///
 /// pool: from heddle's pool of the stream's device (memory_pool::scratch_of), stream-ordered: nothing is synchronised. Where the
-/// pool gets no more memory, the call goes on without, if a rung can.
+/// pool gets no more memory, the call goes on as with none, if a rung can: its bits are those of such a call then.
 /// none: it takes none. A call that needs some then throws unsupported.
 ///
 /// Where the stream is being captured, the memory belongs to the graph: it has nodes that allocate and free it. Of a cudaGraph_t

@@ -42,7 +42,7 @@ grid grid_of(std::int64_t packets, const device_traits& device, bool may_ring, b
     };
     if (packets <= tile::lone_packets) return {1, threads_for(packets), 1};
     const bool clusters_run = has_clusters(device.compute_capability_major, device.compute_capability_minor);
-    if ((packets <= tile::cluster_packets || !has_scratch) && clusters_run)
+    if (packets <= (has_scratch ? tile::cluster_packets : tile::most_cluster_packets) && clusters_run)
         return {tile::cluster, threads_for(blocks_for(packets, tile::cluster)), tile::cluster};
     if (!has_scratch) return {1, threads_for(packets), 1};
 
