@@ -28,6 +28,8 @@ cudaMemPool_t create(int device) {
     cudaMemPool_t created = nullptr;
     check(cudaMemPoolCreate(&created, &properties));
     set_attribute(created, cudaMemPoolAttrReleaseThreshold, std::numeric_limits<std::uint64_t>::max());
+    int may_wait = 0;  // rather than have a stream wait for what another gives back, the pool grows
+    check(cudaMemPoolSetAttribute(created, cudaMemPoolReuseAllowInternalDependencies, &may_wait));
     return created;
 }
 

@@ -14,9 +14,10 @@ class memory_pool {
     [[nodiscard]] static memory_pool of_device(int device);
 
     /// heddle's own pool, from which operations without a workspace take scratch memory: one a device and process, made at its
-    /// first use and there until the process ends. It keeps what it has reserved, so that calls with synchronisations between
-    /// them do not take memory from the system anew; trim() gives back what is unused, and set_release_threshold() has it given
-    /// back at each synchronisation. A few blocks of 4096 bytes stay in use, as many as streams were busy at one time.
+    /// first use and there until the process ends. No stream waits in it for memory that another gives back. It keeps what it
+    /// has reserved, so that calls with synchronisations between them do not take memory from the system anew; trim() gives
+    /// back what is unused, and set_release_threshold() has it given back at each synchronisation. A few blocks of 4096 bytes
+    /// stay in use, as many as streams were busy at one time.
     /// @throws cuda_error  no such device
     [[nodiscard]] static memory_pool scratch_of(int device);
 
