@@ -5,12 +5,18 @@
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/elementwise.hpp>
+#include <heddle/matmul.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/workspace.hpp>
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace heddle::bench {
@@ -50,6 +56,34 @@ void sum_rows() {
     });
 }
 
+/// A call without a workspace beside the same with one: 20 of them, and then a wait; and one with a wait. `call` takes the
+/// workspace, which is empty for the first.
+template <class Prepare>
+void scratch_rows(const std::string& name, Prepare prepare) {
+    constexpr int many = 20;
+    for (const bool is_given : {false, true})
+        for (const int calls : {many, 1})
+            call_row({name + (calls == 1 ? "-waited" : "-times-20")},
+                     is_given ? "heddle:workspace" : "heddle", [=] {
+                         const std::int64_t bytes = is_given ? std::int64_t{64} << 20 : 0;
+                         return [=, call = prepare(), scratch = workspace(bytes, stream())]() mutable {
+                             for (int i = 0; i < calls; ++i) call(scratch);
+                             check(cudaStreamSynchronize(stream().get()));
+                         };
+                     });
+}
+
+template <class T>
+void matmul_rows(std::int64_t side) {
+    scratch_rows(fmt::format("call/{}/matmul-{}", dtype<T>, side), [side] {
+        return [side, a = random_on_device<T>(side * side), b = random_on_device<T>(side * side),
+                c = device_buffer<T>(side * side, stream())](std::span<std::byte> scratch) mutable {
+            matmul<T>({a.data(), side, side}, {b.data(), side, side}, matrix_view<T>{c.data(), side, side},
+                      stream(), {.workspace = scratch});
+        };
+    });
+}
+
 }  // namespace
 
 void register_call() {
@@ -57,6 +91,16 @@ void register_call() {
     row("call/f32/add-1024", "launch",
         [](auto& x, auto& y) { launch_add(x.data(), y.data(), y.data(), size); });
     sum_rows();
+    scratch_rows("call/f32/sum-32768", [] {
+        return [x = random_on_device<float>(1 << 15),
+                result = device_buffer<float>(1, stream())](std::span<std::byte> scratch) mutable {
+            sum<float>(x, result.data(), stream(), {.workspace = scratch});
+        };
+    });
+    for (const std::int64_t side : {512, 1024}) {
+        matmul_rows<float>(side);
+        matmul_rows<bfloat16>(side);
+    }
     row("call/f32/softmax-32x32", "heddle",
         [](auto& x, auto& y) { softmax<float>(matrix(x), matrix(y), stream()); });
     row("call/f32/softmax-32x32", "launch",

@@ -1,7 +1,11 @@
+#include "src/uncaptured.hpp"
 #include <heddle/error.hpp>
 #include <heddle/memory_pool.hpp>
 
 #include <cstdint>
+#include <limits>
+#include <map>
+#include <mutex>
 
 namespace heddle {
 namespace {
@@ -17,12 +21,37 @@ void set_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, std::uint64_t 
     check(cudaMemPoolSetAttribute(pool, attribute, &value));
 }
 
+cudaMemPool_t create(int device) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {.type = cudaMemLocationTypeDevice, .id = device};
+    cudaMemPool_t created = nullptr;
+    check(cudaMemPoolCreate(&created, &properties));
+    set_attribute(created, cudaMemPoolAttrReleaseThreshold, std::numeric_limits<std::uint64_t>::max());
+    int may_wait = 0;  // rather than have a stream wait for what another gives back, the pool grows
+    check(cudaMemPoolSetAttribute(created, cudaMemPoolReuseAllowInternalDependencies, &may_wait));
+    return created;
+}
+
 }  // namespace
 
 memory_pool memory_pool::of_device(int device) {
     cudaMemPool_t handle = nullptr;
     check(cudaDeviceGetDefaultMemPool(&handle, device));
     return memory_pool(handle);
+}
+
+memory_pool memory_pool::scratch_of(int device) {
+    // These stay: when the process ends, CUDA may be gone before other objects that are destroyed then.
+    static auto& mutex = *new std::mutex;
+    static auto& pools = *new std::map<int, cudaMemPool_t>;
+    const std::lock_guard lock(mutex);
+    auto found = pools.find(device);
+    if (found == pools.end()) {
+        const detail::uncaptured scope;
+        found = pools.emplace(device, create(device)).first;
+    }
+    return memory_pool(found->second);
 }
 
 void memory_pool::set_release_threshold(std::size_t bytes) {

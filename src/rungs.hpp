@@ -70,6 +70,9 @@ inline constexpr need<Problem> hopper{[](const Problem&, const device_traits& de
                                       },
                                       "needs a device of compute capability 9.0, and heddle built for it"};
 
+/// For rungs that are slow, and take no scratch memory.
+inline constexpr auto without_scratch = [](const auto& problem, const auto&) { return !problem.has_scratch; };
+
 /// For rungs that run any problem.
 inline constexpr auto any_problem = needs<>;
 inline constexpr auto always = [](const auto&, const auto&) { return true; };
@@ -181,7 +184,7 @@ class rung_table {
         std::string_view reason;
         for (const Rung& row : rows_ | std::views::reverse) {
             if (!is(row, id, variant)) continue;
-            reason = row.why_not(of, device);
+            reason = lack_of(row, of, device);
             if (reason.empty()) return {};
         }
         const std::string name =
@@ -198,7 +201,7 @@ class rung_table {
     /// What a call launches. `automatic` asks for all rows that pay. Of the rows that are asked for and can run it is the
     /// cheapest by plan.us, the first of those that cost the same, or where plans have no such prediction, the last; rows that pay
     /// before others.
-    /// @throws unsupported  none of them can run
+    /// @throws unsupported  none of them can run, as may be where there is no scratch memory
     planned<Rung> choose(const char* operation, algorithm id, const problem& of, const device_traits& device,
                          std::string_view variant = {}) const {
         constexpr bool has_costs = requires(const Rung::plan_type& plan) {
@@ -212,22 +215,40 @@ class rung_table {
             if (!row.why_not(of, device).empty()) continue;
             const bool pays = row.pays(of, device);
             if ((is_automatic || best_pays) && !pays) continue;
-            if constexpr (has_costs) {
-                planned<Rung> candidate{&row, row.plan(of, device)};
+            if (!has_costs && best && pays == best_pays) continue;
+            planned<Rung> candidate{&row, row.plan(of, device)};
+            if (!has_scratch(of) && takes_scratch(candidate.plan)) continue;
+            if constexpr (has_costs)
                 if (best && pays == best_pays && candidate.plan.us > best->plan.us) continue;
-                best = std::move(candidate);
-            } else {
-                if (best && pays == best_pays) continue;
-                best = {&row, row.plan(of, device)};
-                if (pays) break;
-            }
+            best = std::move(candidate);
+            if (!has_costs && pays) break;
             best_pays = pays;
         }
+        if (!best && is_automatic)
+            throw unsupported(detail::format(
+                "{}: without scratch memory no algorithm takes this problem on this device", operation));
         if (!best) throw unsupported(why_not(operation, id, of, device, variant));
         return *std::move(best);
     }
 
   private:
+    // What problems say, and kernels/<op>/launch.hpp of plans, where any rung takes scratch memory.
+    static bool has_scratch([[maybe_unused]] const problem& of) {
+        if constexpr (requires { of.has_scratch; }) return of.has_scratch;
+        return true;
+    }
+    static bool takes_scratch([[maybe_unused]] const Rung::plan_type& plan) {
+        if constexpr (requires { scratch_bytes(plan); }) return scratch_bytes(plan) > 0;
+        return false;
+    }
+
+    static std::string_view lack_of(const Rung& row, const problem& of, const device_traits& device) {
+        const std::string_view reason = row.why_not(of, device);
+        if (reason.empty() && !has_scratch(of) && takes_scratch(row.plan(of, device)))
+            return "needs scratch memory";
+        return reason;
+    }
+
     static bool is(const Rung& row, algorithm id, std::string_view variant) {
         return row.id == id && (variant.empty() || row.variant == variant);
     }

@@ -1,18 +1,23 @@
 #pragma once
 
+#include "src/rungs.hpp"
 #include "src/validate.hpp"
+#include <heddle/error.hpp>
 #include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
+#include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
-/// What all operations hold to, so that one workspace serves them one after another.
+/// What all operations hold to, so that one workspace serves them one after another, and how a call comes by its own.
 namespace heddle::detail {
 
 /// The first bytes are tickets: they are zero between calls, whatever a call leaves in the
@@ -32,7 +37,7 @@ struct operand {
     footprint memory;
 };
 
-/// An empty workspace stands for the device's pool.
+/// An empty workspace stands for the pool, or for none.
 inline void validate_workspace(const char* operation, std::span<std::byte> given,
                                std::initializer_list<operand> operands) {
     if (given.empty()) return;
@@ -47,36 +52,93 @@ inline void validate_workspace(const char* operation, std::span<std::byte> given
                 "memory apart from {}", other.name);
 }
 
-inline void validate_workspace_size(const char* operation, std::span<std::byte> given, std::int64_t bytes) {
-    require(given.empty() || std::ssize(given) >= bytes, operation, {"options", "workspace"}, given.size(),
-            "at least {} bytes", bytes);
-}
-
 /// A workspace of tickets and so much scratch memory after them; 0 where there is none.
 inline std::int64_t workspace_bytes_for(std::int64_t scratch_bytes) {
     constexpr std::int64_t unit = workspace_alignment;
     return scratch_bytes == 0 ? 0 : workspace_ticket_bytes + (scratch_bytes + unit - 1) / unit * unit;
 }
 
-/// A call's workspace: the one that was given or else, for as long as this lives, one from the pool of the stream's device.
+/// Tickets that calls leave at zero, lent to one call at a time.
+struct ticket_block;
+struct return_tickets {
+    int device;
+    cudaStream_t stream;
+    void operator()(ticket_block* block) const noexcept;
+};
+
+struct free_scratch {
+    cudaStream_t stream;
+    void operator()(std::byte* data) const noexcept;
+};
+
+/// A call's tickets and scratch memory: of the workspace that was given, or from heddle's pool for as long as this lives, which
+/// is until all work of the call is enqueued.
 class call_workspace {
   public:
-    /// @throws invalid_argument  the one that was given is too small
-    call_workspace(const char* operation, std::span<std::byte> given, std::int64_t scratch_bytes,
-                   cuda::stream_ref stream) {
-        const std::int64_t bytes = workspace_bytes_for(scratch_bytes);
-        validate_workspace_size(operation, given, bytes);
-        if (bytes == 0) return;
-        data_ = given.empty() ? own_.emplace(bytes, stream).data() : given.data();
-    }
+    /// Both are null.
+    call_workspace() = default;
+    explicit call_workspace(std::span<std::byte> given)
+        : tickets_(reinterpret_cast<unsigned*>(given.data())),
+          scratch_(given.data() + workspace_ticket_bytes) {}
 
-    /// These are null where no scratch memory is needed.
-    unsigned* tickets() const { return reinterpret_cast<unsigned*>(data_); }
-    std::byte* scratch() const { return data_ == nullptr ? nullptr : data_ + workspace_ticket_bytes; }
+    /// On the current device, which is the stream's. Nothing where the pool gets no more memory.
+    static std::optional<call_workspace> from_pool(std::int64_t scratch_bytes, bool needs_tickets,
+                                                   cuda::stream_ref stream);
+
+    unsigned* tickets() const { return tickets_; }
+    std::byte* scratch() const { return scratch_; }
 
   private:
-    std::optional<workspace> own_;
-    std::byte* data_ = nullptr;
+    std::unique_ptr<ticket_block, return_tickets> lent_;
+    std::unique_ptr<std::byte, free_scratch> own_;
+    unsigned* tickets_ = nullptr;
+    std::byte* scratch_ = nullptr;
 };
+
+// What a rung's plan takes: kernels/<op>/launch.hpp says it of the plan, scratch_bytes() and, where not all plans that take
+// memory take tickets, needs_tickets().
+template <class Rung>
+std::int64_t scratch_bytes(const planned<Rung>& chosen) {
+    return scratch_bytes(chosen.plan);
+}
+template <class Rung>
+bool needs_tickets(const planned<Rung>& chosen) {
+    if constexpr (requires { needs_tickets(chosen.plan); })
+        return needs_tickets(chosen.plan);
+    else
+        return true;
+}
+
+/// Plans a call and takes the memory that it plans with. `plan` plans with scratch memory, or without: of plan(false) nothing
+/// takes any. Where the pool gets no more memory, the call is planned without.
+/// @throws invalid_argument  the workspace that was given is too small
+/// @throws unsupported       plan() does
+/// @throws cuda_error        the pool gets no more memory, and no plan does without
+template <class Options, class Plan>
+auto plan_with_workspace(const char* operation, const Options& options, cuda::stream_ref stream, Plan plan) {
+    require(options.scratch == scratch::pool || options.scratch == scratch::none, operation,
+            {"options", "scratch"}, static_cast<int>(options.scratch), "an enumerator of scratch");
+    const std::span<std::byte> given = options.workspace;
+    const bool may_take = !given.empty() || options.scratch == scratch::pool;
+    std::pair result(plan(may_take), call_workspace());
+    const std::int64_t bytes = scratch_bytes(result.first);
+    if (bytes == 0) return result;
+    if (!given.empty()) {
+        require(std::ssize(given) >= workspace_bytes_for(bytes), operation, {"options", "workspace"},
+                given.size(), "at least {} bytes", workspace_bytes_for(bytes));
+        result.second = call_workspace(given);
+        return result;
+    }
+    if (auto taken = call_workspace::from_pool(bytes, needs_tickets(result.first), stream)) {
+        result.second = *std::move(taken);
+        return result;
+    }
+    try {
+        result.first = plan(false);
+    } catch (const unsupported&) {
+        check(cudaErrorMemoryAllocation);
+    }
+    return result;
+}
 
 }  // namespace heddle::detail

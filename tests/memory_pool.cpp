@@ -67,6 +67,13 @@ TEST_F(memory_pool_test, keeps_what_the_threshold_allows_and_trims) {
     EXPECT_EQ(pool.release_threshold(), former);
 }
 
+TEST_F(memory_pool_test, of_scratch_memory_is_one_of_its_own_that_keeps_what_it_has) {
+    const memory_pool pool = memory_pool::scratch_of(current_device());
+    EXPECT_NE(pool.get(), memory_pool::of_device(current_device()).get());
+    EXPECT_EQ(pool.get(), memory_pool::scratch_of(current_device()).get());
+    EXPECT_EQ(pool.release_threshold(), std::numeric_limits<std::size_t>::max());
+}
+
 class memory_pool_error : public test::provoked_error_test {};
 
 TEST_F(memory_pool_error, there_is_none_of_a_device_that_is_not_there) {

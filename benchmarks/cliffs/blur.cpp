@@ -3,7 +3,6 @@
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/gaussian_blur.hpp>
-#include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
 
@@ -107,15 +106,10 @@ template <class T>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<image_operands<T, T>>(p.images, p.seed);
     const blur_sigma sigma(p.sigma_x, p.sigma_y);
-    const auto scratch = std::make_shared<workspace>(
-        gaussian_blur_workspace_bytes<T>(o->sources(), o->destinations(), sigma, stream(), p.options()),
-        stream());
     trial t;
     t.reset = [o] { o->destination.poison(); };
-    t.call = [p, o, sigma, scratch] {
-        gaussian_blur_options options = p.options();
-        options.workspace = *scratch;
-        gaussian_blur<T>(o->sources(), o->destinations(), sigma, stream(), options);
+    t.call = [p, o, sigma] {
+        gaussian_blur<T>(o->sources(), o->destinations(), sigma, stream(), p.options());
     };
     const std::vector<double> taps_x = weights(p.sigma_x, p.window().x);
     const std::vector<double> taps_y = weights(p.sigma_y, p.window().y);

@@ -25,7 +25,7 @@ struct peer {
 struct trial {
     /// Poisons the result, or puts back what a call reads of it.
     std::function<void()> reset;
-    /// heddle's plain call, with the workspace that it asks for.
+    /// heddle's plain call, which takes scratch memory from its pool.
     std::function<void()> call;
     /// A call reads what it writes, so that reset() is due before each.
     bool is_in_place = false;

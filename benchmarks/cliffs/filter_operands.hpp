@@ -3,7 +3,6 @@
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/image_filter.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -40,26 +39,11 @@ inline std::vector<float> drawn_taps(std::int64_t radius, std::uint64_t seed) {
 template <class From, class To>
 struct filter_operands : image_operands<From, To> {
     std::vector<float> taps_x, taps_y;
-    workspace scratch;
 
     explicit filter_operands(const filter_problem<From, To>& p)
         : image_operands<From, To>(p.images, p.seed),
           taps_x(drawn_taps(p.radius.x, p.seed)),
-          taps_y(drawn_taps(p.radius.y, p.seed + 1)),
-          scratch(bytes(p), stream()) {}
-
-  private:
-    std::int64_t bytes(const filter_problem<From, To>& p) {
-        if constexpr (std::is_same_v<From, To>)
-            if (p.op == filter_operation::box_blur)
-                return box_blur_workspace_bytes<From>(this->sources(), this->destinations(), p.radius,
-                                                      stream(), p.options());
-        if constexpr (std::is_same_v<From, float>)
-            if (p.op == filter_operation::separable_convolution)
-                return separable_convolution_workspace_bytes(this->sources(), this->destinations(), taps_x,
-                                                             taps_y, stream(), p.options());
-        return 0;
-    }
+          taps_y(drawn_taps(p.radius.y, p.seed + 1)) {}
 };
 
 }  // namespace heddle::bench::cliffs

@@ -4,7 +4,6 @@
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/image_filter.hpp>
-#include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
 
@@ -26,8 +25,7 @@ constexpr std::string_view names[] = {"separable_convolution", "box_blur", "sobe
 
 template <class From, class To>
 void run(const filter_problem<From, To>& p, filter_operands<From, To>& o) {
-    image_filter_options options = p.options();
-    options.workspace = o.scratch;
+    const image_filter_options options = p.options();
     if constexpr (std::is_same_v<From, To>)
         if (p.op == operation::box_blur)
             return box_blur<From>(o.sources(), o.destinations(), p.radius, stream(), options);

@@ -21,8 +21,7 @@ namespace heddle::bench::cliffs {
 namespace {
 
 template <class Out, class In>
-void run(const product_problem<Out, In>& p, product_operands<Out, In>& o, matmul_options options) {
-    options.workspace = *o.scratch;
+void run(const product_problem<Out, In>& p, product_operands<Out, In>& o, const matmul_options& options) {
     if (p.batches > 1)
         return batched_matmul<Out, In>(o.a_batch(p), o.b_batch(p), o.c_batch(p), stream(), options);
     if (p.has_epilogue)
@@ -105,12 +104,7 @@ trial prepare(const product_problem<Out, In>& p, bool with_choices) {
     t.reset = [p, o] { p.beta == 0 ? o->c.all.poison() : o->c.all.fill(p.seed + 2, product_elements); };
     t.call = [p, o] { run(p, *o, p.options()); };
     t.wrong = check_of(p, o);
-    if (with_choices) {
-        o->scratch.emplace(std::int64_t{512} << 20, stream());  // enough for each
-        add_choices(t, p, o);
-    } else {
-        add_peers(t, p, o);
-    }
+    with_choices ? add_choices(t, p, o) : add_peers(t, p, o);
     return t;
 }
 

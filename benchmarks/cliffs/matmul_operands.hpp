@@ -4,7 +4,6 @@
 #include "benchmarks/support/rows.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/matmul.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -57,7 +56,6 @@ struct product_operands {
     batch_operand<In> a, b;
     batch_operand<Out> c;
     std::optional<operand<Out>> row_bias, column_bias, residual;
-    std::optional<workspace> scratch;
 
     explicit product_operands(const product_problem<Out, In>& p)
         : a(p.m, p.k, p.batches, p.a, p.seed),
@@ -67,7 +65,6 @@ struct product_operands {
         if (p.has_row_bias) row_bias.emplace(1, p.n, placement{}, p.seed + 3);
         if (p.has_column_bias) column_bias.emplace(1, p.m, placement{}, p.seed + 4);
         if (p.has_residual) residual.emplace(p.m, p.n, p.c, p.seed + 5);
-        scratch.emplace(workspace_bytes(p), stream());
     }
 
     matmul_epilogue<Out> epilogue(const product_problem<Out, In>& p) {
@@ -80,16 +77,6 @@ struct product_operands {
     batch_view<const In> a_batch(const product_problem<Out, In>& p) { return {a.first, p.batches, a.stride}; }
     batch_view<const In> b_batch(const product_problem<Out, In>& p) { return {b.first, p.batches, b.stride}; }
     batch_view<Out> c_batch(const product_problem<Out, In>& p) { return {c.first, p.batches, c.stride}; }
-
-    std::int64_t workspace_bytes(const product_problem<Out, In>& p) {
-        if (p.batches > 1)
-            return batched_matmul_workspace_bytes<Out, In>(a_batch(p), b_batch(p), c_batch(p), stream(),
-                                                           p.options());
-        if (p.has_epilogue)
-            return matmul_workspace_bytes<Out, In>(a.first, b.first, c.first, epilogue(p), stream(),
-                                                   p.options());
-        return matmul_workspace_bytes<Out, In>(a.first, b.first, c.first, stream(), p.options());
-    }
 };
 
 /// What t.wrong is: places of C are compared with float64. The operands are as they were drawn.

@@ -48,13 +48,8 @@ struct operands {
     operand<T> x;
     std::optional<operand<T>> y;
     device_buffer<double> result{1, stream()};  ///< of 8 bytes, whatever its type is
-    workspace scratch;
 
-    explicit operands(const problem<T>& p)
-        : x(1, p.size, p.x, p.seed, elements<T>(p.op)),
-          scratch(std::max(reduce_workspace_bytes<T>({nullptr, p.size, p.x.step}, stream()),
-                           reduce_workspace_bytes<T>({nullptr, p.size, p.y.step}, stream())),
-                  stream()) {
+    explicit operands(const problem<T>& p) : x(1, p.size, p.x, p.seed, elements<T>(p.op)) {
         if (p.op == operation::dot) y.emplace(1, p.size, p.y, p.seed + 1, elements<T>(p.op));
     }
 };
@@ -62,32 +57,31 @@ struct operands {
 template <class T>
 void run(const problem<T>& p, operands<T>& o) {
     const vector_view<const T> x = o.x.vector();
-    const reduce_options options{.workspace = o.scratch};
     const auto to = [&]<class R>() { return reinterpret_cast<R*>(o.result.data()); };
     const auto as_sum = to.template operator()<sum_type<T>>();
     const auto as_index = to.template operator()<std::int64_t>();
     switch (p.op) {
         case operation::sum:
-            return sum<T>(x, as_sum, stream(), options);
+            return sum<T>(x, as_sum, stream());
         case operation::mean:
-            return mean<T>(x, to.template operator()<mean_type<T>>(), stream(), options);
+            return mean<T>(x, to.template operator()<mean_type<T>>(), stream());
         case operation::min:
-            return heddle::min<T>(x, to.template operator()<T>(), stream(), options);
+            return heddle::min<T>(x, to.template operator()<T>(), stream());
         case operation::max:
-            return heddle::max<T>(x, to.template operator()<T>(), stream(), options);
+            return heddle::max<T>(x, to.template operator()<T>(), stream());
         case operation::argmin:
-            return argmin<T>(x, as_index, stream(), options);
+            return argmin<T>(x, as_index, stream());
         case operation::argmax:
-            return argmax<T>(x, as_index, stream(), options);
+            return argmax<T>(x, as_index, stream());
         case operation::dot:
-            return dot<T>(x, o.y->vector(), as_sum, stream(), options);
+            return dot<T>(x, o.y->vector(), as_sum, stream());
         case operation::norm1:
-            return norm1<T>(x, as_sum, stream(), options);
+            return norm1<T>(x, as_sum, stream());
         case operation::norm2:
-            if constexpr (!std::is_integral_v<T>) norm2<T>(x, as_sum, stream(), options);
+            if constexpr (!std::is_integral_v<T>) norm2<T>(x, as_sum, stream());
             return;
         case operation::count_nonzero:
-            return count_nonzero<T>(x, as_index, stream(), options);
+            return count_nonzero<T>(x, as_index, stream());
     }
 }
 

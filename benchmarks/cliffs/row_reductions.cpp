@@ -43,13 +43,10 @@ template <class T, class R>
 struct operands {
     operand<T> x;
     operand<R> y;
-    workspace scratch;
 
     explicit operands(const problem<T>& p)
         : x(p.rows, p.cols, p.x, p.seed, {-0.5, 1, p.op == operation::argmax ? 0x1p-6 : 0}),
-          y(1, p.results(), p.y),
-          scratch(matrix_reduce_workspace_bytes(described(p, x.view()), traits_of(current_device())),
-                  stream()) {}
+          y(1, p.results(), p.y) {}
 
     static matrix_reduce_problem described(const problem<T>& p, const matrix_view<T>& m) {
         return p.of_rows ? row_problem(m) : column_problem(m);
@@ -62,7 +59,7 @@ template <class T, class R>
 void run(const problem<T>& p, operands<T, R>& o) {
     const matrix_view<const T> x = o.x.view();
     const vector_view<R> y = o.y.vector();
-    const matrix_reduce_options options{.workspace = o.scratch, .correction = p.correction};
+    const matrix_reduce_options options{.correction = p.correction};
     const auto call = [&](auto rows, auto columns) {
         p.of_rows ? rows(x, y, stream(), options) : columns(x, y, stream(), options);
     };

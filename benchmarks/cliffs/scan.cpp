@@ -35,11 +35,8 @@ template <class T>
 struct operands {
     operand<T> x;
     std::optional<operand<T>> y;  ///< none in place
-    workspace scratch;
 
-    explicit operands(const problem<T>& p)
-        : x(1, p.size, p.x, p.seed, elements<T>),
-          scratch(scan_workspace_bytes<T>({nullptr, p.size, p.x.step}, stream()), stream()) {
+    explicit operands(const problem<T>& p) : x(1, p.size, p.x, p.seed, elements<T>) {
         if (!p.in_place) y.emplace(1, p.size, p.y);
     }
     operand<T>& result() { return y ? *y : x; }
@@ -68,11 +65,10 @@ trial prepare(const problem<T>& p) {
             o->y->poison();
     };
     t.call = [p, o] {
-        const scan_options options{.workspace = o->scratch};
         if (p.inclusive)
-            inclusive_scan<T>(o->x.vector(), o->result().vector(), stream(), options);
+            inclusive_scan<T>(o->x.vector(), o->result().vector(), stream());
         else
-            exclusive_scan<T>(o->x.vector(), o->result().vector(), stream(), options);
+            exclusive_scan<T>(o->x.vector(), o->result().vector(), stream());
     };
     if (p.x.step == 1 && p.y.step == 1)
         t.add_peer("cub", [&] {

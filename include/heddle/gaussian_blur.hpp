@@ -4,6 +4,7 @@
 #include <heddle/image.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 
@@ -73,9 +74,12 @@ struct gaussian_blur_options {
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;
     /// Which kernel of that rung to take, one of gaussian_blur_variants(). Empty: the fastest that runs.
     std::string_view variant{};
-    /// Device scratch memory of at least gaussian_blur_workspace_bytes(), aligned to 16 bytes. Empty: taken
-    /// from the device's pool, stream-ordered, for the call's duration, where the rung needs any.
+    /// Device scratch memory of at least gaussian_blur_workspace_bytes(), aligned to 16 bytes.
     std::span<std::byte> workspace{};
+    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
+    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
+    /// without scratch memory, and a rung that needs some throws unsupported.
+    heddle::scratch scratch = heddle::scratch::pool;
 };
 
 /// What the choice of a rung depends on. Width and height are the destination's.
@@ -94,6 +98,8 @@ struct gaussian_blur_problem {
     /// Whether the source begins at a multiple of 16 bytes, and its rows and images lie multiples of them apart.
     bool in_vectors = true;
     heddle::border border = heddle::border::replicate;
+    /// Scratch memory is there: given, or from the pool. Without it no rung takes some problems of radii above 1000.
+    bool has_scratch = true;
 };
 
 /// The rung that `automatic` stands for. Pure.
@@ -101,6 +107,7 @@ struct gaussian_blur_problem {
 ///                           passes, of height + 2 * radius.y rows an image; a radius not 0 to 2^28; channels not
 ///                           1 to 4; sigma not positive and finite; an unknown type or border; device.sm_count
 ///                           below 1
+/// @throws unsupported       there is no scratch memory, and no rung does without
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device);
 
 /// Why a rung, or this variant of it, cannot run a problem on a device, as `unsupported` says it of images that lie as is best
@@ -155,8 +162,8 @@ std::int64_t gaussian_radius(double sigma);
 ///                           that is negative or above 2^28, a border value that T cannot hold, an unknown
 ///                           border, algorithm or variant, a workspace that is null, misaligned, too small or overlaps an
 ///                           image (nothing is enqueued)
-/// @throws unsupported       the algorithm, or the variant of it, that was asked for cannot run this problem on this device;
-///                           says what it needs
+/// @throws unsupported       the algorithm, or the variant of it, that was asked for cannot run this problem on this device, or
+///                           scratch is none and none can; says what it needs
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void gaussian_blur(image_batch_view<const std::type_identity_t<T>> sources, image_batch_view<T> destinations,

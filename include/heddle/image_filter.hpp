@@ -4,6 +4,7 @@
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 
@@ -32,10 +33,13 @@ struct image_filter_options {
     std::optional<image_region> region{};
     /// The rung of sobel and laplacian. The others take whichever of the blur's rungs suits.
     image_filter_algorithm algorithm = image_filter_algorithm::automatic;
-    /// Device scratch memory of at least image_filter_workspace_bytes(), aligned to 16 bytes. Empty: taken
-    /// from the device's pool, stream-ordered, for the call's duration, where the filter needs any. Sobel and
+    /// Device scratch memory of at least image_filter_workspace_bytes(), aligned to 16 bytes. Sobel and
     /// laplacian need none.
     std::span<std::byte> workspace{};
+    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
+    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
+    /// without scratch memory, and a rung that needs some throws unsupported.
+    heddle::scratch scratch = heddle::scratch::pool;
 };
 
 /// What the workspace of separable_convolution and box_blur depends on. Width and height are the destination's.
@@ -87,7 +91,8 @@ std::int64_t box_blur_workspace_bytes(image_view<const std::type_identity_t<T>> 
 //                           inside of the source, a border value that the source's type cannot hold, an unknown
 //                           enumerator, a workspace that is null, misaligned, too small or overlaps an image, and what
 //                           a filter says (nothing is enqueued)
-// @throws unsupported       the algorithm that was asked for cannot run this problem; says why
+// @throws unsupported       the algorithm that was asked for cannot run this problem, or scratch is none and none can;
+//                           says why
 // @throws cuda_error        the launch or the allocation failed
 
 /// destination(x, y) = sum over i and j of taps_x[i] taps_y[j] source(x + i - rx, y + j - ry): OpenCV's sepFilter2D.

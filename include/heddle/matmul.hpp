@@ -3,6 +3,7 @@
 #include <heddle/device.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 
@@ -72,7 +73,7 @@ enum class precision {
     /// below 2^-110 lose what they have below 2^-134.
     fp32,
     /// Also by rungs whose errors are small beside the norms of A's rows and B's columns, if not always beside their product:
-    /// tf32x3, whose products are exact to 2^-21, and with a workspace fp16x3, where an element counts to 2^-39 of the largest
+    /// tf32x3, whose products are exact to 2^-21, and with scratch memory fp16x3, where an element counts to 2^-39 of the largest
     /// of 64 beside it along k. There infinities become NaN, and elements beyond 2^118 may give them.
     fp32_normwise,
     /// Also with elements rounded to the 11 bits of TF32, as long as float32's exponent: three decimal digits. On a device of
@@ -89,9 +90,14 @@ struct matmul_options {
     matmul_algorithm algorithm = matmul_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// matmul_workspace_bytes() with these options, 16-byte aligned, apart from A, B and C; ready for the next call when this one
-    /// is done. With it, products that have too few tiles for the device are shared out along k as well, and operands that the
-    /// fastest rungs cannot read as they lie are copied first. Empty: they are not.
+    /// is done.
     std::span<std::byte> workspace{};
+    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
+    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
+    /// without scratch memory, and a rung that needs some throws unsupported.
+    /// In it the sums lie of products that have too few tiles for the device and are shared out along k as well, and copies of
+    /// operands that the fastest rungs cannot read as they lie.
+    heddle::scratch scratch = heddle::scratch::pool;
     /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
     int tile = -1;
     /// Limits what `automatic` chooses from where the operands are float.
@@ -139,7 +145,8 @@ struct matmul_problem {
     std::int64_t batches = 1;
     std::int64_t a_stride = 0, b_stride = 0;
     bool has_epilogue = false;
-    bool has_workspace = false;
+    /// Scratch memory is there: given, or from the pool.
+    bool has_scratch = true;
     /// As matmul_options::tile: rungs that have no such tile choose one.
     int tile = -1;
     heddle::precision precision = heddle::precision::fp32;
@@ -175,7 +182,7 @@ std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, c
 bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device);
 
 /// The workspace, in bytes, with which this product is fastest; 0 where it makes no difference, and where the rung cannot run
-/// it. problem.has_workspace counts for nothing. Pure.
+/// it. problem.has_scratch counts for nothing. Pure.
 /// @throws invalid_argument  as why_not()
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
                                     matmul_algorithm algorithm = matmul_algorithm::automatic,
@@ -203,8 +210,8 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
 ///
 /// Matrices in device memory with any row and column strides; transposed(v) swaps the roles at no cost, and a
 /// column-major BLAS matrix is the transposed view of a row-major one. C must not overlap A or B. As in BLAS,
-/// A and B are not read where alpha is 0. Enqueued on `stream` and its device; never synchronises, never allocates; safe
-/// under stream capture. Nothing is done where m or n is 0; where k is 0, C = beta * C.
+/// A and B are not read where alpha is 0. Enqueued on `stream` and its device; never synchronises; safe under
+/// stream capture; allocates only as matmul_options says. Nothing is done where m or n is 0; where k is 0, C = beta * C.
 ///
 /// Out is float, and In too: as accurate as float32, or as options.precision says. Or In is half or bfloat16 and Out the same or float, as
 /// in matmul<float, half>: exact products, summed in float32, and one rounding to Out. The error bounds are in
@@ -216,7 +223,7 @@ std::int64_t matmul_workspace_bytes(matrix_view<const std::type_identity_t<In>> 
 ///                           algorithm does not have (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why (nothing is enqueued)
-/// @throws cuda_error        the launch failed
+/// @throws cuda_error        the launch or the allocation failed
 template <class Out, class In = Out>
 void matmul(matrix_view<const std::type_identity_t<In>> a, matrix_view<const std::type_identity_t<In>> b,
             matrix_view<Out> c, cuda::stream_ref stream, const matmul_options& options = {});

@@ -3,6 +3,7 @@
 #include <heddle/device.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 
@@ -28,9 +29,12 @@ struct matrix_reduce_options {
     matrix_reduce_algorithm algorithm = matrix_reduce_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// matrix_reduce_workspace_bytes(), 16-byte aligned, apart from x and y; ready for the next call when this
-    /// one is done. Empty: taken from the device's pool, stream-ordered, for the call's duration, where any is
-    /// needed.
+    /// one is done.
     std::span<std::byte> workspace{};
+    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
+    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
+    /// without scratch memory, and a rung that needs some throws unsupported.
+    heddle::scratch scratch = heddle::scratch::pool;
     /// Variances divide by the length less this, 1 for the unbiased estimate. No other reduction uses it.
     std::int64_t correction = 0;
 };
@@ -45,6 +49,8 @@ struct matrix_reduce_problem {
     std::size_t element_bytes = 4;
     /// Each row, or where row_stride is 1 each column, begins at a multiple of 16 bytes.
     bool is_aligned = true;
+    /// Scratch memory is there: given, or from the pool.
+    bool has_scratch = true;
 };
 
 /// The problem of the rows of x, if it is aligned. What the functions below answer is the same if it is not.

@@ -3,6 +3,7 @@
 #include <heddle/device.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 
@@ -47,9 +48,12 @@ struct reduce_options {
     reduce_algorithm algorithm = reduce_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// reduce_workspace_bytes(), 16-byte aligned, apart from x and the result; ready for the next call when
-    /// this one is done. Empty: taken from the device's pool, stream-ordered, for the call's duration, which
-    /// costs the host some microseconds.
+    /// this one is done.
     std::span<std::byte> workspace{};
+    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
+    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
+    /// without scratch memory, and a rung that needs some throws unsupported.
+    heddle::scratch scratch = heddle::scratch::pool;
 };
 
 /// What the choice of a rung and its plan depend on. Of dot, `stride` is 1 where both vectors' are, else the larger of them.
@@ -59,6 +63,8 @@ struct reduce_problem {
     std::size_t element_bytes = 4;
     /// Where the operation is dot, y begins as far after a multiple of 16 bytes as x.
     bool y_is_alike = true;
+    /// Scratch memory is there: given, or from the pool.
+    bool has_scratch = true;
 };
 
 /// The rung that `automatic` stands for. Pure; throws as reduce_workspace_bytes().
@@ -105,7 +111,7 @@ std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& de
 ///                           unknown algorithm
 ///                           (nothing is enqueued)
 /// @throws unsupported       `vectorized` was asked for and the stride is not 1; the operation does not have the
-///                           rung that was asked for
+///                           rung that was asked for; it needs scratch memory, and scratch is none
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void sum(vector_view<const T> x, std::type_identity_t<sum_type<T>>* result, cuda::stream_ref stream,

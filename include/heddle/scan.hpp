@@ -2,6 +2,7 @@
 
 #include <heddle/device.hpp>
 #include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 
@@ -25,9 +26,12 @@ struct scan_options {
     scan_algorithm algorithm = scan_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
     /// scan_workspace_bytes(), 16-byte aligned, apart from x and y; ready for the next call when this one is
-    /// done. Empty: taken from the device's pool, stream-ordered, for the call's duration, which costs the
-    /// host some microseconds.
+    /// done.
     std::span<std::byte> workspace{};
+    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
+    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
+    /// without scratch memory, and a rung that needs some throws unsupported.
+    heddle::scratch scratch = heddle::scratch::pool;
 };
 
 /// What the choice of a rung and its plan depend on.
@@ -40,6 +44,8 @@ struct scan_problem {
     int misalignment = 0;
     /// x lies like y: its elements are side by side, and it begins as far after a multiple of 16 bytes.
     bool x_is_alike = true;
+    /// Scratch memory is there: given, or from the pool.
+    bool has_scratch = true;
 };
 
 /// The rung that `automatic` stands for. Pure; throws as scan_workspace_bytes().
@@ -82,6 +88,7 @@ std::int64_t scan_depth(const scan_problem& problem, const device_traits& device
 /// @throws invalid_argument  sizes disagree, a negative size, a stride below 1, a null or misaligned pointer, a
 ///                           partial overlap, a workspace that overlaps x or y, is null, misaligned or too
 ///                           small, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       the algorithm that was asked for needs scratch memory, and scratch is none
 /// @throws cuda_error        the launch or the allocation failed
 template <class T>
 void inclusive_scan(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, cuda::stream_ref stream,

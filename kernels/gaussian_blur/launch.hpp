@@ -58,6 +58,18 @@ using plan =
                  fused_tiles_plan, tensor_core_plan, tensor_core_registers_plan, tensor_core_spans_plan,
                  tensor_core_warpgroups_plan, tensor_core_warps_plan, decimated_plan>;
 
+inline std::int64_t scratch_bytes(const plan& any) {
+    return std::visit(
+        [](const auto& own) -> std::int64_t {
+            if constexpr (requires { own.scratch_bytes; }) return own.scratch_bytes;
+            return 0;
+        },
+        any);
+}
+inline bool needs_tickets(const plan&) {
+    return false;
+}
+
 inline launch_config config_of(const kernel_grid& grid, cudaStream_t stream,
                                std::source_location where = std::source_location::current()) {
     return {.blocks = grid.blocks,

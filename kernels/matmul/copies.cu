@@ -195,7 +195,7 @@ matrices<float> launch_turn(const matrices<const float>& in, std::int64_t count,
 template <class In, class Out>
 product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
     product<In, Out> result = arguments;
-    std::byte* free = arguments.workspace + plan.workspace_bytes() - plan.copied_bytes;
+    std::byte* free = arguments.workspace.scratch + plan.scratch_bytes() - plan.copied_bytes;
     aligned_copies<In> aligned;
     for (const auto& [operand, stride, kind] : {std::tuple(&result.a, &result.batch.a, plan.copies.a),
                                                 std::tuple(&result.b, &result.batch.b, plan.copies.b)}) {

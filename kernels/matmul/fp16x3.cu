@@ -10,7 +10,7 @@
 // half has three bits more than bfloat16, so two pieces and three products do. It lacks range, so each element is measured
 // against the largest of 64 beside it, and a kernel before the product splits in one read and one write. The tensor cores cut
 // sums off, so the small products come first, and each sum of 64 terms goes to the total by FMA. The consumers take turns at
-// the tensor cores: one adds while the other multiplies. Needs a workspace and compute capability 9.0. What limits it: power,
+// the tensor cores: one adds while the other multiplies. Needs scratch memory and compute capability 9.0. What limits it: power,
 // and the 8 bytes an element that splitting moves.
 
 #include "kernels/device/ptx/tensor_copy.cuh"
@@ -162,7 +162,7 @@ void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t st
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
     const std::int64_t k = a.cols;
     const bool a_k_major = is_split_by_rows(a), b_k_major = !is_split_by_rows(b);
-    std::byte* free = arguments.workspace + workspace_ticket_bytes + plan.sums_bytes;
+    std::byte* free = arguments.workspace.scratch + plan.sums_bytes;
     constexpr float balance = 0x1p-14F;
     const split_operand of_a = lay_out(a_k_major ? a : transposed(a), a_k_major, tile::m, balance, free);
     const split_operand of_b = lay_out(b_k_major ? transposed(b) : b, b_k_major, tile::n, 1 / balance, free);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace heddle::kernels::matmul {
@@ -36,7 +37,7 @@ struct product {
     float beta = 0;
     matmul::epilogue<Out, Activation> epilogue{};
     batch_strides batch{};
-    std::byte* workspace = nullptr;  ///< as large as the plan says; null where it needs none
+    product_workspace workspace{};
 };
 
 /// C^T = B^T A^T.
@@ -48,7 +49,7 @@ product<In, Out> transposed(const product<In, Out>& p) {
 
 using arguments = product<float, float>;
 
-/// The product of the copies of A and B that the plan has, which are made at the end of the workspace.
+/// The product of the copies of A and B that the plan has, which are made at the end of the scratch memory.
 template <class In, class Out>
 product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 
@@ -106,8 +107,9 @@ template <class In, class Out>
 struct function_call {
     product<In, Out> arguments;
     matmul::plan plan;
-    bool by_warpgroups;  ///< `fused`, or `tf32` of float; else `wmma`, or `warp_tiled`
-    bool is_transposed;  ///< rows are columns of the C that was given
+    bool by_warpgroups;                  ///< `fused`, or `tf32` of float; else `wmma`, or `warp_tiled`
+    bool is_transposed;                  ///< rows are columns of the C that was given
+    std::shared_ptr<const void> held{};  ///< scratch memory, until the kernel is launched
 };
 
 /// Products of a group take one launch.

@@ -16,11 +16,10 @@ inline frame::tile_schedule schedule_of(const plan& plan) {
             plan.workers,         narrow(plan.whole), plan.streams,        plan.low_last, plan.narrow_last};
 }
 
-/// A workspace begins with the tickets. Where there is none, no tile is shared.
-inline frame::shared_sums shared_sums_in(std::byte* workspace) {
-    if (workspace == nullptr) return {};
-    return {reinterpret_cast<float*>(workspace + workspace_ticket_bytes),
-            reinterpret_cast<unsigned*>(workspace)};
+/// Where there are no tickets, no tile is shared.
+inline frame::shared_sums shared_sums_in(const product_workspace& workspace) {
+    if (workspace.tickets == nullptr) return {};
+    return {reinterpret_cast<float*>(workspace.scratch), workspace.tickets};
 }
 
 template <class Tile>

@@ -42,14 +42,14 @@ struct skinny_split {
     unsigned* tickets;  ///< zero between calls
 };
 
-inline skinny_split skinny_split_of(const plan& plan, std::byte* workspace) {
+inline skinny_split skinny_split_of(const plan& plan, const product_workspace& workspace) {
     const int parts = plan.cluster * plan.clusters;
     const auto steps = static_cast<int>(plan.steps);
     skinny_split result{
         static_cast<int>(plan.down), steps / parts, steps % parts, plan.clusters, nullptr, nullptr};
     if (plan.clusters > 1) {
-        result.tickets = reinterpret_cast<unsigned*>(workspace);
-        result.sums = reinterpret_cast<float4*>(workspace + workspace_ticket_bytes);
+        result.tickets = workspace.tickets;
+        result.sums = reinterpret_cast<float4*>(workspace.scratch);
     }
     return result;
 }

@@ -22,12 +22,11 @@ struct tile_split {
     __host__ __device__ int all_parts() const { return (down * across - whole) * parts; }
 };
 
-inline tile_split split_of(const plan& plan, std::byte* workspace) {
+inline tile_split split_of(const plan& plan, const product_workspace& workspace) {
     if (plan.whole + plan.shared() * plan.parts > std::numeric_limits<int>::max())
         throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks");
     return {static_cast<int>(plan.down), static_cast<int>(plan.across), static_cast<int>(plan.whole),
-            plan.parts,
-            workspace == nullptr ? nullptr : reinterpret_cast<float*>(workspace + workspace_ticket_bytes)};
+            plan.parts, reinterpret_cast<float*>(workspace.scratch)};
 }
 
 /// The part of a tile that a block takes.

@@ -264,10 +264,9 @@ __global__ void __launch_bounds__(threads)
 template <class In, class Out>
 void launch_vector(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
     const bool in_memory = plan.sums_bytes > 0;
-    const vector_split split{
-        plan.lanes, plan.parts, plan.steps,
-        in_memory ? reinterpret_cast<float*>(arguments.workspace + workspace_ticket_bytes) : nullptr,
-        in_memory ? reinterpret_cast<unsigned*>(arguments.workspace) : nullptr};
+    const vector_split split{plan.lanes, plan.parts, plan.steps,
+                             in_memory ? reinterpret_cast<float*>(arguments.workspace.scratch) : nullptr,
+                             in_memory ? arguments.workspace.tickets : nullptr};
     for_each_grid(arguments, {plan.down * plan.parts}, [&](const launch_extents& grid, const auto& p) {
         launch_config config{.blocks = grid, .threads = {threads}, .stream = stream};
         if (!in_memory) config.cluster = plan.parts;

@@ -63,6 +63,10 @@ struct plan {
     std::int64_t depth = 0;     ///< combinations on the way of any one element to the result
 };
 
+inline std::int64_t scratch_bytes(const plan& plan) {
+    return plan.partials * max_state_bytes;
+}
+
 /// Pure. The strides of a problem are as those of arguments.
 plan plan_naive(const matrix_reduce_problem& problem, const device_traits& device);
 plan plan_coalesced(const matrix_reduce_problem& problem, const device_traits& device);

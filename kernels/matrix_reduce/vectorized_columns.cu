@@ -42,7 +42,8 @@ int power_of_two(std::int64_t at_least, int low, int high) {
 }
 
 /// How `cols` columns of `rows` elements are cut into strips, each for so many blocks as there are ranges of rows.
-plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device) {
+plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const device_traits& device,
+         bool may_share) {
     const std::int64_t across = ceiling(cols, width);
     const int lanes = power_of_two(across, 1, warp_size);
     const std::int64_t strips = ceiling(across, lanes);
@@ -51,7 +52,7 @@ plan cut(std::int64_t rows, std::int64_t cols, int width, int max_threads, const
 
     const std::int64_t rows_at_once = threads / lanes;
     const std::int64_t tiles = ceiling(rows, rows_at_once * tile::unroll(width));
-    const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
+    const std::int64_t places = may_share ? std::int64_t{device.sm_count} * tile::blocks_per_sm : 0;
     const std::int64_t wanted = std::clamp<std::int64_t>(places / std::max<std::int64_t>(strips, 1), 1,
                                                          std::max<std::int64_t>(tiles, 1));
     const std::int64_t range =
@@ -236,11 +237,12 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
 template <class Operation>
 plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device) {
     const int packet = max_vector_bytes / static_cast<int>(problem.element_bytes);
-    plan result =
-        cut(problem.cols, problem.rows, problem.is_aligned ? packet : 1, Operation::threads, device);
+    plan result = cut(problem.cols, problem.rows, problem.is_aligned ? packet : 1, Operation::threads, device,
+                      problem.has_scratch);
     for (const int max_threads : {few_threads, many_threads})
         for (const int width : {1, packet}) {
-            const plan other = cut(problem.cols, problem.rows, width, max_threads, device);
+            const plan other =
+                cut(problem.cols, problem.rows, width, max_threads, device, problem.has_scratch);
             result.partials = std::max(result.partials, other.partials);
             result.depth = std::max(result.depth, depth_of(other, problem.cols));
         }

@@ -61,10 +61,12 @@ struct grid {
     int sharers;
 };
 
-grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const device_traits& device) {
+grid grid_of(std::int64_t rows, std::int64_t packets, int max_threads, const device_traits& device,
+             bool may_share) {
     const int threads = power_of_two(ceiling(packets, tile::unroll), tile::min_threads, max_threads);
     const std::int64_t places = std::int64_t{device.sm_count} * tile::blocks_per_sm;
-    if (packets <= row_sharing::lone_packets || rows >= places || rows == 0) return {threads, 1};
+    if (!may_share || packets <= row_sharing::lone_packets || rows >= places || rows == 0)
+        return {threads, 1};
     const std::int64_t tiles = rows * ceiling(packets, tile::packets);
     const std::int64_t blocks = tiles <= places ? std::max<std::int64_t>(tiles, device.sm_count)
                                                 : std::clamp(tiles / row_sharing::tiles_to_share, places,
@@ -171,8 +173,10 @@ plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_tra
                 .depth = accumulate_depth(fewest_lanes) + warp_reduce_depth};
     }
 
-    const auto [threads, sharers] = grid_of(problem.rows, packets, Operation::threads, device);
-    const std::int64_t fewest_threads = grid_of(problem.rows, packets, few_threads, device).threads;
+    const auto [threads, sharers] =
+        grid_of(problem.rows, packets, Operation::threads, device, problem.has_scratch);
+    const std::int64_t fewest_threads =
+        grid_of(problem.rows, packets, few_threads, device, problem.has_scratch).threads;
     plan result{.blocks = problem.rows,
                 .sharers = sharers,
                 .threads = threads,

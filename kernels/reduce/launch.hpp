@@ -98,6 +98,10 @@ struct plan {
     std::int64_t depth = 0;     ///< combinations on the way of any one element to the result
 };
 
+inline std::int64_t scratch_bytes(const plan& plan) {
+    return plan.partials * max_state_bytes;
+}
+
 /// Pure. These take any problem, but for vectorized, which needs stride 1.
 plan plan_interleaved(const reduce_problem& problem, const device_traits& device);
 plan plan_sequential(const reduce_problem& problem, const device_traits& device);

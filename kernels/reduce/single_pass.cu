@@ -32,8 +32,9 @@ struct grid {
     bool has_rings = false;
 };
 
-/// From the packets (elements, where they are strided) that there are, and whether bulk copies can fetch them.
-grid grid_of(std::int64_t packets, const device_traits& device, bool may_ring) {
+/// From the packets (elements, where they are strided) that there are, and whether bulk copies can fetch them. Without scratch
+/// memory one cluster, or where there are none one block, does it all.
+grid grid_of(std::int64_t packets, const device_traits& device, bool may_ring, bool has_scratch) {
     // A round of packets a thread as far as there are threads.
     const auto threads_for = [](std::int64_t shared) {
         const std::int64_t warps = blocks_for(shared, tile::unroll * warp_size);
@@ -41,8 +42,9 @@ grid grid_of(std::int64_t packets, const device_traits& device, bool may_ring) {
     };
     if (packets <= tile::lone_packets) return {1, threads_for(packets), 1};
     const bool clusters_run = has_clusters(device.compute_capability_major, device.compute_capability_minor);
-    if (packets <= tile::cluster_packets && clusters_run)
+    if (packets <= (has_scratch ? tile::cluster_packets : tile::most_cluster_packets) && clusters_run)
         return {tile::cluster, threads_for(blocks_for(packets, tile::cluster)), tile::cluster};
+    if (!has_scratch) return {1, threads_for(packets), 1};
 
     const std::int64_t clusters = std::min(device.sm_count / tile::cluster, single_pass_sharing::clusters);
     if (packets <= clusters * tile::cluster_packets && clusters_run) {
@@ -94,8 +96,8 @@ plan plan_single_pass(const reduce_problem& problem, const device_traits& device
     const bool in_packets = problem.stride == 1;
     const int width = in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     const std::int64_t packets = problem.size / width;
-    const grid without_rings = grid_of(packets, device, false);
-    const grid with_rings = grid_of(packets, device, in_packets);
+    const grid without_rings = grid_of(packets, device, false, problem.has_scratch);
+    const grid with_rings = grid_of(packets, device, in_packets, problem.has_scratch);
     const grid& grid = std::is_same_v<Operation, dot> ? without_rings : with_rings;
     const plan a = cost_of(without_rings, packets, width), b = cost_of(with_rings, packets, width);
 

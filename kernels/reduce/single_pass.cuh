@@ -22,6 +22,8 @@ struct tile {
     static constexpr int lone_packets = lone_threads * unroll;
     static constexpr int cluster = 8;  ///< blocks, on any device that has clusters
     static constexpr int cluster_packets = cluster * lone_packets;
+    /// Clusters send places of 32 bits (operations.cuh), and a packet has up to 16 elements.
+    static constexpr std::int64_t most_cluster_packets = (std::int64_t{1} << 28) - 1;
     static constexpr int packets = threads * unroll;
     static constexpr int most_warps = cluster * lone_threads / warp_size;
     static constexpr int registers_per_sm = 65536;

@@ -37,6 +37,10 @@ struct plan {
     std::int64_t depth = 0;  ///< additions on the way of any one element to any sum
 };
 
+inline std::int64_t scratch_bytes(const plan& plan) {
+    return plan.scratch_bytes;
+}
+
 /// Pure. These take any problem.
 plan plan_naive(const scan_problem& problem, const device_traits& device);
 plan plan_reduce_then_scan(const scan_problem& problem, const device_traits& device);

@@ -85,7 +85,8 @@ __global__ void __launch_bounds__(tile::threads)
 
 plan plan_reduce_then_scan(const scan_problem& problem, const device_traits& device) {
     const std::int64_t tiles = (problem.size + tile::elements - 1) / tile::elements;
-    const std::int64_t most = std::int64_t{device.sm_count} * tile::blocks_per_sm;
+    const std::int64_t most =
+        problem.has_scratch ? std::int64_t{device.sm_count} * tile::blocks_per_sm : std::int64_t{1};
     const std::int64_t tiles_each = std::max<std::int64_t>(1, (tiles + most - 1) / most);
     const std::int64_t blocks = std::max<std::int64_t>(1, (tiles + tiles_each - 1) / tiles_each);
     const std::int64_t segment = tiles_each * tile::elements;

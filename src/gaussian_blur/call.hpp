@@ -5,15 +5,15 @@
 #include "src/workspace.hpp"
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda/stream_ref>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <string_view>
 
 /// What calls of the blur and of convolutions share.
 namespace heddle::detail {
@@ -53,13 +53,17 @@ kernels::gaussian_blur::problem describe(const image_batch_view<const T>& source
     return p;
 }
 
-/// Launches what a plan says, with the workspace that was given or one from the device's pool.
-template <class T>
-void launch(const char* operation, const planned<blur_rung<T>>& chosen,
-            kernels::gaussian_blur::arguments<T>& arguments, std::span<std::byte> workspace,
-            cuda::stream_ref stream) {
-    const call_workspace scratch(operation, workspace, scratch_bytes(chosen.plan), stream);
-    arguments.intermediate = reinterpret_cast<float*>(scratch.scratch());
+/// Plans and launches. `options` are the blur's or a filter's.
+template <class T, class Options>
+void run(const char* operation, gaussian_blur_algorithm algorithm, std::string_view variant,
+         kernels::gaussian_blur::problem problem, kernels::gaussian_blur::arguments<T>& arguments,
+         cuda::stream_ref stream, const Options& options) {
+    const stream_device device(stream);
+    const auto [chosen, workspace] = plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
+        problem.has_scratch = has_scratch;
+        return blur_rungs<T>().choose(operation, algorithm, problem, device.traits(), variant);
+    });
+    arguments.intermediate = reinterpret_cast<float*>(workspace.scratch());
     chosen.rung->launch(chosen.plan, arguments, stream.get());
 }
 

@@ -63,7 +63,7 @@ std::int64_t gaussian_blur_workspace_bytes(image_batch_view<const std::type_iden
     without.workspace = {};
     const problem problem = checked<T>(source, destination, sigma, without);
     if (detail::is_empty(destination)) return 0;
-    return detail::workspace_bytes_for(detail::scratch_bytes(
+    return detail::workspace_bytes_for(scratch_bytes(
         detail::blur_rungs<T>()
             .choose(operation, options.algorithm, problem, traits_of(device_of(stream)), options.variant)
             .plan));
@@ -74,9 +74,6 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
                    blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options) {
     const problem problem = checked<T>(source, destination, sigma, options);
     if (detail::is_empty(destination)) return;
-    const detail::stream_device device(stream);
-    const auto chosen = detail::blur_rungs<T>().choose(operation, options.algorithm, problem, device.traits(),
-                                                       options.variant);
     kernels::gaussian_blur::arguments<T> arguments{.source = source,
                                                    .destination = destination,
                                                    .x = problem.x,
@@ -85,7 +82,7 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
                                                    .taps_y = taps_of(sigma.y, problem.radius.y),
                                                    .border = options.border,
                                                    .border_value = detail::border_value_of<T>(options)};
-    detail::launch(operation, chosen, arguments, options.workspace, stream);
+    detail::run(operation, options.algorithm, options.variant, problem, arguments, stream, options);
 }
 
 template void gaussian_blur(image_batch_view<const float>, image_batch_view<float>, blur_sigma,

@@ -42,7 +42,7 @@ constexpr bool for_90 = HEDDLE_COMPILED_FOR_90 != 0;
 
 template <class T>
 constexpr auto table = std::to_array<blur_rung<T>>({
-    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, never),
+    row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, without_scratch),
     row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
         shared_memory, "shared_memory",
@@ -127,19 +127,12 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     validate_problem(operation, problem, device);
     const bool is_empty = problem.width == 0 || problem.height == 0 || problem.images == 0;
-    return is_empty ? 0 : workspace_bytes(describe(problem, algorithm), device, algorithm);
+    gaussian_blur_problem with = problem;
+    with.has_scratch = true;
+    return is_empty ? 0 : workspace_bytes(describe(with, algorithm), device, algorithm);
 }
 
 namespace detail {
-
-std::int64_t scratch_bytes(const plan& plan) {
-    return std::visit(
-        [](const auto& own) -> std::int64_t {
-            if constexpr (requires { own.scratch_bytes; }) return own.scratch_bytes;
-            return 0;
-        },
-        plan);
-}
 
 std::int64_t workspace_bytes(const problem& problem, const device_traits& device,
                              gaussian_blur_algorithm algorithm) {

@@ -16,7 +16,6 @@ using blur_rung = rung<gaussian_blur_algorithm, kernels::gaussian_blur::problem,
 template <class T>
 rung_table<blur_rung<T>> blur_rungs();
 
-std::int64_t scratch_bytes(const kernels::gaussian_blur::plan& plan);
 /// 0 where the rung cannot run the problem.
 std::int64_t workspace_bytes(const kernels::gaussian_blur::problem& problem, const device_traits& device,
                              gaussian_blur_algorithm algorithm);

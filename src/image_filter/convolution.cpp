@@ -41,7 +41,7 @@ template <class T>
 std::int64_t workspace_bytes(const char* operation, const blur::problem& problem, cuda::stream_ref stream) {
     const device_traits& device = traits_of(device_of(stream));
     return detail::workspace_bytes_for(
-        detail::scratch_bytes(detail::blur_rungs<T>().choose(operation, automatic, problem, device).plan));
+        scratch_bytes(detail::blur_rungs<T>().choose(operation, automatic, problem, device).plan));
 }
 
 /// Takes valid arguments.
@@ -52,8 +52,6 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
     if (detail::is_empty(destination)) return;
     const blur::problem problem =
         describe(operation, source, destination, {taps_x.radius, taps_y.radius}, kind, options);
-    const detail::stream_device device(stream);
-    const auto chosen = detail::blur_rungs<T>().choose(operation, automatic, problem, device.traits());
     blur::arguments<T> arguments{.source = source,
                                  .destination = destination,
                                  .x = problem.x,
@@ -62,7 +60,7 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
                                  .taps_y = taps_y,
                                  .border = options.border,
                                  .border_value = detail::border_value_of<T>(options)};
-    detail::launch(operation, chosen, arguments, options.workspace, stream);
+    detail::run(operation, automatic, {}, problem, arguments, stream, options);
 }
 
 blur::taps taps_of(std::span<const float> weights) {

@@ -25,6 +25,26 @@ template <class In, class Out>
 constexpr bool have_groups =
     HEDDLE_COMPILED_FOR_90 != 0 && std::is_same_v<In, Out> && !std::is_same_v<In, float>;
 
+/// A list: the first `alone` take a launch each, the others go in groups.
+template <class In, class Out>
+struct planned_list {
+    std::vector<described_product<In, Out>> products;
+    std::size_t alone;
+};
+/// One memory serves all, one after another.
+template <class In, class Out>
+std::int64_t scratch_bytes(const planned_list<In, Out>& list) {
+    std::int64_t bytes = 0;
+    for (const auto& p : std::span(list.products).first(list.alone))
+        bytes = std::max(bytes, p.planned.plan.scratch_bytes());
+    return bytes;
+}
+template <class In, class Out>
+bool needs_tickets(const planned_list<In, Out>& list) {
+    return std::ranges::any_of(std::span(list.products).first(list.alone),
+                               [](const auto& p) { return needs_tickets(p.planned.plan); });
+}
+
 template <class In, class Out>
 bool can_be_grouped(const described_product<In, Out>& p, const device_traits& device) {
     return have_groups<In, Out> && kernels::matmul::lies_in_boxes(p.problem) && p.problem.a.cols > 0 &&
@@ -124,20 +144,26 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
 
     const detail::stream_device call_device(stream);
     const device_traits& device = call_device.traits();
-    for (auto& p : todo) {
-        p.planned = detail::plan_matmul<In, Out>(p.problem, device, options);
-        detail::validate_workspace_size("matmul", options.workspace, p.planned.plan.workspace_bytes());
-    }
-    std::span<described_product<In, Out>> grouped;
-    if (options.algorithm == matmul_algorithm::automatic) {
-        const std::span group =
-            std::ranges::partition(todo, [&](const auto& p) { return !can_be_grouped(p, device); });
-        std::ranges::sort(group, std::greater(), [](const auto& p) { return p.problem.a.cols; });
-        grouped = group.subspan(count_alone(group, device));
-    }
-    for (const auto& p : std::span(todo).first(todo.size() - grouped.size()))
+    auto [planned, workspace] = detail::plan_with_workspace("matmul", options, stream, [&](bool has_scratch) {
+        planned_list<In, Out> list{todo, todo.size()};
+        for (auto& p : list.products) {
+            p.problem.has_scratch = has_scratch;
+            p.planned = detail::plan_matmul<In, Out>(p.problem, device, options);
+        }
+        if (options.algorithm == matmul_algorithm::automatic) {
+            const std::span group = std::ranges::partition(
+                list.products, [&](const auto& p) { return !can_be_grouped(p, device); });
+            std::ranges::sort(group, std::greater(), [](const auto& p) { return p.problem.a.cols; });
+            list.alone += count_alone(group, device) - group.size();
+        }
+        return list;
+    });
+    const std::span all = planned.products;
+    for (auto& p : all.first(planned.alone)) {
+        p.product.workspace = {workspace.tickets(), workspace.scratch()};
         detail::launch(p.planned, p.product, stream.get());
-    if constexpr (have_groups<In, Out>) launch_groups<In>(grouped, device, stream.get());
+    }
+    if constexpr (have_groups<In, Out>) launch_groups<In>(all.subspan(planned.alone), device, stream.get());
 }
 
 template <class Out, class In>

@@ -66,9 +66,8 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
     kernels::matmul::product<In, Out> result{a, b, c, a.cols == 0 ? 0 : options.alpha, options.beta};
     result.epilogue = described(epilogue);
     if (batch.count != 1) result.batch = batch;  // else the only matrix has none after it
-    if (!options.workspace.empty()) result.workspace = options.workspace.data();
-    if (!is_row_major(c)) result = transposed(result);
-    return options.algorithm == matmul_algorithm::automatic ? joined(result) : result;
+    const kernels::matmul::product<In, Out> by_rows = is_row_major(c) ? result : transposed(result);
+    return options.algorithm == matmul_algorithm::automatic ? joined(by_rows) : by_rows;
 }
 
 template <class In, class Out>
@@ -83,7 +82,7 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
             .a_stride = p.batch.a,
             .b_stride = p.batch.b,
             .has_epilogue = !p.epilogue.is_identity,
-            .has_workspace = p.workspace != nullptr,
+            .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
             .tile = options.tile,
             .precision = options.precision};
 }
@@ -131,12 +130,16 @@ template <class In, class Out>
 void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
          const matmul_epilogue<Out>& epilogue, const kernels::matmul::batch_strides& batch,
          cuda::stream_ref stream, const matmul_options& options) {
-    const auto product = checked<In, Out>(a, b, c, epilogue, batch, options);
+    auto product = checked<In, Out>(a, b, c, epilogue, batch, options);
     if (!product) return;
     const stream_device device(stream);
-    const auto planned = plan_matmul<In, Out>(problem_of(*product, options), device.traits(), options);
-    validate_workspace_size("matmul", options.workspace, planned.plan.workspace_bytes());
-    launch(planned, *product, stream.get());
+    const auto [chosen, workspace] = plan_with_workspace("matmul", options, stream, [&](bool has_scratch) {
+        matmul_problem problem = problem_of(*product, options);
+        problem.has_scratch = has_scratch;
+        return plan_matmul<In, Out>(problem, device.traits(), options);
+    });
+    product->workspace = {workspace.tickets(), workspace.scratch()};
+    launch(chosen, *product, stream.get());
 }
 
 }  // namespace heddle::detail

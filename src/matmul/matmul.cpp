@@ -3,7 +3,9 @@
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
 
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace heddle {
 
@@ -58,33 +60,39 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     if (!product) return {};
     product->epilogue.is_identity = false;
     const stream_device device(stream);
-    matmul_problem problem = problem_of(*product, options);
-    problem.result = problem.operands;  // the kernel is compiled for the types that the user has
-    if constexpr (is_float) {           // and for one tile, which nobody shares
+    if constexpr (is_float)
         if ((options.tile >= 0 && options.tile != kernels::matmul::tf32_with_function) ||
             options.variant == "skinny")
             throw unsupported(
                 detail::format("matmul: {} takes a function in its variant tiles and tile {} alone",
                                to_string(asked), kernels::matmul::tf32_with_function));
-        problem.tile = kernels::matmul::tf32_with_function;
-        problem.has_workspace = false;
-    }
-    const std::string reason = why_not(of_hopper, problem, device.traits(), is_float ? "tiles" : "");
-    if (asked == of_hopper && !reason.empty())
-        throw unsupported(reason + (is_float ? "; with a function nothing is copied" : ""));
-    const bool is_exact_enough = !is_float || asked == of_hopper || options.precision == precision::tf32;
-    const bool can_be = asked != of_any && is_exact_enough && reason.empty() && problem.a.cols > 0;
-    const bool by_warpgroups = can_be && is_compiled();
-    if (asked == of_hopper && can_be && !by_warpgroups)
-        throw unsupported(detail::format("matmul: {} needs the .cu file of its function compiled for 90a",
-                                         to_string(of_hopper)));
-    kernels::matmul::plan plan;
-    if (by_warpgroups)
-        plan =
-            (is_float ? kernels::matmul::plan_tf32 : kernels::matmul::plan_fused)(problem, device.traits());
-    validate_workspace_size("matmul", options.workspace, plan.workspace_bytes());
+    bool by_warpgroups = false;
+    const auto plan_function = [&](bool has_scratch) -> kernels::matmul::plan {
+        matmul_problem problem = problem_of(*product, options);
+        problem.has_scratch = has_scratch;
+        problem.result = problem.operands;  // the kernel is compiled for the types that the user has
+        if constexpr (is_float) {           // and for one tile, which nobody shares
+            problem.tile = kernels::matmul::tf32_with_function;
+            problem.has_scratch = false;
+        }
+        const std::string reason = why_not(of_hopper, problem, device.traits(), is_float ? "tiles" : "");
+        if (asked == of_hopper && !reason.empty())
+            throw unsupported(reason + (is_float ? "; with a function nothing is copied" : ""));
+        const bool is_exact_enough = !is_float || asked == of_hopper || options.precision == precision::tf32;
+        const bool can_be = asked != of_any && is_exact_enough && reason.empty() && problem.a.cols > 0;
+        by_warpgroups = can_be && is_compiled();
+        if (asked == of_hopper && can_be && !by_warpgroups)
+            throw unsupported(detail::format("matmul: {} needs the .cu file of its function compiled for 90a",
+                                             to_string(of_hopper)));
+        if (!by_warpgroups) return {};
+        return (is_float ? kernels::matmul::plan_tf32 : kernels::matmul::plan_fused)(problem,
+                                                                                     device.traits());
+    };
+    auto [plan, workspace] = plan_with_workspace("matmul", options, stream, plan_function);
+    product->workspace = {workspace.tickets(), workspace.scratch()};
     const bool is_transposed = is_row_major(c) == plan.is_turned;
-    return {{arranged(*product, plan, stream.get()), plan, by_warpgroups, is_transposed}};
+    return {{arranged(*product, plan, stream.get()), plan, by_warpgroups, is_transposed,
+             std::make_shared<const call_workspace>(std::move(workspace))}};
 }
 
 }  // namespace detail

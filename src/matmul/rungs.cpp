@@ -31,17 +31,17 @@ constexpr need room_for_the_tile{[](auto& p, auto& device) {
                                             fits(pipelined_tiles[tile], device);
                                  },
                                  "needs more shared memory for this tile than the device has"};
-constexpr need boxes{[](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
-                     "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
-                     "bytes, in each matrix of a batch, or a workspace for copies that do, unless matrices "
-                     "of a batch overlap; and extents below 2^31"};
+constexpr need boxes{
+    [](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
+    "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
+    "bytes, in each matrix of a batch, or scratch memory for copies that do, unless matrices "
+    "of a batch overlap; and extents below 2^31"};
 constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_be_copied(p, true); },
-                             "needs rows of a or columns of b that are contiguous, or a workspace for a "
+                             "needs rows of a or columns of b that are contiguous, or scratch memory for a "
                              "copy that has them"};
 constexpr need countable{[](auto& p, auto&) { return is_countable_by_int(p); }, "needs extents below 2^31"};
 constexpr need tiles{[](auto& p, auto&) { return has_countable_tiles(p); },
                      "needs at most 2^30 tiles of C, of 64 x 64, in all of a batch"};
-constexpr need workspace{[](auto& p, auto&) { return p.has_workspace; }, "needs a workspace"};
 /// Where nothing is multiplied, any C will do.
 constexpr need short_side{[](auto& p, auto&) { return is_skinny(p) || p.a.cols == 0; },
                           "needs m or n of at most 64"};
@@ -61,7 +61,7 @@ constexpr need one_type{[](auto& p, auto&) { return p.result == p.operands; },
 // What `automatic` may take.
 
 bool shares_tiles(const matmul_problem& p, const device_traits&) {
-    return p.has_workspace;
+    return p.has_scratch;
 }
 bool has_epilogue(const matmul_problem& p, const device_traits&) {
     return p.has_epilogue;
@@ -110,7 +110,7 @@ constexpr auto float_rungs = std::to_array<detail::matmul_rung<float, float>>({
      on_hopper<launch_bf16x6>, "boxes"},
     {bf16x6, "bf16x6", needs<hopper, boxes, tiles>, is_exact_as_bf16x6, plan_bf16x6_pairs,
      on_hopper<launch_bf16x6>, "pairs"},
-    {fp16x3, "fp16x3", needs<hopper, no_batch, countable, workspace>, is_normwise_alone, plan_fp16x3,
+    {fp16x3, "fp16x3", needs<hopper, no_batch, countable>, is_normwise_alone, plan_fp16x3,
      on_hopper<launch_fp16x3>},
     {tf32, "tf32", needs<hopper, boxes, boxes_along_k, tiles>, is_tf32, plan_tf32, on_hopper<launch_tf32>,
      "tiles"},
@@ -231,8 +231,10 @@ std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, c
     validate_algorithm("why_not", "algorithm", algorithm, "variant", variant);
     detail::validate_problem("why_not", problem, device);
     if (!has_kernel(algorithm, problem.operands)) return why_no_kernel(algorithm, problem.operands);
+    matmul_problem asked = problem;
+    if (is_empty(problem)) asked.has_scratch = true;  // where nothing is multiplied, none is needed
     return with_table(problem.operands, [&](const auto& table) {
-        return table.why_not("matmul", algorithm, problem, device, variant);
+        return table.why_not("matmul", algorithm, asked, device, variant);
     });
 }
 
@@ -246,7 +248,7 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
     validate_algorithm("matmul_workspace_bytes", "algorithm", algorithm, "variant", variant);
     detail::validate_problem("matmul_workspace_bytes", problem, device);
     matmul_problem with = problem;
-    with.has_workspace = true;
+    with.has_scratch = true;
     if (is_empty(problem) || !why_not(algorithm, with, device, variant).empty()) return 0;
     return with_table(problem.operands, [&](const auto& table) {
         return table.choose("matmul", algorithm, with, device, variant).plan.workspace_bytes();

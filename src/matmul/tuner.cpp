@@ -77,6 +77,11 @@ std::string_view order_of(const matrix_view<T>& m) {
     return m.col_stride == 1 ? "odd rows" : m.row_stride == 1 ? "odd columns" : "gaps";
 }
 
+std::string workspace_of(const matmul_options& options) {
+    if (!options.workspace.empty()) return std::to_string(options.workspace.size());
+    return options.scratch == scratch::pool ? "of the pool" : "none";
+}
+
 template <class T>
 constexpr std::string_view type_name = std::is_same_v<T, float>  ? "f32"
                                        : std::is_same_v<T, half> ? "f16"
@@ -157,8 +162,8 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
     const std::string key = detail::format(
         "{}: {} to {} {}x{}x{} {} {} {} alpha {} beta {} workspace {}{}{}", traits_of(device_of(stream)).name,
         type_name<In>, type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
-        options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, options.workspace.size(),
-        is_default ? "" : " ", is_default ? "" : to_string(options.precision));
+        options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, workspace_of(options), is_default ? "" : " ",
+        is_default ? "" : to_string(options.precision));
     matmul_options result = options;
     result.variant = {};  // the model chooses among a rung's kernels
     {

@@ -41,11 +41,15 @@ void run(const char* operation, const matrix_view<const T>& given, const matrix_
 
     const matrix_view<const T> rows = detail::normalised(x);
     const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, describe(rows), device.traits());
-    const detail::call_workspace workspace(operation, options.workspace, plan.partials * max_state_bytes,
-                                           stream);
-    rung->launch(plan, {rows, y, static_cast<float>(divisor), workspace.tickets(), workspace.scratch()},
-                 stream.get());
+    const auto [chosen, workspace] =
+        detail::plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
+            matrix_reduce_problem problem = describe(rows);
+            problem.has_scratch = has_scratch;
+            return rungs.choose(operation, options.algorithm, problem, device.traits());
+        });
+    chosen.rung->launch(chosen.plan,
+                        {rows, y, static_cast<float>(divisor), workspace.tickets(), workspace.scratch()},
+                        stream.get());
 }
 
 std::int64_t variance_divisor(const char* operation, std::int64_t length, std::int64_t correction) {

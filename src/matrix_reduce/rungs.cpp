@@ -45,14 +45,17 @@ void require_valid(const char* operation, const matrix_reduce_problem& problem, 
             problem.element_bytes, "2 or 4");
 }
 
-/// What a rung would do with a problem that it cannot run is what it does with a dense matrix.
+/// What a rung would do with a problem that it cannot run is what it does with a dense matrix, and with scratch memory.
 plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const matrix_reduce_problem& given,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     require_valid(operation, given, device);
     if (given.rows == 0) return {};
     matrix_reduce_problem problem = normalised(given);
-    if (!rungs.why_not(operation, algorithm, problem, device).empty()) problem.col_stride = 1;
+    if (!rungs.why_not(operation, algorithm, problem, device).empty()) {
+        problem.col_stride = 1;
+        problem.has_scratch = true;
+    }
     return rungs.choose(operation, algorithm, problem, device).plan;
 }
 
@@ -80,8 +83,10 @@ std::string why_not(matrix_reduce_algorithm algorithm, const matrix_reduce_probl
 
 std::int64_t matrix_reduce_workspace_bytes(const matrix_reduce_problem& problem, const device_traits& device,
                                            matrix_reduce_algorithm algorithm) {
-    const plan plan = plan_of("matrix_reduce_workspace_bytes", algorithm, problem, device);
-    return detail::workspace_bytes_for(plan.partials * max_state_bytes);
+    matrix_reduce_problem with = problem;
+    with.has_scratch = true;
+    return detail::workspace_bytes_for(
+        scratch_bytes(plan_of("matrix_reduce_workspace_bytes", algorithm, with, device)));
 }
 
 std::int64_t matrix_reduce_depth(const matrix_reduce_problem& problem, const device_traits& device,

@@ -44,11 +44,14 @@ void run(reduce_operation which, vector_view<const T> x, vector_view<const T> y,
     if (x.size <= 1) x.stride = y.stride = 1;
 
     const detail::stream_device device(stream);
-    const auto [rung, plan] = detail::reduce_rungs<Operation, T>().choose(operation, options.algorithm,
-                                                                          describe(x, y), device.traits());
-    const detail::call_workspace workspace(operation, options.workspace,
-                                           plan.partials * kernel::max_state_bytes, stream);
-    rung->launch(plan, {x, y, result, workspace.tickets(), workspace.scratch()}, stream.get());
+    const auto [chosen, workspace] =
+        detail::plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
+            reduce_problem problem = describe(x, y);
+            problem.has_scratch = has_scratch;
+            return detail::reduce_rungs<Operation, T>().choose(operation, options.algorithm, problem,
+                                                               device.traits());
+        });
+    chosen.rung->launch(chosen.plan, {x, y, result, workspace.tickets(), workspace.scratch()}, stream.get());
 }
 
 }  // namespace

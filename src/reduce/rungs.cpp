@@ -106,12 +106,15 @@ std::string why_it_lacks(reduce_operation operation, reduce_algorithm algorithm)
                           to_string(algorithm));
 }
 
-/// What a rung would do with a problem that it cannot run is what it does without gaps.
+/// What a rung would do with a problem that it cannot run is what it does without gaps, and with scratch memory.
 kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, reduce_problem problem,
                      const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     require_valid(operation, problem, device);
-    if (!rungs.why_not(operation, algorithm, problem, device).empty()) problem.stride = 1;
+    if (!rungs.why_not(operation, algorithm, problem, device).empty()) {
+        problem.stride = 1;
+        problem.has_scratch = true;
+    }
     return rungs.choose(operation, algorithm, problem, device).plan;
 }
 
@@ -161,8 +164,10 @@ std::string why_not(reduce_operation operation, reduce_algorithm algorithm, cons
 
 std::int64_t reduce_workspace_bytes(const reduce_problem& problem, const device_traits& device,
                                     reduce_algorithm algorithm) {
-    const kernel::plan plan = plan_of("reduce_workspace_bytes", algorithm, problem, device);
-    return detail::workspace_bytes_for(plan.partials * kernel::max_state_bytes);
+    reduce_problem with = problem;
+    with.has_scratch = true;
+    return detail::workspace_bytes_for(
+        scratch_bytes(plan_of("reduce_workspace_bytes", algorithm, with, device)));
 }
 
 std::int64_t reduce_depth(const reduce_problem& problem, const device_traits& device,

@@ -15,11 +15,12 @@ using namespace kernels::scan;
 using namespace detail;
 using enum scan_algorithm;
 
-/// look_back is one launch that moves each element once, at any stride; a small scan is one block of it.
+/// look_back is one launch that moves each element once, at any stride; a small scan is one block of it. Without scratch memory
+/// one block of reduce_then_scan does a large one.
 template <class T>
 constexpr auto table = std::to_array<scan_rung<T>>({
     {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
-    {reduce_then_scan, "reduce_then_scan", any_problem, never, plan_reduce_then_scan,
+    {reduce_then_scan, "reduce_then_scan", any_problem, without_scratch, plan_reduce_then_scan,
      launch_reduce_then_scan<T>},
     {look_back, "look_back", any_problem, always, plan_look_back, launch_look_back<T>},
 });
@@ -38,10 +39,12 @@ void require_valid(const char* operation, const scan_problem& problem, const dev
             {"problem", "misalignment"}, problem.misalignment, "0 to {}", elements - 1);
 }
 
-plan plan_of(const char* operation, scan_algorithm algorithm, const scan_problem& problem,
+/// What a rung would do without scratch memory that it needs is what it does with it.
+plan plan_of(const char* operation, scan_algorithm algorithm, scan_problem problem,
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     require_valid(operation, problem, device);
+    if (!rungs.why_not(operation, algorithm, problem, device).empty()) problem.has_scratch = true;
     return rungs.choose(operation, algorithm, problem, device).plan;
 }
 
@@ -68,8 +71,10 @@ std::string why_not(scan_algorithm algorithm, const scan_problem& problem, const
 
 std::int64_t scan_workspace_bytes(const scan_problem& problem, const device_traits& device,
                                   scan_algorithm algorithm) {
+    scan_problem with = problem;
+    with.has_scratch = true;
     return detail::workspace_bytes_for(
-        plan_of("scan_workspace_bytes", algorithm, problem, device).scratch_bytes);
+        scratch_bytes(plan_of("scan_workspace_bytes", algorithm, with, device)));
 }
 
 std::int64_t scan_depth(const scan_problem& problem, const device_traits& device, scan_algorithm algorithm) {

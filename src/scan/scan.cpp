@@ -34,9 +34,13 @@ void run(const char* operation, kernels::scan::kind kind, vector_view<const T> x
     if (x.size == 1) x.stride = y.stride = 1;
 
     const detail::stream_device device(stream);
-    const auto [rung, plan] = rungs.choose(operation, options.algorithm, describe(x, y), device.traits());
-    const detail::call_workspace workspace(operation, options.workspace, plan.scratch_bytes, stream);
-    rung->launch(plan, {x, y, kind, workspace.tickets(), workspace.scratch()}, stream.get());
+    const auto [chosen, workspace] =
+        detail::plan_with_workspace(operation, options, stream, [&](bool has_scratch) {
+            scan_problem problem = describe(x, y);
+            problem.has_scratch = has_scratch;
+            return rungs.choose(operation, options.algorithm, problem, device.traits());
+        });
+    chosen.rung->launch(chosen.plan, {x, y, kind, workspace.tickets(), workspace.scratch()}, stream.get());
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
 
+#include <heddle/error.hpp>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <tuple>
 
@@ -303,6 +307,22 @@ TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
         for (const algorithm which : gaussian_blur_algorithms())
             EXPECT_EQ(gaussian_blur_workspace_bytes(empty, hopper(), which), 0);
     }
+}
+
+TEST(gaussian_blur_select, does_without_scratch_memory_where_a_rung_can) {
+    for (const std::int64_t radius : {1, 10, 300, 1000}) {
+        gaussian_blur_problem p = exact_problem(1001, 500, 1, {radius, radius + 1 - radius % 2});
+        p.radius.y = std::min<std::int64_t>(p.radius.y, 1000);
+        p.has_scratch = false;
+        EXPECT_EQ(why_not(select(p, hopper()), p, hopper()), "");
+        EXPECT_EQ(why_not(algorithm::separable, p, hopper()),
+                  "gaussian_blur: separable needs scratch memory");
+        EXPECT_GT(gaussian_blur_workspace_bytes(p, hopper(), algorithm::separable), 0);
+    }
+    gaussian_blur_problem wide = exact_problem(1001, 500, 1, {1001, 5});
+    EXPECT_EQ(select(wide, hopper()), algorithm::separable);
+    wide.has_scratch = false;
+    EXPECT_THROW((void)select(wide, hopper()), unsupported);
 }
 
 }  // namespace

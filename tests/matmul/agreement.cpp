@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit_to_float,
                                                .n = of_integers.n,
                                                .k = of_integers.k,
                                                .operands = element_type::f16,
-                                               .has_workspace = true,
+                                               .has_scratch = true,
                                                .stores_operand_type = false}),
                          test::name_of_rung);
 
@@ -82,8 +82,7 @@ TEST_P(matmul_16_bit_tiles, are_right_for_several_rounds) {
 class matmul_16_bit_wide : public matmul_16_bit {};
 INSTANTIATE_TEST_SUITE_P(
     all, matmul_16_bit_wide,
-    test::rungs_that_run(
-        {.m = 1000, .n = 700, .k = 72, .operands = element_type::f16, .has_workspace = true}),
+    test::rungs_that_run({.m = 1000, .n = 700, .k = 72, .operands = element_type::f16, .has_scratch = true}),
     test::name_of_rung);
 
 TEST_P(matmul_16_bit_wide, takes_more_tiles_than_multiprocessors) {
@@ -140,7 +139,10 @@ class matmul_of_drawn_problems : public test::matmul_device {
         operands<Out, In> p(s, draw.next_layouts(s, 16 / std::int64_t{sizeof(In)}));
         SCOPED_TRACE(text(s));
         matmul_options options = draw.next_options();
-        if (draw(0, 2) > 0) options.workspace = *workspace_;
+        if (const auto memory = draw(0, 3); memory < 2)
+            options.workspace = *workspace_;
+        else
+            options.scratch = memory == 2 ? scratch::pool : scratch::none;
         const test::reference expected = p.expected(options.alpha, options.beta);
         test::for_every_plan(element_type_of<In>, options, [&](const matmul_options& with) {
             if (!p.why_not(with).empty()) return;

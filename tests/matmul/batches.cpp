@@ -375,7 +375,10 @@ class batched_matmul_of_drawn_problems : public test::matmul_device {
         SCOPED_TRACE(text(of));
         test::batch_operands<Out, In> p(of);
         matmul_options options = draw.next_options();
-        if (draw(0, 1) > 0) options.workspace = *workspace_;
+        if (const auto memory = draw(0, 3); memory < 2)
+            options.workspace = *workspace_;
+        else
+            options.scratch = memory == 2 ? scratch::pool : scratch::none;
         const std::vector<reference> expected = p.expected(options.alpha, options.beta);
         test::for_every_plan(element_type_of<In>, options, [&](const matmul_options& with) {
             if (!p.why_not(with).empty()) return;
@@ -454,6 +457,8 @@ TEST_F(batched_matmul_list, takes_products_that_lie_differently) {
     run_list_and_check<bfloat16, bfloat16>(list, *stream_, {.alpha = 0, .beta = 3});
     run_list_and_check<float, float>(list, *stream_, {.alpha = 2, .beta = 0.5f});
     run_list_and_check<float, float>(list, *stream_, {.workspace = *workspace_});
+    run_list_and_check<float, float>(list, *stream_, {.scratch = scratch::none});
+    run_list_and_check<half, half>(list, *stream_, {.scratch = scratch::none});
 }
 
 TEST_F(batched_matmul_list, takes_more_products_than_a_launch) {

@@ -47,7 +47,7 @@ TEST(matmul_select, takes_no_tile_that_needs_more_shared_memory_than_there_is) {
     for (const auto& [size, of_large, of_small] :
          {std::tuple(1000, pipelined, split_k), std::tuple(1536, split_k, pipelined)}) {
         product problem = strict(size, size, size);
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         EXPECT_EQ(select(problem, large), of_large) << size;
         EXPECT_EQ(select(problem, small), of_small) << size;
     }
@@ -66,14 +66,14 @@ TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
     for (product problem : {strict(8192, 128, 8192), strict(128, 8192, 4096), strict(4100, 4100, 4100)}) {
         SCOPED_TRACE(problem.m);
         problem.place = place::along_k;
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         EXPECT_EQ(select(problem, hopper), tma_pipelined);
         EXPECT_NE(select(problem, ampere), tma_pipelined);
         EXPECT_GT(matmul_workspace_bytes(problem, hopper), 0);
     }
     product whole = strict(4096, 4096, 4096);
     whole.place = place::along_k;
-    whole.has_workspace = true;
+    whole.has_scratch = true;
     EXPECT_EQ(select(whole, hopper), tma_pipelined);
     EXPECT_EQ(matmul_workspace_bytes(whole, hopper), 0);
     product few = strict(8192, 128, 8192);
@@ -83,7 +83,7 @@ TEST(matmul_select, fetches_large_tiles_by_tensor_maps) {
     product odd = strict(4097, 4099, 4101);
     EXPECT_NE(select(odd, hopper), tma_pipelined);
     EXPECT_GT(matmul_workspace_bytes(odd, hopper), std::int64_t{4} * 2 * 4097 * 4101);
-    odd.has_workspace = true;
+    odd.has_scratch = true;
     EXPECT_EQ(select(odd, hopper), tma_pipelined);
     odd.place = place::apart;
     EXPECT_NE(select(odd, hopper), tma_pipelined);
@@ -95,13 +95,13 @@ TEST(matmul_select, shares_a_c_of_few_tiles_along_k_where_there_is_a_workspace) 
         EXPECT_NE(select(problem, hopper), split_k);
         EXPECT_GT(matmul_workspace_bytes(problem, hopper), 0);
         EXPECT_LE(matmul_workspace_bytes(problem, hopper), std::int64_t{32} << 20);
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         EXPECT_EQ(select(problem, hopper), split_k);
         problem.place = place::apart;
         EXPECT_NE(select(problem, hopper), split_k);
     }
     for (product problem : {strict(128, 128, 128), strict(64, 64, 16)}) {
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         EXPECT_EQ(select(problem, hopper), pipelined) << problem.m;
         EXPECT_EQ(matmul_workspace_bytes(problem, hopper), 0);
     }
@@ -130,7 +130,7 @@ TEST(matmul_select, reads_what_is_a_line_as_a_vector) {
                     for (int bits = 0; bits < 8; ++bits) {
                         product p{1, side, k, operands};
                         p.place = place;
-                        p.has_workspace = (bits & 1) != 0;
+                        p.has_scratch = (bits & 1) != 0;
                         p.has_epilogue = (bits & 2) != 0;
                         p.precision = (bits & 4) != 0 ? precision::tf32 : precision::fp32;
                         ASSERT_EQ(select(p, hopper), vector) << p.n << ", " << k << ' ' << bits;
@@ -146,7 +146,7 @@ TEST(matmul_select, takes_narrow_tiles_where_memory_is_the_limit) {
         EXPECT_EQ(select(problem, hopper), thin);
         EXPECT_EQ(select(problem, ampere), thin);
         problem.place = place::along_k;
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         EXPECT_EQ(select(problem, hopper), thin);
         problem.place = place::apart;
         EXPECT_NE(select(problem, hopper), thin);
@@ -165,7 +165,7 @@ TEST(matmul_select, splits_what_is_large_and_deep_enough) {
     EXPECT_EQ(select(product{4096, 4096, 512}, hopper), bf16x6);
     product few_tiles{64, 4096, 11008};  // 32 for 132 multiprocessors
     EXPECT_EQ(select(few_tiles, hopper), pipelined);
-    few_tiles.has_workspace = true;  // then they are shared out along k
+    few_tiles.has_scratch = true;  // then they are shared out along k
     EXPECT_EQ(select(few_tiles, hopper), bf16x6);
     EXPECT_GT(matmul_workspace_bytes(few_tiles, hopper), 132 * 128 * 128 * 4);
 }
@@ -176,8 +176,8 @@ product normwise(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 TEST(matmul_select, takes_problems_of_nothing_and_devices_of_next_to_nothing) {
     for (const auto precision : {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32})
-        for (const bool has_workspace : {false, true}) {
-            product problem{0, 1024, 1024, element_type::f32, precision, place::along_k, has_workspace};
+        for (const bool has_scratch : {false, true}) {
+            product problem{0, 1024, 1024, element_type::f32, precision, place::along_k, has_scratch};
             EXPECT_EQ(select(problem, hopper), naive);
             EXPECT_EQ(matmul_workspace_bytes(problem, hopper), 0);
             problem.m = problem.n = 16;
@@ -192,7 +192,7 @@ TEST(matmul_select, takes_halves_where_errors_may_be_normwise) {
     product problem = normwise(4096, 4096, 4096);
     EXPECT_EQ(select(problem, hopper), bf16x6);  // there is no workspace
     EXPECT_GT(matmul_workspace_bytes(problem, hopper), 2 * 4 * 4096 * 4096);
-    problem.has_workspace = true;
+    problem.has_scratch = true;
     EXPECT_EQ(select(problem, hopper), fp16x3);
     problem.place = place::apart;  // it copies them anyway
     EXPECT_EQ(select(problem, hopper), fp16x3);
@@ -224,7 +224,7 @@ TEST(matmul_select, copies_operands_at_odd_addresses_where_there_is_a_workspace)
     product odd{4097, 4099, 4101, element_type::f32, precision::fp32, place::odd};
     EXPECT_EQ(select(odd, hopper), bf16x6);
     EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4 * (4097 * 4104 + 4101 * 4100));
-    odd.has_workspace = true;
+    odd.has_scratch = true;
     EXPECT_EQ(select(odd, hopper), bf16x6);
     EXPECT_LT(matmul_workspace_bytes(product{4096, 4096, 4096}, hopper), 4 * 4096 * 4096);  // no copy
 }
@@ -242,7 +242,7 @@ TEST(matmul_select, takes_tf32_only_where_it_is_asked_for) {
         problem.place = place::across_k;
         EXPECT_NE(select(problem, hopper), tf32) << size;
         EXPECT_GE(matmul_workspace_bytes(problem, hopper), of_sums + 4 * size * size);
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         EXPECT_EQ(select(problem, hopper), tf32) << size;
         problem.place = place::apart;
         EXPECT_NE(select(problem, hopper), tf32) << size;
@@ -253,7 +253,7 @@ TEST(matmul_select, takes_tf32_of_a_short_side_where_it_is_asked_for) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     for (product problem : {product{16, 4096, 4096}, {4096, 16, 4096}, {64, 4096, 11008}, {64, 64, 65536}}) {
         SCOPED_TRACE(std::to_string(problem.m) + " x " + std::to_string(problem.n));
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         EXPECT_NE(select(problem, hopper), tf32);
         problem.precision = precision::tf32;
         EXPECT_EQ(select(problem, hopper), tf32);
@@ -276,7 +276,7 @@ TEST(matmul_16_bit_select, shares_tiles_where_there_is_a_workspace) {
     product deep{640, 640, 16384, element_type::bf16};
     EXPECT_NE(select(deep, hopper), stream_k);
     EXPECT_GT(matmul_workspace_bytes(deep, hopper), 0);
-    deep.has_workspace = true;
+    deep.has_scratch = true;
     EXPECT_EQ(select(deep, hopper), stream_k);
     const product even{8448, 4096, 4096, element_type::bf16};  // whole rounds
     EXPECT_EQ(matmul_workspace_bytes(even, hopper), 0);
@@ -294,7 +294,7 @@ TEST(matmul_16_bit_select, takes_what_is_empty) {
 TEST(matmul_select, takes_batches_of_float) {
     const auto chosen = [](std::int64_t m, std::int64_t n, std::int64_t k, heddle::precision precision) {
         return select(
-            product{.m = m, .n = n, .k = k, .precision = precision, .has_workspace = true, .batches = 64},
+            product{.m = m, .n = n, .k = k, .precision = precision, .has_scratch = true, .batches = 64},
             hopper);
     };
     for (const std::int64_t size : {64, 256, 1024})
@@ -311,7 +311,7 @@ TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace)
     product odd{120, 112, 128, element_type::f16, precision::fp32, place::odd};
     odd.batches = 4096;
     EXPECT_EQ(select(odd, hopper), wmma);
-    odd.has_workspace = true;
+    odd.has_scratch = true;
     EXPECT_NE(select(odd, hopper), wmma);
     EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4096 * 2 * 128 * (120 + 112));
     matmul_problem shared = odd;
@@ -326,7 +326,7 @@ TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace)
     matmul_problem uneven = well;
     ++uneven.b_stride;  // it lies well, and the next one does not
     EXPECT_EQ(select(uneven, hopper), wmma);
-    uneven.has_workspace = true;
+    uneven.has_scratch = true;
     EXPECT_NE(select(uneven, hopper), wmma);
 
     product deep{16, 16, 2104944, element_type::bf16, precision::fp32, place::odd, true};
@@ -371,7 +371,7 @@ TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
     problem.place = place::odd;
     EXPECT_EQ(select(problem, ampere), wmma);
     EXPECT_EQ(select(problem, hopper), wmma);
-    problem.has_workspace = true;
+    problem.has_scratch = true;
     EXPECT_EQ(why_not(cluster_multicast, problem, hopper), "");
     EXPECT_NE(select(problem, hopper), wmma);
     EXPECT_GE(matmul_workspace_bytes(problem, hopper), 2 * 512 * 512 * 2);

@@ -30,7 +30,6 @@ class drawing_of_products {
         if (draw_(0, 1) == 0) return in_packets(s, static_cast<int>(draw_(0, 7)), packet);
         return {next_layout(), next_layout(), next_layout()};
     }
-    /// Without a workspace.
     matmul_options next_options() {
         return {.alpha = draw_(0, 1) == 0 ? 1.0f : 0.5f,
                 .beta = draw_(0, 1) == 0 ? 0.0f : 0.75f,

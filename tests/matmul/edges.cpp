@@ -156,7 +156,7 @@ TEST_F(matmul_device, takes_more_elements_than_an_int_counts) {
 
 void expect_unsupported(const shape& s, const test::layouts& lie, matmul_algorithm algorithm) {
     operands<float> p(s, lie);
-    EXPECT_THROW(p.multiply(stream(), {.algorithm = algorithm}), unsupported);
+    EXPECT_THROW(p.multiply(stream(), {.algorithm = algorithm, .scratch = scratch::none}), unsupported);
     EXPECT_TRUE(p.c.untouched());
 }
 
@@ -165,7 +165,7 @@ TEST_F(matmul_device, says_where_skinny_takes_no_side) {
 }
 
 /// For A and B of which neither lies along k, or whose rows are odd.
-TEST_F(matmul_on_hopper, says_where_tf32_needs_a_workspace) {
+TEST_F(matmul_on_hopper, says_where_tf32_needs_scratch_memory) {
     expect_unsupported({64, 72, 68}, {{true}, {}, {}}, matmul_algorithm::tf32);
     expect_unsupported({64, 72, 68}, {{false, 1}, {false, 1}, {}}, matmul_algorithm::tf32);
 }

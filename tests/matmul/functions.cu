@@ -84,6 +84,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         return {.alpha = alpha,
                 .beta = beta,
                 .algorithm = GetParam().algorithm,
+                .scratch = scratch_,
                 .precision = GetParam().precision};
     }
     bool is_of_float() const { return GetParam().operands == element_type::f32; }
@@ -110,7 +111,8 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         };
         const bool lies_along_k = !lie.a.is_transposed || lie.b.is_transposed;
         const bool is_tf32 = with.algorithm == matmul_algorithm::tf32;
-        const bool can_run = !needs_90a() || (is_aligned && (!is_tf32 || lies_along_k));
+        const bool is_copied = scratch_ == scratch::pool && !is_of_float();
+        const bool can_run = !needs_90a() || is_copied || (is_aligned && (!is_tf32 || lies_along_k));
         if (!can_run || (needs_90a() && !has_90a_)) {
             EXPECT_THROW(run(), unsupported);
             EXPECT_TRUE(p.c.untouched());
@@ -151,6 +153,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
     }
 
     bool has_90a_ = false;
+    scratch scratch_ = scratch::none;
 };
 
 TEST_P(matmul_function, is_applied_around_tile_edges) {
@@ -175,8 +178,11 @@ TEST_P(matmul_function, has_the_rows_and_columns_of_the_c_that_was_given) {
 
 TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
     const shape s{130, 70, 51};
-    run_all_types(s, {{false, 14, 1}, {true, 3, 1}, {false, 3, 1}}, 0.5f, false);
-    run_all_types(s, {{true, 5, 1}, {false, 3, 0}, {true, 1, 1}}, 0, false);
+    for (const scratch memory : {scratch::none, scratch::pool}) {
+        scratch_ = memory;
+        run_all_types(s, {{false, 14, 1}, {true, 3, 1}, {false, 3, 1}}, 0.5f, false);
+        run_all_types(s, {{true, 5, 1}, {false, 3, 0}, {true, 1, 1}}, 0, false);
+    }
     run_all_types(s, {in_packets(s).a, in_packets(s).b, {false, 3, 1}});
     run_all_types(s, {in_packets(s).a, in_packets(s).b, {true, 1, 0, 2}}, 0.5f);
 }

@@ -58,7 +58,7 @@ struct product {
     element_type operands = element_type::f32;
     heddle::precision precision = heddle::precision::fp32;
     test::place place = place::along_k;
-    bool has_workspace = false;
+    bool has_scratch = false;
     bool has_epilogue = false;
     bool stores_operand_type = true;
     std::int64_t batches = 1;
@@ -80,7 +80,7 @@ struct product {
                                .result = stores_operand_type ? operands : element_type::f32,
                                .batches = batches,
                                .has_epilogue = has_epilogue,
-                               .has_workspace = has_workspace,
+                               .has_scratch = has_scratch,
                                .precision = precision};
         if (place == place::odd) problem.a.alignment = problem.b.alignment = bytes;
         if (batches > 1) {  // one behind the other
@@ -113,7 +113,7 @@ inline product small_product(matmul_algorithm rung, element_type operands) {
             .n = rung == matmul_algorithm::vector ? 1 : 16,
             .k = 16,
             .operands = operands,
-            .has_workspace = true};
+            .has_scratch = true};
 }
 
 // Parameters of test suites.

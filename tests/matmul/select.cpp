@@ -39,10 +39,11 @@ const std::array devices = {
 
 std::string text(const product& p) {
     return fmt::format(
-        "{} x {} x {}, type {}, precision {}, place {}, workspace {}, epilogue {}, stores operands' type {}, "
+        "{} x {} x {}, type {}, precision {}, place {}, scratch memory {}, epilogue {}, stores operands' "
+        "type {}, "
         "{} batches",
         p.m, p.n, p.k, static_cast<int>(p.operands), to_string(p.precision), static_cast<int>(p.place),
-        p.has_workspace, p.has_epilogue, p.stores_operand_type, p.batches);
+        p.has_scratch, p.has_epilogue, p.stores_operand_type, p.batches);
 }
 
 /// Problems as calls describe them: the facts agree with one another.
@@ -54,7 +55,7 @@ class problems {
         if (vast < 3) *std::array{&p.m, &p.n, &p.k}[vast] = beyond_32_bits();
         p.operands = one_of<element_type>({element_type::f32, element_type::f16, element_type::bf16});
         p.place = one_of<place>({place::along_k, place::across_k, place::odd, place::apart});
-        p.has_workspace = draw(2) > 0;
+        p.has_scratch = draw(2) > 0;
         p.batches = one_of<std::int64_t>({1, 1, 1, 0, 2, 100});
         if (p.operands != element_type::f32) {
             p.has_epilogue = draw(2) > 0;
@@ -120,7 +121,7 @@ TEST(matmul_workspace, is_asked_for_by_rungs_that_can_run_alone) {
     problems problems;
     for (int i = 0; i < draws / 10; ++i) {
         product problem = problems.next();
-        problem.has_workspace = true;
+        problem.has_scratch = true;
         for (const device_traits& device : devices)
             for (const matmul_algorithm each : matmul_algorithms(problem.operands)) {
                 const std::int64_t bytes = matmul_workspace_bytes(problem, device, each);
@@ -137,7 +138,7 @@ TEST(matmul_select, takes_a_tile_that_some_rungs_have) {
     for (const element_type operands : {element_type::f32, element_type::f16})
         for (int tile = 0; tile < 8; ++tile) {
             matmul_problem problem = product{600, 600, 600, operands};
-            problem.has_workspace = true;
+            problem.has_scratch = true;
             problem.tile = tile;
             for (const device_traits& device : devices) {
                 EXPECT_EQ(why_not(select(problem, device), problem, device), "");
@@ -191,16 +192,17 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
                   "matmul: persistent needs a device of compute capability 9.0, and heddle built for it");
     }
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
-    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs a workspace");
+    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs scratch memory");
     product odd = floats;
     odd.place = place::odd;
-    EXPECT_EQ(why_not(tma_pipelined, odd, hopper),
-              "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
-              "multiples of 16 bytes, in each matrix of a batch, or a workspace for copies that do, unless "
-              "matrices of a batch overlap; and extents below 2^31");
+    EXPECT_EQ(
+        why_not(tma_pipelined, odd, hopper),
+        "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
+        "multiples of 16 bytes, in each matrix of a batch, or scratch memory for copies that do, unless "
+        "matrices of a batch overlap; and extents below 2^31");
     EXPECT_EQ(why_not(bf16x6, odd, hopper), "");
     EXPECT_NE(why_not(bf16x6, odd, hopper, "boxes"), "");
-    odd.has_workspace = true;
+    odd.has_scratch = true;
     EXPECT_EQ(why_not(bf16x6, odd, hopper, "boxes"), "");
     EXPECT_EQ(why_not(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
     product several = halves;
@@ -228,7 +230,7 @@ TEST(matmul_why_not, says_what_a_rung_needs) {
 
 /// The rungs that cannot run a product on a Hopper device, even with a workspace.
 std::set<matmul_algorithm> refused(product p) {
-    p.has_workspace = true;
+    p.has_scratch = true;
     std::set<matmul_algorithm> rungs;
     for (const matmul_algorithm each : matmul_algorithms(p.operands))
         if (!why_not(each, p, hopper).empty()) rungs.insert(each);

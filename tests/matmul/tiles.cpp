@@ -142,15 +142,18 @@ TEST_F(matmul_on_hopper, multiplies_in_tf32_where_a_side_is_short) {
         const reference product = given.expected(), sum = given.expected(-1.5f, 0.5f);
         for (int bits = 0; bits < 16; ++bits) {
             const bool neither_lies_along_k = (bits & 1) != 0 && (bits & 2) == 0;
-            const bool has_workspace = (bits & 8) != 0, adds = bits % 3 == 0;
-            if (neither_lies_along_k && !has_workspace) continue;
-            SCOPED_TRACE(text(s) + ", transposed A, B, C, workspace: " + std::to_string(bits));
+            const bool has_scratch = (bits & 8) != 0, adds = bits % 3 == 0;
+            if (neither_lies_along_k && !has_scratch) continue;
+            SCOPED_TRACE(text(s) + ", transposed A, B, C, scratch memory: " + std::to_string(bits));
             test::layouts lie = test::in_packets(s, bits, 4);
             lie.c.padding = 0;
             operands<float> p(given, lie);
             matmul_options options{.algorithm = tf32};
             if (adds) options.alpha = -1.5f, options.beta = 0.5f;
-            if (has_workspace) options.workspace = *workspace_;
+            if (has_scratch)
+                options.workspace = *workspace_;
+            else
+                options.scratch = scratch::none;
             p.multiply(*stream_, options);
             ASSERT_NO_FATAL_FAILURE(expect_close(s, p.c.download(), adds ? sum : product, test::tf32_bound));
             p.expect_intact();

@@ -20,10 +20,13 @@ using test::shape;
 
 class matmul_vector : public test::matmul_device {
   protected:
-    /// With a workspace, which those who share a row may leave sums in, or without one.
+    /// With a workspace, which those who share a row may leave sums in, or without any scratch memory.
     matmul_options options(bool has_workspace, float alpha = 1, float beta = 0) {
         matmul_options result{.alpha = alpha, .beta = beta, .algorithm = matmul_algorithm::vector};
-        if (has_workspace) result.workspace = *workspace_;
+        if (has_workspace)
+            result.workspace = *workspace_;
+        else
+            result.scratch = scratch::none;
         return result;
     }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What a product does with its workspace, and without one.
+// What a product does with its workspace, with the pool, and without scratch memory.
 namespace heddle {
 namespace {
 
@@ -84,17 +84,42 @@ TEST_P(matmul_16_bit, leaves_the_workspace_ready) {
     EXPECT_TRUE(are_zero(tickets));
 }
 
-class matmul_16_bit_without_workspace : public matmul_16_bit {};
-constexpr shape of_no_workspace{40, 1000, 3000};
-INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit_without_workspace,
-                         test::rungs_that_run({.m = of_no_workspace.m,
-                                               .n = of_no_workspace.n,
-                                               .k = of_no_workspace.k,
+class matmul_16_bit_without_scratch : public matmul_16_bit {};
+constexpr shape of_no_scratch{40, 1000, 3000};
+INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit_without_scratch,
+                         test::rungs_that_run({.m = of_no_scratch.m,
+                                               .n = of_no_scratch.n,
+                                               .k = of_no_scratch.k,
                                                .operands = element_type::f16}),
                          test::name_of_rung);
 
-TEST_P(matmul_16_bit_without_workspace, is_right) {
-    EXPECT_TRUE((run_and_check<half, half>(of_no_workspace, {}, {.algorithm = GetParam()})));
+TEST_P(matmul_16_bit_without_scratch, is_right) {
+    EXPECT_TRUE(
+        (run_and_check<half, half>(of_no_scratch, {}, {.algorithm = GetParam(), .scratch = scratch::none})));
+}
+
+/// A plain call plans as one with a workspace does.
+template <class T>
+void expect_the_bits_of_a_workspace(const shape& s, const stream& on, const matmul_options& with) {
+    for (const test::layouts& lie : {test::layouts(), test::transposed_by(3, 1)}) {
+        operands<T> p(s, lie);
+        if (!p.why_not(with).empty()) continue;
+        matmul_options plain = with;
+        plain.workspace = {};
+        p.multiply(on, plain);
+        const std::vector<T> expected = p.c.download();
+        p.multiply(on, with);
+        test::expect_same(p.c.download(), expected);
+        p.expect_intact();
+    }
+}
+TEST_P(matmul_rung, takes_the_pools_memory_as_a_workspace) {
+    for (const shape& s : {shape{64, 60, 4100}, {290, 129, 1900}})
+        expect_the_bits_of_a_workspace<float>(fitted(s), *stream_, options());
+}
+TEST_P(matmul_16_bit, takes_the_pools_memory_as_a_workspace) {
+    for (const shape& s : {shape{64, 60, 4100}, {290, 129, 1900}})
+        expect_the_bits_of_a_workspace<half>(s, *stream_, options());
 }
 
 }  // namespace

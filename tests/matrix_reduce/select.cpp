@@ -94,6 +94,21 @@ TEST(matrix_reduce_workspace, and_depth_are_the_same_at_any_alignment) {
             }
 }
 
+/// Then no blocks share rows.
+TEST(matrix_reduce_select, needs_no_scratch_memory) {
+    for (const auto algorithm : every_algorithm())
+        for (int exponent = 0; exponent <= 40; ++exponent)
+            for (const bool is_across : {false, true}) {
+                const std::int64_t n = std::int64_t{1} << exponent;
+                matrix_reduce_problem problem{3, n, is_across ? 1 : n, is_across ? 3 : 1};
+                const std::int64_t bytes = matrix_reduce_workspace_bytes(problem, h200_like, algorithm);
+                problem.has_scratch = false;
+                EXPECT_EQ(why_not(algorithm, problem, h200_like), "");
+                EXPECT_EQ(matrix_reduce_workspace_bytes(problem, h200_like, algorithm), bytes);
+                EXPECT_GE(matrix_reduce_depth(problem, h200_like, algorithm), exponent);
+            }
+}
+
 /// No tree of additions of n elements is flatter than log2(n).
 TEST(matrix_reduce_depth, is_no_less_than_a_perfect_tree_has) {
     for (const matrix_reduce_algorithm algorithm : every_algorithm())

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -55,6 +56,27 @@ TEST(reduce_why_not, knows_which_rungs_an_operation_has) {
     for (const reduce_operation operation : reduce_operations())
         for (const auto algorithm : {reduce_algorithm::automatic, reduce_algorithm::single_pass})
             EXPECT_EQ(why_not(operation, algorithm, strided, h200_like), "") << to_string(operation);
+}
+
+/// One block or one cluster of single_pass takes any size.
+TEST(reduce_select, needs_no_scratch_memory) {
+    for (const auto& [major, minor] : {std::pair{8, 0}, {9, 0}}) {
+        device_traits device = h200_like;
+        device.compute_capability_major = major;
+        device.compute_capability_minor = minor;
+        for (int exponent = 0; exponent <= 40; ++exponent) {
+            const reduce_problem with{.size = std::int64_t{1} << exponent};
+            reduce_problem without = with;
+            without.has_scratch = false;
+            const reduce_algorithm taken = select(without, device);
+            EXPECT_EQ(why_not(taken, without, device), "");
+            EXPECT_GE(reduce_depth(without, device), exponent);
+            EXPECT_EQ(reduce_workspace_bytes(without, device), reduce_workspace_bytes(with, device));
+        }
+    }
+    EXPECT_EQ(why_not(reduce_algorithm::interleaved, {.size = 1 << 20, .has_scratch = false}, h200_like),
+              "reduce: interleaved needs scratch memory");
+    EXPECT_EQ(why_not(reduce_algorithm::interleaved, {.size = 256, .has_scratch = false}, h200_like), "");
 }
 
 TEST(reduce_workspace, is_needed_by_several_blocks_only) {

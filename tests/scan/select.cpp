@@ -77,6 +77,20 @@ TEST(scan_workspace, and_depth_are_the_same_at_any_strides_and_alignment) {
               "scan_depth: problem.misalignment is 2, expected 0 to 1");
 }
 
+/// One block of reduce_then_scan takes any size.
+TEST(scan_select, needs_no_scratch_memory) {
+    for (int exponent = 0; exponent <= 40; ++exponent) {
+        const scan_problem with{.size = std::int64_t{1} << exponent};
+        scan_problem without = with;
+        without.has_scratch = false;
+        EXPECT_EQ(why_not(select(without, h200_like), without, h200_like), "");
+        EXPECT_EQ(why_not(scan_algorithm::look_back, without, h200_like),
+                  scan_workspace_bytes(with, h200_like) == 0 ? "" : "scan: look_back needs scratch memory");
+        EXPECT_EQ(scan_workspace_bytes(without, h200_like), scan_workspace_bytes(with, h200_like));
+        EXPECT_GE(scan_depth(without, h200_like), exponent);
+    }
+}
+
 /// No order of additions of n elements is flatter than log2(n).
 TEST(scan_depth, lies_between_a_perfect_tree_and_a_chain) {
     for (const scan_algorithm algorithm : every_algorithm())

@@ -110,6 +110,22 @@ cudaError_t cudaMallocAsync(void** data, std::size_t bytes, cudaStream_t stream)
     return enqueue("cudaMallocAsync", stream);
 }
 
+cudaError_t cudaMallocFromPoolAsync(void** data, std::size_t bytes, cudaMemPool_t, cudaStream_t stream) {
+    if (!runtime().has_pool_memory) return cudaErrorMemoryAllocation;
+    *data = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return enqueue("cudaMallocFromPoolAsync", stream);
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+    static char handle;
+    *pool = reinterpret_cast<cudaMemPool_t>(&handle);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+    return cudaSuccess;
+}
+
 cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
     std::free(data);
     return enqueue("cudaFreeAsync", stream);
@@ -133,6 +149,20 @@ cudaError_t cudaMemcpy2DAsync(void*, std::size_t, const void*, std::size_t, std:
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+    *id = reinterpret_cast<std::uintptr_t>(stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+    *status = runtime().is_capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
     return cudaSuccess;
 }
 
@@ -172,6 +202,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 
 cudaError_t cudaEventDestroy(cudaEvent_t) {
     return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t) {
+    return runtime().are_events_done ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t stream) {

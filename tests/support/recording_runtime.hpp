@@ -2,10 +2,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::test {
@@ -26,21 +28,32 @@ struct recording_runtime {
     std::vector<call> calls;
     cudaError_t status_of_launches = cudaSuccess;
     int refused = 0;  ///< launches with another status
+    bool has_pool_memory = true;
+    bool is_capturing = false;
+    bool are_events_done = true;
+
+    std::ptrdiff_t count(std::string_view function) const {
+        return std::ranges::count(calls, function, &call::function);
+    }
 
     static recording_runtime& instance() {
         static recording_runtime runtime;
         return runtime;
     }
 
-    /// The handle of a stream of a device. There is nothing behind it.
-    static cudaStream_t stream_of(int device) {
-        return std::bit_cast<cudaStream_t>(std::uintptr_t{0x1000} + static_cast<std::uintptr_t>(device));
+    /// The handle of a stream of a device, of which there are several. There is nothing behind it.
+    static cudaStream_t stream_of(int device, int number = 0) {
+        return std::bit_cast<cudaStream_t>(first_handle +
+                                           static_cast<std::uintptr_t>(number * devices + device));
     }
     static int device_of(cudaStream_t stream) {
-        return static_cast<int>(std::bit_cast<std::uintptr_t>(stream) - 0x1000);
+        return static_cast<int>((std::bit_cast<std::uintptr_t>(stream) - first_handle) % devices);
     }
 
     static constexpr int sm_count(int device) { return device == 0 ? 132 : 20; }
+
+  private:
+    static constexpr std::uintptr_t first_handle = 0x1000;
 };
 
 }  // namespace heddle::test

@@ -91,12 +91,12 @@ plan plan_pipelined(const matmul_problem& p, const device_traits& device) {
 }
 
 plan plan_split_k(const matmul_problem& p, const device_traits& device) {
-    return plan_pipelined(p, device, p.has_workspace);
+    return plan_pipelined(p, device, p.has_scratch);
 }
 
 plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device);
-    return x.after(copies_of(p), x.blocks(tma_pipelined_tile, x.costs.tma_pipelined, p.has_workspace));
+    return x.after(copies_of(p), x.blocks(tma_pipelined_tile, x.costs.tma_pipelined, p.has_scratch));
 }
 
 plan plan_thin(const matmul_problem& p, const device_traits& device) {

@@ -41,12 +41,20 @@ struct plan {
     double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
 
     constexpr std::int64_t shared() const { return batches * down * across - whole; }
+    constexpr std::int64_t scratch_bytes() const { return sums_bytes + pieces_bytes + copied_bytes; }
     constexpr std::int64_t workspace_bytes() const {
-        const std::int64_t bytes = sums_bytes + pieces_bytes + copied_bytes;
-        return bytes == 0 ? 0 : workspace_ticket_bytes + bytes;
+        return scratch_bytes() == 0 ? 0 : workspace_ticket_bytes + scratch_bytes();
     }
     bool operator==(const plan&) const = default;
 };
+
+constexpr std::int64_t scratch_bytes(const plan& plan) {
+    return plan.scratch_bytes();
+}
+/// The parts of split-K are added up by a kernel of their own.
+constexpr bool needs_tickets(const plan& plan) {
+    return plan.sums_bytes > 0 && plan.parts == 1;
+}
 
 // What plans depend on of a problem.
 

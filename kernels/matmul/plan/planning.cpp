@@ -24,7 +24,7 @@ bool lies_along_k(const matmul_problem& p) {
 }
 
 bool can_be_copied(const matmul_problem& p, bool along_k) {
-    if (!p.has_workspace || !has_unit_stride(p) || !is_countable_by_int(p) || p.batches > max_tensor_extent)
+    if (!p.has_scratch || !has_unit_stride(p) || !is_countable_by_int(p) || p.batches > max_tensor_extent)
         return false;
     const operand_copies copies = copies_of(p, along_k);
     const auto fits = [&](const matrix_layout& m, copy_kind copy, std::int64_t batch_stride) {
@@ -103,7 +103,7 @@ plan planning::whole(const matmul_tile& tile, const tile_cost& cost) const {
 
 plan planning::streamed(const matmul_tile& tile, const tile_cost& cost) const {
     plan result = whole(tile, cost);
-    if (!problem.has_workspace) return result;
+    if (!problem.has_scratch) return result;
     const std::int64_t tiles = result.whole;
     const int workers = std::max(1, device.sm_count / tile.blocks);
     const std::int64_t rest = tiles % workers;
@@ -182,7 +182,7 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     const std::int64_t parts = std::clamp<std::int64_t>(
         device.sm_count / tiles, 1, std::max<std::int64_t>(1, result.steps / (costs.min_skinny_k / tile.k)));
     while (result.cluster < max_cluster && std::int64_t{2} * result.cluster <= parts) result.cluster *= 2;
-    if (problem.has_workspace) result.clusters = static_cast<int>(parts / result.cluster);
+    if (problem.has_scratch) result.clusters = static_cast<int>(parts / result.cluster);
     if (result.clusters > 1)
         result.sums_bytes = tiles * result.clusters * skinny_height * tile.n * std::int64_t{sizeof(float)};
     const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;

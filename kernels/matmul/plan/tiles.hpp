@@ -91,4 +91,10 @@ inline constexpr int vector_staged = 8192;  ///< elements of x that a block keep
 inline constexpr std::int64_t max_tickets = 1024;
 inline constexpr std::int64_t workspace_ticket_bytes = max_tickets * std::int64_t{sizeof(unsigned)};
 
+/// A workspace's parts, which may lie apart; each is null where the plan needs none.
+struct product_workspace {
+    unsigned* tickets = nullptr;
+    std::byte* scratch = nullptr;
+};
+
 }  // namespace heddle::kernels::matmul

@@ -78,7 +78,7 @@ class vector_planning {
                result.lanes < divide_up(rows, width))
             result.lanes *= 2;
         // Where too few blocks can share a tile, smaller tiles are more of them; of whole sectors.
-        const int least_lanes = p.has_workspace ? 4 : 2;
+        const int least_lanes = p.has_scratch ? 4 : 2;
         const auto blocks = [&] {
             const std::int64_t tiles = p.batches * divide_up(rows, result.lanes * width);
             return tiles <= blocks_at_once ? tiles * parts_of(tiles, rounds_of(k)) : tiles;
@@ -108,9 +108,9 @@ class vector_planning {
     std::int64_t parts_of(std::int64_t tiles, std::int64_t rounds) const {
         const bool has_cluster =
             has_clusters(device.compute_capability_major, device.compute_capability_minor);
-        if (p.has_workspace ? tiles > max_tickets : !has_cluster) return 1;
+        if (p.has_scratch ? tiles > max_tickets : !has_cluster) return 1;
         std::int64_t parts = std::clamp<std::int64_t>(blocks_at_once / tiles, 1, rounds);
-        if (!p.has_workspace)
+        if (!p.has_scratch)
             parts = static_cast<std::int64_t>(
                 std::bit_floor(static_cast<std::uint64_t>(std::min<std::int64_t>(parts, max_cluster))));
         const auto saved = static_cast<double>(rounds - divide_up(rounds, parts));
@@ -123,7 +123,7 @@ class vector_planning {
         if (parts == 1) return;
         result.parts = static_cast<int>(parts);
         result.steps = divide_up(all, parts);
-        if (p.has_workspace) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
+        if (p.has_scratch) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
     }
 
     const matmul_problem& p;

@@ -1,0 +1,198 @@
+#include "tests/support/recording_runtime.hpp"
+#include <heddle/error.hpp>
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/scan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+// Where a call's scratch memory comes from, and what it does where there is none.
+namespace heddle {
+namespace {
+
+using test::recording_runtime;
+
+/// Addresses that nothing reads, as far apart as the largest operand is large.
+template <class T>
+T* address(std::uintptr_t operand) {
+    return std::bit_cast<T*>((operand + 1) << 40);
+}
+
+constexpr std::int64_t many = std::int64_t{1} << 24;
+
+/// Each takes scratch memory where it may.
+struct named_call {
+    std::string name;
+    std::function<void(cuda::stream_ref, scratch)> run;
+    bool has_tickets = true;
+};
+
+std::vector<named_call> calls() {
+    using stream = cuda::stream_ref;
+    std::vector<named_call> all{
+        {"sum",
+         [](stream s, scratch memory) {
+             sum<float>({address<float>(0), many}, address<float>(2), s, {.scratch = memory});
+         }},
+        {"inclusive_scan",
+         [](stream s, scratch memory) {
+             inclusive_scan<float>({address<float>(0), many}, {address<float>(2), many}, s,
+                                   {.scratch = memory});
+         }},
+        {"row_sum",
+         [](stream s, scratch memory) {
+             row_sum<float>({address<float>(0), 2, many}, {address<float>(2), 2}, s, {.scratch = memory});
+         }},
+        {"column_sum",
+         [](stream s, scratch memory) {
+             column_sum<float>({address<float>(0), many, 2}, {address<float>(2), 2}, s, {.scratch = memory});
+         }},
+        {"gaussian_blur",
+         [](stream s, scratch memory) {
+             gaussian_blur<float>(image_view<const float>{address<float>(0), 1000, 1000},
+                                  image_view<float>{address<float>(2), 1000, 1000}, {40.0, 30.0}, s,
+                                  {.exact = true, .scratch = memory});
+         },
+         false},
+    };
+    if (HEDDLE_COMPILED_FOR_90 != 0)
+        all.push_back({"matmul", [](stream s, scratch memory) {
+                           matmul<half>({address<half>(0), 64, many}, {address<half>(1), many, 64},
+                                        {address<half>(2), 64, 64}, s, {.scratch = memory});
+                       }});
+    return all;
+}
+
+class call_memory : public testing::TestWithParam<named_call> {
+  protected:
+    recording_runtime& runtime = recording_runtime::instance();
+
+    void SetUp() override { runtime = {}; }
+
+    /// One that no call was on.
+    static cuda::stream_ref new_stream(int device) {
+        static int number = 0;
+        return cuda::stream_ref{recording_runtime::stream_of(device, ++number)};
+    }
+    /// What a call allocates, sets and launches.
+    struct counts {
+        std::ptrdiff_t allocated, set, launched;
+        bool operator==(const counts&) const = default;
+    };
+    counts run(cuda::stream_ref stream, scratch memory = scratch::pool) {
+        runtime.calls.clear();
+        GetParam().run(stream, memory);
+        EXPECT_EQ(runtime.count("cudaMallocAsync"), 0) << "of the default pool";
+        return {runtime.count("cudaMallocFromPoolAsync"), runtime.count("cudaMemsetAsync"),
+                runtime.count("launch")};
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(of, call_memory, testing::ValuesIn(calls()),
+                         [](const auto& each) { return each.param.name; });
+
+TEST_P(call_memory, is_one_allocation_on_a_stream_that_has_tickets) {
+    const cuda::stream_ref stream = new_stream(0);
+    run(stream);
+    runtime.are_events_done = false;
+    const counts again = run(stream);
+    EXPECT_EQ(again.allocated, 1);
+    EXPECT_EQ(again.set, 0);
+    EXPECT_EQ(runtime.count("cudaFreeAsync"), 1);
+    EXPECT_EQ(runtime.count("cudaEventRecord"), GetParam().has_tickets ? 1 : 0);
+}
+
+/// They are lent to another stream when the last use is done, and never to another device.
+TEST_P(call_memory, has_tickets_that_no_other_call_uses) {
+    const int own = GetParam().has_tickets ? 1 : 0;
+    runtime.are_events_done = false;
+    for (const int device : {0, 0, 1}) EXPECT_EQ(run(new_stream(device)).set, own);
+    runtime.are_events_done = true;
+    for (const int device : {0, 0, 1}) EXPECT_EQ(run(new_stream(device)).set, 0);
+    EXPECT_EQ(run(cuda::stream_ref{cudaStreamLegacy}).set, 0);
+    EXPECT_EQ(run(cuda::stream_ref{cudaStreamPerThread}).set, 0);
+}
+
+TEST_P(call_memory, is_of_a_graph_where_the_stream_is_captured) {
+    const cuda::stream_ref stream = new_stream(0);
+    run(stream);
+    runtime.is_capturing = true;
+    const counts captured = run(stream);
+    EXPECT_EQ(captured.allocated, 1);
+    EXPECT_EQ(captured.set, GetParam().has_tickets ? 1 : 0);
+    EXPECT_EQ(runtime.count("cudaFreeAsync"), 1);
+    EXPECT_EQ(runtime.count("cudaEventRecord"), 0);
+}
+
+TEST_P(call_memory, is_given_back_where_the_launch_fails) {
+    const cuda::stream_ref stream = new_stream(0);
+    run(stream);
+    runtime.status_of_launches = cudaErrorInvalidConfiguration;
+    EXPECT_THROW(run(stream), cuda_error);
+    EXPECT_EQ(runtime.count("cudaFreeAsync"), runtime.count("cudaMallocFromPoolAsync"));
+    runtime.status_of_launches = cudaSuccess;
+    EXPECT_EQ(run(stream).set, 0);
+}
+
+TEST_P(call_memory, is_done_without) {
+    const cuda::stream_ref stream = new_stream(0);
+    const counts without = run(stream, scratch::none);
+    EXPECT_EQ(without.allocated, 0);
+    EXPECT_EQ(without.set, 0);
+    EXPECT_GT(without.launched, 0);
+
+    runtime.has_pool_memory = false;
+    EXPECT_EQ(run(stream), without);
+}
+
+TEST_P(call_memory, has_to_be_of_a_known_kind) {
+    EXPECT_THROW(run(new_stream(0), static_cast<scratch>(7)), invalid_argument);
+    EXPECT_EQ(runtime.count("launch"), 0);
+}
+
+/// No other rung stands in for one that was asked for.
+TEST(call_memory_of_a_rung, is_missed) {
+    recording_runtime& runtime = recording_runtime::instance();
+    runtime = {};
+    const cuda::stream_ref s{recording_runtime::stream_of(0)};
+    const auto blur = [&](scratch memory) {
+        gaussian_blur<float>(image_view<const float>{address<float>(0), 100, 100},
+                             image_view<float>{address<float>(2), 100, 100}, 2.0, s,
+                             {.algorithm = gaussian_blur_algorithm::separable, .scratch = memory});
+    };
+    const auto scan = [&](scratch memory) {
+        inclusive_scan<float>({address<float>(0), many}, {address<float>(2), many}, s,
+                              {.algorithm = scan_algorithm::look_back, .scratch = memory});
+    };
+    const auto reduce = [&](scratch memory) {
+        sum<float>({address<float>(0), many}, address<float>(2), s,
+                   {.algorithm = reduce_algorithm::warp_shuffle, .scratch = memory});
+    };
+    const auto wide_blur = [&](scratch memory) {  // no rung does it without
+        gaussian_blur<float>(image_view<const float>{address<float>(0), 100, 100},
+                             image_view<float>{address<float>(2), 100, 100}, 2000.0, s,
+                             {.exact = true, .scratch = memory});
+    };
+    const std::vector<std::function<void(scratch)>> all{blur, scan, reduce, wide_blur};
+    for (const auto& call : all) {
+        runtime.has_pool_memory = true;
+        EXPECT_NO_THROW(call(scratch::pool));
+        runtime.calls.clear();
+        EXPECT_THROW(call(scratch::none), unsupported);
+        runtime.has_pool_memory = false;
+        EXPECT_THROW(call(scratch::pool), cuda_error);
+        EXPECT_EQ(runtime.count("launch"), 0);
+    }
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,305 @@
+#include "tests/support/gpu.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/batched_matmul.hpp>
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/device.hpp>
+#include <heddle/gaussian_blur.hpp>
+#include <heddle/graph.hpp>
+#include <heddle/image_filter.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/memory_pool.hpp>
+#include <heddle/reduce.hpp>
+#include <heddle/scan.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/workspace.hpp>
+
+#include <cuda/stream_ref>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+// Calls without a workspace, whose scratch memory is heddle's pool's.
+namespace heddle {
+namespace {
+
+constexpr std::int64_t side = 1024, size = side * side;
+
+/// What all calls read, elements from 0 to 1, and where one writes.
+struct memory {
+    const float* x;
+    const float* y;
+    float* result;
+};
+
+/// Each takes scratch memory where it may.
+struct plain_call {
+    std::string name;
+    std::int64_t results;  ///< that it writes
+    std::function<void(const memory&, cuda::stream_ref, std::span<std::byte>, scratch)> run;
+};
+
+constexpr std::int64_t few = 64, deep = size / few;
+
+std::vector<plain_call> plain_calls() {
+    using stream = cuda::stream_ref;
+    using bytes = std::span<std::byte>;
+    const auto image = [](auto* data) {
+        return image_view<std::remove_pointer_t<decltype(data)>>{data, side, side};
+    };
+    return {
+        {"sum", 1,
+         [](const memory& m, stream s, bytes w, scratch from) {
+             sum<float>({m.x, size}, m.result, s, {.workspace = w, .scratch = from});
+         }},
+        {"inclusive_scan", size,
+         [](const memory& m, stream s, bytes w, scratch from) {
+             inclusive_scan<float>({m.x, size}, {m.result, size}, s, {.workspace = w, .scratch = from});
+         }},
+        {"row_sum", 2,
+         [](const memory& m, stream s, bytes w, scratch from) {
+             row_sum<float>({m.x, 2, size / 2}, {m.result, 2}, s, {.workspace = w, .scratch = from});
+         }},
+        {"column_sum", 2,
+         [](const memory& m, stream s, bytes w, scratch from) {
+             column_sum<float>({m.x, size / 2, 2}, {m.result, 2}, s, {.workspace = w, .scratch = from});
+         }},
+        {"matmul_of_few_tiles", few * few,
+         [](const memory& m, stream s, bytes w, scratch from) {
+             matmul<float>({m.x, few, deep}, {m.y, deep, few}, matrix_view{m.result, few, few}, s,
+                           {.workspace = w, .scratch = from});
+         }},
+        {"matmul_at_odd_addresses", 1001 * 1003,
+         [](const memory& m, stream s, bytes w, scratch from) {
+             matmul<float>({m.x + 1, 1001, 999, 1001}, {m.y + 1, 999, 1003, 1003},
+                           matrix_view{m.result, 1001, 1003}, s, {.workspace = w, .scratch = from});
+         }},
+        {"matmul_of_a_list", 2 * few * few,
+         [](const memory& m, stream s, bytes w, scratch from) {
+             const std::vector<matmul_operands<float>> products{
+                 {{m.x, few, deep}, {m.y, deep, few}, {m.result, few, few}},
+                 {{m.x + 1, few, 999, 1000}, {m.y, 999, few}, {m.result + few * few, few, few}}};
+             batched_matmul<float>(products, s, {.workspace = w, .scratch = from});
+         }},
+        {"gaussian_blur", size,
+         [image](const memory& m, stream s, bytes w, scratch from) {
+             gaussian_blur<float>(image(m.x), image(m.result), {40.0, 30.0}, s,
+                                  {.exact = true, .workspace = w, .scratch = from});
+         }},
+        {"box_blur", size, [image](const memory& m, stream s, bytes w, scratch from) {
+             box_blur<float>(image(m.x), image(m.result), {300, 200}, s, {.workspace = w, .scratch = from});
+         }}};
+}
+
+class plain_calls_test : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!is_set_up()) return;
+        const stream s;
+        x_ = device_buffer<float>(size + 1024, s);
+        y_ = device_buffer<float>(size + 1024, s);
+        copy_and_wait(test::random_elements<float>(size + 1024, 0, 1), x_, s);
+        copy_and_wait(test::random_elements<float>(size + 1024, 0, 1), y_, s);
+        for (device_buffer<float>* each : {&x_, &y_}) each->set_stream(cuda::stream_ref{cudaStream_t{}});
+    }
+
+    memory writing(device_buffer<float>& result) { return {x_.data(), y_.data(), result.data()}; }
+
+    static std::vector<float> values_of(const device_buffer<float>& result, std::int64_t count,
+                                        const stream& s) {
+        std::vector<float> values(static_cast<std::size_t>(count));
+        copy_and_wait(vector_view<const float>{result.data(), count}, values, s);
+        return values;
+    }
+    std::vector<float> values_of(const plain_call& call, std::span<std::byte> given = {},
+                                 scratch from = scratch::pool) {
+        const stream s;
+        device_buffer<float> result(2 * size, s);
+        fill_bytes(result, std::byte{0xff}, s);
+        call.run(writing(result), s, given, from);
+        return values_of(result, call.results, s);
+    }
+
+    device_buffer<float> x_, y_;
+};
+
+TEST_F(plain_calls_test, give_the_bits_of_calls_with_a_workspace) {
+    const stream s;
+    for (const plain_call& each : plain_calls()) {
+        workspace given(std::int64_t{64} << 20, s);
+        s.synchronize();
+        EXPECT_TRUE(values_of(each) == values_of(each, given)) << each.name;
+    }
+}
+
+TEST_F(plain_calls_test, allocate_nothing_where_scratch_is_none_or_given) {
+    const stream s;
+    workspace given(std::int64_t{64} << 20, s);
+    s.synchronize();
+    memory_pool pool = memory_pool::scratch_of(current_device());
+    for (const plain_call& each : plain_calls()) {
+        SCOPED_TRACE(each.name);
+        const std::vector<float> expected = values_of(each);
+        const std::size_t before = pool.bytes_in_use();
+        pool.reset_peaks();
+        (void)values_of(each, given);
+        const std::vector<float> without = values_of(each, {}, scratch::none);
+        EXPECT_EQ(pool.bytes_in_use(), before);
+        EXPECT_EQ(pool.peak_bytes_in_use(), before);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+            ASSERT_LE(std::abs(without[i] - expected[i]), 1e-3 * std::abs(expected[i])) << i;
+    }
+}
+
+/// Whole numbers, so that the order does not matter.
+TEST_F(plain_calls_test, are_right_without_scratch_memory_at_any_size) {
+    const stream s;
+    device_buffer<std::int32_t> x(size, s), with(size, s), without(size, s);
+    copy_and_wait(test::random_elements<std::int32_t>(size, -1000, 1000), x, s);
+    device_buffer<std::int64_t> sums(2, s);
+    const auto host = [&](const auto& buffer, std::int64_t count) {
+        std::vector<typename std::decay_t<decltype(buffer)>::value_type> values(
+            static_cast<std::size_t>(count));
+        copy_and_wait(vector_view{buffer.data(), count}, values, s);
+        return values;
+    };
+    for (const std::int64_t n : {1, 2047, 4097, 65537, 300007, 1000003})
+        for (const std::int64_t stride : {1, 3}) {
+            SCOPED_TRACE(std::to_string(n) + ", stride " + std::to_string(stride));
+            const vector_view<const std::int32_t> elements{x.data(), n / stride, stride};
+            sum<std::int32_t>(elements, sums.data(), s);
+            sum<std::int32_t>(elements, sums.data() + 1, s, {.scratch = scratch::none});
+            const auto both = host(sums, 2);
+            EXPECT_EQ(both[0], both[1]);
+            inclusive_scan<std::int32_t>(elements, {with.data(), n / stride}, s);
+            inclusive_scan<std::int32_t>(elements, {without.data(), n / stride}, s,
+                                         {.scratch = scratch::none});
+            EXPECT_TRUE(host(with, n / stride) == host(without, n / stride));
+        }
+    device_buffer<float> largest(1024, s), of_none(1024, s);
+    for (const std::int64_t rows : {1, 3, 700})
+        for (const bool of_rows : {true, false}) {
+            SCOPED_TRACE(std::to_string(rows) + (of_rows ? " rows" : " columns"));
+            const std::int64_t cols = size / rows;
+            const auto reduce = [&](device_buffer<float>& y, scratch from) {
+                if (of_rows)
+                    row_max<float>({x_.data(), rows, cols}, {y.data(), rows}, s, {.scratch = from});
+                else
+                    column_max<float>({x_.data(), cols, rows}, {y.data(), rows}, s, {.scratch = from});
+            };
+            reduce(largest, scratch::pool);
+            reduce(of_none, scratch::none);
+            EXPECT_TRUE(host(largest, rows) == host(of_none, rows));
+        }
+}
+
+TEST_F(plain_calls_test, take_nothing_anew_after_a_synchronisation) {
+    const stream s;
+    device_buffer<float> result(2 * size, s);
+    const std::vector<plain_call> calls = plain_calls();
+    memory_pool pool = memory_pool::scratch_of(current_device());
+    std::size_t reserved = 0, in_use = 0;
+    for (int round = 0; round < 20; ++round)
+        for (const plain_call& each : calls) {
+            each.run(writing(result), s, {}, scratch::pool);
+            s.synchronize();
+            if (round == 0) {
+                reserved = pool.bytes_reserved();
+                in_use = pool.bytes_in_use();
+            }
+            ASSERT_EQ(pool.bytes_reserved(), reserved) << each.name;
+            ASSERT_EQ(pool.bytes_in_use(), in_use) << each.name;
+        }
+}
+
+TEST_F(plain_calls_test, leave_the_default_pool_as_it_is) {
+    const memory_pool pool = memory_pool::of_device(current_device());
+    const stream s;
+    device_buffer<float> result(2 * size, s);
+    const auto state = [&] {
+        return std::vector{pool.release_threshold(), pool.bytes_in_use(), pool.bytes_reserved()};
+    };
+    const auto before = state();
+    for (const plain_call& each : plain_calls()) each.run(writing(result), s, {}, scratch::pool);
+    EXPECT_EQ(state(), before);
+    s.synchronize();
+}
+
+/// Calls of each kind, again and again, on streams that run at the same time, from one thread each.
+TEST_F(plain_calls_test, do_not_share_memory_on_several_streams) {
+    constexpr std::size_t streams = 4;
+    const std::vector<plain_call> calls = plain_calls();
+    std::vector<std::vector<float>> expected;
+    for (const plain_call& each : calls) expected.push_back(values_of(each));
+    std::vector<std::string> wrong(streams);
+    const auto work = [&](std::size_t number) {
+        const stream s;
+        device_buffer<float> result(2 * size, s);
+        for (std::size_t i = 0; i < 50 * calls.size(); ++i) {
+            const std::size_t which = (i + number) % calls.size();
+            for (int repeated = 0; repeated < 3; ++repeated)
+                calls[which].run(writing(result), s, {}, scratch::pool);
+            if (values_of(result, calls[which].results, s) != expected[which])
+                wrong[number] = calls[which].name;
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < streams; ++i) threads.emplace_back(work, i);
+    }
+    EXPECT_EQ(wrong, std::vector<std::string>(streams));
+}
+
+TEST_F(plain_calls_test, may_come_from_two_threads_on_one_stream) {
+    const std::vector<plain_call> calls = plain_calls();
+    const plain_call& call = calls[4];
+    const std::vector<float> expected = values_of(call);
+    const stream s;
+    device_buffer<float> first(2 * size, s), second(2 * size, s);
+    const auto work = [&](device_buffer<float>& result) {
+        for (int i = 0; i < 200; ++i) call.run(writing(result), s, {}, scratch::pool);
+    };
+    {
+        const std::jthread one([&] { work(first); }), two([&] { work(second); });
+    }
+    EXPECT_TRUE(values_of(first, call.results, s) == expected);
+    EXPECT_TRUE(values_of(second, call.results, s) == expected);
+}
+
+TEST_F(plain_calls_test, replay_from_a_graph_beside_others) {
+    const stream s, other;
+    device_buffer<float> result(2 * size, s), of_other(2 * size, other);
+    for (const plain_call& each : plain_calls()) {
+        SCOPED_TRACE(each.name);
+        const std::vector<float> expected = values_of(each);
+        const graph captured = graph::capture(s, [&] {
+            each.run(writing(result), s, {}, scratch::pool);
+            each.run(writing(of_other), other, {}, scratch::pool);  // is not captured
+            each.run(writing(result), s, {}, scratch::pool);
+        });
+        for (int launch = 0; launch < 3; ++launch) {
+            fill_bytes(result, std::byte{0xff}, s);
+            fill_bytes(of_other, std::byte{0xff}, other);
+            captured.launch(s);
+            each.run(writing(of_other), other, {}, scratch::pool);
+            each.run(writing(result), s, {}, scratch::pool);
+            captured.launch(s);
+            EXPECT_TRUE(values_of(result, each.results, s) == expected) << launch;
+            EXPECT_TRUE(values_of(of_other, each.results, other) == expected) << launch;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heddle
