@@ -14,7 +14,7 @@
 namespace heddle {
 
 /// The rungs of the histogram; kernels/histogram/README.md is their ladder.
-enum class histogram_algorithm { automatic, naive, shared_memory, vectorized };
+enum class histogram_algorithm { automatic, naive, cached, shared_memory, vectorized };
 
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
 std::span<const histogram_algorithm> histogram_algorithms();

@@ -39,8 +39,9 @@ struct plan {
     std::int64_t packets = 0;  ///< of 16 bytes
 };
 
-/// Pure. This takes any problem.
+/// Pure. These take any problem.
 plan plan_naive(const histogram_problem& problem, const device_traits& device);
+plan plan_cached(const histogram_problem& problem, const device_traits& device);
 /// Needs bins of at most histogram_max_shared_bins.
 plan plan_shared_memory(const histogram_problem& problem, const device_traits& device);
 /// Needs bins of at most histogram_max_shared_bins, and stride 1.
@@ -49,6 +50,8 @@ plan plan_vectorized(const histogram_problem& problem, const device_traits& devi
 /// These count by the rung's plan for these arguments.
 template <class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_cached(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>
 void launch_shared_memory(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>

@@ -22,8 +22,8 @@ struct arguments {
     matrix_view<Word> destination;
 };
 
-/// A tile is square, or as flat or as tall as a matrix of few rows or few columns.
-enum class aspect { square, flat, tall };
+/// A tile is square, or small and square; a matrix of few rows or few columns is taken in strips, flat or tall.
+enum class aspect { square, small, flat, tall };
 
 /// Rows of tiles come in bands: a band's tiles are numbered down its columns, one column after the other.
 /// Blocks (x, y, z) take the tile row x + z * tiles_down_a_z and the tile column y + z * tiles_across_a_z, of
@@ -39,9 +39,11 @@ struct plan {
     launch_extents threads{1};
     // For vectorized alone.
     int packet_bytes = 0;  ///< that are moved at once
-    bool is_copy = false;  ///< of rows; else of tiles, which have
+    bool is_copy = false;  ///< of rows; else of tiles or strips
     aspect shape = aspect::square;
     block_order order = {};
+    std::int64_t run = 0;    ///< of a strip: elements of each long line that a block takes
+    std::int64_t pitch = 0;  ///< and from one to the next in shared memory
 };
 
 /// Pure. These take any problem.

@@ -9,16 +9,19 @@
 // permutation each), so what goes through shared memory is packets too. The place of a packet in its row is xored
 // with the number of the column's patch: the packets that a warp stores, down a column of the tile, and those that it
 // loads, along a row, lie in all 32 banks. Blocks are numbered in bands, so that the lines that two blocks share are
-// still in L2. Where pointers or row strides are not multiples of 16 bytes, packets are narrower. Tiles at the edge of
-// the matrix go element by element, as do matrices of up to 16 rows or columns. A pair of views that makes the call a
-// copy of rows is copied without shared memory. Needs unit stride on both sides. What limits it: DRAM.
+// still in L2. Where pointers or row strides are not multiples of 16 bytes, packets are narrower. What no patch has at
+// the edge of the matrix goes element by element, as do matrices of few rows or columns (strips.cuh). A pair of views
+// that makes the call a copy of rows is copied without shared memory. Needs unit stride on both sides. What limits it:
+// DRAM.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/quick_division.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/transpose/copy_rows.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/patch.cuh"
+#include "kernels/transpose/strips.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,26 +30,24 @@
 namespace heddle::kernels::transpose {
 namespace {
 
-/// The part of the source that a block turns over. Where it is square its rows, and its columns, are 128 to 512
-/// bytes long. Of small packets columns are the longer ones: lines written by parts cost more than lines read by
-/// parts.
+/// The part of the source that a block turns over. Its rows, and its columns, are 128 to 512 bytes long. Of small packets columns
+/// are the longer ones: lines written by parts cost more than lines read by parts.
 struct tile_extents {
     int rows;
     int cols;
     int threads;  ///< one for each patch, where they are that few
 };
 
-constexpr int short_side = 16;  // of a tile that is flat or tall
+constexpr int small_side =
+    64;  // of a tile that is small, for matrices that have few tiles, or less to fill one
 
 constexpr tile_extents tile_of(int element_bytes, int packet_bytes, aspect shape) {
     const bool is_wide = packet_bytes == max_vector_bytes;
     const int long_side = is_wide && element_bytes >= 4 ? 64 : 128;
-    const int area = long_side * (is_wide ? 256 : 128) / element_bytes;
-    const int rows = shape == aspect::square ? long_side
-                     : shape == aspect::flat ? short_side
-                                             : area / short_side;
-    const int patches = area * element_bytes * element_bytes / (packet_bytes * packet_bytes);
-    return {rows, area / rows, std::min(256, patches)};
+    const int rows = shape == aspect::small ? small_side : long_side;
+    const int cols = shape == aspect::small ? small_side : (is_wide ? 256 : 128) / element_bytes;
+    const int patches = rows * cols * element_bytes * element_bytes / (packet_bytes * packet_bytes);
+    return {rows, cols, std::min(256, patches)};
 }
 
 template <class Word, int packet_bytes, aspect shape>
@@ -72,6 +73,8 @@ struct split {
     static constexpr unsigned packets_in_flight = packet_bytes == 1 ? 32 : 16;
     static constexpr unsigned batch = std::min(steps, packets_in_flight / width);
     static_assert(steps % batch == 0);
+    static constexpr unsigned edge_batch =
+        std::min(batch, std::max(1U, 8 / width));  ///< with all their places
 
     static constexpr unsigned packets_a_thread = steps * width;
     static constexpr int stores_unrolled = std::min(packets_a_thread, 8U);
@@ -102,9 +105,31 @@ struct alignas(max_vector_bytes) shared_storage {
     typename Tile::word elements[Tile::cols][Tile::rows];
 };
 
+/// destination(col, row) = source(row, col) for those of `count` elements that `place` names, as (row, col).
+template <unsigned threads, class Word, class Place>
+__device__ void move_each(const Word* source, std::int64_t source_stride, Word* destination,
+                          std::int64_t destination_stride, unsigned count, const Place& place) {
+    constexpr unsigned batch = 8;
+#pragma unroll 1
+    for (unsigned first = threadIdx.x; first < count; first += batch * threads) {
+        Word elements[batch];
+#pragma unroll
+        for (unsigned i = 0; i < batch; ++i) {
+            const uint2 at = place(min(first + i * threads, count - 1));
+            elements[i] = source[at.x * source_stride + at.y];
+        }
+#pragma unroll
+        for (unsigned i = 0; i < batch; ++i) {
+            if (first + i * threads >= count) break;
+            const uint2 at = place(first + i * threads);
+            destination[at.y * destination_stride + at.x] = elements[i];
+        }
+    }
+}
+
 /// Turns one tile over. `rows` and `cols` are what is left of the source from the tile's first element on; a
-/// whole tile does not look at them. Outside them the last element is read once more: with a condition on each,
-/// loads would wait for one another.
+/// whole tile does not look at them. A tile at the edge has fewer patches, and single elements beside them.
+/// Beyond them the last patch is read once more: with a condition on each, loads would wait for one another.
 template <class Tile, int packet_bytes, bool is_whole, class Word>
 __device__ void move(const Word* source, std::int64_t source_stride, Word* destination,
                      std::int64_t destination_stride, std::int64_t rows, std::int64_t cols,
@@ -113,48 +138,67 @@ __device__ void move(const Word* source, std::int64_t source_stride, Word* desti
     using packet = parts::packet;
     constexpr unsigned threads = Tile::threads;
     constexpr unsigned width = parts::width;
-    static_assert(is_whole || width == 1);
     const unsigned thread = threadIdx.x;
-    const auto rows_here = static_cast<unsigned>(min(rows, std::int64_t{Tile::rows}));
-    const auto cols_here = static_cast<unsigned>(min(cols, std::int64_t{Tile::cols}));
+    const auto rows_here = is_whole ? Tile::rows : static_cast<unsigned>(min(rows, std::int64_t{Tile::rows}));
+    const auto cols_here = is_whole ? Tile::cols : static_cast<unsigned>(min(cols, std::int64_t{Tile::cols}));
+    using by_down = std::conditional_t<is_whole, known_division<parts::patches_down>, quick_division>;
+    using by_across = std::conditional_t<is_whole, known_division<parts::patches_across>, quick_division>;
+    const by_down down_here(rows_here / width);
+    const by_across across_here(cols_here / width);
+    const unsigned patches = down_here.divisor * across_here.divisor;
     packet* packets = reinterpret_cast<packet*>(&shared);
 
-    constexpr unsigned batch = parts::batch;
+    constexpr unsigned batch = is_whole ? parts::batch : parts::edge_batch;
 #pragma unroll 1
     for (unsigned step = 0; step < parts::steps; step += batch) {
-        packet patches[batch][width];
+        if (!is_whole && step * threads >= patches) break;
+        packet loaded[batch][width];
 #pragma unroll
         for (unsigned i = 0; i < batch; ++i) {
-            const unsigned patch = thread + (step + i) * threads;
-            const unsigned down = patch / parts::patches_across, across = patch % parts::patches_across;
-            const unsigned row = is_whole ? down * width : min(down, rows_here - 1);
-            const unsigned col = is_whole ? across * width : min(across, cols_here - 1);
-            const Word* from = source + row * source_stride + col;
+            unsigned patch = thread + (step + i) * threads;
+            if (!is_whole) patch = min(patch, patches - 1);
+            const unsigned down = across_here.quotient(patch), across = across_here.remainder(patch);
+            const Word* from = source + down * width * source_stride + across * width;
 #pragma unroll
             for (unsigned k = 0; k < width; ++k)
-                patches[i][k] = *reinterpret_cast<const packet*>(from + k * source_stride);
+                loaded[i][k] = *reinterpret_cast<const packet*>(from + k * source_stride);
         }
 #pragma unroll
         for (unsigned i = 0; i < batch; ++i) {
             const unsigned patch = thread + (step + i) * threads;
-            const unsigned down = patch / parts::patches_across, across = patch % parts::patches_across;
-            turn_over<static_cast<int>(sizeof(Word))>(patches[i]);
+            if (!is_whole && patch >= patches) break;
+            const unsigned down = across_here.quotient(patch), across = across_here.remainder(patch);
+            turn_over<static_cast<int>(sizeof(Word))>(loaded[i]);
 #pragma unroll
             for (unsigned k = 0; k < width; ++k)
                 packets[(across * width + k) * parts::patches_down + parts::place(down, across)] =
-                    patches[i][k];
+                    loaded[i][k];
         }
+    }
+    if constexpr (!is_whole && width > 1) {
+        const unsigned rows_in_patches = down_here.divisor * width,
+                       cols_in_patches = across_here.divisor * width;
+        const auto beside = [&](unsigned i) { return uint2{i % rows_here, cols_in_patches + i / rows_here}; };
+        const auto below = [&](unsigned i) {
+            return uint2{rows_in_patches + i / cols_in_patches, i % cols_in_patches};
+        };
+        move_each<threads>(source, source_stride, destination, destination_stride,
+                           (cols_here - cols_in_patches) * rows_here, beside);
+        move_each<threads>(source, source_stride, destination, destination_stride,
+                           (rows_here - rows_in_patches) * cols_in_patches, below);
     }
     __syncthreads();
 
+    const unsigned packets_here = patches * width;
+    const unsigned turns = is_whole ? parts::packets_a_thread : (packets_here + threads - 1) / threads;
     constexpr int unrolled = parts::stores_unrolled;
 #pragma unroll unrolled
-    for (unsigned i = 0; i < parts::packets_a_thread; ++i) {
+    for (unsigned i = 0; i < turns; ++i) {
         const unsigned at = thread + i * threads;
-        const unsigned col = at / parts::patches_down, down = at % parts::patches_down;
-        if (is_whole || (down < rows_here && col < cols_here))
-            *reinterpret_cast<packet*>(destination + col * destination_stride + down * width) =
-                packets[col * parts::patches_down + parts::place(down, col / width)];
+        if (!is_whole && at >= packets_here) break;
+        const unsigned col = down_here.quotient(at), down = down_here.remainder(at);
+        *reinterpret_cast<packet*>(destination + col * destination_stride + down * width) =
+            packets[col * parts::patches_down + parts::place(down, col / width)];
     }
 }
 
@@ -174,8 +218,8 @@ __global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
         move<tile, packet_bytes, true>(from, source.row_stride, to, destination.row_stride, rows, cols,
                                        shared);
     else
-        move<tile, tile::bytes, false>(from, source.row_stride, to, destination.row_stride, rows, cols,
-                                       shared);
+        move<tile, packet_bytes, false>(from, source.row_stride, to, destination.row_stride, rows, cols,
+                                        shared);
 }
 
 plan plan_tiles(const transpose_problem& problem, int packet_bytes, aspect shape) {
@@ -201,29 +245,34 @@ plan plan_tiles(const transpose_problem& problem, int packet_bytes, aspect shape
 template <class Word>
 auto kernel_of(const plan& plan) -> void (*)(matrix_view<const Word>, matrix_view<Word>, block_order) {
     constexpr int element = sizeof(Word);
-    if (plan.shape == aspect::flat) return vectorized<Word, element, aspect::flat>;
-    if (plan.shape == aspect::tall) return vectorized<Word, element, aspect::tall>;
-    if (plan.packet_bytes == 16) return vectorized<Word, 16, aspect::square>;
-    if constexpr (element < 4)
+    if constexpr (element < 4) {
+        if (plan.shape == aspect::small)
+            return plan.packet_bytes == 4 ? vectorized<Word, 4, aspect::small>
+                                          : vectorized<Word, element, aspect::small>;
         if (plan.packet_bytes == 4) return vectorized<Word, 4, aspect::square>;
+    }
+    if (plan.packet_bytes == 16) return vectorized<Word, 16, aspect::square>;
     return vectorized<Word, element, aspect::square>;
 }
 
 }  // namespace
 
-plan plan_vectorized(const transpose_problem& problem, const device_traits&) {
+plan plan_vectorized(const transpose_problem& problem, const device_traits& device) {
     if (problem.is_copy) return plan_copy(problem);
+    if (is_strip(problem)) return plan_strips(problem);
     const int element_bytes = static_cast<int>(problem.element_bytes);
-    if (problem.rows <= short_side) return plan_tiles(problem, element_bytes, aspect::flat);
-    if (problem.cols <= short_side) return plan_tiles(problem, element_bytes, aspect::tall);
     const int narrow = problem.alignment >= 4 ? std::max(element_bytes, 4) : element_bytes;
-    return plan_tiles(problem, problem.alignment >= 16 ? 16 : narrow, aspect::square);
+    const plan square = plan_tiles(problem, problem.alignment >= 16 ? 16 : narrow, aspect::square);
+    const bool has_few = square.blocks.x * square.blocks.y * square.blocks.z < device.sm_count;
+    const bool is_narrow = std::min(problem.rows, problem.cols) <= small_side;
+    return element_bytes < 4 && (has_few || is_narrow) ? plan_tiles(problem, narrow, aspect::small) : square;
 }
 
 template <class Word>
 void launch_vectorized(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream) {
     const launch_config config{.blocks = plan.blocks, .threads = plan.threads, .stream = stream};
     const auto& [source, destination] = arguments;
+    if (plan.run > 0) return launch_strips(plan, arguments, stream);
     if (!plan.is_copy) return launch(config, kernel_of<Word>(plan), source, destination, plan.order);
     constexpr std::int64_t bytes = sizeof(Word);
     launch(config, copy_kernel_of(plan.packet_bytes), reinterpret_cast<const std::byte*>(source.data),

@@ -24,7 +24,8 @@ constexpr need<histogram_problem> unit_stride{[](auto& problem, auto&) { return 
 
 template <class T>
 constexpr auto table = std::to_array<histogram_rung<T>>({
-    {naive, "naive", any_problem, always, plan_naive, launch_naive<T>},
+    {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
+    {cached, "cached", any_problem, always, plan_cached, launch_cached<T>},
     {shared_memory, "shared_memory", needs<few_bins>, always, plan_shared_memory, launch_shared_memory<T>},
     {vectorized, "vectorized", needs<few_bins, unit_stride>, always, plan_vectorized, launch_vectorized<T>},
 });

@@ -30,7 +30,9 @@ inline std::vector<histogram_algorithm> every_algorithm() {
 }
 
 inline bool can_run(histogram_algorithm algorithm, std::int64_t bins, std::int64_t stride) {
-    if (algorithm == histogram_algorithm::naive || algorithm == histogram_algorithm::automatic) return true;
+    const bool takes_any =
+        algorithm != histogram_algorithm::shared_memory && algorithm != histogram_algorithm::vectorized;
+    if (takes_any) return true;
     return bins <= histogram_max_shared_bins && (algorithm != histogram_algorithm::vectorized || stride == 1);
 }
 

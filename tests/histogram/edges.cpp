@@ -32,6 +32,26 @@ TYPED_TEST(histogram_edges, takes_elements_of_one_value) {
 
 class histogram_edges_of_floats : public test::histogram_test {};
 
+/// Frequent bins among many: in equal steps, side by side, with others that occur once, and in runs.
+TEST_F(histogram_edges_of_floats, takes_few_values_of_many_bins) {
+    constexpr std::int64_t bins = 65536;
+    const value_range range{0, static_cast<float>(bins)};
+    test::drawing draw;
+    for (const std::int64_t size : {1023, 1024, 1025, 300007})
+        for (const std::int64_t values : {1, 2, 31, 64, 300, 5000})
+            for (const std::int64_t step : {1, 13}) {
+                std::vector<float> frequent(static_cast<std::size_t>(size)), runs = frequent;
+                for (std::size_t i = 0; i < frequent.size(); ++i) {
+                    const bool is_rare = values < 300 && draw(0, 3) == 0;
+                    frequent[i] =
+                        static_cast<float>(is_rare ? draw(-9, bins + 9) : step * draw(0, values - 1));
+                    runs[i] = static_cast<float>(step * (static_cast<std::int64_t>(i) * values / size));
+                }
+                ASSERT_NO_FATAL_FAILURE(check(frequent, bins, 0, 1, range));
+                ASSERT_NO_FATAL_FAILURE(check(runs, bins, 1, values == 31 ? 2 : 1, range));
+            }
+}
+
 TEST_F(histogram_edges_of_floats, ignores_what_is_outside_and_nan) {
     using limits = std::numeric_limits<float>;
     const value_range range{-3, 5};

@@ -16,7 +16,7 @@ TEST(histogram_select, is_the_best_that_can_run) {
     EXPECT_EQ(select(histogram_problem{.size = 100}, h200_like), histogram_algorithm::vectorized);
     EXPECT_EQ(select(histogram_problem{.size = 100, .stride = 2}, h200_like),
               histogram_algorithm::shared_memory);
-    EXPECT_EQ(select(histogram_problem{.size = 100, .bins = 12289}, h200_like), histogram_algorithm::naive);
+    EXPECT_EQ(select(histogram_problem{.size = 100, .bins = 12289}, h200_like), histogram_algorithm::cached);
 }
 
 TEST(histogram_why_not, says_what_a_rung_needs) {
@@ -30,6 +30,7 @@ TEST(histogram_why_not, says_what_a_rung_needs) {
               "histogram: shared_memory takes at most 12288 bins");
     EXPECT_EQ(text(histogram_algorithm::shared_memory, apart), "");
     EXPECT_EQ(text(histogram_algorithm::naive, wide), "");
+    EXPECT_EQ(text(histogram_algorithm::cached, wide), "");
     EXPECT_EQ(text(histogram_algorithm::automatic, wide), "");
     EXPECT_EQ(test::invalid_argument_of([&] { (void)text(static_cast<histogram_algorithm>(99), apart); }),
               "why_not: algorithm is 99, expected an enumerator of histogram_algorithm");

@@ -12,19 +12,33 @@ template <class T>
 using transpose_edges = test::transposition<T>;
 TYPED_TEST_SUITE(transpose_edges, test::words, test::type_names);
 
-/// Tiles are of 32, 64, 128 and 256 elements.
+/// Tiles are of 32, 64, 128 and 256 elements. Of so few tiles those of small elements are small.
 TYPED_TEST(transpose_edges, takes_every_edge_of_a_tile) {
     const std::int64_t extents[] = {0, 1, 2, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
     for (const std::int64_t rows : extents)
         for (const std::int64_t cols : extents) ASSERT_NO_FATAL_FAILURE(this->check(rows, cols));
 }
 
+/// More tiles than a device has multiprocessors. At the edge packets end, or elements beside them.
+TYPED_TEST(transpose_edges, takes_every_edge_of_many_tiles) {
+    const std::vector<transpose_algorithm> vectorized = {transpose_algorithm::vectorized};
+    for (const std::int64_t rest : {1, 4, 15, 16, 20, 127})
+        for (const std::int64_t multiple : {1, 4, 16}) {
+            const std::int64_t rows = 12 * 128 + rest, cols = 12 * 256 + 2 * rest;
+            const auto padding = [&](std::int64_t extent) { return multiple - extent % multiple; };
+            ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.offset = multiple, .padding = padding(cols)},
+                                                {.padding = padding(rows)}, vectorized));
+        }
+}
+
 TYPED_TEST(transpose_edges, takes_skinny_matrices) {
-    const std::vector<transpose_algorithm> algorithms = every_algorithm();
-    for (const std::int64_t narrow : {1, 2, 3, 5, 8, 15, 16, 17, 64})
+    for (const std::int64_t narrow : {1, 2, 3, 5, 8, 15, 16, 17, 24, 31, 32, 33, 64})
         for (const std::int64_t length : {1009, 20000}) {
             ASSERT_NO_FATAL_FAILURE(this->check(narrow, length));
             ASSERT_NO_FATAL_FAILURE(this->check(length, narrow));
+            ASSERT_NO_FATAL_FAILURE(
+                this->check(length, narrow, {.offset = 1, .padding = 64}, {.padding = 3}));
+            ASSERT_NO_FATAL_FAILURE(this->check(narrow, length, {.padding = 5}, {.offset = 3, .padding = 1}));
         }
 }
 
