@@ -21,16 +21,17 @@ struct plan {
     std::int64_t batches = 1;
     std::int64_t down = 0;  ///< tiles of C
     std::int64_t across = 0;
-    std::int64_t steps = 0;  ///< of a tile along k
-    std::int64_t whole = 0;  ///< tiles that are shared by nobody, of all the batch that workers go through
-    int workers = 0;         ///< blocks, or clusters of them, that go from tile to tile
-    int streams = 0;         ///< workers that share the other tiles, one after another (stream-K)
-    int parts = 1;           ///< blocks that share each of the other tiles (split-K)
-    int adders = 1;          ///< threads that add up a place of those
-    int cluster = 1;         ///< blocks that share each tile through their shared memory, and
-    int clusters = 1;        ///< through memory
-    int lanes = 1;           ///< threads along a row of the matrix, or side by side along a column (vector)
-    bool low_last = false;   ///< the lowest tiles, of which half is empty, come last
+    std::int64_t steps = 0;   ///< of a tile along k
+    std::int64_t whole = 0;   ///< tiles that are shared by nobody, of all the batch that workers go through
+    int workers = 0;          ///< blocks, or clusters of them, that go from tile to tile
+    int streams = 0;          ///< workers that share the other tiles, one after another (stream-K)
+    int parts = 1;            ///< blocks that share each of the other tiles (split-K)
+    bool adds_apart = false;  ///< by a kernel of its own, with
+    int adders = 1;           ///< so many threads for a place
+    int cluster = 1;          ///< blocks that share each tile through their shared memory, and
+    int clusters = 1;         ///< through memory
+    int lanes = 1;            ///< threads along a row of the matrix, or side by side along a column (vector)
+    bool low_last = false;    ///< the lowest tiles, of which half is empty, come last
     bool narrow_last = false;
     std::int64_t kept = 0;  ///< rows of the longer operand that L2 keeps
 
@@ -51,9 +52,8 @@ struct plan {
 constexpr std::int64_t scratch_bytes(const plan& plan) {
     return plan.scratch_bytes();
 }
-/// The parts of split-K are added up by a kernel of their own.
 constexpr bool needs_tickets(const plan& plan) {
-    return plan.sums_bytes > 0 && plan.parts == 1;
+    return plan.sums_bytes > 0 && !plan.adds_apart;
 }
 
 // What plans depend on of a problem.

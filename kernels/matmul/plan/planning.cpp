@@ -156,6 +156,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     if (!may_share || rest == 0 || all_rest > at_once) return result;
 
     plan sharing = result;
+    sharing.adds_apart = true;
     sharing.whole -= rest;
     sharing.parts = static_cast<int>(std::min(at_once / all_rest, k / costs.min_part_k));
     if (sharing.parts < 2) return result;
