@@ -73,8 +73,8 @@ enum class precision {
     /// below 2^-110 lose what they have below 2^-134.
     fp32,
     /// Also by rungs whose errors are small beside the norms of A's rows and B's columns, if not always beside their product:
-    /// tf32x3, whose products are exact to 2^-21, and with scratch memory fp16x3, where an element counts to 2^-39 of the largest
-    /// of 64 beside it along k. There infinities become NaN, and elements beyond 2^118 may give them.
+    /// tf32x3, whose products are exact to 2^-21, and with scratch memory fp16x3, where an element counts to 2^-39 of the
+    /// largest of 64 beside it along k. There infinities become NaN, and elements beyond 2^118 may give them.
     fp32_normwise,
     /// Also with elements rounded to the 11 bits of TF32, as long as float32's exponent: three decimal digits. On a device of
     /// compute capability 9.0.
@@ -95,8 +95,8 @@ struct matmul_options {
     /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
     /// without scratch memory, and a rung that needs some throws unsupported.
-    /// In it the sums lie of products that have too few tiles for the device and are shared out along k as well, and copies of
-    /// operands that the fastest rungs cannot read as they lie.
+    /// With scratch memory, products that have too few tiles for the device are shared out along k as well, and operands that
+    /// the fastest rungs cannot read as they lie are copied first.
     heddle::scratch scratch = heddle::scratch::pool;
     /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
     int tile = -1;

@@ -10,8 +10,8 @@
 // half has three bits more than bfloat16, so two pieces and three products do. It lacks range, so each element is measured
 // against the largest of 64 beside it, and a kernel before the product splits in one read and one write. The tensor cores cut
 // sums off, so the small products come first, and each sum of 64 terms goes to the total by FMA. The consumers take turns at
-// the tensor cores: one adds while the other multiplies. Needs scratch memory and compute capability 9.0. What limits it: power,
-// and the 8 bytes an element that splitting moves.
+// the tensor cores: one adds while the other multiplies. Needs scratch memory and compute capability 9.0. What limits it:
+// power, and the 8 bytes an element that splitting moves.
 
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/frame/turns.cuh"

@@ -1,6 +1,5 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
-
 #include <heddle/error.hpp>
 
 #include <algorithm>
