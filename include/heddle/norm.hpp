@@ -16,7 +16,7 @@
 namespace heddle {
 
 /// The rungs of layer_norm and rms_norm; kernels/norm/README.md is their ladder.
-enum class norm_algorithm { automatic, naive, block_per_row, vectorized };
+enum class norm_algorithm { automatic, naive, block_per_row, strips, vectorized };
 
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
 std::span<const norm_algorithm> norm_algorithms();
@@ -36,6 +36,9 @@ struct norm_problem {
     std::size_t element_bytes = 4;
     /// Each row begins at a multiple of 16 bytes and is as long as one, in x and in y; gamma and beta begin at one.
     bool in_packets = true;
+    /// Neighbours in memory are elements of one column, in x and in y.
+    bool x_in_columns = false;
+    bool y_in_columns = false;
 };
 
 /// The rung that `automatic` stands for. Pure.

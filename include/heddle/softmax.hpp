@@ -20,6 +20,7 @@ enum class softmax_algorithm {
     automatic,
     naive,
     online,
+    strips,
     vectorized,
 };
 
@@ -40,6 +41,9 @@ struct softmax_problem {
     std::size_t element_bytes = 4;
     /// Each row begins at a multiple of 16 bytes and is as long as one, in x and in y.
     bool in_packets = true;
+    /// Neighbours in memory are elements of one column, in x and in y.
+    bool x_in_columns = false;
+    bool y_in_columns = false;
 };
 
 /// The rung that `automatic` stands for. Pure.

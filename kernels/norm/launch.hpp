@@ -2,6 +2,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row_plan.hpp"
+#include "kernels/device/strip_plan.hpp"
 #include <heddle/device.hpp>
 #include <heddle/norm.hpp>
 #include <heddle/view.hpp>
@@ -25,11 +26,13 @@ struct arguments {
 struct plan {
     row_plan rows;  ///< of naive and block_per_row, the blocks and threads alone
     int width = 1;  ///< elements that are loaded at once
+    strip_plan strips = {};
 };
 
 /// Pure. These take any problem.
 plan plan_naive(const norm_problem& problem, const device_traits& device);
 plan plan_block_per_row(const norm_problem& problem, const device_traits& device);
+plan plan_strips(const norm_problem& problem, const device_traits& device);
 /// Needs unit_stride.
 plan plan_vectorized(const norm_problem& problem, const device_traits& device);
 
@@ -39,6 +42,8 @@ template <bool centred, class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool centred, class T>
 void launch_block_per_row(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <bool centred, class T>
+void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool centred, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 

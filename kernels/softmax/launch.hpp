@@ -2,6 +2,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row_plan.hpp"
+#include "kernels/device/strip_plan.hpp"
 #include <heddle/device.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/view.hpp>
@@ -19,13 +20,15 @@ struct arguments {
 
 /// How a rung does a problem.
 struct plan {
-    row_plan rows;  ///< all of it for vectorized, the blocks and threads alone for the others
+    row_plan rows;  ///< all of it for vectorized, the blocks and threads alone for naive and online
     int width = 1;  ///< elements that are loaded at once
+    strip_plan strips = {};
 };
 
 /// Pure. These take any problem.
 plan plan_naive(const softmax_problem& problem, const device_traits& device);
 plan plan_online(const softmax_problem& problem, const device_traits& device);
+plan plan_strips(const softmax_problem& problem, const device_traits& device);
 /// Needs unit_stride.
 plan plan_vectorized(const softmax_problem& problem, const device_traits& device);
 
@@ -34,6 +37,8 @@ template <bool logarithm, class T>
 void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool logarithm, class T>
 void launch_online(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <bool logarithm, class T>
+void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool logarithm, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 

@@ -1,6 +1,7 @@
 #include "src/norm/rungs.hpp"
 #include "src/norm/validate.hpp"
 #include "src/packets.hpp"
+#include "src/rows.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/stream.hpp>
 
@@ -17,7 +18,9 @@ norm_problem describe(const kernels::norm::arguments<T>& a) {
                                              is_side_by_side(a.gamma) && is_side_by_side(a.beta)),
             .element_bytes = sizeof(T),
             .in_packets = detail::has_rows_of_packets(a.x) && detail::has_rows_of_packets(a.y) &&
-                          is_aligned(a.gamma) && is_aligned(a.beta)};
+                          is_aligned(a.gamma) && is_aligned(a.beta),
+            .x_in_columns = detail::is_in_columns(a.x),
+            .y_in_columns = detail::is_in_columns(a.y)};
 }
 
 template <bool centred, class T>

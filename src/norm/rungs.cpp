@@ -1,6 +1,5 @@
 #include "src/norm/rungs.hpp"
 
-#include "src/rows.hpp"
 #include "src/validate.hpp"
 #include <heddle/types.hpp>
 
@@ -21,9 +20,10 @@ constexpr need<norm_problem> unit_stride{[](auto& problem, auto&) { return probl
 
 template <bool centred, class T>
 constexpr auto table = std::to_array<norm_rung<T>>({
-    {naive, "naive", any_problem, has_many_rows, plan_naive, launch_naive<centred, T>},
-    {block_per_row, "block_per_row", any_problem, has_few_rows, plan_block_per_row,
+    {naive, "naive", any_problem, never, plan_naive, launch_naive<centred, T>},
+    {block_per_row, "block_per_row", any_problem, never, plan_block_per_row,
      launch_block_per_row<centred, T>},
+    {strips, "strips", any_problem, always, plan_strips, launch_strips<centred, T>},
     {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<centred, T>},
 });
 

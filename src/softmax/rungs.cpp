@@ -1,6 +1,5 @@
 #include "src/softmax/rungs.hpp"
 
-#include "src/rows.hpp"
 #include "src/validate.hpp"
 #include <heddle/types.hpp>
 
@@ -21,8 +20,9 @@ constexpr need<softmax_problem> unit_stride{[](auto& problem, auto&) { return pr
 
 template <bool logarithm, class T>
 constexpr auto table = std::to_array<softmax_rung<T>>({
-    {naive, "naive", any_problem, has_many_rows, plan_naive, launch_naive<logarithm, T>},
-    {online, "online", any_problem, has_few_rows, plan_online, launch_online<logarithm, T>},
+    {naive, "naive", any_problem, never, plan_naive, launch_naive<logarithm, T>},
+    {online, "online", any_problem, never, plan_online, launch_online<logarithm, T>},
+    {strips, "strips", any_problem, always, plan_strips, launch_strips<logarithm, T>},
     {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized<logarithm, T>},
 });
 

@@ -1,5 +1,6 @@
 #include "src/elementwise/validate.hpp"
 #include "src/packets.hpp"
+#include "src/rows.hpp"
 #include "src/softmax/rungs.hpp"
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
@@ -13,7 +14,9 @@ softmax_problem describe(const kernels::softmax::arguments<T>& a) {
             .cols = a.y.cols,
             .unit_stride = a.y.cols == 1 || (a.x.col_stride == 1 && a.y.col_stride == 1),
             .element_bytes = sizeof(T),
-            .in_packets = detail::has_rows_of_packets(a.x) && detail::has_rows_of_packets(a.y)};
+            .in_packets = detail::has_rows_of_packets(a.x) && detail::has_rows_of_packets(a.y),
+            .x_in_columns = detail::is_in_columns(a.x),
+            .y_in_columns = detail::is_in_columns(a.y)};
 }
 
 template <bool logarithm, class T>

@@ -1,0 +1,251 @@
+#pragma once
+
+#include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/strip_plan.hpp"
+#include "kernels/device/warp_reduce.cuh"
+#include <heddle/view.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace heddle::kernels {
+
+/// What the blocks of a strip tell each other: a state of each row.
+template <class T, class State, bool is_turned>
+struct strip_storage {
+    static constexpr int padding = is_turned ? 4 / sizeof(T) : 0;  ///< of a tile's row: a bank
+    static constexpr int most_turned_rows = 1 << (strip_limits::log_tile - strip_limits::log_lanes);
+
+    State parts[strip_limits::threads];
+    State totals[1 << strip_limits::log_most_rows];
+    State of_blocks[2][strip_limits::most_blocks][1 << strip_limits::log_lanes];
+    T tile[is_turned ? (1 << strip_limits::log_tile) + most_turned_rows * padding : 1];
+};
+
+/// A strip of rows, which a block or a cluster reads tile by tile, whichever way its elements lie in memory.
+///
+///   | tile 0   | tile 1   | tile 2   | ..      R rows, 4096 / R columns a tile
+///   | block 0  | block 1  | block 0  | ..      of the cluster
+///
+/// Threads that are neighbours take neighbours in memory: of a row, or of a column. Each has 8 elements of a tile, and a state for
+/// each of these places, so that loads wait neither for one another nor for what is computed. Passes go forwards and backwards in
+/// turn: the last tile of one is the first of the next, and still there. Where y lies the other way than x, a tile of results is
+/// turned over in shared memory.
+template <class T, class State, bool reads_rows, bool writes_rows>
+class strip {
+  public:
+    static constexpr int elements = strip_limits::elements;
+    using storage = strip_storage<T, State, reads_rows != writes_rows>;
+
+    /// As early as may be: other blocks write to this one's shared memory only when they know that it runs.
+    __device__ strip(const matrix_view<const T>& x, int log_rows, storage& shared)
+        : shared_(shared),
+          first_row_(std::int64_t{ptx::cluster_id()} << log_rows),
+          x_(x.data + first_row_ * x.row_stride),
+          row_stride_(x.row_stride),
+          col_stride_(x.col_stride),
+          cols_(x.cols),
+          rows_(static_cast<int>(min(x.rows - first_row_, std::int64_t{1} << log_rows))),
+          log_rows_(log_rows),
+          rank_(static_cast<int>(ptx::cluster_rank())),
+          blocks_(static_cast<int>(ptx::cluster_blocks())) {
+        if (blocks_ > 1) ptx::cluster_arrive_relaxed();
+    }
+
+    /// use(place, value) for each element, `place` being one of this thread's.
+    template <class Use>
+    __device__ void for_each(const Use& use) {
+        for_each_tile([&](std::int64_t) {
+#pragma unroll
+            for (int k = 0; k < elements; ++k)
+                if (holds<reads_rows>(k)) use(k, values_[k]);
+        });
+    }
+
+    /// The states of all places of a row become one, always in the same order, which total() has. `turn` counts the calls.
+    template <class Merge>
+    __device__ void combine(int turn, const State (&states)[elements], const State& identity,
+                            const Merge& merge) {
+        const int thread = static_cast<int>(threadIdx.x);
+        const int parts = share_parts(states, merge);
+        __syncthreads();
+        const int lanes = min(warp_size, strip_limits::threads >> log_rows_);
+        const int row = thread / lanes, lane = thread % lanes;
+        State total = identity;
+        if (row >> log_rows_ == 0)
+            for (int p = lane; p < parts; p += lanes) total = merge(total, shared_.parts[row * parts + p]);
+        for (int distance = lanes / 2; distance > 0; distance /= 2)
+            total = merge(total, of_lane(total, distance));
+        const bool has_total = lane == 0 && row >> log_rows_ == 0;
+        if (blocks_ == 1) {
+            if (has_total) shared_.totals[row] = total;
+        } else {
+            exchange(turn, has_total, row, total);
+            if (thread >> log_rows_ == 0) {
+                State all = shared_.of_blocks[turn][0][thread];
+                for (int block = 1; block < blocks_; ++block)
+                    all = merge(all, shared_.of_blocks[turn][block][thread]);
+                shared_.totals[thread] = all;
+            }
+        }
+        __syncthreads();
+    }
+
+    __device__ const State& total(int place) const {
+        return shared_.totals[row_of<reads_rows>(place)];
+    }
+
+    /// Each element becomes result(place, value, column).
+    template <class Result>
+    __device__ void write(const matrix_view<T>& y, const Result& result) {
+        T* const rows = y.data + first_row_ * y.row_stride;
+        for_each_tile([&](std::int64_t first_col) {
+            T* const to = rows + first_col * y.col_stride;
+            const int pitch = (1 << (strip_limits::log_tile - log_rows_)) + storage::padding;
+#pragma unroll
+            for (int k = 0; k < elements; ++k) {
+                if (!holds<reads_rows>(k)) continue;
+                const int row = row_of<reads_rows>(k), col = col_of<reads_rows>(k);
+                const T value = static_cast<T>(result(k, values_[k], first_col + col));
+                if constexpr (reads_rows == writes_rows)
+                    to[row * y.row_stride + col * y.col_stride] = value;
+                else
+                    shared_.tile[row * pitch + col] = value;
+            }
+            if constexpr (reads_rows != writes_rows) {
+                __syncthreads();
+#pragma unroll
+                for (int k = 0; k < elements; ++k) {
+                    const int row = row_of<writes_rows>(k), col = col_of<writes_rows>(k);
+                    if (holds<writes_rows>(k))
+                        to[row * y.row_stride + col * y.col_stride] = shared_.tile[row * pitch + col];
+                }
+                __syncthreads();
+            }
+        });
+    }
+
+  private:
+    /// Where in a tile place k of this thread is.
+    template <bool along_rows>
+    __device__ int row_of(int k) const {
+        const int thread = static_cast<int>(threadIdx.x);
+        return along_rows ? (thread + k * strip_limits::threads) >> (strip_limits::log_tile - log_rows_)
+                          : thread & ((1 << log_rows_) - 1);
+    }
+    template <bool along_rows>
+    __device__ int col_of(int k) const {
+        const int at = static_cast<int>(threadIdx.x) + k * strip_limits::threads;
+        return along_rows ? at & ((1 << (strip_limits::log_tile - log_rows_)) - 1) : at >> log_rows_;
+    }
+    /// Whether the matrix has it.
+    template <bool along_rows>
+    __device__ bool holds(int k) const {
+        return row_of<along_rows>(k) < rows_ && col_of<along_rows>(k) < cols_here_;
+    }
+
+    template <class Use>
+    __device__ void for_each_tile(const Use& use) {
+        const int log_cols = strip_limits::log_tile - log_rows_;
+        const std::int64_t tiles = ((cols_ - 1) >> log_cols) + 1;
+        const std::int64_t count = (tiles - rank_ + blocks_ - 1) / blocks_;
+        for (std::int64_t n = 0; n < count; ++n) {
+            const std::int64_t tile = rank_ + (is_backwards_ ? count - 1 - n : n) * blocks_;
+            const std::int64_t first_col = tile << log_cols;
+            if (first_col != first_col_) load(first_col);
+            use(first_col);
+        }
+        is_backwards_ = !is_backwards_;
+    }
+
+    __device__ void load(std::int64_t first_col) {
+        first_col_ = first_col;
+        cols_here_ = static_cast<int>(min(cols_ - first_col, std::int64_t{1} << strip_limits::log_tile));
+        const T* const from = x_ + first_col * col_stride_;
+        T loaded[elements];
+#pragma unroll
+        for (int k = 0; k < elements; ++k)
+            if (holds<reads_rows>(k))
+                loaded[k] = from[row_of<reads_rows>(k) * row_stride_ + col_of<reads_rows>(k) * col_stride_];
+#pragma unroll
+        for (int k = 0; k < elements; ++k)
+            values_[k] = holds<reads_rows>(k) ? static_cast<float>(loaded[k]) : 0.0f;
+    }
+
+    __device__ static State of_lane(State state, int distance) {
+        auto* const numbers = reinterpret_cast<float*>(&state);
+#pragma unroll
+        for (int n = 0; n < static_cast<int>(sizeof(State) / sizeof(float)); ++n)
+            numbers[n] = __shfl_xor_sync(0xffffffffu, numbers[n], distance);
+        return state;
+    }
+
+    /// Leaves the states of each row in so many parts: along a column a thread's, and along a row a warp's.
+    template <class Merge>
+    __device__ int share_parts(const State (&states)[elements], const Merge& merge) {
+        const int thread = static_cast<int>(threadIdx.x);
+        if constexpr (reads_rows) {
+            const int log_parts = strip_limits::log_tile - log_rows_ - strip_limits::log_lanes;
+#pragma unroll
+            for (int k = 0; k < elements; ++k) {
+                State state = states[k];
+#pragma unroll
+                for (int distance = warp_size / 2; distance > 0; distance /= 2)
+                    state = merge(state, of_lane(state, distance));
+                if (thread % warp_size == 0)
+                    shared_.parts[(row_of<true>(k) << log_parts) + col_of<true>(k) / warp_size] = state;
+            }
+            return 1 << log_parts;
+        }
+        const int parts = strip_limits::threads >> log_rows_;
+        State state = states[0];
+#pragma unroll
+        for (int k = 1; k < elements; ++k) state = merge(state, states[k]);
+        shared_.parts[row_of<false>(0) * parts + (thread >> log_rows_)] = state;
+        return parts;
+    }
+
+    /// Every block gets every block's totals.
+    __device__ void exchange(int turn, bool has_total, int row, const State& total) {
+        __syncwarp();
+        if (turn == 0) ptx::cluster_wait();
+        if (has_total) {
+            const auto* const numbers = reinterpret_cast<const float*>(&total);
+            auto* const places = reinterpret_cast<float*>(&shared_.of_blocks[turn][rank_][row]);
+            for (int block = 0; block < blocks_; ++block)
+#pragma unroll
+                for (int n = 0; n < static_cast<int>(sizeof(State) / sizeof(float)); ++n)
+                    ptx::store_cluster(places + n, static_cast<unsigned>(block), numbers[n]);
+        }
+        __syncwarp();
+        ptx::cluster_arrive();
+        ptx::cluster_wait();
+    }
+
+    storage& shared_;
+    std::int64_t first_row_;
+    const T* x_;
+    std::int64_t row_stride_;
+    std::int64_t col_stride_;
+    std::int64_t cols_;
+    int rows_;
+    int log_rows_;
+    int rank_;
+    int blocks_;
+    bool is_backwards_ = false;
+    std::int64_t first_col_ = -1;  ///< of the tile that values_ holds
+    int cols_here_ = 0;
+    float values_[elements];
+};
+
+/// The kernel of a plan: choose(reads_rows, writes_rows) gives it for two std::bool_constant.
+template <class Choose>
+auto strip_kernel_of(const strip_plan& plan, const Choose& choose) {
+    if (plan.reads_rows)
+        return plan.writes_rows ? choose(std::true_type{}, std::true_type{})
+                                : choose(std::true_type{}, std::false_type{});
+    return plan.writes_rows ? choose(std::false_type{}, std::true_type{})
+                            : choose(std::false_type{}, std::false_type{});
+}
+
+}  // namespace heddle::kernels

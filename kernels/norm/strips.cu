@@ -1,0 +1,84 @@
+// strips: rows in strips, whichever way their elements lie in memory.
+//
+//   pass 1: the mean      pass 2: the mean of squared deviations      pass 3: read again, write
+//
+// Of a column-major matrix a block takes up to 32 rows side by side, neighbouring threads neighbouring rows; of rows with gaps
+// between their elements neighbouring threads go along the row. Where y lies the other way than x, tiles are turned over in shared
+// memory. The blocks of a cluster share long rows. A strip that its blocks hold in registers is read once, longer ones once a pass,
+// every other time from the end backwards, where L2 still holds it (kernels/device/strip.cuh). Any strides. What limits it are the
+// further passes, and few SMs where rows are few and long.
+
+#include "kernels/device/clusters.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row.cuh"
+#include "kernels/device/strip.cuh"
+#include "kernels/norm/launch.hpp"
+#include "kernels/norm/scale.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels::norm {
+namespace {
+
+template <bool centred, class T, bool reads_rows, bool writes_rows>
+__global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_per_sm)
+    strips(arguments<T> a, int log_rows) {
+    using strip = kernels::strip<T, float, reads_rows, writes_rows>;
+    __shared__ typename strip::storage shared;
+    strip rows(a.x, log_rows, shared);
+    const auto cols = static_cast<float>(a.x.cols);
+
+    float means[strip::elements] = {};
+    if constexpr (centred) {
+        float sums[strip::elements] = {};
+        rows.for_each([&](int k, float x) { sums[k] += x; });
+        rows.combine(0, sums, 0.0f, plus{});
+#pragma unroll
+        for (int k = 0; k < strip::elements; ++k) means[k] = rows.total(k) / cols;
+    }
+    float squares[strip::elements] = {};
+    rows.for_each([&](int k, float x) {
+        const float deviation = x - means[k];
+        squares[k] += deviation * deviation;
+    });
+    rows.combine(centred ? 1 : 0, squares, 0.0f, plus{});
+    float scales[strip::elements];
+#pragma unroll
+    for (int k = 0; k < strip::elements; ++k)
+        scales[k] = reciprocal_deviation(rows.total(k), cols, a.epsilon);
+
+    rows.write(a.y, [&](int k, float x, std::int64_t col) {
+        return scaled(x, means[k], scales[k], parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f));
+    });
+}
+
+}  // namespace
+
+plan plan_strips(const norm_problem& problem, const device_traits& device) {
+    const strip_layout layout{problem.x_in_columns, problem.y_in_columns,
+                              static_cast<int>(problem.element_bytes)};
+    return {.strips =
+                plan_strips(problem.rows, problem.cols, layout, device.sm_count,
+                            has_clusters(device.compute_capability_major, device.compute_capability_minor))};
+}
+
+template <bool centred, class T>
+void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    const auto kernel = strip_kernel_of(plan.strips, [](auto reads_rows, auto writes_rows) {
+        return strips<centred, T, reads_rows.value, writes_rows.value>;
+    });
+    launch({.blocks = {plan.strips.blocks},
+            .threads = {strip_limits::threads},
+            .stream = stream,
+            .cluster = plan.strips.cluster},
+           kernel, arguments, plan.strips.log_rows);
+}
+
+template void launch_strips<false>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_strips<false>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_strips<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+template void launch_strips<true>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_strips<true>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_strips<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+
+}  // namespace heddle::kernels::norm

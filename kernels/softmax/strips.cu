@@ -1,0 +1,103 @@
+// strips: rows in strips, whichever way their elements lie in memory.
+//
+//   pass 1: the largest element and the sum, online      pass 2: read again, write
+//
+// Of a column-major matrix a block takes up to 32 rows side by side, neighbouring threads neighbouring rows; of rows with gaps
+// between their elements neighbouring threads go along the row. Where y lies the other way than x, tiles are turned over in shared
+// memory. The blocks of a cluster share long rows. A strip that its blocks hold in registers is read once, longer ones twice, the
+// second time from the end backwards, where L2 still holds it (kernels/device/strip.cuh). A step of a sum takes one exponential: of
+// the smaller of the new element and the largest so far. Any strides. What limits it is the second read, and few SMs where rows are
+// few and long.
+
+#include "kernels/device/clusters.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/strip.cuh"
+#include "kernels/softmax/exponential.cuh"
+#include "kernels/softmax/launch.hpp"
+
+#include <cstdint>
+
+namespace heddle::kernels::softmax {
+namespace {
+
+/// The largest element so far, and the sum of exponentials relative to it.
+struct normalizer {
+    float largest;
+    float sum;
+};
+
+/// One that is larger by NaN is not found: its exponential makes the sum NaN.
+template <class T>
+struct add_element {
+    __device__ void operator()(normalizer& n, float x) const {
+        const bool is_larger = x > n.largest;
+        const float smaller = is_larger ? n.largest : x;
+        n.largest = is_larger ? x : n.largest;
+        const float share = exponential<T>(difference(smaller, n.largest));
+        n.sum = is_larger ? n.sum * share + 1.0f : n.sum + share;
+    }
+};
+
+template <class T>
+struct merge_normalizers {
+    __device__ normalizer operator()(const normalizer& a, const normalizer& b) const {
+        const float largest = fmaxf(a.largest, b.largest);
+        return {largest, a.sum * exponential<T>(difference(a.largest, largest)) +
+                             b.sum * exponential<T>(difference(b.largest, largest))};
+    }
+};
+
+template <bool logarithm, class T, bool reads_rows, bool writes_rows>
+__global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_per_sm)
+    strips(arguments<T> a, int log_rows) {
+    using strip = kernels::strip<T, normalizer, reads_rows, writes_rows>;
+    __shared__ typename strip::storage shared;
+    strip rows(a.x, log_rows, shared);
+
+    constexpr normalizer of_none{-infinity, 0};
+    normalizer normalizers[strip::elements];
+#pragma unroll
+    for (int k = 0; k < strip::elements; ++k) normalizers[k] = of_none;
+    rows.for_each([&](int k, float x) { add_element<T>{}(normalizers[k], x); });
+    rows.combine(0, normalizers, of_none, merge_normalizers<T>{});
+#pragma unroll
+    for (int k = 0; k < strip::elements; ++k) {
+        normalizers[k] = rows.total(k);
+        if (logarithm) normalizers[k].sum = logf(normalizers[k].sum);
+    }
+    rows.write(a.y, [&](int k, float x, std::int64_t) {
+        const float distance = difference(x, normalizers[k].largest);
+        return logarithm ? distance - normalizers[k].sum : exponential<T>(distance) / normalizers[k].sum;
+    });
+}
+
+}  // namespace
+
+plan plan_strips(const softmax_problem& problem, const device_traits& device) {
+    const strip_layout layout{problem.x_in_columns, problem.y_in_columns,
+                              static_cast<int>(problem.element_bytes)};
+    return {.strips =
+                plan_strips(problem.rows, problem.cols, layout, device.sm_count,
+                            has_clusters(device.compute_capability_major, device.compute_capability_minor))};
+}
+
+template <bool logarithm, class T>
+void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
+    const auto kernel = strip_kernel_of(plan.strips, [](auto reads_rows, auto writes_rows) {
+        return strips<logarithm, T, reads_rows.value, writes_rows.value>;
+    });
+    launch({.blocks = {plan.strips.blocks},
+            .threads = {strip_limits::threads},
+            .stream = stream,
+            .cluster = plan.strips.cluster},
+           kernel, arguments, plan.strips.log_rows);
+}
+
+template void launch_strips<false>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_strips<false>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_strips<false>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+template void launch_strips<true>(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_strips<true>(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_strips<true>(const plan&, const arguments<bfloat16>&, cudaStream_t);
+
+}  // namespace heddle::kernels::softmax
