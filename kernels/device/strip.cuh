@@ -10,15 +10,15 @@
 
 namespace heddle::kernels {
 
-/// What the blocks of a strip tell each other: a state of each row.
-template <class T, class State, bool is_turned>
+/// What threads and the blocks of a strip tell each other in so many turns: states of rows.
+template <class T, class State, int turns, bool is_turned>
 struct strip_storage {
     static constexpr int padding = is_turned ? 4 / sizeof(T) : 0;  ///< of a tile's row: a bank
     static constexpr int most_turned_rows = 1 << (strip_limits::log_tile - strip_limits::log_lanes);
 
     State parts[strip_limits::threads];
-    State totals[1 << strip_limits::log_most_rows];
-    State of_blocks[2][strip_limits::most_blocks][1 << strip_limits::log_lanes];
+    State totals[turns][1 << strip_limits::log_most_rows];
+    State of_blocks[turns][strip_limits::most_blocks][1 << strip_limits::log_lanes];
     T tile[is_turned ? (1 << strip_limits::log_tile) + most_turned_rows * padding : 1];
 };
 
@@ -31,11 +31,11 @@ struct strip_storage {
 /// each of these places, so that loads wait neither for one another nor for what is computed. Passes go forwards and backwards in
 /// turn: the last tile of one is the first of the next, and still there. Where y lies the other way than x, a tile of results is
 /// turned over in shared memory.
-template <class T, class State, bool reads_rows, bool writes_rows>
+template <class T, class State, int turns, bool reads_rows, bool writes_rows>
 class strip {
   public:
     static constexpr int elements = strip_limits::elements;
-    using storage = strip_storage<T, State, reads_rows != writes_rows>;
+    using storage = strip_storage<T, State, turns, reads_rows != writes_rows>;
 
     /// As early as may be: other blocks write to this one's shared memory only when they know that it runs.
     __device__ strip(const matrix_view<const T>& x, int log_rows, storage& shared)
@@ -62,37 +62,39 @@ class strip {
         });
     }
 
-    /// The states of all places of a row become one, always in the same order, which total() has. `turn` counts the calls.
-    template <class Merge>
+    /// The states of all places of a row become one, always in the same order, and total() has what finish() makes of it. `turn`
+    /// counts the calls.
+    template <class Merge, class Finish>
     __device__ void combine(int turn, const State (&states)[elements], const State& identity,
-                            const Merge& merge) {
+                            const Merge& merge, const Finish& finish) {
         const int thread = static_cast<int>(threadIdx.x);
         const int parts = share_parts(states, merge);
         __syncthreads();
         const int lanes = min(warp_size, strip_limits::threads >> log_rows_);
         const int row = thread / lanes, lane = thread % lanes;
+        const bool has_row = row >> log_rows_ == 0;
         State total = identity;
-        if (row >> log_rows_ == 0)
+        if (has_row)
             for (int p = lane; p < parts; p += lanes) total = merge(total, shared_.parts[row * parts + p]);
         for (int distance = lanes / 2; distance > 0; distance /= 2)
             total = merge(total, of_lane(total, distance));
-        const bool has_total = lane == 0 && row >> log_rows_ == 0;
         if (blocks_ == 1) {
-            if (has_total) shared_.totals[row] = total;
+            if (has_row && lane == 0) shared_.totals[turn][row] = finish(total);
         } else {
-            exchange(turn, has_total, row, total);
+            exchange(turn, has_row && lane == 0, row, total);
             if (thread >> log_rows_ == 0) {
                 State all = shared_.of_blocks[turn][0][thread];
                 for (int block = 1; block < blocks_; ++block)
                     all = merge(all, shared_.of_blocks[turn][block][thread]);
-                shared_.totals[thread] = all;
+                shared_.totals[turn][thread] = finish(all);
             }
         }
         __syncthreads();
     }
 
-    __device__ const State& total(int place) const {
-        return shared_.totals[row_of<reads_rows>(place)];
+    /// Of the row of a place.
+    __device__ const State& total(int turn, int place) const {
+        return shared_.totals[turn][row_of<reads_rows>(place)];
     }
 
     /// Each element becomes result(place, value, column).

@@ -50,7 +50,7 @@ struct merge_normalizers {
 template <bool logarithm, class T, bool reads_rows, bool writes_rows>
 __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_per_sm)
     strips(arguments<T> a, int log_rows) {
-    using strip = kernels::strip<T, normalizer, reads_rows, writes_rows>;
+    using strip = kernels::strip<T, normalizer, 1, reads_rows, writes_rows>;
     __shared__ typename strip::storage shared;
     strip rows(a.x, log_rows, shared);
 
@@ -59,15 +59,13 @@ __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_pe
 #pragma unroll
     for (int k = 0; k < strip::elements; ++k) normalizers[k] = of_none;
     rows.for_each([&](int k, float x) { add_element<T>{}(normalizers[k], x); });
-    rows.combine(0, normalizers, of_none, merge_normalizers<T>{});
-#pragma unroll
-    for (int k = 0; k < strip::elements; ++k) {
-        normalizers[k] = rows.total(k);
-        if (logarithm) normalizers[k].sum = logf(normalizers[k].sum);
-    }
+    rows.combine(0, normalizers, of_none, merge_normalizers<T>{}, [](const normalizer& n) {
+        return normalizer{n.largest, logarithm ? logf(n.sum) : n.sum};
+    });
     rows.write(a.y, [&](int k, float x, std::int64_t) {
-        const float distance = difference(x, normalizers[k].largest);
-        return logarithm ? distance - normalizers[k].sum : exponential<T>(distance) / normalizers[k].sum;
+        const normalizer& of_row = rows.total(0, k);
+        const float distance = difference(x, of_row.largest);
+        return logarithm ? distance - of_row.sum : exponential<T>(distance) / of_row.sum;
     });
 }
 
