@@ -3,7 +3,6 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/strip_plan.hpp"
 #include "kernels/device/warp_reduce.cuh"
-#include <heddle/view.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -38,7 +37,8 @@ class strip {
     using storage = strip_storage<T, State, turns, reads_rows != writes_rows>;
 
     /// As early as may be: other blocks write to this one's shared memory only when they know that it runs.
-    __device__ strip(const matrix_view<const T>& x, int log_rows, storage& shared)
+    template <class Matrix>
+    __device__ strip(const Matrix& x, int log_rows, storage& shared)
         : shared_(shared),
           first_row_(std::int64_t{ptx::cluster_id()} << log_rows),
           x_(x.data + first_row_ * x.row_stride),
@@ -98,8 +98,8 @@ class strip {
     }
 
     /// Each element becomes result(place, value, column).
-    template <class Result>
-    __device__ void write(const matrix_view<T>& y, const Result& result) {
+    template <class Matrix, class Result>
+    __device__ void write(const Matrix& y, const Result& result) {
         T* const rows = y.data + first_row_ * y.row_stride;
         for_each_tile([&](std::int64_t first_col) {
             T* const to = rows + first_col * y.col_stride;
