@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/strip_plan.hpp"
 #include "kernels/device/warp_reduce.cuh"
 
@@ -131,13 +132,12 @@ class strip {
     /// Where in a tile place k of this thread is.
     template <bool along_rows>
     __device__ int row_of(int k) const {
-        const int thread = static_cast<int>(threadIdx.x);
-        return along_rows ? (thread + k * strip_limits::threads) >> (strip_limits::log_tile - log_rows_)
-                          : thread & ((1 << log_rows_) - 1);
+        return along_rows ? (thread_ + k * strip_limits::threads) >> (strip_limits::log_tile - log_rows_)
+                          : thread_ & ((1 << log_rows_) - 1);
     }
     template <bool along_rows>
     __device__ int col_of(int k) const {
-        const int at = static_cast<int>(threadIdx.x) + k * strip_limits::threads;
+        const int at = thread_ + k * strip_limits::threads;
         return along_rows ? at & ((1 << (strip_limits::log_tile - log_rows_)) - 1) : at >> log_rows_;
     }
     /// Whether the matrix has it.
@@ -151,11 +151,15 @@ class strip {
         const int log_cols = strip_limits::log_tile - log_rows_;
         const std::int64_t tiles = ((cols_ - 1) >> log_cols) + 1;
         const std::int64_t count = (tiles - rank_ + blocks_ - 1) / blocks_;
+        const std::int64_t step = std::int64_t{blocks_} << log_cols;
+        std::int64_t first_col = (std::int64_t{rank_} << log_cols) + (is_backwards_ ? (count - 1) * step : 0);
+#pragma unroll 1
         for (std::int64_t n = 0; n < count; ++n) {
-            const std::int64_t tile = rank_ + (is_backwards_ ? count - 1 - n : n) * blocks_;
-            const std::int64_t first_col = tile << log_cols;
+            // Two offsets of each place, kept from tile to tile, would be more than there are registers.
+            if (reads_rows && writes_rows) thread_ = ptx::in_register(thread_);
             if (first_col != first_col_) load(first_col);
             use(first_col);
+            first_col += is_backwards_ ? -step : step;
         }
         is_backwards_ = !is_backwards_;
     }
@@ -234,6 +238,7 @@ class strip {
     int log_rows_;
     int rank_;
     int blocks_;
+    int thread_ = static_cast<int>(threadIdx.x);
     bool is_backwards_ = false;
     std::int64_t first_col_ = -1;  ///< of the tile that values_ holds
     int cols_here_ = 0;

@@ -54,9 +54,11 @@ __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_pe
 plan plan_strips(const norm_problem& problem, const device_traits& device) {
     const strip_layout layout{problem.x_in_columns, problem.y_in_columns,
                               static_cast<int>(problem.element_bytes)};
-    return {.strips =
-                plan_strips(problem.rows, problem.cols, layout, device.sm_count,
-                            has_clusters(device.compute_capability_major, device.compute_capability_minor))};
+    plan result;
+    result.strips =
+        plan_strips(problem.rows, problem.cols, layout, device.sm_count,
+                    has_clusters(device.compute_capability_major, device.compute_capability_minor));
+    return result;
 }
 
 template <bool centred, class T>
