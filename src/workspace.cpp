@@ -24,6 +24,7 @@ namespace {
 /// Null where the pool gets no more memory.
 std::byte* allocate(std::int64_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
     void* data = nullptr;
+    const uncaptured scope;  // the pool may grow, beside a capture too
     const cudaError_t status = cudaMallocFromPoolAsync(&data, static_cast<std::size_t>(bytes), pool, stream);
     if (status == cudaErrorMemoryAllocation) {
         ignore(status);

@@ -18,6 +18,9 @@ double bound_in_float(softmax_algorithm algorithm, std::int64_t cols) {
         case softmax_algorithm::online:
             additions = rescalings = n / 256 + 9;
             break;
+        case softmax_algorithm::strips:
+            additions = rescalings = n / 128 + 40;
+            break;
         default:
             additions = 64 + n / 512;
             rescalings = 4 + n / 8192;

@@ -1,24 +1,24 @@
 #pragma once
 
 #include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/strip_plan.hpp"
 #include "kernels/device/warp_reduce.cuh"
-#include <heddle/view.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
 namespace heddle::kernels {
 
-/// What the blocks of a strip tell each other: a state of each row.
-template <class T, class State, bool is_turned>
+/// What threads and the blocks of a strip tell each other in so many turns: states of rows.
+template <class T, class State, int turns, bool is_turned>
 struct strip_storage {
     static constexpr int padding = is_turned ? 4 / sizeof(T) : 0;  ///< of a tile's row: a bank
     static constexpr int most_turned_rows = 1 << (strip_limits::log_tile - strip_limits::log_lanes);
 
     State parts[strip_limits::threads];
-    State totals[1 << strip_limits::log_most_rows];
-    State of_blocks[2][strip_limits::most_blocks][1 << strip_limits::log_lanes];
+    State totals[turns][1 << strip_limits::log_most_rows];
+    State of_blocks[turns][strip_limits::most_blocks][1 << strip_limits::log_lanes];
     T tile[is_turned ? (1 << strip_limits::log_tile) + most_turned_rows * padding : 1];
 };
 
@@ -31,14 +31,15 @@ struct strip_storage {
 /// each of these places, so that loads wait neither for one another nor for what is computed. Passes go forwards and backwards in
 /// turn: the last tile of one is the first of the next, and still there. Where y lies the other way than x, a tile of results is
 /// turned over in shared memory.
-template <class T, class State, bool reads_rows, bool writes_rows>
+template <class T, class State, int turns, bool reads_rows, bool writes_rows>
 class strip {
   public:
     static constexpr int elements = strip_limits::elements;
-    using storage = strip_storage<T, State, reads_rows != writes_rows>;
+    using storage = strip_storage<T, State, turns, reads_rows != writes_rows>;
 
     /// As early as may be: other blocks write to this one's shared memory only when they know that it runs.
-    __device__ strip(const matrix_view<const T>& x, int log_rows, storage& shared)
+    template <class Matrix>
+    __device__ strip(const Matrix& x, int log_rows, storage& shared)
         : shared_(shared),
           first_row_(std::int64_t{ptx::cluster_id()} << log_rows),
           x_(x.data + first_row_ * x.row_stride),
@@ -62,42 +63,44 @@ class strip {
         });
     }
 
-    /// The states of all places of a row become one, always in the same order, which total() has. `turn` counts the calls.
-    template <class Merge>
+    /// The states of all places of a row become one, always in the same order, and total() has what finish() makes of it. `turn`
+    /// counts the calls.
+    template <class Merge, class Finish>
     __device__ void combine(int turn, const State (&states)[elements], const State& identity,
-                            const Merge& merge) {
+                            const Merge& merge, const Finish& finish) {
         const int thread = static_cast<int>(threadIdx.x);
         const int parts = share_parts(states, merge);
         __syncthreads();
         const int lanes = min(warp_size, strip_limits::threads >> log_rows_);
         const int row = thread / lanes, lane = thread % lanes;
+        const bool has_row = row >> log_rows_ == 0;
         State total = identity;
-        if (row >> log_rows_ == 0)
+        if (has_row)
             for (int p = lane; p < parts; p += lanes) total = merge(total, shared_.parts[row * parts + p]);
         for (int distance = lanes / 2; distance > 0; distance /= 2)
             total = merge(total, of_lane(total, distance));
-        const bool has_total = lane == 0 && row >> log_rows_ == 0;
         if (blocks_ == 1) {
-            if (has_total) shared_.totals[row] = total;
+            if (has_row && lane == 0) shared_.totals[turn][row] = finish(total);
         } else {
-            exchange(turn, has_total, row, total);
+            exchange(turn, has_row && lane == 0, row, total);
             if (thread >> log_rows_ == 0) {
                 State all = shared_.of_blocks[turn][0][thread];
                 for (int block = 1; block < blocks_; ++block)
                     all = merge(all, shared_.of_blocks[turn][block][thread]);
-                shared_.totals[thread] = all;
+                shared_.totals[turn][thread] = finish(all);
             }
         }
         __syncthreads();
     }
 
-    __device__ const State& total(int place) const {
-        return shared_.totals[row_of<reads_rows>(place)];
+    /// Of the row of a place.
+    __device__ const State& total(int turn, int place) const {
+        return shared_.totals[turn][row_of<reads_rows>(place)];
     }
 
     /// Each element becomes result(place, value, column).
-    template <class Result>
-    __device__ void write(const matrix_view<T>& y, const Result& result) {
+    template <class Matrix, class Result>
+    __device__ void write(const Matrix& y, const Result& result) {
         T* const rows = y.data + first_row_ * y.row_stride;
         for_each_tile([&](std::int64_t first_col) {
             T* const to = rows + first_col * y.col_stride;
@@ -129,13 +132,12 @@ class strip {
     /// Where in a tile place k of this thread is.
     template <bool along_rows>
     __device__ int row_of(int k) const {
-        const int thread = static_cast<int>(threadIdx.x);
-        return along_rows ? (thread + k * strip_limits::threads) >> (strip_limits::log_tile - log_rows_)
-                          : thread & ((1 << log_rows_) - 1);
+        return along_rows ? (thread_ + k * strip_limits::threads) >> (strip_limits::log_tile - log_rows_)
+                          : thread_ & ((1 << log_rows_) - 1);
     }
     template <bool along_rows>
     __device__ int col_of(int k) const {
-        const int at = static_cast<int>(threadIdx.x) + k * strip_limits::threads;
+        const int at = thread_ + k * strip_limits::threads;
         return along_rows ? at & ((1 << (strip_limits::log_tile - log_rows_)) - 1) : at >> log_rows_;
     }
     /// Whether the matrix has it.
@@ -149,11 +151,15 @@ class strip {
         const int log_cols = strip_limits::log_tile - log_rows_;
         const std::int64_t tiles = ((cols_ - 1) >> log_cols) + 1;
         const std::int64_t count = (tiles - rank_ + blocks_ - 1) / blocks_;
+        const std::int64_t step = std::int64_t{blocks_} << log_cols;
+        std::int64_t first_col = (std::int64_t{rank_} << log_cols) + (is_backwards_ ? (count - 1) * step : 0);
+#pragma unroll 1
         for (std::int64_t n = 0; n < count; ++n) {
-            const std::int64_t tile = rank_ + (is_backwards_ ? count - 1 - n : n) * blocks_;
-            const std::int64_t first_col = tile << log_cols;
+            // Two offsets of each place, kept from tile to tile, would be more than there are registers.
+            if (reads_rows && writes_rows) thread_ = ptx::in_register(thread_);
             if (first_col != first_col_) load(first_col);
             use(first_col);
+            first_col += is_backwards_ ? -step : step;
         }
         is_backwards_ = !is_backwards_;
     }
@@ -232,6 +238,7 @@ class strip {
     int log_rows_;
     int rank_;
     int blocks_;
+    int thread_ = static_cast<int>(threadIdx.x);
     bool is_backwards_ = false;
     std::int64_t first_col_ = -1;  ///< of the tile that values_ holds
     int cols_here_ = 0;

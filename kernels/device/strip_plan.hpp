@@ -38,15 +38,16 @@ struct strip_layout {
 inline strip_plan plan_strips(std::int64_t rows, std::int64_t cols, const strip_layout& layout, int sm_count,
                               bool has_clusters) {
     using limits = strip_limits;
-    constexpr int sector_bytes = 32;
+    constexpr int least_bytes = 8;  // of a column: a quarter of a sector
+    constexpr int waves = 4;        // the last one is seldom full
     const auto strips_of = [&](int log_rows) { return ((rows - 1) >> log_rows) + 1; };
     const auto cols_of = [](int log_rows) { return std::int64_t{1} << (limits::log_tile - log_rows); };
 
     int log_rows = 0;
     if (layout.x_in_columns || layout.y_in_columns) {
         while (log_rows < limits::log_lanes && strips_of(log_rows) > 1) ++log_rows;
-        // Of few rows a sector's are enough, so that more SMs have some.
-        while ((layout.element_bytes << log_rows) > sector_bytes && cols_of(log_rows) < cols &&
+        // Of few rows strips are narrower than sectors, so that more SMs have some.
+        while ((layout.element_bytes << log_rows) > least_bytes && cols_of(log_rows) < cols &&
                strips_of(log_rows) * limits::most_blocks < sm_count)
             --log_rows;
     }
@@ -56,7 +57,7 @@ inline strip_plan plan_strips(std::int64_t rows, std::int64_t cols, const strip_
     const bool has_long_rows = log_rows <= limits::log_tile - limits::log_lanes;
     std::int64_t cluster = 1;
     while (has_clusters && cluster < limits::most_blocks && cluster * cols_of(log_rows) < cols &&
-           strips * cluster < std::int64_t{limits::blocks_per_sm} * sm_count)
+           strips * cluster < std::int64_t{waves * limits::blocks_per_sm} * sm_count)
         cluster *= 2;
     return {.log_rows = log_rows,
             .reads_rows = has_long_rows && !layout.x_in_columns,

@@ -278,7 +278,7 @@ void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t s
         if (index++ != plan.tile) return;
         if (in_packets)
             launch_tile<tile, true>(p, stream);
-        else if constexpr (tile::m + tile::n <= mma_sync_elements)
+        else if constexpr (takes_elements({tile::m, tile::n}))
             launch_tile<tile, false>(p, stream);
         else
             throw std::logic_error("matmul: a plan has a tile that reads whole packets alone");

@@ -23,32 +23,29 @@ namespace {
 template <bool centred, class T, bool reads_rows, bool writes_rows>
 __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_per_sm)
     strips(arguments<T> a, int log_rows) {
-    using strip = kernels::strip<T, float, reads_rows, writes_rows>;
+    constexpr int turn = centred ? 1 : 0;  // of the squares
+    using strip = kernels::strip<T, float, turn + 1, reads_rows, writes_rows>;
     __shared__ typename strip::storage shared;
     strip rows(a.x, log_rows, shared);
     const auto cols = static_cast<float>(a.x.cols);
 
-    float means[strip::elements] = {};
     if constexpr (centred) {
         float sums[strip::elements] = {};
         rows.for_each([&](int k, float x) { sums[k] += x; });
-        rows.combine(0, sums, 0.0f, plus{});
-#pragma unroll
-        for (int k = 0; k < strip::elements; ++k) means[k] = rows.total(k) / cols;
+        rows.combine(0, sums, 0.0f, plus{}, [&](float sum) { return sum / cols; });
     }
+    const auto mean = [&](int k) { return centred ? rows.total(0, k) : 0.0f; };
     float squares[strip::elements] = {};
     rows.for_each([&](int k, float x) {
-        const float deviation = x - means[k];
+        const float deviation = x - mean(k);
         squares[k] += deviation * deviation;
     });
-    rows.combine(centred ? 1 : 0, squares, 0.0f, plus{});
-    float scales[strip::elements];
-#pragma unroll
-    for (int k = 0; k < strip::elements; ++k)
-        scales[k] = reciprocal_deviation(rows.total(k), cols, a.epsilon);
+    rows.combine(turn, squares, 0.0f, plus{},
+                 [&](float sum) { return reciprocal_deviation(sum, cols, a.epsilon); });
 
     rows.write(a.y, [&](int k, float x, std::int64_t col) {
-        return scaled(x, means[k], scales[k], parameter(a.gamma, col, 1.0f), parameter(a.beta, col, 0.0f));
+        return scaled(x, mean(k), rows.total(turn, k), parameter(a.gamma, col, 1.0f),
+                      parameter(a.beta, col, 0.0f));
     });
 }
 
@@ -57,9 +54,11 @@ __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_pe
 plan plan_strips(const norm_problem& problem, const device_traits& device) {
     const strip_layout layout{problem.x_in_columns, problem.y_in_columns,
                               static_cast<int>(problem.element_bytes)};
-    return {.strips =
-                plan_strips(problem.rows, problem.cols, layout, device.sm_count,
-                            has_clusters(device.compute_capability_major, device.compute_capability_minor))};
+    plan result;
+    result.strips =
+        plan_strips(problem.rows, problem.cols, layout, device.sm_count,
+                    has_clusters(device.compute_capability_major, device.compute_capability_minor));
+    return result;
 }
 
 template <bool centred, class T>

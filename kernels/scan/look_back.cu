@@ -107,12 +107,16 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                     ptx::cp_async<sizeof(T)>(&shared.packets[index(p)][e],
                                              from + (index(p) * width + e) * x.stride, sizeof(T));
     } else {
-#pragma unroll 1
+        // A copy of no bytes leaves zeros: these are all under way together too.
+#pragma unroll 2
         for (int p = 0; p < rows; ++p)
+#pragma unroll
             for (int e = 0; e < width; ++e) {
                 const int at = index(p) * width + e;
-                shared.packets[index(p)][e] =
-                    at >= begin && at < end ? from[at * (copies_packets ? 1 : x.stride)] : T{};
+                const bool is_there = at >= begin && at < end;
+                ptx::cp_async<sizeof(T)>(&shared.packets[index(p)][e],
+                                         is_there ? from + at * (copies_packets ? 1 : x.stride) : x.data,
+                                         is_there ? sizeof(T) : 0);
             }
     }
     ptx::cp_async_commit_group();
@@ -175,8 +179,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 *at = sums;
         }
     } else {
-#pragma unroll 1
+#pragma unroll 2
         for (int p = 0; p < rows; ++p)
+#pragma unroll
             for (int e = 0; e < width; ++e) {
                 const int at = index(p) * width + e;
                 if (at >= begin && at < end)

@@ -50,7 +50,7 @@ struct merge_normalizers {
 template <bool logarithm, class T, bool reads_rows, bool writes_rows>
 __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_per_sm)
     strips(arguments<T> a, int log_rows) {
-    using strip = kernels::strip<T, normalizer, reads_rows, writes_rows>;
+    using strip = kernels::strip<T, normalizer, 1, reads_rows, writes_rows>;
     __shared__ typename strip::storage shared;
     strip rows(a.x, log_rows, shared);
 
@@ -59,15 +59,13 @@ __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_pe
 #pragma unroll
     for (int k = 0; k < strip::elements; ++k) normalizers[k] = of_none;
     rows.for_each([&](int k, float x) { add_element<T>{}(normalizers[k], x); });
-    rows.combine(0, normalizers, of_none, merge_normalizers<T>{});
-#pragma unroll
-    for (int k = 0; k < strip::elements; ++k) {
-        normalizers[k] = rows.total(k);
-        if (logarithm) normalizers[k].sum = logf(normalizers[k].sum);
-    }
+    rows.combine(0, normalizers, of_none, merge_normalizers<T>{}, [](const normalizer& n) {
+        return normalizer{n.largest, logarithm ? logf(n.sum) : n.sum};
+    });
     rows.write(a.y, [&](int k, float x, std::int64_t) {
-        const float distance = difference(x, normalizers[k].largest);
-        return logarithm ? distance - normalizers[k].sum : exponential<T>(distance) / normalizers[k].sum;
+        const normalizer& of_row = rows.total(0, k);
+        const float distance = difference(x, of_row.largest);
+        return logarithm ? distance - of_row.sum : exponential<T>(distance) / of_row.sum;
     });
 }
 
@@ -76,9 +74,11 @@ __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_pe
 plan plan_strips(const softmax_problem& problem, const device_traits& device) {
     const strip_layout layout{problem.x_in_columns, problem.y_in_columns,
                               static_cast<int>(problem.element_bytes)};
-    return {.strips =
-                plan_strips(problem.rows, problem.cols, layout, device.sm_count,
-                            has_clusters(device.compute_capability_major, device.compute_capability_minor))};
+    plan result;
+    result.strips =
+        plan_strips(problem.rows, problem.cols, layout, device.sm_count,
+                    has_clusters(device.compute_capability_major, device.compute_capability_minor));
+    return result;
 }
 
 template <bool logarithm, class T>

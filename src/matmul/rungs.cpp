@@ -31,6 +31,13 @@ constexpr need room_for_the_tile{[](auto& p, auto& device) {
                                             fits(pipelined_tiles[tile], device);
                                  },
                                  "needs more shared memory for this tile than the device has"};
+constexpr need packets_for_the_tile{
+    [](auto& p, auto&) {
+        const auto tile = static_cast<std::size_t>(p.tile);
+        return p.tile < 0 || tile >= mma_sync_tiles.size() || takes_elements(mma_sync_tiles[tile]) ||
+               lies_in_boxes(p);
+    },
+    "needs rows or columns of a and of b that begin at multiples of 16 bytes for this tile"};
 constexpr need boxes{
     [](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
     "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
@@ -123,7 +130,8 @@ template <class In, class Out>
 constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
     {naive, "naive", any_problem, never, plan_one_way, launch_naive<In, Out>},
     {wmma, "wmma", any_problem, always, plan_wmma, launch_wmma<In, Out>},
-    {mma_sync, "mma_sync", needs<ampere, unit_strides>, always, plan_mma_sync, launch_mma_sync<In, Out>},
+    {mma_sync, "mma_sync", needs<ampere, unit_strides, packets_for_the_tile>, always, plan_mma_sync,
+     launch_mma_sync<In, Out>},
     {wgmma_tma, "wgmma_tma", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never, plan_copied,
      on_hopper<launch_wgmma_tma<In>>},
     {warp_specialized, "warp_specialized", needs<hopper, no_batch, no_epilogue, one_type, boxes>, never,

@@ -501,7 +501,7 @@ TEST_F(batched_matmul_list, is_of_products_that_the_rung_can_run_or_does_nothing
     guarded<half> a(8, 8, 8), b(8, 8, 8), c(8, 8, 8), odd(8, 8, 9, 1), d(8, 8, 8);
     const std::vector<matmul_operands<half>> list = {{a.matrix(), b.matrix(), c.matrix()},
                                                      {odd.matrix(), b.matrix(), d.matrix()}};
-    const matmul_options options{.algorithm = matmul_algorithm::mma_sync};
+    const matmul_options options{.algorithm = matmul_algorithm::mma_sync, .tile = 0};
     EXPECT_THROW(batched_matmul<half>(list, *stream_, options), unsupported);
     stream_->synchronize();
     EXPECT_TRUE(c.untouched());

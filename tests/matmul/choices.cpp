@@ -18,6 +18,7 @@ using test::ampere;
 using test::hopper;
 using test::place;
 using test::product;
+using test::turing;
 using enum matmul_algorithm;
 
 product strict(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -299,8 +300,8 @@ TEST(matmul_select, takes_batches_of_float) {
     };
     for (const std::int64_t size : {64, 256, 1024})
         EXPECT_EQ(chosen(size, size, size, precision::ieee), pipelined) << size;
-    EXPECT_EQ(chosen(2, 1024, 1024, precision::ieee), skinny);
-    EXPECT_EQ(chosen(1024, 2, 1024, precision::ieee), skinny);
+    EXPECT_EQ(chosen(2, 1024, 1024, precision::ieee), thin);
+    EXPECT_EQ(chosen(1024, 2, 1024, precision::ieee), thin);
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     EXPECT_EQ(chosen(1024, 1024, 1024, precision::fp32), bf16x6);
     EXPECT_EQ(chosen(256, 256, 256, precision::tf32), matmul_algorithm::tf32);
@@ -310,24 +311,24 @@ TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace)
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     product odd{120, 112, 128, element_type::f16, precision::fp32, place::odd};
     odd.batches = 4096;
-    EXPECT_EQ(select(odd, hopper), wmma);
+    EXPECT_EQ(select(odd, hopper), mma_sync);
     odd.has_scratch = true;
-    EXPECT_NE(select(odd, hopper), wmma);
+    EXPECT_NE(select(odd, hopper), mma_sync);
     EXPECT_GE(matmul_workspace_bytes(odd, hopper), 4096 * 2 * 128 * (120 + 112));
     matmul_problem shared = odd;
     shared.a_stride = shared.b_stride = 0;
     EXPECT_LT(matmul_workspace_bytes(shared, hopper), 2 * 2 * 128 * (120 + 112));
     matmul_problem overlapping = odd;
     overlapping.a_stride = 1;
-    EXPECT_EQ(select(overlapping, hopper), wmma);
+    EXPECT_EQ(select(overlapping, hopper), mma_sync);
 
     product well{120, 112, 128, element_type::f16};
     well.batches = 4096;
     matmul_problem uneven = well;
     ++uneven.b_stride;  // it lies well, and the next one does not
-    EXPECT_EQ(select(uneven, hopper), wmma);
+    EXPECT_EQ(select(uneven, hopper), mma_sync);
     uneven.has_scratch = true;
-    EXPECT_NE(select(uneven, hopper), wmma);
+    EXPECT_NE(select(uneven, hopper), mma_sync);
 
     product deep{16, 16, 2104944, element_type::bf16, precision::fp32, place::odd, true};
     deep.batches = 10;
@@ -365,15 +366,18 @@ TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
     EXPECT_NE(select(product{65, 4096, 4096, element_type::bf16}, hopper), skinny);
 }
 
-TEST(matmul_16_bit_select, takes_wmma_where_nothing_faster_can_run) {
+TEST(matmul_16_bit_select, takes_mma_sync_and_wmma_where_nothing_faster_can_run) {
     product problem{512, 512, 512, element_type::f16};
+    EXPECT_EQ(select(problem, turing), wmma);
     EXPECT_EQ(select(problem, ampere), mma_sync);
     problem.place = place::odd;
-    EXPECT_EQ(select(problem, ampere), wmma);
-    EXPECT_EQ(select(problem, hopper), wmma);
+    EXPECT_EQ(select(problem, ampere), mma_sync);
+    EXPECT_EQ(select(problem, hopper), mma_sync);
     problem.has_scratch = true;
     EXPECT_EQ(why_not(cluster_multicast, problem, hopper), "");
-    EXPECT_NE(select(problem, hopper), wmma);
+    EXPECT_NE(select(problem, hopper), mma_sync);
+    problem.place = place::apart;
+    EXPECT_EQ(select(problem, hopper), wmma);
     EXPECT_GE(matmul_workspace_bytes(problem, hopper), 2 * 512 * 512 * 2);
 }
 

@@ -86,6 +86,18 @@ TYPED_TEST(norm_rows, work_in_place) {
         }
 }
 
+TYPED_TEST(norm_rows, work_in_place_in_columns) {
+    for (const auto& [rows, cols] : {std::pair{3, 40000}, {40, 700}, {1000, 20}}) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        guarded<TypeParam> x = test::make_rows<TypeParam>(rows, cols, {.padding = 1, .column_major = true});
+        const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -5, 5);
+        x.upload(xs);
+        layer_norm<TypeParam>(x.matrix(), {}, {}, x.matrix(), *this->stream);
+        this->stream->synchronize();
+        ASSERT_NO_FATAL_FAILURE(this->expect(operation::layer_norm, x, xs, {}, {}, cols, {}));
+    }
+}
+
 TYPED_TEST(norm_rows, give_the_same_bits_in_a_graph) {
     for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
         const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);

@@ -32,12 +32,13 @@ TYPED_TEST(norm_edges, take_every_alignment_and_padding) {
 }
 
 TYPED_TEST(norm_edges, take_spaced_and_transposed_matrices) {
-    for (const auto& [rows, cols] : {std::pair{7, 100}, {20000, 5}, {300, 1}, {1, 3000}}) {
+    for (const auto& [rows, cols] : test::strided_shapes()) {
         SCOPED_TRACE(testing::Message() << rows << " x " << cols);
         ASSERT_NO_FATAL_FAILURE(this->check(
             rows, cols, {.x = {.step = 2}, .y = {.padding = 1, .step = 3}, .parameter_stride = 2}));
         ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.parameter_stride = 3}));
         ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.x = {.column_major = true}}));
+        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.x = {.offset = 1}, .y = {.column_major = true}}));
         ASSERT_NO_FATAL_FAILURE(this->check(
             rows, cols, {.x = {.padding = 2, .column_major = true}, .y = {.column_major = true}}));
     }

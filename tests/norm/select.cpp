@@ -14,9 +14,10 @@ TEST(norm_select, vectorises_rows_that_lie_side_by_side) {
     const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
     EXPECT_EQ(select(norm_problem{.rows = 1, .cols = 9}, device), norm_algorithm::vectorized);
     EXPECT_EQ(select(norm_problem{.rows = 100, .cols = 9, .unit_stride = false}, device),
-              norm_algorithm::block_per_row);
-    EXPECT_EQ(select(norm_problem{.rows = 1 << 20, .cols = 9, .unit_stride = false}, device),
-              norm_algorithm::naive);
+              norm_algorithm::strips);
+    EXPECT_EQ(
+        select(norm_problem{.rows = 1 << 20, .cols = 9, .unit_stride = false, .x_in_columns = true}, device),
+        norm_algorithm::strips);
 }
 
 TEST(norm_why_not, says_what_a_rung_needs) {

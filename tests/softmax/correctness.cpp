@@ -64,6 +64,20 @@ TYPED_TEST(softmax_rows, works_in_place) {
         }
 }
 
+TYPED_TEST(softmax_rows, work_in_place_in_columns) {
+    for (const auto& [rows, cols] : {std::pair{3, 40000}, {40, 700}, {1000, 20}}) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        guarded<TypeParam> x = test::make_rows<TypeParam>(rows, cols, {.padding = 1, .column_major = true});
+        const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -5, 5);
+        const reference expected(xs, cols, test::softmax_steps_of(softmax_algorithm::strips, cols));
+        x.upload(xs);
+        softmax<TypeParam>(x.matrix(), x.matrix(), *this->stream);
+        this->stream->synchronize();
+        ASSERT_TRUE(test::are_within(x.download(), expected.softmax, expected.bounds));
+        ASSERT_TRUE(x.canaries_alive());
+    }
+}
+
 TYPED_TEST(softmax_rows, give_the_same_bits_in_a_graph) {
     for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
         const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);

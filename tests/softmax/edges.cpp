@@ -28,10 +28,11 @@ TYPED_TEST(softmax_edges, takes_every_alignment_and_padding) {
 }
 
 TYPED_TEST(softmax_edges, takes_spaced_and_transposed_matrices) {
-    for (const auto& [rows, cols] : {std::pair{7, 100}, {20000, 5}, {300, 1}, {1, 3000}}) {
+    for (const auto& [rows, cols] : test::strided_shapes()) {
         SCOPED_TRACE(testing::Message() << rows << " x " << cols);
         ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.step = 2}, {.padding = 1, .step = 3}));
         ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.column_major = true}, {}));
+        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.offset = 1}, {.column_major = true}));
         ASSERT_NO_FATAL_FAILURE(
             this->check(rows, cols, {.padding = 2, .column_major = true}, {.column_major = true}));
     }

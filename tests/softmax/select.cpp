@@ -14,9 +14,10 @@ TEST(softmax_select, vectorises_rows_that_lie_side_by_side) {
     const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
     EXPECT_EQ(select(softmax_problem{.rows = 1, .cols = 9}, device), softmax_algorithm::vectorized);
     EXPECT_EQ(select(softmax_problem{.rows = 100, .cols = 9, .unit_stride = false}, device),
-              softmax_algorithm::online);
-    EXPECT_EQ(select(softmax_problem{.rows = 1 << 20, .cols = 9, .unit_stride = false}, device),
-              softmax_algorithm::naive);
+              softmax_algorithm::strips);
+    EXPECT_EQ(select(softmax_problem{.rows = 1 << 20, .cols = 9, .unit_stride = false, .x_in_columns = true},
+                     device),
+              softmax_algorithm::strips);
 }
 
 TEST(softmax_why_not, says_what_a_rung_needs) {

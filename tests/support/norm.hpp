@@ -15,18 +15,21 @@ namespace heddle::test {
 /// Roundings on the way of any one element to a sum.
 inline double norm_depth(norm_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
-    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block = n / 256 + 9, vectorized = 64 + n / 512;
+    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block = n / 256 + 9, strips = n / 128 + 40,
+                 vectorized = 64 + n / 512;
     switch (algorithm) {
         case norm_algorithm::naive:
             return naive;
         case norm_algorithm::block_per_row:
             return block;
+        case norm_algorithm::strips:
+            return strips;
         case norm_algorithm::vectorized:
             return vectorized;
         case norm_algorithm::automatic:
             break;  // whichever it chose
     }
-    return std::max(naive, vectorized);
+    return std::max(strips, vectorized);
 }
 
 inline constexpr double norm_depth_on_host = 2;  // in double

@@ -56,6 +56,12 @@ inline std::vector<row_shape> long_row_shapes() {
     return {{2, 131073}, {2, 131080}, {2, 196608}, {1, 262147}, {1, 1000000}};
 }
 
+/// Off by one around every border of strips: of their rows, of a tile's columns, of clusters that hold a row or read it again.
+inline std::vector<row_shape> strided_shapes() {
+    return {{7, 100},  {20000, 5}, {300, 1},   {1, 3000},  {1, 32769}, {2, 70001}, {5, 4097},
+            {31, 129}, {33, 128},  {64, 2049}, {65, 1000}, {127, 33},  {129, 16},  {513, 8}};
+}
+
 inline row_layout draw_row_layout(drawing& draw) {
     return {.offset = draw(0, 1) * draw(0, 8),
             .padding = draw(0, 1) * draw(0, 9),

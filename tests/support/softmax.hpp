@@ -25,18 +25,21 @@ inline constexpr softmax_steps softmax_steps_on_host{2, 0};  // in double
 inline softmax_steps softmax_steps_of(softmax_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
     const softmax_steps naive{std::min(n, 4096.0) + n / 4096 + 1, 0}, online{n / 256 + 9, n / 256 + 9},
-        vectorized{64 + n / 512, 4 + n / 8192};
+        strips{n / 128 + 40, n / 128 + 40}, vectorized{64 + n / 512, 4 + n / 8192};
     switch (algorithm) {
         case softmax_algorithm::naive:
             return naive;
         case softmax_algorithm::online:
             return online;
+        case softmax_algorithm::strips:
+            return strips;
         case softmax_algorithm::vectorized:
             return vectorized;
         case softmax_algorithm::automatic:
             break;  // whichever it chose
     }
-    return {std::max(naive.additions, vectorized.additions), online.rescalings + vectorized.rescalings};
+    return {std::max(strips.additions, vectorized.additions),
+            std::max(strips.rescalings, vectorized.rescalings)};
 }
 
 /// Whether a rung runs a call on the current device. No rung refuses an alignment; all take an empty matrix.

@@ -233,7 +233,7 @@ plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device);
     return x.cheapest(mma_sync_tiles, x.costs.mma_sync, [&](const auto& tile, const auto& cost) {
         plan result = plan_side_by_side(x, tile, cost);
-        if (tile.m + tile.n > mma_sync_elements && !lies_in_boxes(p))
+        if (!takes_elements(tile) && !lies_in_boxes(p))
             result.us = std::numeric_limits<double>::infinity();
         return result;
     });

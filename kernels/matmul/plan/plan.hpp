@@ -44,7 +44,8 @@ struct plan {
     constexpr std::int64_t shared() const { return batches * down * across - whole; }
     constexpr std::int64_t scratch_bytes() const { return sums_bytes + pieces_bytes + copied_bytes; }
     constexpr std::int64_t workspace_bytes() const {
-        return scratch_bytes() == 0 ? 0 : workspace_ticket_bytes + scratch_bytes();
+        constexpr std::int64_t unit = tensor_alignment;  // a workspace's, too
+        return scratch_bytes() == 0 ? 0 : workspace_ticket_bytes + divide_up(scratch_bytes(), unit) * unit;
     }
     bool operator==(const plan&) const = default;
 };

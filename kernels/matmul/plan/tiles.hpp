@@ -50,8 +50,10 @@ inline constexpr block_tile tma_pipelined_tile{{128, 128}, 2};
 inline constexpr block_tile warp_tiled_tile{{128, 128}, 2};
 inline constexpr std::array mma_sync_tiles = {block_tile{{128, 128}, 2}, block_tile{{32, 32}, 14},
                                               block_tile{{128, 32}, 3}, block_tile{{32, 128}, 3}};
-/// Tiles with larger sides, in sum, read packets of 16 bytes alone.
-inline constexpr int mma_sync_elements = 160;
+/// Whether a tile of mma_sync also reads element by element, not in packets of 16 bytes alone.
+constexpr bool takes_elements(const matmul_tile& tile) {
+    return tile.m + tile.n <= 160;
+}
 inline constexpr int tf32x3_m = 128, tf32x3_n = 64, tf32x3_k = 16;
 
 /// A tile of the kernels whose blocks share tiles of C along k: 64 high.
