@@ -62,11 +62,11 @@ class matmul_vector : public test::matmul_device {
 };
 
 TEST_F(matmul_vector, reads_rows_and_vectors_from_any_address) {
-    for (std::int64_t a = 0; a <= 8; ++a)
-        for (std::int64_t x = 0; x <= 8; ++x)
-            for (const std::int64_t k : {1, 7, 8, 9, 33, 47, 301}) {
+    for (const std::int64_t a : {0, 1, 2, 3, 4, 7})
+        for (const std::int64_t x : {0, 1, 2, 3, 5, 8})
+            for (const std::int64_t k : {7, 9, 47, 301}) {
                 SCOPED_TRACE("offsets " + std::to_string(a) + " and " + std::to_string(x));
-                for (const std::int64_t padding : {0, 3, 8}) {
+                for (const std::int64_t padding : {0, 3}) {
                     const layouts lie{{false, padding, a}, {true, 0, x}, {}};
                     ASSERT_NO_FATAL_FAILURE(check<half>({5, 1, k}, lie, options(true)));
                     if (a > 4 || x > 4) continue;
@@ -76,8 +76,8 @@ TEST_F(matmul_vector, reads_rows_and_vectors_from_any_address) {
 }
 
 TEST_F(matmul_vector, reads_columns_from_any_address) {
-    for (std::int64_t a = 0; a <= 8; ++a)
-        for (const std::int64_t m : {2, 7, 8, 9, 17, 255, 257, 264, 300})
+    for (const std::int64_t a : {0, 1, 3, 4, 8})
+        for (const std::int64_t m : {2, 7, 9, 17, 257, 264})
             for (const std::int64_t padding : {std::int64_t{0}, std::int64_t{3}, (16 - m % 8) % 8}) {
                 SCOPED_TRACE("offset " + std::to_string(a) + ", padding " + std::to_string(padding));
                 const layouts lie{{true, padding, a}, {true, 0, 1}, {}};
@@ -90,17 +90,16 @@ TEST_F(matmul_vector, reads_columns_from_any_address) {
 }
 
 TEST_F(matmul_vector, takes_any_length) {
-    for (const std::int64_t m : {1, 7, 300})
-        for (const std::int64_t k : {1,    3,    4,    31,   32,   33,   63,   64,   65,   127,  128,  129,
-                                     255,  256,  257,  511,  513,  1023, 1024, 1025, 2047, 2049, 4087, 4096,
-                                     4097, 8175, 8184, 8191, 8192, 8193, 8199, 8200, 8201, 16385})
+    for (const std::int64_t m : {1, 300})
+        for (const std::int64_t k : {1, 3, 31, 33, 64, 127, 129, 256, 511, 1023, 1025, 2047, 4087, 4097, 8175,
+                                     8184, 8193, 8200, 16385})
             for (const bool in_columns : {false, true})
                 ASSERT_NO_FATAL_FAILURE(check_all({m, 1, k}, {{in_columns, 0, k % 3}, {}, {}}));
 }
 
 TEST_F(matmul_vector, takes_any_number_of_rows) {
-    for (const std::int64_t m : {1, 2, 31, 33, 127, 128, 129, 257, 1025, 2048, 2049, 5000, 40000})
-        for (const std::int64_t k : {1, 2, 3, 5, 16, 31, 32, 33, 70, 130, 260, 530})
+    for (const std::int64_t m : {1, 2, 31, 33, 129, 257, 1025, 2049, 40000})
+        for (const std::int64_t k : {1, 2, 5, 31, 33, 70, 260, 530})
             for (const bool in_columns : {false, true}) {
                 if (m * k > 3'000'000) continue;
                 ASSERT_NO_FATAL_FAILURE(check_all({m, 1, k}, {{in_columns}, {}, {}}));
