@@ -31,6 +31,7 @@ struct plan {
     int width = 1;                ///< of look_back: elements of a packet
     int shift = 0;                ///< of look_back: places of the first packet that lie before y
     bool copies_packets = false;  ///< of look_back: x is read in packets too
+    bool is_small = false;        ///< of look_back: tiles have a quarter of the rows
 
     // At most, and the same at any strides and alignment:
     std::int64_t scratch_bytes = 0;

@@ -3,7 +3,7 @@
 //
 //   a block draws the next tile's number, starts its loads and, when they are there,
 //   tile t:  scans it -> publishes its sum -> looks back for the sum of all before it -> adds it -> y
-//   warp w of a tile:  8 rows of 32 packets of 16 bytes, one a lane, one row after another in memory
+//   warp w of a tile:  8 rows (2 where x is short) of 32 packets of 16 bytes, one a lane, one row after another in memory
 //
 // A tile waits for the sums of the tiles before it, not for their y; they belong to blocks that run already, as
 // numbers are drawn in the order in which blocks start. What it adds up depends on its number alone (ledger.cuh), so
@@ -28,13 +28,13 @@
 namespace heddle::kernels::scan {
 namespace {
 
-template <class T, int packet_width>
+template <class T, int packet_width, int rows_of_warp = 8>
 struct tile {
     static constexpr int width = packet_width;  ///< elements of a packet
     static constexpr int threads = 256;
     static constexpr int warps = threads / warp_size;
-    static constexpr int rows = 8;
-    static constexpr int unroll = sizeof(T) == 4 ? 4 : 2;  ///< rows whose shuffles overlap
+    static constexpr int rows = rows_of_warp;
+    static constexpr int unroll = std::min(rows, sizeof(T) == 4 ? 4 : 2);  ///< rows whose shuffles overlap
     static constexpr int packets = threads * rows;
     static constexpr int elements = packets * width;
     static constexpr int blocks_per_sm = 5;  ///< 160 KB of packets on an SM
@@ -45,6 +45,10 @@ struct tile {
 
 template <class T>
 inline constexpr int widest = max_vector_bytes / sizeof(T);
+
+/// Where x is short, tiles of few rows are there sooner, and more of them.
+template <class T>
+using small_tile = tile<T, widest<T>, 2>;
 
 template <class Tile, class T>
 struct shared_storage {
@@ -202,19 +206,31 @@ std::int64_t entry_bytes(std::int64_t tiles) {
     return ledger<T>::entry_count(tiles) * std::int64_t{sizeof(entry<T>)};
 }
 
+/// What a single tile holds has no look-back.
 template <class T>
-plan plan_of(const scan_problem& problem) {
+bool has_small_tiles(std::int64_t size, const device_traits& device) {
+    const std::int64_t positions = size + widest<T> - 1;  // at any alignment
+    const std::int64_t small = small_tile<T>::count(positions);
+    return small == 1 || (tile<T, widest<T>>::count(positions) > 1 &&
+                          small <= std::int64_t{device.sm_count} * small_tile<T>::blocks_per_sm / 2);
+}
+
+template <class T>
+plan plan_of(const scan_problem& problem, const device_traits& device) {
     using packets = tile<T, widest<T>>;
     using elements = tile<T, 1>;
+    const bool is_small = has_small_tiles<T>(problem.size, device);
+    const auto count = is_small ? small_tile<T>::count : packets::count;
     plan result{.blocks = elements::count(problem.size)};
     if (problem.unit_stride) {
-        result.blocks = packets::count(problem.size + problem.misalignment);
+        result.blocks = count(problem.size + problem.misalignment);
         result.width = packets::width;
         result.shift = problem.misalignment;
         result.copies_packets = problem.x_is_alike;
+        result.is_small = is_small;
     }
     const std::int64_t most_tiles =
-        std::max(packets::count(problem.size + packets::width - 1), elements::count(problem.size));
+        std::max(count(problem.size + packets::width - 1), elements::count(problem.size));
     if (most_tiles > 1) result.scratch_bytes = entry_bytes<T>(most_tiles);
     result.depth =
         std::max(depth_of<packets, T>(), depth_of<elements, T>()) + ledger<T>::start_count(most_tiles);
@@ -241,14 +257,17 @@ void launch(const plan& plan, const arguments<T>& arguments, cudaStream_t stream
 
 }  // namespace
 
-plan plan_look_back(const scan_problem& problem, const device_traits&) {
-    return problem.element_bytes == 4 ? plan_of<float>(problem) : plan_of<double>(problem);
+plan plan_look_back(const scan_problem& problem, const device_traits& device) {
+    return problem.element_bytes == 4 ? plan_of<float>(problem, device) : plan_of<double>(problem, device);
 }
 
 template <class T>
 void launch_look_back(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
     if (plan.width == 1)
         launch<tile<T, 1>, false>(plan, arguments, stream);
+    else if (plan.is_small)
+        plan.copies_packets ? launch<small_tile<T>, true>(plan, arguments, stream)
+                            : launch<small_tile<T>, false>(plan, arguments, stream);
     else if (plan.copies_packets)
         launch<tile<T, widest<T>>, true>(plan, arguments, stream);
     else

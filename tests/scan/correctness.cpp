@@ -20,7 +20,7 @@ using test::same_bits;
 using test::scan_kind;
 using test::scan_test;
 
-/// Off by one around warps, rows, tiles (2048 elements, 4096 or 8192 of packets) and groups of 32 of them.
+/// Off by one around warps, rows, tiles (2048 elements; of packets 1024 or 2048 where few, else 4096 or 8192) and groups of 32 of them.
 std::vector<std::int64_t> sizes() {
     std::vector<std::int64_t> all = {0, 1, 2, 3, 5};
     for (const std::int64_t edge : {32, 256, 1024, 2048, 4096, 8192, 16384, 65536, 131072, 262144})
