@@ -108,6 +108,7 @@ void return_tickets::operator()(ticket_block* block) const noexcept {
 }
 
 void free_scratch::operator()(std::byte* data) const noexcept {
+    const uncaptured scope;  // as of the allocation
     ignore(cudaFreeAsync(data, stream));
 }
 

@@ -33,7 +33,8 @@ plan plan_pipelined(const matmul_problem& p, const device_traits& device, bool m
 }
 
 /// Blocks load and store while others multiply: the slowest of the products, the memory and L2 says how long that takes.
-plan plan_side_by_side(const planning& x, const block_tile& tile, const block_cost& cost) {
+plan plan_side_by_side(const planning& x, const block_tile& tile, const block_cost& cost,
+                       double of_memory_rate) {
     const matmul_problem& p = x.problem;
     block_cost beside = cost;  // others multiply while a block begins and ends
     beside.k_us = std::max(cost.alone_k_us, cost.k_us - cost.around_us / static_cast<double>(x.k));
@@ -44,10 +45,9 @@ plan plan_side_by_side(const planning& x, const block_tile& tile, const block_co
     const double through_l2 =
         bytes(result.whole * (tile.m + tile.n), p.a.element_bytes) * static_cast<double>(x.k) +
         bytes(x.m * x.n, p.c.element_bytes);
-    result.us = std::max(
-        {result.us - x.store_us,
-         x.costs.ffma_around_us + cost.around_us + (x.read_us + x.store_us) / x.costs.blocks_of_memory_rate,
-         x.costs.ffma_around_us + through_l2 / x.costs.l2_bytes_per_us});
+    result.us = std::max({result.us - x.store_us,
+                          x.costs.ffma_around_us + cost.around_us + (x.read_us + x.store_us) / of_memory_rate,
+                          x.costs.ffma_around_us + through_l2 / x.costs.l2_bytes_per_us});
     return result;
 }
 
@@ -103,7 +103,7 @@ plan plan_thin(const matmul_problem& p, const device_traits& device) {
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
     plan result = x.cheapest(thin_tiles, x.costs.thin, [&](const auto& tile, const auto& cost) {
-        return plan_side_by_side(x, tile, cost);
+        return plan_side_by_side(x, tile, cost, x.costs.blocks_of_memory_rate);
     });
     result.is_turned = is_turned;
     return result;
@@ -231,10 +231,13 @@ plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device) {
 
 plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device);
-    return x.cheapest(mma_sync_tiles, x.costs.mma_sync, [&](const auto& tile, const auto& cost) {
-        plan result = plan_side_by_side(x, tile, cost);
-        if (!takes_elements(tile) && !lies_in_boxes(p))
-            result.us = std::numeric_limits<double>::infinity();
+    const bool in_packets = lies_in_boxes(p);
+    return x.cheapest(mma_sync_tiles, x.costs.mma_sync, [&](const auto& tile, block_cost cost) {
+        if (in_packets) return plan_side_by_side(x, tile, cost, x.costs.blocks_of_memory_rate);
+        cost.k_us *= x.costs.mma_sync_slower_by_element;
+        cost.alone_k_us *= x.costs.mma_sync_slower_by_element;
+        plan result = plan_side_by_side(x, tile, cost, x.costs.mma_sync_by_element_of_memory_rate);
+        if (!takes_elements(tile)) result.us = std::numeric_limits<double>::infinity();
         return result;
     });
 }

@@ -92,12 +92,19 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
                                  static_cast<double>(on.l2_bytes)) /
                costs.memory_bytes_per_us) {}
 
+/// What so many tiles take to come and go: A, B and C by way of the memory, and each tile's part of A and B by way of L2.
+double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const {
+    const double through_l2 = static_cast<double>(tiles) * static_cast<double>(k) *
+                              (tile.m * tile.blocks + tile.n) * static_cast<double>(problem.a.element_bytes);
+    return (read_us + store_us) * slower + through_l2 / costs.l2_boxes_bytes_per_us;
+}
+
 plan planning::whole(const matmul_tile& tile, const tile_cost& cost) const {
     plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.blocks);
     // Few multiprocessors do not reach the memory's rate.
     const double busy = static_cast<double>(result.workers) * tile.blocks / device.sm_count;
     const double slower = std::max(1.0, costs.busy_at_memory_rate / busy);
-    result.us = std::max(result.us, cost.around_us + (read_us + store_us) * slower);
+    result.us = cost.start_us + std::max(result.us, cost.around_us + moved_us(tile, result.whole, slower));
     return result;
 }
 
@@ -120,10 +127,16 @@ plan planning::streamed(const matmul_tile& tile, const tile_cost& cost) const {
     const auto added = static_cast<double>(at_once + (at_once < sharers ? divide_up(sharers, at_once) : 0));
     const double combine_us =
         costs.combine_around_us + (1 + added) * tile.m * tile.n * sizeof(float) / costs.combined_bytes_per_us;
-    const double us = rounds * (cost.around_us + static_cast<double>(result.steps) * cost.step_us) +
-                      cost.around_us + share * cost.step_us + combine_us;
+    // Those who share tiles are at different places along k: unless L2 holds A and B, each tile reads its own.
+    const double of_tile = static_cast<double>(k) * (tile.m * tile.blocks + tile.n) *
+                           static_cast<double>(problem.a.element_bytes);
+    const bool are_held = read_us * costs.memory_bytes_per_us < static_cast<double>(device.l2_bytes);
+    const double apart_us = are_held ? 0 : static_cast<double>(rest) * of_tile / costs.memory_bytes_per_us;
+    const double us = cost.start_us +
+                      rounds * (cost.around_us + static_cast<double>(result.steps) * cost.step_us) +
+                      cost.around_us + std::max(share * cost.step_us, apart_us) + combine_us;
     if (us >= result.us) return result;
-    result.us = std::max(us, cost.around_us + combine_us + read_us);
+    result.us = std::max(us, cost.start_us + cost.around_us + combine_us + moved_us(tile, tiles, 1));
     result.workers = rounds > 0 ? workers : streams;
     result.whole = tiles - rest;
     result.streams = streams;
@@ -187,9 +200,11 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     if (result.clusters > 1)
         result.sums_bytes = tiles * result.clusters * skinny_height * tile.n * std::int64_t{sizeof(float)};
     const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
-    const double busy_us = static_cast<double>(divide_up(tiles * shares, device.sm_count)) *
-                           static_cast<double>(divide_up(result.steps, shares)) * step_us;
+    const auto rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count));
+    const double busy_us = rounds * static_cast<double>(divide_up(result.steps, shares)) * step_us +
+                           (rounds - 1) * costs.skinny_round_us;
     result.us = costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
+                (problem.has_epilogue ? costs.skinny_epilogue_us : 0) +
                 (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
                 (result.clusters > 1 ? costs.skinny_ticket_us : 0);
     return result;
@@ -201,10 +216,10 @@ plan planning::after(const operand_copies& copies, plan then) const {
     for (const std::int64_t bytes :
          {copied_bytes(problem.a, copies.a, count_stored(batches, problem.a_stride)),
           copied_bytes(problem.b, copies.b, count_stored(batches, problem.b_stride))}) {
-        if (bytes == 0) continue;
         then.copied_bytes += bytes;
-        then.us += costs.copy_around_us + static_cast<double>(bytes) / costs.copied_bytes_per_us;
+        then.us += static_cast<double>(bytes) / costs.copied_bytes_per_us;
     }
+    if (then.copied_bytes > 0) then.us += costs.copy_around_us;
     return then;
 }
 

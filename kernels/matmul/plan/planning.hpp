@@ -38,6 +38,7 @@ struct planning {
     /// Or of the product turned, C^T = B^T A^T.
     planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
 
+    double moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const;
     /// Whole tiles, in rounds.
     plan whole(const matmul_tile& tile, const tile_cost& cost) const;
     /// Whole rounds of tiles and, where that is faster and there is a workspace, the rest streamed (stream-K).

@@ -9,9 +9,10 @@ namespace heddle::kernels::matmul {
 
 /// A tile of a persistent kernel.
 struct tile_cost {
-    double step_us;     ///< for 64 along k, with all multiprocessors at work
-    double around_us;   ///< beside its steps: the first loads and the stores
-    int min_steps = 8;  ///< of a worker's share of a tile: fewer do not pay
+    double step_us;       ///< for 64 along k, with all multiprocessors at work
+    double around_us;     ///< beside its steps: the first loads and the stores
+    int min_steps = 8;    ///< of a worker's share of a tile: fewer do not pay
+    double start_us = 0;  ///< before the first tile: barriers, maps, and code that comes from memory
 };
 
 /// A tile of a kernel that multiplies by FFMA, or of mma_sync, a block each.
@@ -25,8 +26,9 @@ struct block_cost {
 struct tuning {
     double memory_bytes_per_us;
     double l2_bytes_per_us;
-    double busy_at_memory_rate;  ///< the share of multiprocessors that reaches that
-    double copied_bytes_per_us;  ///< read and written by a copy of an operand
+    double l2_boxes_bytes_per_us;  ///< by the tensor memory accelerator
+    double busy_at_memory_rate;    ///< the share of multiprocessors that reaches that
+    double copied_bytes_per_us;    ///< read and written by a copy of an operand
     double copy_around_us;
     double launch_us;  ///< from the end of one kernel to the work of the next
 
@@ -35,6 +37,8 @@ struct tuning {
     double combine_around_us;
 
     std::array<block_cost, 4> mma_sync;
+    double mma_sync_slower_by_element;  ///< where it cannot read 16 bytes at once
+    double mma_sync_by_element_of_memory_rate;
     std::array<tile_cost, 4> persistent;
     std::array<tile_cost, 4> multicast;
     std::array<tile_cost, 3> fused;
@@ -47,6 +51,8 @@ struct tuning {
     double tf32_saved_by_low;     ///< of the lowest tiles' time, where half of them is empty
     double tf32_saved_by_narrow;  ///< of the rightmost tiles' time, where these are narrow
     double skinny_around_us;
+    double skinny_round_us;  ///< of a round of tiles after the first, beside its steps
+    double skinny_epilogue_us;
     double skinny_cluster_us;  ///< where blocks of a cluster share a tile
     double skinny_ticket_us;   ///< where clusters do
     int min_skinny_k;          ///< of a block: less does not pay for adding up
