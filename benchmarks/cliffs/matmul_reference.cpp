@@ -57,6 +57,14 @@ double product_bound(precision precision, double k, double magnitudes, double no
     return std::min(most, factor * magnitudes) + normwise;
 }
 
+/// Whether what is expected may be too large for the type, and infinite it is.
+template <class Out>
+bool overflows(double actual, double expected, double bound) {
+    constexpr double largest_half = 65504;
+    return std::is_same_v<Out, half> && std::isinf(actual) && (actual > 0) == (expected > 0) &&
+           std::abs(expected) + bound >= largest_half;
+}
+
 }  // namespace
 
 template <class Out, class In>
@@ -111,11 +119,13 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
     }
     return [o, places, offsets, expected, bounds, is_poisoned = p.beta == 0](double slack) -> std::string {
         const auto actual = gathered<Out>(o->c.first.data, offsets);
-        for (std::size_t i = 0; i < places.size(); ++i)
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (overflows<Out>(as_double(actual[i]), expected[i], slack * bounds[i])) continue;
             if (std::string wrong = mismatch(fmt::format("element ({}, {})", places[i].row, places[i].col),
                                              as_double(actual[i]), expected[i], slack * bounds[i]);
                 !wrong.empty())
                 return wrong;
+        }
         return is_poisoned ? o->c.all.changed_gap() : std::string{};
     };
 }

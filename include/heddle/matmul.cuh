@@ -76,10 +76,10 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
         is_compiled = rungs::has_tf32_kernel<activation>;
     else
         is_compiled = rungs::has_fused_kernel<In, Out, activation>;
-    const detail::stream_device call_device(stream);
     const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options, is_compiled);
     if (!call) return;
     const auto arguments = detail::with_function(*call, function);
+    const detail::stream_device call_device(stream);
     if constexpr (is_float)
         call->by_warpgroups ? rungs::launch_tf32_kernel(call->plan, arguments, stream.get())
                             : rungs::launch_warp_tiled_kernel(arguments, stream.get());

@@ -36,7 +36,8 @@ inline device_traits described_device(const char* name, int major, int minor, in
             .registers_per_sm = 65536,
             .shared_memory_per_sm = (shared_kibibytes + 1) * 1024,
             .shared_memory_per_block = 48 * 1024,
-            .shared_memory_per_block_optin = shared_kibibytes * 1024};
+            .shared_memory_per_block_optin = shared_kibibytes * 1024,
+            .l2_bytes = std::size_t{50} << 20};
 }
 
 inline const device_traits turing = described_device("7.5", 7, 5, 40, 64);
