@@ -92,11 +92,14 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
                                  static_cast<double>(on.l2_bytes)) /
                costs.memory_bytes_per_us) {}
 
-/// What so many tiles take to come and go: A, B and C by way of the memory, and each tile's part of A and B by way of L2.
+/// What so many tiles take to come and go: A, B and C by way of the memory, and each tile's part of A and B by way of L2. Products of
+/// float take longer than L2 does: what their steps cost was measured with it.
 double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const {
+    const double memory_us = (read_us + store_us) * slower;
+    if (problem.operands == element_type::f32) return memory_us;
     const double through_l2 = static_cast<double>(tiles) * static_cast<double>(k) *
                               (tile.m * tile.blocks + tile.n) * static_cast<double>(problem.a.element_bytes);
-    return (read_us + store_us) * slower + through_l2 / costs.l2_boxes_bytes_per_us;
+    return memory_us + through_l2 / costs.l2_boxes_bytes_per_us;
 }
 
 plan planning::whole(const matmul_tile& tile, const tile_cost& cost) const {

@@ -151,9 +151,10 @@ plan plan_vector(const matmul_problem& p, const device_traits& device) {
                  static_cast<double>(p.batches) * static_cast<double>(result.down) * result.parts);
     const double of_block = x.read_us * x.costs.memory_bytes_per_us / std::max(1.0, blocks);
     // A block that shares a tile is one of many, which do not all end at once.
-    result.us = x.costs.vector_around_us +
-                std::max(x.read_us, (of_block - block_bytes) / x.costs.vector_block_bytes_per_us +
-                                        (result.parts > 1 ? x.costs.vector_sharing_us : 0));
+    result.us =
+        x.costs.vector_around_us + std::max(x.read_us / x.costs.vector_of_memory_rate,
+                                            (of_block - block_bytes) / x.costs.vector_block_bytes_per_us +
+                                                (result.parts > 1 ? x.costs.vector_sharing_us : 0));
     return result;
 }
 

@@ -76,6 +76,7 @@ struct tuning {
     double skinny_float_line_us;  ///< for what a block reads at once, and
     double skinny_float_row_us;   ///< for each row that it is multiplied by
     double vector_around_us;
+    double vector_of_memory_rate;      ///< what it reaches
     double vector_sharing_us;          ///< where blocks share a row or column of C
     double vector_block_bytes_per_us;  ///< that one block reads
 };
