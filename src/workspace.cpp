@@ -50,7 +50,7 @@ class ticket_list {
         return lists[device];
     }
 
-    /// Of the blocks whose last use was on the stream, or else is done, one; null where there is none.
+    /// A block whose last use was on the stream, or else is done; null where there is none.
     ticket_block* take(unsigned long long stream_id) {
         const std::lock_guard lock(mutex_);
         auto found =

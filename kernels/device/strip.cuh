@@ -93,7 +93,7 @@ class strip {
         __syncthreads();
     }
 
-    /// Of the row of a place.
+    /// The total of the row in which a place lies.
     __device__ const State& total(int turn, int place) const {
         return shared_.totals[turn][row_of<reads_rows>(place)];
     }

@@ -46,7 +46,7 @@ inline strip_plan plan_strips(std::int64_t rows, std::int64_t cols, const strip_
     int log_rows = 0;
     if (layout.x_in_columns || layout.y_in_columns) {
         while (log_rows < limits::log_lanes && strips_of(log_rows) > 1) ++log_rows;
-        // Of few rows strips are narrower than sectors, so that more SMs have some.
+        // Where rows are few, strips are narrower than sectors, so that more SMs have some.
         while ((layout.element_bytes << log_rows) > least_bytes && cols_of(log_rows) < cols &&
                strips_of(log_rows) * limits::most_blocks < sm_count)
             --log_rows;

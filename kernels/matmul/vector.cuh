@@ -82,7 +82,7 @@ struct vector_split {
     unsigned* tickets;   ///< zero between calls
 
     __device__ int part() const { return static_cast<int>(blockIdx.x % static_cast<unsigned>(parts)); }
-    /// Of C, among `tiles()`.
+    /// Its number among the `tiles()` of C.
     __device__ std::int64_t tile() const { return blockIdx.x / static_cast<unsigned>(parts); }
     __device__ std::int64_t tiles() const { return gridDim.x / static_cast<unsigned>(parts); }
 };

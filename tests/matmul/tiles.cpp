@@ -67,7 +67,7 @@ TEST_F(matmul_device, takes_thin_products_at_every_address) {
         for (const shape& s : {shape{side, i, k}, {i, side, k}}) {
             const operands<float> given(s);
             const reference product = given.expected(), sum = given.expected(-1.5f, 0.5f);
-            for (int bits = 0; bits < 8; ++bits) {
+            for (int bits = static_cast<int>(i % 2); bits < 8; bits += 2) {
                 const auto any = [&](std::int64_t rows, std::int64_t cols, bool is_transposed) {
                     return draw(0, 1) == 0 ? test::in_packets(rows, cols, is_transposed, 4)
                                            : test::layout{is_transposed, draw(0, 1) * draw(1, 9), draw(0, 4)};

@@ -62,8 +62,8 @@ class matmul_vector : public test::matmul_device {
 };
 
 TEST_F(matmul_vector, reads_rows_and_vectors_from_any_address) {
-    for (const std::int64_t a : {0, 1, 2, 3, 4, 7})
-        for (const std::int64_t x : {0, 1, 2, 3, 5, 8})
+    for (const std::int64_t a : {0, 1, 2, 3, 7})
+        for (const std::int64_t x : {0, 1, 3, 8})
             for (const std::int64_t k : {7, 9, 47, 301}) {
                 SCOPED_TRACE("offsets " + std::to_string(a) + " and " + std::to_string(x));
                 for (const std::int64_t padding : {0, 3}) {
@@ -98,8 +98,8 @@ TEST_F(matmul_vector, takes_any_length) {
 }
 
 TEST_F(matmul_vector, takes_any_number_of_rows) {
-    for (const std::int64_t m : {1, 2, 31, 33, 129, 257, 1025, 2049, 40000})
-        for (const std::int64_t k : {1, 2, 5, 31, 33, 70, 260, 530})
+    for (const std::int64_t m : {2, 31, 129, 257, 2049, 40000})
+        for (const std::int64_t k : {1, 2, 31, 33, 70, 530})
             for (const bool in_columns : {false, true}) {
                 if (m * k > 3'000'000) continue;
                 ASSERT_NO_FATAL_FAILURE(check_all({m, 1, k}, {{in_columns}, {}, {}}));

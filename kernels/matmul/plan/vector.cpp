@@ -117,7 +117,7 @@ class vector_planning {
         return saved * block_bytes < costs.vector_sharing_us * costs.vector_block_bytes_per_us ? 1 : parts;
     }
 
-    /// Of a tile of so many sums.
+    /// Lets several blocks share each tile, of so many sums, where that pays.
     void share(std::int64_t all, std::int64_t rounds, std::int64_t sums) {
         const std::int64_t tiles = p.batches * result.down, parts = parts_of(tiles, rounds);
         if (parts == 1) return;
@@ -137,7 +137,7 @@ class vector_planning {
 }  // namespace
 
 plan plan_vector(const matmul_problem& p, const device_traits& device) {
-    // Of two vectors the contiguous one is read in packets.
+    // Where both operands are vectors, the contiguous one is read in packets.
     const bool is_turned =
         p.c.cols > 1 || (p.c.rows == 1 && !has_contiguous_rows(p.a) && has_contiguous_rows(transposed(p.b)));
     const planning x(p, device, is_turned);
