@@ -1,7 +1,6 @@
 #pragma once
 
 #include "src/ignore.hpp"
-#include <heddle/error.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -11,13 +10,21 @@ namespace heddle::detail {
 /// captured that they have nothing to do with.
 class uncaptured {
   public:
-    uncaptured() { check(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-    ~uncaptured() { ignore(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+    /// Where it fails, as after a kernel that faulted, the calls that follow say so themselves.
+    uncaptured() noexcept {
+        const cudaError_t status = cudaThreadExchangeStreamCaptureMode(&mode_);
+        is_exchanged_ = status == cudaSuccess;
+        ignore(status);
+    }
+    ~uncaptured() {
+        if (is_exchanged_) ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
+    }
     uncaptured(const uncaptured&) = delete;
     uncaptured& operator=(const uncaptured&) = delete;
 
   private:
     cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+    bool is_exchanged_ = false;
 };
 
 }  // namespace heddle::detail
