@@ -93,9 +93,7 @@ ticket_block* make_block(cudaMemPool_t pool, cudaStream_t stream) {
     if (!data) return nullptr;
     check(cudaMemsetAsync(data.get(), 0, workspace_ticket_bytes, stream));
     event used({.timing = false});
-    auto* const block = new ticket_block{reinterpret_cast<unsigned*>(data.get()), std::move(used)};
-    (void)data.release();
-    return block;
+    return new ticket_block{reinterpret_cast<unsigned*>(data.release()), std::move(used)};
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ inline strip_plan plan_strips(std::int64_t rows, std::int64_t cols, const strip_
     const bool has_long_rows = log_rows <= limits::log_tile - limits::log_lanes;
     std::int64_t cluster = 1;
     while (has_clusters && cluster < limits::most_blocks && cluster * cols_of(log_rows) < cols &&
-           strips * cluster < std::int64_t{waves * limits::blocks_per_sm} * sm_count)
+           strips * cluster < std::int64_t{waves} * limits::blocks_per_sm * sm_count)
         cluster *= 2;
     return {.log_rows = log_rows,
             .reads_rows = has_long_rows && !layout.x_in_columns,
