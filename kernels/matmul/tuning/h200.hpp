@@ -4,8 +4,10 @@
 
 namespace heddle::kernels::matmul {
 
-/// Measured on an H200: tiles at 512^3 .. 4096^3. launch_us, l2_bytes_per_us, mma_sync, vector, thin and the last tile of pipelined
-/// are estimates; busy_at_memory_rate, fused and bf16x6_saved_by_low were measured on an H100.
+/// Measured on an H200, with tiles at 512^3 .. 4096^3. These were measured on an H100: busy_at_memory_rate, fused and
+/// bf16x6_saved_by_low. These were fitted to drawn products on an H100 (heddle-bench cliffs --choices): what tiles take to start,
+/// mma_sync, thin, vector, skinny's rounds and epilogue, and l2_boxes_bytes_per_us. launch_us, l2_bytes_per_us and the last tile of
+/// pipelined are estimates.
 inline constexpr tuning h200 = {
     .memory_bytes_per_us = 4.4e6,
     .l2_bytes_per_us = 5.5e6,
