@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/launch.hpp"
@@ -63,32 +64,55 @@ __device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chun
             for (int i = 0; i < chunk_sums; ++i) values[i] = sums[at / 2 + i];
 }
 
+/// Asks the second-level cache for what a thread's sums are added to. The loads come later, each behind the stores before it.
+template <int n, class Out>
+__device__ void prefetch_c(const result<Out>& c, int row, int apart, int col, int batch) {
+    const Out* const data = c.data + batch * c.batch_stride;
+    for (int r = row; r <= row + apart && r < c.rows; r += apart)
+        for (int s = col; s < col + n && s < c.cols; s += 8)
+            ptx::prefetch_to_l2(data + r * c.row_stride + s * c.col_stride);
+}
+
 /// Stores a thread's sums (wgmma.cuh): pairs of columns from `col` on, in `row` and eight below.
 template <int n, class Out>
 __device__ void store(const result<Out>& c, int row, int col, const float (&sums)[n / 2], int batch = 0) {
     using pair = decltype(pair_of<Out>(0, 0));
+    constexpr int together = 4;  // pairs of C that are read at once
+    static_assert(n % (8 * together) == 0);
     Out* const data = c.data + batch * c.batch_stride;
     const bool in_pairs = c.col_stride == 1 && reinterpret_cast<std::uintptr_t>(data) % sizeof(pair) == 0 &&
                           (c.row_stride % 2 == 0 || c.rows == 1);
+    if (c.beta != 0) prefetch_c<n>(c, row, 8, col, batch);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         if (row + 8 * half >= c.rows) continue;
         Out* const line = data + (row + 8 * half) * c.row_stride;
 #pragma unroll
-        for (int j = 0; j < n / 8; ++j) {
-            const int at = col + 8 * j;
-            Out* const first = line + at * c.col_stride;
-            Out* const second = first + c.col_stride;
-            float low = c.alpha * sums[4 * j + 2 * half], high = c.alpha * sums[4 * j + 2 * half + 1];
-            if (c.beta != 0) {
-                if (at < c.cols) low += c.beta * static_cast<float>(*first);
-                if (at + 1 < c.cols) high += c.beta * static_cast<float>(*second);
-            }
-            if (in_pairs && at + 1 < c.cols) {
-                *reinterpret_cast<pair*>(first) = pair_of<Out>(low, high);
-            } else {
-                if (at < c.cols) *first = static_cast<Out>(low);
-                if (at + 1 < c.cols) *second = static_cast<Out>(high);
+        for (int begin = 0; begin < n / 8; begin += together) {
+            float added[together][2]{};
+            if (c.beta != 0)
+#pragma unroll
+                for (int j = 0; j < together; ++j)
+#pragma unroll
+                    for (int i = 0; i < 2; ++i)
+                        if (const int at = col + 8 * (begin + j) + i; at < c.cols)
+                            added[j][i] = static_cast<float>(line[at * c.col_stride]);
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+                const int at = col + 8 * (begin + j);
+                Out* const first = line + at * c.col_stride;
+                const float* const both = &sums[4 * (begin + j) + 2 * half];
+                float low = c.alpha * both[0], high = c.alpha * both[1];
+                if (c.beta != 0) {
+                    low += c.beta * added[j][0];
+                    high += c.beta * added[j][1];
+                }
+                if (in_pairs && at + 1 < c.cols) {
+                    *reinterpret_cast<pair*>(first) = pair_of<Out>(low, high);
+                } else {
+                    if (at < c.cols) *first = static_cast<Out>(low);
+                    if (at + 1 < c.cols) first[c.col_stride] = static_cast<Out>(high);
+                }
             }
         }
     }
@@ -99,6 +123,7 @@ __device__ void store(const result<Out>& c, int row, int col, const float (&sums
 template <int n, class Out>
 __device__ void finish(const result<Out>& c, int row, int apart, int col, const float (&sums)[n / 2],
                        int batch = 0) {
+    if (c.beta != 0) prefetch_c<n>(c, row, apart, col, batch);
 #pragma unroll 1
     for (int pair = 0; pair < n / 4; ++pair) {
         float x[2]{};
