@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 
@@ -128,6 +129,11 @@ __device__ void finish_four(const product<float, float, Activation>& p, std::int
 template <class Activation, int rows, int cols, class RowOf, class ColOf>
 __device__ void finish_fragment(const product<float, float, Activation>& p, const float (&sums)[rows][cols],
                                 RowOf row_of, ColOf col_of) {
+    if (p.beta != 0)  // all of C is asked for before any of it is waited for
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < cols; j += 4)
+                if (row_of(i) < p.c.rows && col_of(j) < p.c.cols)
+                    ptx::prefetch_to_l2(&element(p.c, row_of(i), col_of(j)));
 #pragma unroll 1
     for (int at = 0; at < rows * cols; at += 4) {
         float four[4]{};
