@@ -17,6 +17,7 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/schedule.hpp"
+#include "kernels/matmul/tile_lines.cuh"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -67,12 +68,16 @@ struct operand {
         return tile_begin + r * (row * 2) + (of_row ^ r / rows_of_line % packets) * packet_bytes;
     }
 
-    /// Starts the copy of the tile at (position, k) of `in`, whose rows are contiguous; what lies outside becomes zeros.
-    template <bool in_packets>
-    static __device__ void copy(unsigned char* tile_begin, const matrix_view<const T>& in,
-                                std::int64_t position, std::int64_t k) {
+    static constexpr int of_thread = extent * tile::k / packet / tile::threads;  ///< packets
+    using packets_of_thread = vector<T, packet>[of_thread];
+
+    /// Calls function(i, to, from, valid) for a thread's packets of the tile at (position, k) of `in`, whose rows are contiguous:
+    /// packet i goes to `to`, and has `valid` elements at `from`, and zeros.
+    template <class Function>
+    static __device__ void each(unsigned char* tile_begin, const matrix_view<const T>& in,
+                                std::int64_t position, std::int64_t k, Function function) {
 #pragma unroll
-        for (int i = 0; i < extent * tile::k / packet / tile::threads; ++i) {
+        for (int i = 0; i < of_thread; ++i) {
             const int index = threadIdx.x + i * tile::threads;
             const int r = index / packets, col = index % packets * packet;
             const int p = k_major ? r : r / tile::k * row + col;
@@ -81,16 +86,30 @@ struct operand {
             const std::int64_t in_col = k_major ? k + kk : position + p;
             const std::int64_t left = in_row < in.rows ? in.cols - in_col : 0;
             const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{packet}, left)));
-            const T* const from = in.data + in_row * in.row_stride + in_col;
-            if constexpr (in_packets) {
-                ptx::cp_async<packet_bytes>(at(tile_begin, p, kk), from, valid * static_cast<int>(sizeof(T)));
-            } else {
-                vector<T, packet> moved;
-#pragma unroll
-                for (int e = 0; e < packet; ++e) moved[e] = e < valid ? from[e] : T(0.0f);
-                *reinterpret_cast<vector<T, packet>*>(at(tile_begin, p, kk)) = moved;
-            }
+            function(i, at(tile_begin, p, kk), in.data + (valid > 0 ? in_row * in.row_stride + in_col : 0),
+                     valid);
         }
+    }
+
+    static __device__ void copy_async(unsigned char* tile_begin, const matrix_view<const T>& in,
+                                      std::int64_t position, std::int64_t k) {
+        each(tile_begin, in, position, k, [](int, unsigned char* to, const T* from, int valid) {
+            ptx::cp_async<packet_bytes>(to, from, valid * static_cast<int>(sizeof(T)));
+        });
+    }
+
+    /// The same by way of registers: all loads are under way before the first packet is stored.
+    static __device__ void load(packets_of_thread& moved, const matrix_view<const T>& in,
+                                std::int64_t position, std::int64_t k) {
+        each(nullptr, in, position, k, [&](int i, unsigned char*, const T* from, int valid) {
+#pragma unroll
+            for (int e = 0; e < packet; ++e) moved[i][e] = e < valid ? from[e] : T(0.0f);
+        });
+    }
+    static __device__ void store(const packets_of_thread& moved, unsigned char* tile_begin) {
+        each(tile_begin, {}, 0, 0, [&](int i, unsigned char* to, const T*, int) {
+            *reinterpret_cast<vector<T, packet>*>(to) = moved[i];
+        });
     }
 };
 
@@ -141,7 +160,7 @@ constexpr int stored_at_once = 4;
 
 template <class tile, bool in_packets, class In, class Out, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(tile::threads, tile::blocks)
-    mma_sync(product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b, bool stores_packets) {
+    mma_sync(product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b, c_access of_c) {
     using a_operand = operand<tile, tile::m, In, a_k_major>;
     using b_operand = operand<tile, tile::n, In, b_k_major>;
     extern __shared__ __align__(128) unsigned char storage[];
@@ -160,14 +179,31 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     const int warp_col = warp % tile::warps_n * tile::warp_n;
 
     // load
+    if (p.beta != 0) prefetch_tile<tile::threads, tile::m, tile::n, true>(p.c, row, col);
     const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
+    typename a_operand::packets_of_thread a_moved;
+    typename b_operand::packets_of_thread b_moved;
     const auto load = [&](int stage, std::int64_t t) {
-        a_operand::template copy<in_packets>(a_tile(stage), a, row, t * tile::k);
-        b_operand::template copy<in_packets>(b_tile(stage), b, col, t * tile::k);
+        if constexpr (in_packets) {
+            a_operand::copy_async(a_tile(stage), a, row, t * tile::k);
+            b_operand::copy_async(b_tile(stage), b, col, t * tile::k);
+        } else {
+            a_operand::load(a_moved, a, row, t * tile::k);
+            b_operand::load(b_moved, b, col, t * tile::k);
+        }
+    };
+    const auto store_loaded = [&](int stage) {
+        if constexpr (!in_packets) {
+            a_operand::store(a_moved, a_tile(stage));
+            b_operand::store(b_moved, b_tile(stage));
+        }
     };
 #pragma unroll
     for (int stage = 0; stage < tile::stages - 1; ++stage) {
-        if (stage < tiles) load(stage, stage);
+        if (stage < tiles) {
+            load(stage, stage);
+            store_loaded(stage);
+        }
         ptx::cp_async_commit_group();
     }
 
@@ -178,8 +214,9 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     for (std::int64_t t = 0; t < tiles; ++t) {
         ptx::cp_async_wait_group<tile::stages - 2>();
         __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten next
-        if (const std::int64_t next = t + tile::stages - 1; next < tiles)
-            load(stage == 0 ? tile::stages - 1 : stage - 1, next);
+        const std::int64_t next = t + tile::stages - 1;
+        const int next_stage = stage == 0 ? tile::stages - 1 : stage - 1;
+        if (next < tiles) load(next_stage, next);
         ptx::cp_async_commit_group();
         const std::int64_t left = depth - t * tile::k;
 #pragma unroll
@@ -208,6 +245,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
                     ptx::mma<In>(sums[i][2 * j + 1], as[i], bs[j][2], bs[j][3]);
                 }
         }
+        if (next < tiles) store_loaded(next_stage);
         stage = stage + 1 == tile::stages ? 0 : stage + 1;
     }
 
@@ -225,21 +263,18 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
                     make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
             }
     __syncthreads();
-    stores_packets ? store_tile<tile, stored_at_once>(p, row, col, of_tile)
-                   : store_tile<tile, 1>(p, row, col, of_tile);
-}
-
-/// Whether C's rows consist of whole packets.
-template <class In, class Out>
-bool has_packets(const product<In, Out>& p) {
-    constexpr int bytes = stored_at_once * static_cast<int>(sizeof(Out));
-    const std::int64_t steps = (p.c.rows > 1 ? p.c.row_stride : 0) | p.batch.c | p.c.cols;
-    return p.c.col_stride == 1 && common_alignment(reinterpret_cast<std::uintptr_t>(p.c.data),
-                                                   steps * std::int64_t{sizeof(Out)}) >= bytes;
+    if (of_c == c_access::packets)
+        store_tile<tile, stored_at_once>(p, row, col, of_tile);
+    else if (of_c == c_access::elements)
+        store_tile<tile, 1>(p, row, col, of_tile);
+    else
+        tile_lines<Out, stored_at_once, tile::m, tile::n, true>(p.c, row, col, of_c == c_access::line)
+            .template store<tile::threads, 4>(
+                p, [&](int line, int at) { return of_tile[line * tile::c_stride + at]; });
 }
 
 template <class tile, bool in_packets, class In, class Out>
-void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
+void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t stream) {
     const bool a_k_major = in_packets ? has_tensor_rows(all.a) : has_contiguous_rows(all.a);
     const bool b_k_major = !(in_packets ? has_tensor_rows(all.b) : has_contiguous_rows(all.b));
     const matrix_view<const In> a = a_k_major ? all.a : transposed(all.a);
@@ -250,14 +285,13 @@ void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
     const auto with = [&]<bool a_major, bool b_major>() {
         for_each_grid(all, {tile_count(all, tile::m, tile::n)},
                       [&](const launch_extents& grid, const product<In, Out>& p) {
-                          launch(
-                              {.blocks = grid,
-                               .threads = {tile::threads},
-                               .shared_bytes =
-                                   bytes(std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
-                               .shared_limit = bytes(tile::stages),
-                               .stream = stream},
-                              mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, has_packets(p));
+                          launch({.blocks = grid,
+                                  .threads = {tile::threads},
+                                  .shared_bytes = bytes(
+                                      std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
+                                  .shared_limit = bytes(tile::stages),
+                                  .stream = stream},
+                                 mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, plan.of_c);
                       });
     };
     if (a_k_major)
@@ -270,16 +304,14 @@ void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
 
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t stream) {
-    const bool in_packets =
-        lies_in_boxes(layout_of(p.a), p.batch.a) && lies_in_boxes(layout_of(p.b), p.batch.b);
     std::size_t index = 0;
     const auto launch_if_chosen = [&]<class tile>() {
         require_tile_of<tile>(mma_sync_tiles[index]);
         if (index++ != plan.tile) return;
-        if (in_packets)
-            launch_tile<tile, true>(p, stream);
+        if (plan.in_packets)
+            launch_tile<tile, true>(plan, p, stream);
         else if constexpr (takes_elements({tile::m, tile::n}))
-            launch_tile<tile, false>(p, stream);
+            launch_tile<tile, false>(plan, p, stream);
         else
             throw std::logic_error("matmul: a plan has a tile that reads whole packets alone");
     };

@@ -12,7 +12,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/thin_tile.cuh"
-#include "kernels/matmul/tile_loader.cuh"
+#include "kernels/matmul/tile_lines.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ __device__ void multiply_stage(float (&sums)[Tile::thread_m][Tile::thread_n], co
 /// A is m x k, B is n x k.
 template <class Tile, bool a_k_major, int width>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
-    thin(const __grid_constant__ arguments p, bool b_k_major, bool along_n, bool in_packets) {
+    thin(const __grid_constant__ arguments p, bool b_k_major, bool along_n, c_access of_c) {
     using of_a = a_tile<Tile, a_k_major>;
     constexpr int stage_size = of_a::size + Tile::b_size;
     extern __shared__ float4 storage[];
@@ -72,7 +72,8 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int warp_row = warp / Tile::warps_across * Tile::warp_m;
     const int warp_col = warp % Tile::warps_across * Tile::thread_n;
     if (p.beta != 0)
-        along_n ? prefetch_tile<Tile, true>(c, row, col) : prefetch_tile<Tile, false>(c, row, col);
+        along_n ? prefetch_tile<Tile::threads, Tile::m, Tile::n, true>(c, row, col)
+                : prefetch_tile<Tile::threads, Tile::n, Tile::m, false>(c, row, col);
 
     // load
     using a_copies = tile_copies<of_a::lines, of_a::length, width, of_a::stride, 1, Tile::threads>;
@@ -141,24 +142,17 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 for (int e = 0; e < 4; ++e) shared[c_tile<Tile, false>::place(across + e, down)] = four[e];
         }
     __syncthreads();
-    if (along_n)
-        in_packets ? store_tile<Tile, true, true>(p, c, row, col, shared)
-                   : store_tile<Tile, true, false>(p, c, row, col, shared);
-    else
-        in_packets ? store_tile<Tile, false, true>(p, c, row, col, shared)
-                   : store_tile<Tile, false, false>(p, c, row, col, shared);
+    along_n ? store_tile<Tile, true>(p, c, row, col, shared, of_c)
+            : store_tile<Tile, false>(p, c, row, col, shared, of_c);
 }
 
 template <class Tile, bool a_k_major, int width>
-void launch(const arguments& all, cudaStream_t stream) {
+void launch(const plan& plan, const arguments& all, cudaStream_t stream) {
     constexpr int stage = a_tile<Tile, a_k_major>::size + Tile::b_size;
     constexpr auto bytes = [](std::int64_t stages) {
         return static_cast<std::size_t>(std::max(stages * stage, std::int64_t{Tile::c_size})) * sizeof(float);
     };
     const bool b_k_major = all.b.cols > 1 && all.b.col_stride != 1;
-    const bool along_n = all.c.col_stride <= all.c.row_stride;
-    const matrix_view<float> c = along_n ? all.c : transposed(all.c);
-    const bool in_packets = c.col_stride == 1 && is_vector_aligned(c.data, c.rows, c.row_stride, all.batch.c);
     for_each_grid(
         all, {tile_count(all, Tile::m, Tile::n)}, [&](const launch_extents& grid, const arguments& p) {
             kernels::launch(
@@ -167,19 +161,16 @@ void launch(const arguments& all, cudaStream_t stream) {
                  .shared_bytes = bytes(std::min<std::int64_t>(Tile::stages, divide_up(p.a.cols, Tile::k))),
                  .shared_limit = bytes(Tile::stages),
                  .stream = stream},
-                thin<Tile, a_k_major, width>, p, b_k_major, along_n, in_packets);
+                thin<Tile, a_k_major, width>, p, b_k_major, lies_by_rows(all.c), plan.of_c);
         });
 }
 
 template <class Tile>
-void launch_tile(const arguments& p, cudaStream_t stream) {
-    const bool k_major = p.a.cols <= 1 || p.a.col_stride == 1;
-    const matrix_view<const float> lines = k_major ? p.a : transposed(p.a);
-    const bool is_aligned = is_vector_aligned(lines.data, lines.rows, lines.row_stride, p.batch.a);
-    if (k_major)
-        is_aligned ? launch<Tile, true, 4>(p, stream) : launch<Tile, true, 1>(p, stream);
+void launch_tile(const plan& plan, const arguments& p, cudaStream_t stream) {
+    if (has_contiguous_rows(p.a))
+        plan.in_packets ? launch<Tile, true, 4>(plan, p, stream) : launch<Tile, true, 1>(plan, p, stream);
     else
-        is_aligned ? launch<Tile, false, 4>(p, stream) : launch<Tile, false, 1>(p, stream);
+        plan.in_packets ? launch<Tile, false, 4>(plan, p, stream) : launch<Tile, false, 1>(plan, p, stream);
 }
 
 }  // namespace
@@ -191,7 +182,7 @@ void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stre
         if (index++ != plan.tile) return;
         if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks_per_sm != Tile::blocks_per_sm)
             throw std::logic_error("matmul: a kernel is not of its plan's tile");
-        launch_tile<Tile>(arguments, stream);
+        launch_tile<Tile>(plan, arguments, stream);
     };
     launch_if_chosen.template operator()<tile_of_64>();
     launch_if_chosen.template operator()<tile_of_32>();

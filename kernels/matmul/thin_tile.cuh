@@ -1,8 +1,8 @@
 #pragma once
 
 #include "kernels/device/ptx/cp_async.cuh"
-#include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/matmul/fragment.cuh"
+#include "kernels/matmul/tile_lines.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -92,8 +92,8 @@ __device__ __noinline__ inline packet finished(const epilogue<float>& e, packet 
 /// Stores C's tile, whose sums lie in shared memory. A thread stores four neighbours of a line at once, or, where addresses do
 /// not allow that, one element of each of four lines, as all lanes of a warp store neighbours.
 template <class Tile, bool along_n, bool in_packets>
-__device__ void store_tile(const arguments& p, const matrix_view<float>& c, std::int64_t row,
-                           std::int64_t col, const float* sums) {
+__device__ void store_by_packets_or_elements(const arguments& p, const matrix_view<float>& c,
+                                             std::int64_t row, std::int64_t col, const float* sums) {
     using tile = c_tile<Tile, along_n>;
     constexpr int across = in_packets ? tile::length / 4 : tile::length;
     constexpr int quarter = tile::lines / 4;
@@ -151,16 +151,18 @@ __device__ void store_tile(const arguments& p, const matrix_view<float>& c, std:
     }
 }
 
-/// Fetches C's tile into L2.
 template <class Tile, bool along_n>
-__device__ void prefetch_tile(const matrix_view<float>& c, std::int64_t row, std::int64_t col) {
-    using tile = c_tile<Tile, along_n>;
-    constexpr int sector = 8, across = tile::length / sector;
-#pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < tile::lines * across; i += Tile::threads) {
-        const std::int64_t line = i / across, at = i % across * sector;
-        const std::int64_t r = row + (along_n ? line : at), s = col + (along_n ? at : line);
-        if (r < c.rows && s < c.cols) ptx::prefetch_to_l2(&element(c, r, s));
+__device__ void store_tile(const arguments& p, const matrix_view<float>& c, std::int64_t row,
+                           std::int64_t col, const float* sums, c_access of_c) {
+    if (of_c == c_access::packets)
+        store_by_packets_or_elements<Tile, along_n, true>(p, c, row, col, sums);
+    else if (of_c == c_access::elements)
+        store_by_packets_or_elements<Tile, along_n, false>(p, c, row, col, sums);
+    else {
+        using tile = c_tile<Tile, along_n>;
+        tile_lines<float, 4, tile::lines, tile::length, along_n>(c, row, col, of_c == c_access::line)
+            .template store<Tile::threads, 4>(p,
+                                              [&](int line, int at) { return sums[tile::place(line, at)]; });
     }
 }
 

@@ -146,6 +146,7 @@ struct batch_operands {
         result.batches = of.count;
         result.a_stride = (is_turned ? b.view().stride : a.view().stride);
         result.b_stride = (is_turned ? a.view().stride : b.view().stride);
+        result.c_stride = c.view().stride;
         return options.algorithm == matmul_algorithm::automatic ? joined(result) : result;
     }
     /// Where a batch shares B, and all rows of A and of C are one stride apart, the product of all rows.
