@@ -79,7 +79,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     using a_copies = tile_copies<of_a::lines, of_a::length, width, of_a::stride, 1, Tile::threads>;
     using b_rows = tile_copies<Tile::k, Tile::n, 1, Tile::b_stride, 1, Tile::threads>;
     using b_columns = tile_copies<Tile::n, Tile::k, 1, 1, Tile::b_stride, Tile::threads>;
-    const std::int64_t next_a = a_k_major ? p.a.row_stride : p.a.col_stride;
+    // One line alone may have any stride, and even a copy of nothing starts at a multiple of its size.
+    const bool has_lines = (a_k_major ? c.rows : depth) > 1;
+    const std::int64_t next_a = has_lines ? (a_k_major ? p.a.row_stride : p.a.col_stride) : 0;
     const std::int64_t next_b = b_k_major ? p.b.col_stride : p.b.row_stride;
     const std::int64_t m_left = c.rows - row, n_left = c.cols - col;
     const bool is_inside = m_left >= Tile::m && n_left >= Tile::n;

@@ -162,7 +162,7 @@ struct batch_operands {
         p.a.row_stride = a_step;
         p.c.row_stride = c_step;
         p.batches = 1;
-        p.a_stride = 0;
+        p.a_stride = p.c_stride = 0;
         return p;
     }
     std::string why_not(const matmul_options& options) const {
