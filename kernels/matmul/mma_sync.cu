@@ -7,9 +7,10 @@
 // In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
 // taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
 // transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work;
-// where rows do not begin at multiples of 16 bytes, threads read element by element. The swizzle lets the eight rows that
-// ldmatrix reads lie in different banks. C passes through shared memory, and is stored in whole rows. What limits it:
-// instructions that move fragments, or where C has a short side, memory.
+// where rows do not begin at multiples of 16 bytes, threads read element by element, a part of the next tile while a part of
+// this one is multiplied. The swizzle lets the eight rows that ldmatrix reads lie in different banks. C passes through shared
+// memory, and is stored in packets, wherever its rows begin; where it counts, it is fetched into L2 before the products. What
+// limits it: instructions that move fragments, or where C has a short side, memory.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mma.cuh"

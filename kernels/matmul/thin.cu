@@ -3,7 +3,7 @@
 //   a block:    256 rows of 8, 16 or 32 columns of C, or 128 of 64;  16 of k at a time, three stages
 //   a thread:   2 or 4 rows, 32 apart, of 8 or 16 columns; warps side by side share rows
 //   A's tile    lies as A does: along k, read four at a time, or along m;  B's: read by all lanes at once
-//   C's tile    passes through shared memory, and is stored in packets or in whole lines, however C lies
+//   C's tile    passes through shared memory, and is stored in packets, wherever C's lines begin
 //
 // Tiles of pipelined are at least 64 wide, and skinny is made for few rows that all blocks share. Here a block has little to
 // begin and to end, and several of them on a multiprocessor hide one another's loads and stores. Where C counts, its tile is
