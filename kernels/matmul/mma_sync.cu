@@ -108,8 +108,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     const auto b_tile = [&](int stage) { return a_tile(stage) + tile::m * tile::k * 2; };
 
     // locate
-    a.data += blockIdx.z * p.batch.a;
-    b.data += blockIdx.z * p.batch.b;
+    a.data = p.a.data + blockIdx.z * p.batch.a;
+    b.data = p.b.data + blockIdx.z * p.batch.b;
     matrix_view<Out> c = p.c;
     c.data += blockIdx.z * p.batch.c;
     const tile_position position = row_by_row(p, tile::n);
