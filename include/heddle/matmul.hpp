@@ -141,9 +141,9 @@ struct matmul_problem {
     matrix_layout a{}, b{}, c{};
     element_type operands = element_type::f32;
     element_type result = element_type::f32;
-    /// Matrices of a batch, and elements from each of A and of B to the next.
+    /// Matrices of a batch, and elements from each of A, of B and of C to the next.
     std::int64_t batches = 1;
-    std::int64_t a_stride = 0, b_stride = 0;
+    std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
     bool has_epilogue = false;
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;

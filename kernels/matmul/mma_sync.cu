@@ -7,16 +7,18 @@
 // In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
 // taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
 // transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work;
-// where rows do not begin at multiples of 16 bytes, threads read element by element. The swizzle lets the eight rows that
-// ldmatrix reads lie in different banks. C passes through shared memory, and is stored in whole rows. What limits it:
-// instructions that move fragments, or where C has a short side, memory.
+// where rows do not begin at multiples of 16 bytes, threads read element by element, a part of the next tile while a part of
+// this one is multiplied. The swizzle lets the eight rows that ldmatrix reads lie in different banks. C passes through shared
+// memory, and is stored in packets, wherever its rows begin; where it counts, it is fetched into L2 before the products. What
+// limits it: instructions that move fragments, or where C has a short side, memory.
 
 #include "kernels/device/launch.hpp"
-#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
+#include "kernels/matmul/mma_operand.cuh"
 #include "kernels/matmul/schedule.hpp"
+#include "kernels/matmul/tile_lines.cuh"
 #include <heddle/types.hpp>
 
 #include <algorithm>
@@ -49,51 +51,6 @@ using small_tile = mma_tile<32, 32, 32, 16, 2, 12>;
 using tall_tile = mma_tile<128, 32, 64, 32, 2, 3>;
 using wide_tile = mma_tile<32, 128, 64, 32, 2, 3>;
 
-/// `extent` along m or n by k. k-major: `extent` rows along k. Otherwise rows along m or n for each k, as often as they make the
-/// extent.
-template <class tile, int extent, class T, bool k_major>
-struct operand {
-    static constexpr int packet_bytes = 16;
-    static constexpr int packet = 8;                                            ///< elements
-    static constexpr int row = k_major || extent > tile::k ? tile::k : extent;  ///< elements in shared memory
-    static constexpr int packets = row / packet;
-    static constexpr int rows_of_line = 8 / packets;  ///< of 128 bytes: all banks
-    static_assert(extent % row == 0 || k_major);
-
-    /// The packet of element (position along m or n, k).
-    static __device__ unsigned char* at(unsigned char* tile_begin, int position, int k) {
-        const int r = k_major ? position : position / row * tile::k + k;
-        const int of_row = (k_major ? k : position % row) / packet;
-        return tile_begin + r * (row * 2) + (of_row ^ r / rows_of_line % packets) * packet_bytes;
-    }
-
-    /// Starts the copy of the tile at (position, k) of `in`, whose rows are contiguous; what lies outside becomes zeros.
-    template <bool in_packets>
-    static __device__ void copy(unsigned char* tile_begin, const matrix_view<const T>& in,
-                                std::int64_t position, std::int64_t k) {
-#pragma unroll
-        for (int i = 0; i < extent * tile::k / packet / tile::threads; ++i) {
-            const int index = threadIdx.x + i * tile::threads;
-            const int r = index / packets, col = index % packets * packet;
-            const int p = k_major ? r : r / tile::k * row + col;
-            const int kk = k_major ? col : r % tile::k;
-            const std::int64_t in_row = k_major ? position + p : k + kk;
-            const std::int64_t in_col = k_major ? k + kk : position + p;
-            const std::int64_t left = in_row < in.rows ? in.cols - in_col : 0;
-            const int valid = static_cast<int>(max(std::int64_t{0}, min(std::int64_t{packet}, left)));
-            const T* const from = in.data + in_row * in.row_stride + in_col;
-            if constexpr (in_packets) {
-                ptx::cp_async<packet_bytes>(at(tile_begin, p, kk), from, valid * static_cast<int>(sizeof(T)));
-            } else {
-                vector<T, packet> moved;
-#pragma unroll
-                for (int e = 0; e < packet; ++e) moved[e] = e < valid ? from[e] : T(0.0f);
-                *reinterpret_cast<vector<T, packet>*>(at(tile_begin, p, kk)) = moved;
-            }
-        }
-    }
-};
-
 /// What the epilogue makes of neighbours of a row. It is a call, as it is long.
 template <class Out, int width>
 __device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, vector<float, width> values,
@@ -104,7 +61,8 @@ __device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, ve
 
 /// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones.
 template <class tile, int width, class In, class Out>
-__device__ void store_tile(const product<In, Out>& p, std::int64_t row, std::int64_t col, const float* sums) {
+__device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of, std::int64_t row,
+                           std::int64_t col, const float* sums) {
     using packet = vector<Out, width>;
     constexpr int across = tile::n / width, together = 4;  // these wait for C together
     static_assert(tile::m * across % (together * tile::threads) == 0);
@@ -116,8 +74,8 @@ __device__ void store_tile(const product<In, Out>& p, std::int64_t row, std::int
             for (int i = 0; i < together; ++i) {
                 const int index = first + i * tile::threads;
                 const int r = index / across, c = index % across * width;
-                if (row + r < p.c.rows && col + c < p.c.cols)
-                    function(i, r, c, reinterpret_cast<packet*>(&element(p.c, row + r, col + c)));
+                if (row + r < of.rows && col + c < of.cols)
+                    function(i, r, c, reinterpret_cast<packet*>(&element(of, row + r, col + c)));
             }
         };
         if (p.beta != 0) each([&](int i, int, int, const packet* from) { old[i] = *from; });
@@ -141,7 +99,8 @@ constexpr int stored_at_once = 4;
 
 template <class tile, bool in_packets, class In, class Out, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(tile::threads, tile::blocks)
-    mma_sync(product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b, bool stores_packets) {
+    mma_sync(const __grid_constant__ product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b,
+             c_access of_c) {
     using a_operand = operand<tile, tile::m, In, a_k_major>;
     using b_operand = operand<tile, tile::n, In, b_k_major>;
     extern __shared__ __align__(128) unsigned char storage[];
@@ -149,9 +108,10 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     const auto b_tile = [&](int stage) { return a_tile(stage) + tile::m * tile::k * 2; };
 
     // locate
-    take_batch(p, blockIdx.z);
-    a.data = p.a.data;
-    b.data = p.b.data;
+    a.data = p.a.data + blockIdx.z * p.batch.a;
+    b.data = p.b.data + blockIdx.z * p.batch.b;
+    matrix_view<Out> c = p.c;
+    c.data += blockIdx.z * p.batch.c;
     const tile_position position = row_by_row(p, tile::n);
     const std::int64_t row = position.row * tile::m, col = position.col * tile::n, depth = p.a.cols;
     const int warp = threadIdx.x / 32;
@@ -160,14 +120,30 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     const int warp_col = warp % tile::warps_n * tile::warp_n;
 
     // load
+    if (p.beta != 0) prefetch_tile<tile::threads, tile::m, tile::n, true>(c, row, col);
     const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
-    const auto load = [&](int stage, std::int64_t t) {
-        a_operand::template copy<in_packets>(a_tile(stage), a, row, t * tile::k);
-        b_operand::template copy<in_packets>(b_tile(stage), b, col, t * tile::k);
+    typename a_operand::packets_of_thread a_moved;
+    typename b_operand::packets_of_thread b_moved;
+    const auto load = [&]<int parts>(int part, std::int64_t t) {
+        a_operand::template load<parts>(part, a_moved, a, row, t * tile::k);
+        b_operand::template load<parts>(part, b_moved, b, col, t * tile::k);
+    };
+    const auto store_loaded = [&]<int parts>(int part, int stage) {
+        a_operand::template store<parts>(part, a_moved, a_tile(stage));
+        b_operand::template store<parts>(part, b_moved, b_tile(stage));
+    };
+    const auto copy = [&](int stage, std::int64_t t) {
+        if constexpr (in_packets) {
+            a_operand::copy_async(a_tile(stage), a, row, t * tile::k);
+            b_operand::copy_async(b_tile(stage), b, col, t * tile::k);
+        } else {
+            load.template operator()<1>(0, t);
+            store_loaded.template operator()<1>(0, stage);
+        }
     };
 #pragma unroll
     for (int stage = 0; stage < tile::stages - 1; ++stage) {
-        if (stage < tiles) load(stage, stage);
+        if (stage < tiles) copy(stage, stage);
         ptx::cp_async_commit_group();
     }
 
@@ -178,13 +154,17 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     for (std::int64_t t = 0; t < tiles; ++t) {
         ptx::cp_async_wait_group<tile::stages - 2>();
         __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten next
-        if (const std::int64_t next = t + tile::stages - 1; next < tiles)
-            load(stage == 0 ? tile::stages - 1 : stage - 1, next);
+        const std::int64_t next = t + tile::stages - 1;
+        const int next_stage = stage == 0 ? tile::stages - 1 : stage - 1;
+        if constexpr (in_packets)
+            if (next < tiles) copy(next_stage, next);
         ptx::cp_async_commit_group();
         const std::int64_t left = depth - t * tile::k;
 #pragma unroll
         for (int k = 0; k < tile::k; k += 16) {
             if (k >= left) break;
+            // Elements come in parts, each while a part of this tile is multiplied: registers hold one.
+            if (!in_packets && next < tiles) load.template operator()<tile::k / 16>(k / 16, next);
             // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's 8 further along k.
             unsigned as[parts_m][4], bs[parts_n][4];
             const int low = lane % 8, second = lane / 8 % 2 * 8, third = lane / 16 * 8;
@@ -207,6 +187,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
                     ptx::mma<In>(sums[i][2 * j], as[i], bs[j][0], bs[j][1]);
                     ptx::mma<In>(sums[i][2 * j + 1], as[i], bs[j][2], bs[j][3]);
                 }
+            if (!in_packets && next < tiles)
+                store_loaded.template operator()<tile::k / 16>(k / 16, next_stage);
         }
         stage = stage + 1 == tile::stages ? 0 : stage + 1;
     }
@@ -225,21 +207,18 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
                     make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
             }
     __syncthreads();
-    stores_packets ? store_tile<tile, stored_at_once>(p, row, col, of_tile)
-                   : store_tile<tile, 1>(p, row, col, of_tile);
-}
-
-/// Whether C's rows consist of whole packets.
-template <class In, class Out>
-bool has_packets(const product<In, Out>& p) {
-    constexpr int bytes = stored_at_once * static_cast<int>(sizeof(Out));
-    const std::int64_t steps = (p.c.rows > 1 ? p.c.row_stride : 0) | p.batch.c | p.c.cols;
-    return p.c.col_stride == 1 && common_alignment(reinterpret_cast<std::uintptr_t>(p.c.data),
-                                                   steps * std::int64_t{sizeof(Out)}) >= bytes;
+    if (of_c == c_access::packets)
+        store_tile<tile, stored_at_once>(p, c, row, col, of_tile);
+    else if (of_c == c_access::elements)
+        store_tile<tile, 1>(p, c, row, col, of_tile);
+    else
+        tile_lines<Out, stored_at_once, tile::m, tile::n, true>(c, row, col, of_c == c_access::line)
+            .template store<tile::threads, 4>(
+                p, [&](int line, int at) { return of_tile[line * tile::c_stride + at]; });
 }
 
 template <class tile, bool in_packets, class In, class Out>
-void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
+void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t stream) {
     const bool a_k_major = in_packets ? has_tensor_rows(all.a) : has_contiguous_rows(all.a);
     const bool b_k_major = !(in_packets ? has_tensor_rows(all.b) : has_contiguous_rows(all.b));
     const matrix_view<const In> a = a_k_major ? all.a : transposed(all.a);
@@ -250,14 +229,13 @@ void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
     const auto with = [&]<bool a_major, bool b_major>() {
         for_each_grid(all, {tile_count(all, tile::m, tile::n)},
                       [&](const launch_extents& grid, const product<In, Out>& p) {
-                          launch(
-                              {.blocks = grid,
-                               .threads = {tile::threads},
-                               .shared_bytes =
-                                   bytes(std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
-                               .shared_limit = bytes(tile::stages),
-                               .stream = stream},
-                              mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, has_packets(p));
+                          launch({.blocks = grid,
+                                  .threads = {tile::threads},
+                                  .shared_bytes = bytes(
+                                      std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
+                                  .shared_limit = bytes(tile::stages),
+                                  .stream = stream},
+                                 mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, plan.of_c);
                       });
     };
     if (a_k_major)
@@ -270,16 +248,14 @@ void launch_tile(const product<In, Out>& all, cudaStream_t stream) {
 
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t stream) {
-    const bool in_packets =
-        lies_in_boxes(layout_of(p.a), p.batch.a) && lies_in_boxes(layout_of(p.b), p.batch.b);
     std::size_t index = 0;
     const auto launch_if_chosen = [&]<class tile>() {
         require_tile_of<tile>(mma_sync_tiles[index]);
         if (index++ != plan.tile) return;
-        if (in_packets)
-            launch_tile<tile, true>(p, stream);
+        if (plan.in_packets)
+            launch_tile<tile, true>(plan, p, stream);
         else if constexpr (takes_elements({tile::m, tile::n}))
-            launch_tile<tile, false>(p, stream);
+            launch_tile<tile, false>(plan, p, stream);
         else
             throw std::logic_error("matmul: a plan has a tile that reads whole packets alone");
     };

@@ -3,7 +3,7 @@
 //   a block:    256 rows of 8, 16 or 32 columns of C, or 128 of 64;  16 of k at a time, three stages
 //   a thread:   2 or 4 rows, 32 apart, of 8 or 16 columns; warps side by side share rows
 //   A's tile    lies as A does: along k, read four at a time, or along m;  B's: read by all lanes at once
-//   C's tile    passes through shared memory, and is stored in packets or in whole lines, however C lies
+//   C's tile    passes through shared memory, and is stored in packets, wherever C's lines begin
 //
 // Tiles of pipelined are at least 64 wide, and skinny is made for few rows that all blocks share. Here a block has little to
 // begin and to end, and several of them on a multiprocessor hide one another's loads and stores. Where C counts, its tile is
@@ -12,7 +12,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/matmul/thin_tile.cuh"
-#include "kernels/matmul/tile_loader.cuh"
+#include "kernels/matmul/tile_lines.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ __device__ void multiply_stage(float (&sums)[Tile::thread_m][Tile::thread_n], co
 /// A is m x k, B is n x k.
 template <class Tile, bool a_k_major, int width>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
-    thin(const __grid_constant__ arguments p, bool b_k_major, bool along_n, bool in_packets) {
+    thin(const __grid_constant__ arguments p, bool b_k_major, bool along_n, c_access of_c) {
     using of_a = a_tile<Tile, a_k_major>;
     constexpr int stage_size = of_a::size + Tile::b_size;
     extern __shared__ float4 storage[];
@@ -72,13 +72,16 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int warp_row = warp / Tile::warps_across * Tile::warp_m;
     const int warp_col = warp % Tile::warps_across * Tile::thread_n;
     if (p.beta != 0)
-        along_n ? prefetch_tile<Tile, true>(c, row, col) : prefetch_tile<Tile, false>(c, row, col);
+        along_n ? prefetch_tile<Tile::threads, Tile::m, Tile::n, true>(c, row, col)
+                : prefetch_tile<Tile::threads, Tile::n, Tile::m, false>(c, row, col);
 
     // load
     using a_copies = tile_copies<of_a::lines, of_a::length, width, of_a::stride, 1, Tile::threads>;
     using b_rows = tile_copies<Tile::k, Tile::n, 1, Tile::b_stride, 1, Tile::threads>;
     using b_columns = tile_copies<Tile::n, Tile::k, 1, 1, Tile::b_stride, Tile::threads>;
-    const std::int64_t next_a = a_k_major ? p.a.row_stride : p.a.col_stride;
+    // One line alone may have any stride, and even a copy of nothing starts at a multiple of its size.
+    const bool has_lines = (a_k_major ? c.rows : depth) > 1;
+    const std::int64_t next_a = has_lines ? (a_k_major ? p.a.row_stride : p.a.col_stride) : 0;
     const std::int64_t next_b = b_k_major ? p.b.col_stride : p.b.row_stride;
     const std::int64_t m_left = c.rows - row, n_left = c.cols - col;
     const bool is_inside = m_left >= Tile::m && n_left >= Tile::n;
@@ -141,24 +144,17 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 for (int e = 0; e < 4; ++e) shared[c_tile<Tile, false>::place(across + e, down)] = four[e];
         }
     __syncthreads();
-    if (along_n)
-        in_packets ? store_tile<Tile, true, true>(p, c, row, col, shared)
-                   : store_tile<Tile, true, false>(p, c, row, col, shared);
-    else
-        in_packets ? store_tile<Tile, false, true>(p, c, row, col, shared)
-                   : store_tile<Tile, false, false>(p, c, row, col, shared);
+    along_n ? store_tile<Tile, true>(p, c, row, col, shared, of_c)
+            : store_tile<Tile, false>(p, c, row, col, shared, of_c);
 }
 
 template <class Tile, bool a_k_major, int width>
-void launch(const arguments& all, cudaStream_t stream) {
+void launch(const plan& plan, const arguments& all, cudaStream_t stream) {
     constexpr int stage = a_tile<Tile, a_k_major>::size + Tile::b_size;
     constexpr auto bytes = [](std::int64_t stages) {
         return static_cast<std::size_t>(std::max(stages * stage, std::int64_t{Tile::c_size})) * sizeof(float);
     };
     const bool b_k_major = all.b.cols > 1 && all.b.col_stride != 1;
-    const bool along_n = all.c.col_stride <= all.c.row_stride;
-    const matrix_view<float> c = along_n ? all.c : transposed(all.c);
-    const bool in_packets = c.col_stride == 1 && is_vector_aligned(c.data, c.rows, c.row_stride, all.batch.c);
     for_each_grid(
         all, {tile_count(all, Tile::m, Tile::n)}, [&](const launch_extents& grid, const arguments& p) {
             kernels::launch(
@@ -167,19 +163,16 @@ void launch(const arguments& all, cudaStream_t stream) {
                  .shared_bytes = bytes(std::min<std::int64_t>(Tile::stages, divide_up(p.a.cols, Tile::k))),
                  .shared_limit = bytes(Tile::stages),
                  .stream = stream},
-                thin<Tile, a_k_major, width>, p, b_k_major, along_n, in_packets);
+                thin<Tile, a_k_major, width>, p, b_k_major, lies_by_rows(all.c), plan.of_c);
         });
 }
 
 template <class Tile>
-void launch_tile(const arguments& p, cudaStream_t stream) {
-    const bool k_major = p.a.cols <= 1 || p.a.col_stride == 1;
-    const matrix_view<const float> lines = k_major ? p.a : transposed(p.a);
-    const bool is_aligned = is_vector_aligned(lines.data, lines.rows, lines.row_stride, p.batch.a);
-    if (k_major)
-        is_aligned ? launch<Tile, true, 4>(p, stream) : launch<Tile, true, 1>(p, stream);
+void launch_tile(const plan& plan, const arguments& p, cudaStream_t stream) {
+    if (has_contiguous_rows(p.a))
+        plan.in_packets ? launch<Tile, true, 4>(plan, p, stream) : launch<Tile, true, 1>(plan, p, stream);
     else
-        is_aligned ? launch<Tile, false, 4>(p, stream) : launch<Tile, false, 1>(p, stream);
+        plan.in_packets ? launch<Tile, false, 4>(plan, p, stream) : launch<Tile, false, 1>(plan, p, stream);
 }
 
 }  // namespace
@@ -191,7 +184,7 @@ void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stre
         if (index++ != plan.tile) return;
         if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks_per_sm != Tile::blocks_per_sm)
             throw std::logic_error("matmul: a kernel is not of its plan's tile");
-        launch_tile<Tile>(arguments, stream);
+        launch_tile<Tile>(plan, arguments, stream);
     };
     launch_if_chosen.template operator()<tile_of_64>();
     launch_if_chosen.template operator()<tile_of_32>();

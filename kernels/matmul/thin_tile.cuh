@@ -1,8 +1,8 @@
 #pragma once
 
 #include "kernels/device/ptx/cp_async.cuh"
-#include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/matmul/fragment.cuh"
+#include "kernels/matmul/tile_lines.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -89,11 +89,11 @@ __device__ __noinline__ inline packet finished(const epilogue<float>& e, packet 
     return {x[0], x[1], x[2], x[3]};
 }
 
-/// Stores C's tile, whose sums lie in shared memory. A thread stores four neighbours of a line at once, or, where addresses do
-/// not allow that, one element of each of four lines, as all lanes of a warp store neighbours.
+/// Stores C's tile, whose sums lie in shared memory. A thread stores a packet of a line, which has whole ones, or one element of
+/// each of four lines, as all lanes of a warp store neighbours.
 template <class Tile, bool along_n, bool in_packets>
-__device__ void store_tile(const arguments& p, const matrix_view<float>& c, std::int64_t row,
-                           std::int64_t col, const float* sums) {
+__device__ void store_by_packets_or_elements(const arguments& p, const matrix_view<float>& c,
+                                             std::int64_t row, std::int64_t col, const float* sums) {
     using tile = c_tile<Tile, along_n>;
     constexpr int across = in_packets ? tile::length / 4 : tile::length;
     constexpr int quarter = tile::lines / 4;
@@ -112,10 +112,8 @@ __device__ void store_tile(const arguments& p, const matrix_view<float>& c, std:
             for (int i = 0; i < together; ++i) {
                 const int index = static_cast<int>(threadIdx.x) + (first + i) * Tile::threads;
                 const int line = index / across, at = index % across * (in_packets ? 4 : 1);
-                const std::int64_t left =
-                    in_packets ? (line < lines_left ? length_left - at : 0)
-                               : (at < length_left ? (lines_left - line + quarter - 1) / quarter : 0);
-                if (left <= 0) continue;
+                if (line >= lines_left || at >= length_left) continue;
+                const std::int64_t left = in_packets ? 4 : (lines_left - line + quarter - 1) / quarter;
                 const int below = along_n ? line : at, beside = along_n ? at : line;
                 float* const to = c.data + (row + below) * c.row_stride + (col + beside) * c.col_stride;
                 function(i, line, at, row + below, col + beside, to,
@@ -124,7 +122,7 @@ __device__ void store_tile(const arguments& p, const matrix_view<float>& c, std:
         };
         if (p.beta != 0)
             each([&](int i, int, int, std::int64_t, std::int64_t, const float* from, int count) {
-                if (in_packets && count == 4) {
+                if (in_packets) {
                     old[i] = *reinterpret_cast<const packet*>(from);
                 } else {
 #pragma unroll
@@ -140,7 +138,7 @@ __device__ void store_tile(const arguments& p, const matrix_view<float>& c, std:
                 x[e] = p.beta == 0 ? p.alpha * sum : p.alpha * sum + p.beta * old[i][e];
             }
             if (!p.epilogue.is_identity) x = finished(p.epilogue, x, of_row, of_col, down, right, count);
-            if (in_packets && count == 4) {
+            if (in_packets) {
                 *reinterpret_cast<packet*>(to) = x;
             } else {
 #pragma unroll
@@ -151,16 +149,19 @@ __device__ void store_tile(const arguments& p, const matrix_view<float>& c, std:
     }
 }
 
-/// Fetches C's tile into L2.
+/// The same, as the plan says: also packets and elements of lines that begin anywhere (tile_lines.cuh).
 template <class Tile, bool along_n>
-__device__ void prefetch_tile(const matrix_view<float>& c, std::int64_t row, std::int64_t col) {
-    using tile = c_tile<Tile, along_n>;
-    constexpr int sector = 8, across = tile::length / sector;
-#pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < tile::lines * across; i += Tile::threads) {
-        const std::int64_t line = i / across, at = i % across * sector;
-        const std::int64_t r = row + (along_n ? line : at), s = col + (along_n ? at : line);
-        if (r < c.rows && s < c.cols) ptx::prefetch_to_l2(&element(c, r, s));
+__device__ void store_tile(const arguments& p, const matrix_view<float>& c, std::int64_t row,
+                           std::int64_t col, const float* sums, c_access of_c) {
+    if (of_c == c_access::packets)
+        store_by_packets_or_elements<Tile, along_n, true>(p, c, row, col, sums);
+    else if (of_c == c_access::elements)
+        store_by_packets_or_elements<Tile, along_n, false>(p, c, row, col, sums);
+    else {
+        using tile = c_tile<Tile, along_n>;
+        tile_lines<float, 4, tile::lines, tile::length, along_n>(c, row, col, of_c == c_access::line)
+            .template store<Tile::threads, 4>(p,
+                                              [&](int line, int at) { return sums[tile::place(line, at)]; });
     }
 }
 

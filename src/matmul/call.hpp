@@ -81,6 +81,7 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
             .batches = p.batch.count,
             .a_stride = p.batch.a,
             .b_stride = p.batch.b,
+            .c_stride = p.batch.c,
             .has_epilogue = !p.epilogue.is_identity,
             .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
             .tile = options.tile,

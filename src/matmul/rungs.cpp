@@ -317,8 +317,8 @@ planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_
             return rung_table(half_rungs<In, Out>, enumeration);
     }();
     if (problem.a.cols == 0) {  // nothing is multiplied, whatever rung was asked for
-        static constexpr matmul_rung<In, Out> scale{naive, "scale",      any_problem,
-                                                    never, plan_one_way, launch_scale<In, Out>};
+        static constexpr matmul_rung<In, Out> scale{naive, "scale",    any_problem,
+                                                    never, plan_scale, launch_scale<In, Out>};
         const std::string reason = why_not(options.algorithm, problem, device, options.variant);
         if (!reason.empty()) throw unsupported(reason);
         return {&scale, scale.plan(problem, device)};

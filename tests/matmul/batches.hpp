@@ -146,6 +146,7 @@ struct batch_operands {
         result.batches = of.count;
         result.a_stride = (is_turned ? b.view().stride : a.view().stride);
         result.b_stride = (is_turned ? a.view().stride : b.view().stride);
+        result.c_stride = c.view().stride;
         return options.algorithm == matmul_algorithm::automatic ? joined(result) : result;
     }
     /// Where a batch shares B, and all rows of A and of C are one stride apart, the product of all rows.
@@ -161,7 +162,7 @@ struct batch_operands {
         p.a.row_stride = a_step;
         p.c.row_stride = c_step;
         p.batches = 1;
-        p.a_stride = 0;
+        p.a_stride = p.c_stride = 0;
         return p;
     }
     std::string why_not(const matmul_options& options) const {

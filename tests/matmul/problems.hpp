@@ -87,6 +87,7 @@ struct product {
         if (batches > 1) {  // one behind the other
             problem.a_stride = std::max(m * problem.a.row_stride, k * problem.a.col_stride);
             problem.b_stride = k * problem.b.row_stride;
+            problem.c_stride = m * problem.c.row_stride;
         }
         return problem;
     }

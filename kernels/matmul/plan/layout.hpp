@@ -33,6 +33,12 @@ constexpr bool has_contiguous_rows(const Matrix& m) {
     return m.cols <= 1 || m.col_stride == 1;
 }
 
+/// Whether neighbours in a row lie at least as close as those in a column.
+template <class Matrix>
+constexpr bool lies_by_rows(const Matrix& m) {
+    return m.col_stride <= m.row_stride;
+}
+
 constexpr bool has_unit_stride(const matrix_layout& m) {
     return m.col_stride == 1 || m.row_stride == 1 || m.cols <= 1 || m.rows <= 1;
 }

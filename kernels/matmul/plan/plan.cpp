@@ -67,6 +67,12 @@ double whole_tile_us(const tile_cost& cost, std::int64_t k) {
 plan plan_one_way(const matmul_problem&, const device_traits&) {
     return {};
 }
+plan plan_scale(const matmul_problem& p, const device_traits&) {
+    constexpr std::int64_t packet_bytes = 16;
+    // Rows and columns of one line of all of C are those that the epilogue knows.
+    const std::int64_t longest = p.has_epilogue ? 0 : std::numeric_limits<std::int64_t>::max() / 2;
+    return {.of_c = access_of(p.c, p.c_stride, packet_bytes / p.c.element_bytes, longest)};
+}
 plan plan_wmma(const matmul_problem&, const device_traits&) {
     constexpr double after_all_others_us = 1e12;
     return {.us = after_all_others_us};
@@ -100,12 +106,21 @@ plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
 }
 
 plan plan_thin(const matmul_problem& p, const device_traits& device) {
+    constexpr std::int64_t packet = 4, packet_bytes = 16;
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
     plan result = x.cheapest(thin_tiles, x.costs.thin, [&](const auto& tile, const auto& cost) {
         return plan_side_by_side(x, tile, cost, x.costs.blocks_of_memory_rate);
     });
     result.is_turned = is_turned;
+    const matrix_layout a = is_turned ? transposed(p.b) : p.a, c = is_turned ? transposed(p.c) : p.c;
+    const matrix_layout lines = has_contiguous_rows(a) ? a : transposed(a);
+    const std::int64_t a_stride = is_turned ? p.b_stride : p.a_stride;
+    result.in_packets =
+        lines.alignment >= packet_bytes && ((lines.rows > 1 ? lines.row_stride : 0) | a_stride) % packet == 0;
+    const bool along_n = lies_by_rows(c);
+    const block_tile& tile = thin_tiles[result.tile];
+    result.of_c = access_of(along_n ? c : transposed(c), p.c_stride, packet, along_n ? tile.n : tile.m);
     return result;
 }
 
@@ -230,9 +245,10 @@ plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device) {
 // half and bfloat16
 
 plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
+    constexpr std::int64_t packet = 4;  // of C
     const planning x(p, device);
     const bool in_packets = lies_in_boxes(p);
-    return x.cheapest(mma_sync_tiles, x.costs.mma_sync, [&](const auto& tile, block_cost cost) {
+    plan best = x.cheapest(mma_sync_tiles, x.costs.mma_sync, [&](const auto& tile, block_cost cost) {
         if (in_packets) return plan_side_by_side(x, tile, cost, x.costs.blocks_of_memory_rate);
         cost.k_us *= x.costs.mma_sync_slower_by_element;
         cost.alone_k_us *= x.costs.mma_sync_slower_by_element;
@@ -240,6 +256,9 @@ plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
         if (!takes_elements(tile)) result.us = std::numeric_limits<double>::infinity();
         return result;
     });
+    best.in_packets = in_packets;
+    best.of_c = access_of(p.c, p.c_stride, packet, mma_sync_tiles[best.tile].n);
+    return best;
 }
 
 plan plan_persistent(const matmul_problem& p, const device_traits& device) {

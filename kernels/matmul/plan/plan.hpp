@@ -13,6 +13,14 @@
 /// How each rung does a product, and how long that takes by the numbers of tuning/. Pure.
 namespace heddle::kernels::matmul {
 
+/// How a kernel reads and stores C.
+enum class c_access {
+    elements,  ///< one by one
+    packets,   ///< that begin where rows do, and make them up
+    rows,      ///< packets, and the elements of a row before and after these
+    line       ///< the same of all of a tile, or of C, whose rows lie back to back
+};
+
 struct plan {
     bool is_turned = false;   ///< C^T = B^T A^T is computed; all below is of that product
     operand_copies copies{};  ///< before it is turned
@@ -33,7 +41,9 @@ struct plan {
     int lanes = 1;            ///< threads along a row of the matrix, or side by side along a column (vector)
     bool low_last = false;    ///< the lowest tiles, of which half is empty, come last
     bool narrow_last = false;
-    std::int64_t kept = 0;  ///< rows of the longer operand that L2 keeps
+    std::int64_t kept = 0;    ///< rows of the longer operand that L2 keeps
+    bool in_packets = false;  ///< A and B (mma_sync), or A (thin), are read 16 bytes at once, else by element
+    c_access of_c = c_access::elements;  ///< (mma_sync, thin, scale)
 
     std::int64_t sums_bytes = 0;    ///< that those who share tiles leave for one another
     std::int64_t pieces_bytes = 0;  ///< behind them, of operands that are split
@@ -92,6 +102,8 @@ constexpr bool is_vector(const matmul_problem& p) {
 
 /// The rungs that do any problem in one way, and have no costs.
 plan plan_one_way(const matmul_problem& problem, const device_traits& device);
+/// What is left where nothing is multiplied.
+plan plan_scale(const matmul_problem& problem, const device_traits& device);
 /// It comes where no other can run.
 plan plan_wmma(const matmul_problem& problem, const device_traits& device);
 

@@ -64,6 +64,18 @@ operand_copies copies_of(const matmul_problem& p, bool along_k) {
     return copies;
 }
 
+c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64_t packet,
+                   std::int64_t longest) {
+    constexpr std::int64_t few = 2;  // packets: shorter rows are hardly more than what is left of them
+    if (!has_contiguous_rows(c)) return c_access::elements;
+    const std::int64_t steps = (c.rows > 1 ? c.row_stride : 0) | batch_stride | c.cols;
+    const bool has_packets = c.alignment % (packet * c.element_bytes) == 0 && steps % packet == 0;
+    const bool is_one_line = c.rows > 1 && c.row_stride == c.cols && c.cols <= longest;
+    if (is_one_line && (!has_packets || 2 * c.cols <= longest)) return c_access::line;
+    if (has_packets) return c_access::packets;
+    return c.cols >= few * packet ? c_access::rows : c_access::elements;
+}
+
 plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
                    std::int64_t k, std::int64_t batches, int places) {
     plan result;

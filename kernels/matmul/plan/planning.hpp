@@ -18,6 +18,11 @@ plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t 
 /// of them has to lie along k, what then does.
 operand_copies copies_of(const matmul_problem& problem, bool along_k = false);
 
+/// How matrices that lie like C, `batch_stride` apart, are stored in packets of so many elements, by tiles whose rows are
+/// at most `longest`.
+c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64_t packet,
+                   std::int64_t longest);
+
 /// Whether a matrix, or its copy, has rows, or columns, that the tensor memory accelerator can read; a vector may have both.
 constexpr bool has_tensor_rows(const matrix_layout& m, copy_kind copy) {
     return has_tensor_rows(copied(m, copy));

@@ -1,0 +1,151 @@
+#pragma once
+
+#include "kernels/device/ptx/prefetch.cuh"
+#include "kernels/device/quick_division.cuh"
+#include "kernels/device/vector.cuh"
+#include "kernels/matmul/element.cuh"
+
+#include <cstdint>
+
+/// How tiles of C are read and stored whose lines begin at any address.
+namespace heddle::kernels::matmul {
+
+/// A line of C, cut where packets of `width` elements begin in memory: its first and its last piece may have less.
+///
+///   line:   . x x x | x x x x | x x . .       width 4, shift 1: piece p has elements 4 p - 1 .. 4 p + 2
+template <class Out, int width, class Index = int>
+struct cut_line {
+    using packet = vector<Out, width>;
+    Out* data;
+    Index length;
+
+    /// Where piece p begins.
+    __device__ Index begin_of(Index p) const {
+        return p * width - static_cast<Index>(reinterpret_cast<std::uintptr_t>(data) / sizeof(Out) % width);
+    }
+    /// Element e of the piece that begins at `at`, which may lie before the line, is one of the line.
+    __device__ bool has(Index at, int e) const { return at + e >= 0 && at + e < length; }
+    __device__ bool has_all(Index at) const { return at >= 0 && at + width <= length; }
+
+    __device__ packet load(Index at) const {
+        if (has_all(at)) return *reinterpret_cast<const packet*>(data + at);
+        packet loaded{};
+#pragma unroll
+        for (int e = 0; e < width; ++e)
+            if (has(at, e)) loaded[e] = data[at + e];
+        return loaded;
+    }
+    __device__ void store(Index at, const packet& stored) const {
+        if (has_all(at)) {
+            *reinterpret_cast<packet*>(data + at) = stored;
+            return;
+        }
+#pragma unroll
+        for (int e = 0; e < width; ++e)
+            if (has(at, e)) data[at + e] = stored[e];
+    }
+};
+
+/// What the epilogue makes of the elements of a piece, of which `inside` has a bit each. Line `line` of the tile at (row, col) runs
+/// along C's columns, or its rows; after `length` elements the next one follows. It is a call, as it is long.
+template <class Out, int width>
+__device__ __noinline__ vector<float, width> finished_piece(const epilogue<Out>& e,
+                                                            vector<float, width> values, std::int64_t row,
+                                                            std::int64_t col, int line, int at, int length,
+                                                            bool along_n, unsigned inside) {
+    element_place places[width];
+#pragma unroll
+    for (int i = 0; i < width; ++i, ++at) {
+        if (at == length) ++line, at = 0;
+        places[i] = {row + (along_n ? line : at), col + (along_n ? at : line), (inside >> i & 1) != 0};
+    }
+    apply_to_elements(e, values.elements, [&](int i) { return places[i]; });
+    return values;
+}
+
+/// The tile at (row, col) of C: at most max_lines lines of max_length elements, each a row of C or, where not along_n, a column.
+/// is_one_line: these lie back to back, and are cut as one.
+template <class Out, int width, int max_lines, int max_length, bool along_n>
+class tile_lines {
+  public:
+    __device__ tile_lines(const matrix_view<Out>& c, std::int64_t row, std::int64_t col, bool is_one_line)
+        : row_(row),
+          col_(col),
+          first_(&element(c, row, col)),
+          next_(along_n ? c.row_stride : c.col_stride),
+          length_of_(static_cast<int>(min(std::int64_t{max_length}, along_n ? c.cols - col : c.rows - row))),
+          lines_(static_cast<int>(min(std::int64_t{max_lines}, along_n ? c.rows - row : c.cols - col))),
+          length_(is_one_line ? lines_ * length_of_ : length_of_),
+          wrap_(static_cast<unsigned>(length_of_)),
+          per_line_(static_cast<unsigned>(length_ + 2 * (width - 1)) / width) {
+        if (is_one_line) lines_ = 1;
+    }
+
+    /// Stores C = alpha * sum(line, at) + beta * C, and what the epilogue makes of it. A thread has `together` pieces of C under
+    /// way. All `threads` of a block call it.
+    template <int threads, int together, class In, class Sum>
+    __device__ void store(const product<In, Out>& p, Sum sum) const {
+        using packet = vector<Out, width>;
+        const int pieces = lines_ * static_cast<int>(per_line_.divisor);
+#pragma unroll 1
+        for (int first = static_cast<int>(threadIdx.x); first < pieces; first += together * threads) {
+            packet old[together];
+            const auto each = [&](auto function) {
+#pragma unroll
+                for (int i = 0; i < together; ++i) {
+                    const auto index = static_cast<unsigned>(first + i * threads);
+                    if (static_cast<int>(index) >= pieces) continue;
+                    const unsigned line = per_line_.quotient(index);
+                    const cut_line<Out, width> of{first_ + line * next_, length_};
+                    function(i, static_cast<int>(line), of,
+                             of.begin_of(static_cast<int>(index - line * per_line_.divisor)));
+                }
+            };
+            if (p.beta != 0) each([&](int i, int, const auto& of, int at) { old[i] = of.load(at); });
+            each([&](int i, int line, const auto& of, int at) {
+                const auto before = static_cast<int>(wrap_.quotient(static_cast<unsigned>(max(at, 0))));
+                const int first_line = line + before, first_at = at - before * length_of_;
+                vector<float, width> x;
+                unsigned inside = 0;
+#pragma unroll
+                for (int e = 0, l = first_line, a = first_at; e < width; ++e, ++a) {
+                    if (a == length_of_) ++l, a = 0;
+                    const bool has = of.has(at, e);
+                    inside |= static_cast<unsigned>(has) << e;
+                    x[e] = has ? p.alpha * sum(l, a) : 0.0f;
+                    if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
+                }
+                if (!p.epilogue.is_identity)
+                    x = finished_piece(p.epilogue, x, row_, col_, first_line, first_at, length_of_, along_n,
+                                       inside);
+                packet stored;
+#pragma unroll
+                for (int e = 0; e < width; ++e) stored[e] = static_cast<Out>(x[e]);
+                of.store(at, stored);
+            });
+        }
+    }
+
+  private:
+    std::int64_t row_, col_;
+    Out* first_;
+    std::int64_t next_;
+    int length_of_;  ///< of a line
+    int lines_;
+    int length_;  ///< of what is cut
+    quick_division wrap_, per_line_;
+};
+
+/// Fetches the tile at (row, col) of C into L2, which is not read beyond its end.
+template <int threads, int lines, int length, bool along_n, class Out>
+__device__ void prefetch_tile(const matrix_view<Out>& c, std::int64_t row, std::int64_t col) {
+    constexpr int sector = 32 / static_cast<int>(sizeof(Out)), across = length / sector;
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < lines * across; i += threads) {
+        const std::int64_t line = i / across, at = i % across * sector;
+        const std::int64_t r = row + (along_n ? line : at), s = col + (along_n ? at : line);
+        if (r < c.rows && s < c.cols) ptx::prefetch_to_l2(&element(c, r, s));
+    }
+}
+
+}  // namespace heddle::kernels::matmul
