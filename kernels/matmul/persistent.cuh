@@ -35,8 +35,8 @@ struct persistent_tile : frame::tile_defaults {
     static constexpr int k = 64;
     static constexpr int stages = stages_;
     static constexpr int cluster = cluster_;
-    static constexpr bool streams = extra_ == extra::streams;
     static constexpr bool has_epilogue = extra_ == extra::epilogue;
+    static constexpr bool streams = extra_ == extra::streams || (has_epilogue && !take_turns && cluster == 1);
     static_assert(!streams || !take_turns);
 };
 

@@ -174,6 +174,10 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
     run_every_tile_with_addends<float, half>(GetParam());
     run_every_tile_with_addends_anywhere<float, half>(GetParam(),
                                                       fitted({200, is_skinny ? std::int64_t{40} : 328, 40}));
+    // Few tiles of a long k, which may be shared; rows of A and B begin at cache lines, and elsewhere.
+    run_and_check_epilogue<half>(fitted({130, 264, 4032}), matmul_activation::gelu, {}, 0.5f);
+    run_and_check_epilogue<float, half>(fitted({200, 520, 4008}), matmul_activation::sigmoid, {}, 0.5f,
+                                        false);
     // A tile each for more than two rounds of all multiprocessors.
     run_and_check_epilogue<half>({4200, 1048, 136}, matmul_activation::silu);
 }
