@@ -64,15 +64,21 @@ class boxed_epilogue {
     __device__ boxed_epilogue(const product& p, storage& shared, int group)
         : p(p), shared(shared), group(group) {}
 
-    /// Fetches biases and the first boxes of what is added, while the tensor cores multiply. Of a tile that others have a part of,
-    /// this consumer may not be the one that stores it.
+    /// Fetches biases and the first boxes of what is added, and the others into L2, while the tensor cores multiply. Of a tile that
+    /// others have a part of, this consumer may not be the one that stores it.
     __device__ void fetch(int half, const part& of) {
         if constexpr (has_epilogue) biases[half].fetch(p, of.row, of.col);
-        if (half > 0 || !of.is_whole || !lies_in_boxes(of) || addend_map() == nullptr) return;
-        is_fetched = true;
+        if (!of.is_whole || !lies_in_boxes(of) || addend_map() == nullptr) return;
+        const bool loads = half == 0;
+        if (loads) is_fetched = true;
         if (thread != 0) return;
-        ptx::wait_for_reads_of_stores<0>();
-        load_addend(of, 0);
+        if (loads) {
+            ptx::wait_for_reads_of_stores<0>();
+            load_addend(of, 0);
+        }
+        prefetch_boxes(*addend_map(), of, loads ? cols_together : 0);
+        if constexpr (has_epilogue)
+            if (p.beta != 0 && p.has_residual_map) prefetch_boxes(p.residual, of, 0);
     }
 
     template <int columns>
@@ -103,6 +109,12 @@ class boxed_epilogue {
         if constexpr (has_epilogue)
             if (p.has_residual_map) return &p.residual;
         return nullptr;
+    }
+
+    /// Of the columns from `begin` of the tile on.
+    static __device__ void prefetch_boxes(const CUtensorMap& map, const part& of, int begin) {
+        for (int first = begin; first < n; first += out_cols)
+            ptx::prefetch_box_to_l2(map, of.col + first, of.row, of.batch);
     }
 
     /// By one thread, when the boxes are free: of the columns from `begin` of the tile on.
