@@ -68,15 +68,17 @@ class boxed_epilogue {
     /// others have a part of, this consumer may not be the one that stores it.
     __device__ void fetch(int half, const part& of) {
         if constexpr (has_epilogue) biases[half].fetch(p, of.row, of.col);
-        if (!of.is_whole || !lies_in_boxes(of) || addend_map() == nullptr) return;
+        if (!of.is_whole || !has_addend()) return;
+        const CUtensorMap* const map = addend_map(of);
+        if (map == nullptr) return addend_part(of, 0, n).prefetch();
         const bool loads = half == 0;
-        if (loads) is_fetched = true;
+        is_fetched = is_fetched || loads;
         if (thread != 0) return;
         if (loads) {
             ptx::wait_for_reads_of_stores<0>();
-            load_addend(of, 0);
+            load_boxes(*map, of, 0);
         }
-        prefetch_boxes(*addend_map(), of, loads ? cols_together : 0);
+        prefetch_boxes(*map, of, loads ? cols_together : 0);
         if constexpr (has_epilogue)
             if (p.beta != 0 && p.has_residual_map) prefetch_boxes(p.residual, of, 0);
     }
@@ -103,12 +105,45 @@ class boxed_epilogue {
 
     __device__ bool lies_in_boxes(const part& of) const { return of.col + n <= p.c_map_cols; }
 
-    /// What is read by boxes and added: C with beta, else the residual. Null where there is no such thing.
-    __device__ const CUtensorMap* addend_map() const {
-        if (p.beta != 0) return &p.c;
+    __device__ bool has_residual() const {
+        if constexpr (has_epilogue) return p.epilogue.residual != nullptr;
+        return false;
+    }
+
+    /// Whether C with beta, or else a residual, is added to the sums.
+    __device__ bool has_addend() const { return p.beta != 0 || has_residual(); }
+
+    /// The map of what is added; null where the threads have to read it.
+    __device__ const CUtensorMap* addend_map(const part& of) const {
+        if (p.beta != 0) return lies_in_boxes(of) ? &p.c : nullptr;
         if constexpr (has_epilogue)
             if (p.has_residual_map) return &p.residual;
         return nullptr;
+    }
+
+    template <class T>
+    __device__ part_by_threads<T, out_cols> part_of(T* data, std::int64_t row_stride, std::int64_t col_stride,
+                                                    const part& of, int begin, int end) const {
+        const int col = of.col + begin;
+        return {data + of.row * row_stride + col * col_stride, row_stride, col_stride,
+                ::min(warpgroup_m, p.m - of.row), ::min(end - begin, p.n - col)};
+    }
+
+    /// Columns [begin, end) of C in the tile, for the threads.
+    __device__ part_by_threads<Out, out_cols> c_part(const part& of, int begin, int end) const {
+        return part_of(p.c_data + of.batch * p.c_batch_stride, p.c_row_stride, p.c_col_stride, of, begin,
+                       end);
+    }
+
+    /// The same of what is added.
+    __device__ part_by_threads<const Out, out_cols> addend_part(const part& of, int begin, int end) const {
+        if constexpr (has_epilogue)
+            if (p.beta == 0) {
+                const auto& e = p.epilogue;
+                return part_of(e.residual, e.residual_row_stride, e.residual_col_stride, of, begin, end);
+            }
+        const Out* const c = p.c_data + of.batch * p.c_batch_stride;
+        return part_of(c, p.c_row_stride, p.c_col_stride, of, begin, end);
     }
 
     /// Of the columns from `begin` of the tile on.
@@ -118,25 +153,30 @@ class boxed_epilogue {
     }
 
     /// By one thread, when the boxes are free: of the columns from `begin` of the tile on.
-    __device__ void load_addend(const part& of, int begin) {
+    __device__ void load_boxes(const CUtensorMap& map, const part& of, int begin) {
         ptx::mbarrier* const full = &shared.addend_full[group];
         constexpr int most = cols_together / out_cols;
         const int count = ::min(most, (n - begin) / out_cols);
         ptx::arrive_and_expect(full, count * box_bytes);
         for (int box = 0; box < count; ++box)
-            ptx::load_box(shared.out[group][box], *addend_map(), of.col + begin + box * out_cols, of.row,
-                          of.batch, full);
+            ptx::load_box(shared.out[group][box], map, of.col + begin + box * out_cols, of.row, of.batch,
+                          full);
         ++shared.addends[group];
     }
 
     /// Waits until the boxes hold what is added to the columns from `begin` on.
     __device__ void wait_for_addend(const part& of, int begin) {
+        const CUtensorMap* const map = addend_map(of);
         if (begin > 0 || !is_fetched) {
             wait_for_buffers();
-            if (thread == 0) load_addend(of, begin);
+            if (map == nullptr)
+                addend_part(of, begin, begin + cols_together)
+                    .template load<cols_together>(shared.out[group][0]);
+            else if (thread == 0)
+                load_boxes(*map, of, begin);
         }
         sync_group();
-        ptx::wait(&shared.addend_full[group], (shared.addends[group] - 1) % 2);
+        if (map != nullptr) ptx::wait(&shared.addend_full[group], (shared.addends[group] - 1) % 2);
     }
 
     /// Waits until no store reads the warpgroup's boxes any more.
@@ -149,6 +189,12 @@ class boxed_epilogue {
     __device__ void store_boxes(const part& to, int begin, int end) {
         ptx::fence_before_copies();
         sync_group();
+        if (!lies_in_boxes(to)) {
+            c_part(to, begin, end).store(shared.out[group][0]);
+            ptx::fence_before_copies();  // those that fill the boxes next
+            sync_group();
+            return;
+        }
         if (thread != 0) return;
         for (int first = begin; first < end; first += out_cols)
             if (to.row < p.m && to.col + first < p.n)
@@ -157,23 +203,11 @@ class boxed_epilogue {
         ptx::commit_stores();
     }
 
-    /// The threads store a chunk, to any C.
-    __device__ void store_by_threads(const part& to, int first, const float (&values)[chunk_sums],
-                                     float beta) {
-        unsigned char* const staged = shared.out[group][0];
-        stage_in_box<float, chunk_cols>(staged, 0, values);
-        sync_group();
-        store_staged(p, to.row, to.col + first, to.batch, staged, beta);
-        ptx::fence_before_copies();  // those that fill the boxes of the next tile
-        sync_group();
-    }
-
     /// Calls finish(values, first, addend) for each chunk, to make of a thread's sums what C gets: `first` is the chunk's column in
     /// the tile, and `addend` what the boxes hold, where `adds` says that they do. Where the loop is not unrolled, its code stands
-    /// once for each chunk of cols_at_once columns. The tensor memory accelerator stores; where it cannot, the threads do, with beta.
+    /// once for each chunk of cols_at_once columns.
     template <int cols_at_once, bool is_unrolled, class Finish>
-    __device__ void store_chunks(const part& to, const float (&sums)[n / 2], bool in_boxes, bool adds,
-                                 float beta, Finish finish) {
+    __device__ void store_chunks(const part& to, const float (&sums)[n / 2], bool adds, Finish finish) {
         static_assert(cols_together % cols_at_once == 0 && (is_unrolled || n % cols_at_once == 0));
 #pragma unroll(is_unrolled ? n : 1)
         for (int begin = 0; begin < n; begin += cols_at_once) {
@@ -188,29 +222,23 @@ class boxed_epilogue {
                 pick<n, cols_at_once>(sums, first, values, chunk);
                 if (adds) read_from_box<Out, out_cols>(box, first % out_cols, addend);
                 finish(values, first, addend);
-                if (in_boxes)
-                    stage_in_box<Out, out_cols>(box, first % out_cols, values);
-                else
-                    store_by_threads(to, first, values, beta);
+                stage_in_box<Out, out_cols>(box, first % out_cols, values);
             }
             const int end = ::min(begin + cols_at_once, int{n});
-            if (in_boxes && (end % cols_together == 0 || end == n)) store_boxes(to, first_in_boxes, end);
+            if (end % cols_together == 0 || end == n) store_boxes(to, first_in_boxes, end);
         }
     }
 
     __device__ void store_plain(const part& to, const float (&sums)[n / 2]) {
-        const auto times_alpha = [&](float(&values)[chunk_sums], int, const float(&)[chunk_sums]) {
+        if (!has_addend())
+            store_chunks<cols_together, true>(
+                to, sums, false, [&](float(&values)[chunk_sums], int, const float(&)[chunk_sums]) {
 #pragma unroll
-            for (float& value : values) value *= p.alpha;
-        };
-        if (!lies_in_boxes(to))
-            store_chunks<chunk_cols, false>(to, sums, false, false, p.beta, times_alpha);
-        else if (addend_map() == nullptr)
-            store_chunks<cols_together, true>(to, sums, true, false, 0, times_alpha);
+                    for (float& value : values) value *= p.alpha;
+                });
         else
             store_chunks<cols_together, true>(
-                to, sums, true, true, 0,
-                [&](float(&values)[chunk_sums], int, const float(&addend)[chunk_sums]) {
+                to, sums, true, [&](float(&values)[chunk_sums], int, const float(&addend)[chunk_sums]) {
 #pragma unroll
                     for (int i = 0; i < chunk_sums; ++i)
                         values[i] = fmaf(p.beta, addend[i], p.alpha * values[i]);
@@ -226,12 +254,12 @@ class boxed_epilogue {
                                         const tile_biases<n>& of_tile) {
         float* const columns = shared.column_biases[group];
         of_tile.share(columns);
-        const bool in_boxes = lies_in_boxes(to), adds = in_boxes && addend_map() != nullptr;
+        const bool adds = has_addend();
         if constexpr (std::is_same_v<Activation, matmul_activation>)
-            if (in_boxes && p.beta == 0 && p.epilogue.residual == nullptr) {
+            if (!adds) {
                 const auto store_activated = [&](auto activation) {
                     store_chunks<activated_at_once, false>(
-                        to, sums, true, false, 0,
+                        to, sums, false,
                         [&](float(&values)[chunk_sums], int first, const float(&)[chunk_sums]) {
                             add_biases(p, columns + first, of_tile.of_rows, values);
 #pragma unroll
@@ -245,10 +273,8 @@ class boxed_epilogue {
                     return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
             }
         store_chunks<chunk_cols, false>(
-            to, sums, in_boxes, adds, 0,
-            [&](float(&values)[chunk_sums], int first, const float(&addend)[chunk_sums]) {
-                apply_epilogue(p, to.row, to.col + first, columns + first, of_tile.of_rows, adds, addend,
-                               values);
+            to, sums, adds, [&](float(&values)[chunk_sums], int first, const float(&addend)[chunk_sums]) {
+                apply_epilogue(p, to.row, to.col + first, columns + first, of_tile.of_rows, addend, values);
             });
     }
 

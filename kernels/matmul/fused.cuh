@@ -6,10 +6,10 @@
 namespace heddle::kernels::matmul {
 
 /// The widest reads A and B least often; of the next one the epilogue runs under the other consumer's products; the third is
-/// for products of few tiles.
+/// for products of few tiles, which may be shared: of the widest, registers spill then.
 using fused_tile = persistent_tile<2, 256, 4, 1, extra::epilogue>;
 using turned_fused_tile = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>;
-using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::epilogue>;
+using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::both>;
 /// For operands whose rows lie across cache lines, which L2 sends at half the rate: a pair of blocks shares B.
 using paired_fused_tile = persistent_tile<2, 256, 4, 2, extra::epilogue>;
 

@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     } else {
         const thread_place<Out> place_in_c(p, share.row + thread / 32 * 16 + thread % 32 / 4,
                                            share.col + thread % 4 * 2);
+        place_in_c.prefetch(p, cluster);
         float sums[Tile::n / 2];
         int stage_before = 0;
         for (int step = 0; step < share.last - share.first; ++step) {

@@ -4,6 +4,7 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/device/ptx/in_register.cuh"
+#include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -91,12 +92,24 @@ struct skinny_share {
     }
 };
 
-/// Apart, so that what is seldom needed is in nobody's way.
-template <class Out>
-__device__ __noinline__ float finished(const tensor_product<Out>& p, float scaled, const Out& c, int row,
-                                       int col) {
-    if (p.beta != 0) scaled += p.beta * static_cast<float>(c);
-    return p.epilogue.is_identity ? scaled : applied(p.epilogue, scaled, row, col);
+/// What becomes of a packet of alpha times the sums, whose first element is at `c`. All that is read is asked for at once. Apart,
+/// so that what is seldom needed is in nobody's way.
+template <int apart, class Out>
+__device__ __noinline__ float4 finished(const tensor_product<Out>& p, float4 scaled, const Out* c, int row,
+                                        int col) {
+    float values[] = {scaled.x, scaled.y, scaled.z, scaled.w};
+    const auto place = [&](int i) {
+        const int down = i / 2 * apart, right = i % 2;
+        return element_place{row + down, col + right, row + down < p.m && col + right < p.n};
+    };
+    if (p.beta != 0)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (place(i).is_inside)
+                values[i] +=
+                    p.beta * static_cast<float>(c[i / 2 * apart * p.c_row_stride + i % 2 * p.c_col_stride]);
+    if (!p.epilogue.is_identity) apply_to_elements(p.epilogue, values, place);
+    return {values[0], values[1], values[2], values[3]};
 }
 
 /// Where a thread stores its packets: two neighbours of a row each, and the two `apart` rows below.
@@ -123,22 +136,27 @@ struct thread_place {
           alpha(ptx::in_register(p.alpha)) {}
 
     __device__ void store(const tensor_product<Out>& p, bool is_plain, int packet, const float4& sums) const {
-        const float values[2][2] = {{sums.x, sums.y}, {sums.z, sums.w}};
-        Out* const from = first + 8 * packet * right;
-        const auto for_each = [&](auto function) {
+        Out* const to = first + 8 * packet * right;
+        float4 scaled{alpha * sums.x, alpha * sums.y, alpha * sums.z, alpha * sums.w};
+        if (!is_plain) scaled = finished<apart>(p, scaled, to, row, col + 8 * packet);
+        const float values[2][2] = {{scaled.x, scaled.y}, {scaled.z, scaled.w}};
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+#pragma unroll
+            for (int j = 0; j < 2; ++j)
+                if (apart * i < rows_left && 8 * packet + j < cols_left)
+                    to[i * down + j * right] = static_cast<Out>(values[i][j]);
+    }
+
+    /// Asks the second-level cache for the C that sums are added to: of the packets that this block adds up.
+    template <class Tile>
+    __device__ void prefetch(const tensor_product<Out>& p, const skinny_cluster<Tile>& cluster) const {
+        if (p.beta == 0) return;
+        for (int packet = cluster.rank; packet < Tile::packets; packet += cluster.blocks)
 #pragma unroll
             for (int i = 0; i < 2; ++i)
-#pragma unroll
-                for (int j = 0; j < 2; ++j)
-                    if (apart * i < rows_left && 8 * packet + j < cols_left)
-                        function(from[i * down + j * right], alpha * values[i][j], i, j);
-        };
-        if (is_plain)
-            for_each([](Out& out, float scaled, int, int) { out = static_cast<Out>(scaled); });
-        else
-            for_each([&](Out& out, float scaled, int i, int j) {
-                out = static_cast<Out>(finished(p, scaled, out, row + apart * i, col + 8 * packet + j));
-            });
+                if (apart * i < rows_left && 8 * packet < cols_left)
+                    ptx::prefetch_to_l2(first + i * down + 8 * packet * right);
     }
 };
 

@@ -88,6 +88,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     const a_elements mine(0, thread);
     const thread_place<float, a_elements::apart> place_in_c(p, share.row + mine.row(),
                                                             share.col + thread % 4 * 2);
+    place_in_c.prefetch(p, cluster);
     float sums[Tile::n / 2];
     multiply_tf32<Tile::n, b_tile>(
         mine, shared, at, share.last - share.first, sums,

@@ -1,16 +1,18 @@
 #pragma once
 
 #include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/epilogue.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
+#include <cstdint>
+#include <type_traits>
+
 /// From the sums in a warpgroup's registers to C: 64 rows of 32 columns at a time, by way of shared memory, where they
 /// lie in rows of 128 swizzled bytes.
 namespace heddle::kernels::matmul {
-
-inline constexpr int stored_together = 4;  ///< neighbours of a row that a thread stores
 
 /// A thread has sums of two rows.
 __device__ inline int row_of_thread(int half) {
@@ -85,41 +87,88 @@ __device__ void read_from_box(unsigned char* box, int first, float (&values)[chu
     });
 }
 
-/// Stores what is staged as float to any C, with beta times C: a thread four neighbours of a row.
-template <class Out, class Activation>
-__device__ void store_staged(const tensor_product<Out, Activation>& p, int row, int col, int batch,
-                             const unsigned char* staged, float beta) {
-    using packet = vector<Out, stored_together>;
-    constexpr int packets = chunk_cols / stored_together;
-    Out* const c = p.c_data + batch * p.c_batch_stride;
-#pragma unroll 1
-    for (int i = threadIdx.x % warpgroup_threads; i < warpgroup_m * packets; i += warpgroup_threads) {
-        const int r = i / packets;
-        const int at = i % packets;
-        const int first = col + at * stored_together;
-        const int count = ::min(stored_together, p.n - first);
-        if (row + r >= p.m || count <= 0) continue;
-        const float4 read =
-            *reinterpret_cast<const float4*>(staged + r * swizzle_bytes + (at ^ (r % 8)) * max_vector_bytes);
-        float values[stored_together] = {read.x, read.y, read.z, read.w};
-        Out* const to = c + (row + r) * p.c_row_stride + first * p.c_col_stride;
-        if (beta != 0)
+/// Part of a matrix at any address whose elements boxes of shared memory hold: `cols` of a row, in one box after the other.
+/// A warp goes along a row, so that it reads and writes whole sectors.
+template <class T, int box_cols>
+struct part_by_threads {
+    using Out = std::remove_const_t<T>;
+    T* data;
+    std::int64_t row_stride;
+    std::int64_t col_stride;
+    int rows;  ///< that C has of the boxes' 64; so too `cols`, of which there may be none
+    int cols;
+
+    template <int most_cols>
+    __device__ void load(unsigned char* boxes) const {
+        constexpr int steps = most_cols / warp_size, rows_together = 16 / steps;
+        for (int first = warp(); first < rows; first += warps * rows_together) {
+            Out read[rows_together][steps];
 #pragma unroll
-            for (int e = 0; e < stored_together; ++e)
-                if (e < count) values[e] += beta * static_cast<float>(to[e * p.c_col_stride]);
-        if (count == stored_together && p.c_col_stride == 1 &&
-            reinterpret_cast<std::uintptr_t>(to) % sizeof(packet) == 0) {
-            packet written;
+            for (int i = 0; i < rows_together; ++i)
 #pragma unroll
-            for (int e = 0; e < stored_together; ++e) written[e] = static_cast<Out>(values[e]);
-            *reinterpret_cast<packet*>(to) = written;
-        } else {
+                for (int step = 0; step < steps; ++step) {
+                    const int r = first + i * warps, c = lane() + step * warp_size;
+                    if (r < rows && c < cols) read[i][step] = data[r * row_stride + c * col_stride];
+                }
 #pragma unroll
-            for (int e = 0; e < stored_together; ++e)
-                if (e < count) to[e * p.c_col_stride] = static_cast<Out>(values[e]);
+            for (int i = 0; i < rows_together; ++i)
+#pragma unroll
+                for (int step = 0; step < steps; ++step) {
+                    const int r = first + i * warps, c = lane() + step * warp_size;
+                    if (r < rows && c < cols) *place(boxes, r, c) = read[i][step];
+                }
         }
     }
-}
+
+    /// A lane writes four bytes at a time, but for what is left over at a row's ends.
+    __device__ void store(unsigned char* boxes) const {
+        constexpr int together = sizeof(unsigned) / sizeof(Out);
+        for (int r = warp(); r < rows; r += warps) {
+            T* const row = data + r * row_stride;
+            const int skipped =
+                static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % sizeof(unsigned) / sizeof(Out));
+            for (int c = lane() * together - skipped; c < cols; c += warp_size * together) {
+                unsigned word = 0;
+                Out* const elements = reinterpret_cast<Out*>(&word);
+#pragma unroll
+                for (int e = 0; e < together; ++e)
+                    if (c + e >= 0 && c + e < cols) elements[e] = *place(boxes, r, c + e);
+                if (col_stride == 1 && c >= 0 && c + together <= cols)
+                    *reinterpret_cast<unsigned*>(row + c) = word;
+                else
+#pragma unroll
+                    for (int e = 0; e < together; ++e)
+                        if (c + e >= 0 && c + e < cols) row[(c + e) * col_stride] = elements[e];
+            }
+        }
+    }
+
+    /// Asks the second-level cache for the part, of which each lane names lines.
+    __device__ void prefetch() const {
+        if (col_stride != 1 || cols <= 0) return;
+        constexpr int line = 128 / sizeof(Out);
+        for (int r = warp(); r < rows; r += warps)
+            if (const int c = lane() * line; c < cols + line - 1)
+                ptx::prefetch_to_l2(data + r * row_stride + ::min(c, cols - 1));
+    }
+
+  private:
+    static constexpr int warps = warpgroup_threads / warp_size;
+    static __device__ int warp() {
+        return threadIdx.x % warpgroup_threads / warp_size;
+    }
+    static __device__ int lane() {
+        return threadIdx.x % warp_size;
+    }
+
+    static __device__ Out* place(unsigned char* boxes, int r, int c) {
+        constexpr int of_packet = max_vector_bytes / static_cast<int>(sizeof(Out));
+        constexpr int box_bytes = warpgroup_m * box_cols * static_cast<int>(sizeof(Out));
+        unsigned char* const packet =
+            place_in_box<Out, box_cols>(boxes + c / box_cols * box_bytes, r, c % box_cols / of_packet);
+        return reinterpret_cast<Out*>(packet) + c % of_packet;
+    }
+};
 
 /// What is added to a tile's sums before their activation, fetched while the tensor cores work: by thread t, of the
 /// columns t and t + 128, and of its two rows.
@@ -167,13 +216,13 @@ __device__ void for_each_place(const tensor_product<Out, Activation>& p, int row
     }
 }
 
-/// Adds `factor` times what `from` has at the places of a thread's part of a chunk.
+/// Adds the residual to a thread's part of a chunk.
 template <class Out, class Activation>
-__device__ void add_elements(const tensor_product<Out, Activation>& p, const Out* from,
-                             std::int64_t row_stride, std::int64_t col_stride, int row, int col, float factor,
+__device__ void add_residual(const tensor_product<Out, Activation>& p, int row, int col,
                              float (&values)[chunk_sums]) {
+    const epilogue<Out, Activation>& e = p.epilogue;
     for_each_place(p, row, col, [&](int i, int r, int c) {
-        values[i] = fmaf(factor, static_cast<float>(from[r * row_stride + c * col_stride]), values[i]);
+        values[i] += static_cast<float>(e.residual[r * e.residual_row_stride + c * e.residual_col_stride]);
     });
 }
 
@@ -222,28 +271,24 @@ __device__ void scale(const tensor_product<Out, Activation>& p, float (&values)[
     for (float& value : values) value *= p.epilogue.scale;
 }
 
-/// What becomes of a thread's part of a chunk. `addend`, where it is there, has what C was, if beta is not 0, else the residual.
+/// What becomes of a thread's part of a chunk. `addend` has what C was, if beta is not 0, else the residual, where there is one.
 template <class Out, class Activation>
 __device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row, int col,
-                               const float* columns, const float (&rows)[2], bool has_addend,
+                               const float* columns, const float (&rows)[2],
                                const float (&addend)[chunk_sums], float (&values)[chunk_sums]) {
     const epilogue<Out, Activation>& e = p.epilogue;
     const auto add = [&](float factor) {
 #pragma unroll
         for (int i = 0; i < chunk_sums; ++i) values[i] = fmaf(factor, addend[i], values[i]);
     };
+    const bool adds_c = p.beta != 0, adds_residual = e.residual != nullptr;
     add_biases(p, columns, rows, values);
-    const bool adds_c = p.beta != 0;
-    if (adds_c && has_addend)
-        add(p.beta);
-    else if (adds_c)
-        add_elements(p, p.c_data, p.c_row_stride, p.c_col_stride, row, col, p.beta, values);
+    if (adds_c) add(p.beta);
     activate(p, row, col, values);
-    if (e.residual == nullptr) return;
-    if (!adds_c && has_addend)
+    if (adds_residual && adds_c)
+        add_residual(p, row, col, values);
+    else if (adds_residual)
         add(1);
-    else
-        add_elements(p, e.residual, e.residual_row_stride, e.residual_col_stride, row, col, 1, values);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -263,7 +263,7 @@ plan plan_fused(const matmul_problem& p, const device_traits& device) {
     const auto lay_out = [&](const matmul_tile& tile, const tile_cost& cost) {
         plan whole = x.whole(tile, cost);
         if (tile.blocks > 1 && x.a_lines + x.b_lines == 2) whole.us = std::numeric_limits<double>::infinity();
-        if (tile.blocks > 1 || &tile == &fused_tiles[fused_in_turns]) return whole;
+        if (&tile != &fused_tiles[fused_streams]) return whole;
         const plan streamed = x.streamed(tile, cost);
         return streamed.us < whole.us ? streamed : whole;
     };
