@@ -42,7 +42,8 @@ auto with_function(const kernels::matmul::function_call<In, Out>& call, const Fu
         p.beta,
         {activation{function, call.is_transposed}, e.scale, e.row_bias, e.row_bias_stride, e.column_bias,
          e.column_bias_stride, e.residual, e.residual_row_stride, e.residual_col_stride, e.is_identity},
-        p.batch};
+        p.batch,
+        p.workspace};
 }
 
 }  // namespace detail

@@ -64,19 +64,23 @@ class boxed_epilogue {
     __device__ boxed_epilogue(const product& p, storage& shared, int group)
         : p(p), shared(shared), group(group) {}
 
-    /// Fetches biases and the first boxes of what is added, while the tensor cores multiply. Of a tile that others have a part of,
-    /// this consumer may not be the one that stores it.
+    /// Fetches biases and the first boxes of what is added, and the others into L2, while the tensor cores multiply. Of a tile that
+    /// others have a part of, this consumer may not be the one that stores it.
     __device__ void fetch(int half, const part& of) {
         if constexpr (has_epilogue) biases[half].fetch(p, of.row, of.col);
-        if (half > 0 || !of.is_whole || !has_addend()) return;
-        if (const CUtensorMap* const map = addend_map(of)) {
-            is_fetched = true;
-            if (thread != 0) return;
+        if (!of.is_whole || !has_addend()) return;
+        const CUtensorMap* const map = addend_map(of);
+        if (map == nullptr) return addend_part(of, 0, n).prefetch();
+        const bool loads = half == 0;
+        is_fetched = is_fetched || loads;
+        if (thread != 0) return;
+        if (loads) {
             ptx::wait_for_reads_of_stores<0>();
             load_boxes(*map, of, 0);
-        } else {
-            addend_part(of, 0, n).prefetch();
         }
+        prefetch_boxes(*map, of, loads ? cols_together : 0);
+        if constexpr (has_epilogue)
+            if (p.beta != 0 && p.has_residual_map) prefetch_boxes(p.residual, of, 0);
     }
 
     template <int columns>
@@ -140,6 +144,12 @@ class boxed_epilogue {
             }
         const Out* const c = p.c_data + of.batch * p.c_batch_stride;
         return part_of(c, p.c_row_stride, p.c_col_stride, of, begin, end);
+    }
+
+    /// Of the columns from `begin` of the tile on.
+    static __device__ void prefetch_boxes(const CUtensorMap& map, const part& of, int begin) {
+        for (int first = begin; first < n; first += out_cols)
+            ptx::prefetch_box_to_l2(map, of.col + first, of.row, of.batch);
     }
 
     /// By one thread, when the boxes are free: of the columns from `begin` of the tile on.

@@ -5,11 +5,13 @@
 /// The kernel of the rung `fused`.
 namespace heddle::kernels::matmul {
 
-/// The widest reads A and B least often; of the next one the epilogue runs under the other consumer's products; the last is for
-/// products of few tiles.
+/// The widest reads A and B least often; of the next one the epilogue runs under the other consumer's products; the third is
+/// for products of few tiles, which may be shared: of the widest, registers spill then.
 using fused_tile = persistent_tile<2, 256, 4, 1, extra::epilogue>;
 using turned_fused_tile = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>;
-using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::epilogue>;
+using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::both>;
+/// For operands whose rows lie across cache lines, which L2 sends at half the rate: a pair of blocks shares B.
+using paired_fused_tile = persistent_tile<2, 256, 4, 2, extra::epilogue>;
 
 /// Whether it is compiled for the current device.
 template <class In, class Out, class Activation>
@@ -20,7 +22,8 @@ bool has_fused_kernel() {
 template <class In, class Out, class Activation>
 void launch_fused_kernel(const plan& plan, const product<In, Out, Activation>& arguments,
                          cudaStream_t stream) {
-    launch_tile_of<fused_tile, turned_fused_tile, small_fused_tile>(fused_tiles, plan, arguments, stream);
+    launch_tile_of<fused_tile, turned_fused_tile, small_fused_tile, paired_fused_tile>(fused_tiles, plan,
+                                                                                       arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -17,7 +17,7 @@ namespace heddle::kernels::matmul {
 
 /// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
 /// of it than its rung uses.
-enum class extra { nothing, streams, epilogue };
+enum class extra { nothing, streams, epilogue, both };
 
 /// Whether the consumers have 64 rows of one tile each, or take turns, with a tile each: then one multiplies while the other
 /// stores.
@@ -35,8 +35,8 @@ struct persistent_tile : frame::tile_defaults {
     static constexpr int k = 64;
     static constexpr int stages = stages_;
     static constexpr int cluster = cluster_;
-    static constexpr bool streams = extra_ == extra::streams;
-    static constexpr bool has_epilogue = extra_ == extra::epilogue;
+    static constexpr bool streams = extra_ == extra::streams || extra_ == extra::both;
+    static constexpr bool has_epilogue = extra_ == extra::epilogue || extra_ == extra::both;
     static_assert(!streams || !take_turns);
 };
 

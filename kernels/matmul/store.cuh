@@ -33,69 +33,58 @@ __device__ unsigned char* place_in_box(unsigned char* box, int r, int packet) {
     return box + (at ^ at / swizzle_bytes % (row_bytes / max_vector_bytes) * max_vector_bytes);
 }
 
-/// From column `first` of the box on.
-template <class Out, int cols>
-__device__ void stage_in_box(unsigned char* box, int first, const float (&values)[chunk_sums]) {
+/// Calls function(at, i) for what a thread has of a chunk, from column `first` of the box on. Of float, value i and the next lie at
+/// `at`; of 16 bits, i and the next seven are of the four matrices of which `at` is the lane's row (mma.cuh).
+template <class Out, int cols, class Function>
+__device__ void for_each_in_box(unsigned char* box, int first, Function function) {
+    constexpr bool is_float = sizeof(Out) == sizeof(float);
     const int thread = threadIdx.x % warpgroup_threads;
     const int lane = thread % 32;
     const int first_packet = first * static_cast<int>(sizeof(Out)) / max_vector_bytes;
-    if constexpr (sizeof(Out) == sizeof(float)) {
 #pragma unroll
-        for (int j = 0; j < chunk_cols / 8; ++j)
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                unsigned char* const packet =
-                    place_in_box<Out, cols>(box, row_of_thread(half), first_packet + 2 * j + lane % 4 / 2);
-                *reinterpret_cast<float2*>(packet + lane % 2 * 8) =
-                    make_float2(values[4 * j + 2 * half], values[4 * j + 2 * half + 1]);
-            }
-    } else {
-#pragma unroll
-        for (int j = 0; j < chunk_cols / 8; j += 2) {
+    for (int i = 0; i < chunk_sums; i += is_float ? 2 : 8) {
+        const int r = is_float ? row_of_thread(i % 4 / 2) : thread / 32 * 16 + lane % 16;
+        const int packet = first_packet + (is_float ? i / 4 * 2 + lane % 4 / 2 : i / 4 + lane / 16);
+        function(place_in_box<Out, cols>(box, r, packet) + (is_float ? lane % 2 * 8 : 0), i);
+    }
+}
+
+template <class Out, int cols>
+__device__ void stage_in_box(unsigned char* box, int first, const float (&values)[chunk_sums]) {
+    for_each_in_box<Out, cols>(box, first, [&](unsigned char* at, int i) {
+        if constexpr (sizeof(Out) == sizeof(float)) {
+            *reinterpret_cast<float2*>(at) = make_float2(values[i], values[i + 1]);
+        } else {
             unsigned bits[4];
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const auto pair = pair_of<Out>(values[4 * j + 2 * i], values[4 * j + 2 * i + 1]);
-                bits[i] = reinterpret_cast<const unsigned&>(pair);
+            for (int pair = 0; pair < 4; ++pair) {
+                const auto both = pair_of<Out>(values[i + 2 * pair], values[i + 2 * pair + 1]);
+                bits[pair] = reinterpret_cast<const unsigned&>(both);
             }
-            ptx::store_matrices(
-                place_in_box<Out, cols>(box, thread / 32 * 16 + lane % 16, first_packet + j + lane / 16),
-                bits[0], bits[1], bits[2], bits[3]);
+            ptx::store_matrices(at, bits[0], bits[1], bits[2], bits[3]);
         }
-    }
+    });
 }
 
 /// What stage_in_box() would have stored.
 template <class Out, int cols>
 __device__ void read_from_box(unsigned char* box, int first, float (&values)[chunk_sums]) {
-    const int thread = threadIdx.x % warpgroup_threads;
-    const int lane = thread % 32;
-    const int first_packet = first * static_cast<int>(sizeof(Out)) / max_vector_bytes;
-    if constexpr (sizeof(Out) == sizeof(float)) {
-#pragma unroll
-        for (int j = 0; j < chunk_cols / 8; ++j)
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const unsigned char* const packet =
-                    place_in_box<Out, cols>(box, row_of_thread(half), first_packet + 2 * j + lane % 4 / 2);
-                const float2 pair = *reinterpret_cast<const float2*>(packet + lane % 2 * 8);
-                values[4 * j + 2 * half] = pair.x;
-                values[4 * j + 2 * half + 1] = pair.y;
-            }
-    } else {
-#pragma unroll
-        for (int j = 0; j < chunk_cols / 8; j += 2) {
+    for_each_in_box<Out, cols>(box, first, [&](const unsigned char* at, int i) {
+        if constexpr (sizeof(Out) == sizeof(float)) {
+            const float2 both = *reinterpret_cast<const float2*>(at);
+            values[i] = both.x;
+            values[i + 1] = both.y;
+        } else {
             unsigned bits[4];
-            ptx::load_matrices<false>(bits, place_in_box<Out, cols>(box, thread / 32 * 16 + lane % 16,
-                                                                    first_packet + j + lane / 16));
+            ptx::load_matrices<false>(bits, at);
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const auto pair = reinterpret_cast<const decltype(pair_of<Out>(0, 0))&>(bits[i]);
-                values[4 * j + 2 * i] = static_cast<float>(pair.x);
-                values[4 * j + 2 * i + 1] = static_cast<float>(pair.y);
+            for (int pair = 0; pair < 4; ++pair) {
+                const auto both = reinterpret_cast<const decltype(pair_of<Out>(0, 0))&>(bits[pair]);
+                values[i + 2 * pair] = static_cast<float>(both.x);
+                values[i + 2 * pair + 1] = static_cast<float>(both.y);
             }
         }
-    }
+    });
 }
 
 /// Part of a matrix at any address whose elements boxes of shared memory hold: `cols` of a row, in one box after the other.

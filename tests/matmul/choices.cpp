@@ -309,6 +309,16 @@ TEST(matmul_select, takes_batches_of_float) {
     EXPECT_EQ(chosen(256, 256, 256, precision::tf32), matmul_algorithm::tf32);
 }
 
+TEST(matmul_16_bit_select, shares_few_tiles_with_an_epilogue) {
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    product few{130, 264, 4032, element_type::f16};
+    few.has_epilogue = true;
+    EXPECT_GT(matmul_workspace_bytes(few, hopper, fused), 0);
+    product many = few;
+    many.m = many.n = 4096;
+    EXPECT_EQ(matmul_workspace_bytes(many, hopper, fused), 0);
+}
+
 TEST(matmul_16_bit_select, copies_and_shares_batches_where_there_is_a_workspace) {
     if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
     product odd{120, 112, 128, element_type::f16, precision::fp32, place::odd};

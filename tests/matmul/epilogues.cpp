@@ -47,10 +47,11 @@ class epilogue_test : public Rung {
     /// that is larger (docs/accuracy.md).
     template <class Out, class In = Out>
     void run_and_check_epilogue(const shape& s, matmul_activation activation, const layout& c_layout = {},
-                                float beta = 0, bool has_residual = true, int transposed = 0, int tile = -1) {
+                                float beta = 0, bool has_residual = true, int transposed = 0, int tile = -1,
+                                const layout& of_residual = {true, 3, 1}) {
         SCOPED_TRACE(text(s) + ", activation " + std::to_string(static_cast<int>(activation)));
         operands<Out, In> p(s, {in_packets(s, transposed).a, in_packets(s, transposed).b, c_layout});
-        test::epilogue_terms<Out> terms(s);
+        test::epilogue_terms<Out> terms(s, false, of_residual);
         const matmul_epilogue<Out> epilogue = terms.epilogue(activation, 1.5f, has_residual);
         matmul_options with = this->options(0.5f, beta);
         with.tile = tile;
@@ -86,6 +87,28 @@ class epilogue_test : public Rung {
                         run_and_check_epilogue<Out, In>(s, matmul_activation::relu, {}, beta, has_residual, 0,
                                                         tile);
                     }
+    }
+
+    /// What C was, a residual, or both, in rows and columns, at multiples of 16 bytes and elsewhere. A and B lie along k, or B alone.
+    template <class Out, class In>
+    void run_every_tile_with_addends_anywhere(matmul_algorithm algorithm, const shape& s) {
+        const std::array lie = {layout{}, layout{true}, layout{false, 3, 1}, layout{true, 5, 2}};
+        const auto tiles = static_cast<int>(matmul_tiles(algorithm).size());
+        for (int tile = -1; tile < tiles; ++tile)
+            for (const int transposed : {2, 3})
+                for (std::size_t at = 0; at < lie.size(); ++at)
+                    for (const bool has_residual : {false, true})
+                        for (const float beta : {0.0f, 0.5f}) {
+                            if (!has_residual && beta == 0) continue;
+                            const std::size_t turn =
+                                static_cast<std::size_t>(tile + 1 + transposed) + (beta != 0 ? 1 : 0);
+                            SCOPED_TRACE("tile " + std::to_string(tile) + ", beta " + std::to_string(beta) +
+                                         ", C lies " + std::to_string(at) +
+                                         (has_residual ? ", residual" : ""));
+                            run_and_check_epilogue<Out, In>(s, activations[(turn + at) % activations.size()],
+                                                            lie[at], beta, has_residual, transposed, tile,
+                                                            lie[(at + turn) % lie.size()]);
+                        }
     }
 
     /// NaN and infinities through an activation: B passes the first column of A on.
@@ -149,6 +172,12 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
     run_every_tile<half>(GetParam());
     run_every_tile_with_addends<bfloat16, bfloat16>(GetParam());
     run_every_tile_with_addends<float, half>(GetParam());
+    run_every_tile_with_addends_anywhere<float, half>(GetParam(),
+                                                      fitted({200, is_skinny ? std::int64_t{40} : 328, 40}));
+    // Few tiles of a long k, which may be shared; rows of A and B begin at cache lines, and elsewhere.
+    run_and_check_epilogue<half>(fitted({130, 264, 4032}), matmul_activation::gelu, {}, 0.5f);
+    run_and_check_epilogue<float, half>(fitted({200, 520, 4008}), matmul_activation::sigmoid, {}, 0.5f,
+                                        false);
     // A tile each for more than two rounds of all multiprocessors.
     run_and_check_epilogue<half>({4200, 1048, 136}, matmul_activation::silu);
 }
@@ -165,9 +194,11 @@ TEST_P(matmul_epilogues_of_float, are_applied_or_refused) {
         run_and_check_epilogue<float>(fitted({33, 300, 40}), activation, {}, 0.5f, true, 3);
     }
     if (!is_skinny) run_every_tile<float>(GetParam());
+    run_every_tile_with_addends_anywhere<float, float>(GetParam(), fitted({200, 300, 40}));
     // Few tiles of a long k, which are shared, and more than two rounds of tiles.
     run_and_check_epilogue<float>(fitted({130, 260, 4000}), matmul_activation::gelu);
     if (!is_skinny) run_and_check_epilogue<float>({2100, 2048, 72}, matmul_activation::silu);
+    if (!is_skinny) run_and_check_epilogue<float>({2100, 2049, 40}, matmul_activation::silu, {}, 0.5f);
 }
 
 TEST_P(matmul_epilogues, pass_nan_and_infinity_on) {

@@ -44,13 +44,13 @@ struct epilogue_terms {
     std::vector<Out> across, down, added;
     guarded<Out> row_bias, column_bias, residual;
 
-    explicit epilogue_terms(const shape& s, bool is_on_host = false)
+    explicit epilogue_terms(const shape& s, bool is_on_host = false, const layout& of_residual = {true, 3, 1})
         : across(random_elements<Out>(s.n)),
           down(random_elements<Out>(s.m)),
           added(random_elements<Out>(s.m * s.n)),
           row_bias(make<Out>(1, s.n, {false, 0, 1}, is_on_host)),
           column_bias(make<Out>(1, s.m, {false, 0, 0, 2}, is_on_host)),
-          residual(make<Out>(s.m, s.n, {true, 3, 1}, is_on_host)) {
+          residual(make<Out>(s.m, s.n, of_residual, is_on_host)) {
         row_bias.upload(across);
         column_bias.upload(down);
         residual.upload(added);

@@ -168,6 +168,11 @@ TEST_P(matmul_function, is_applied_in_every_tile) {
         run_all_types({257, 513, 136}, in_packets({257, 513, 136}), 0, true, tile);
 }
 
+TEST_P(matmul_function, is_applied_to_tiles_that_are_shared_along_k) {
+    scratch_ = scratch::pool;
+    run_all_types({130, 264, 4032}, in_packets({130, 264, 4032}), 0.5f);
+}
+
 TEST_P(matmul_function, has_the_rows_and_columns_of_the_c_that_was_given) {
     for (const shape& s : {shape{67, 45, 39}, {200, 136, 152}})
         for (int bits = 0; bits < 8; ++bits) {

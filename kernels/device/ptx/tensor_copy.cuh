@@ -25,6 +25,13 @@ __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int
         : "memory");
 }
 
+/// Fetches the box into L2, and waits for nothing.
+__device__ inline void prefetch_box_to_l2(const CUtensorMap& map, int x, int y, int z) {
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(&map), "r"(x), "r"(y),
+                 "r"(z)
+                 : "memory");
+}
+
 /// To the same place in each block of the cluster whose bit is set in `blocks`, and counted at its barrier.
 __device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, int x, int y, int z,
                                           mbarrier* barrier, std::uint16_t blocks) {

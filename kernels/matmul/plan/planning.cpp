@@ -5,12 +5,22 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace heddle::kernels::matmul {
 namespace {
 
 /// The bytes of copies, whose rows may be 16 times as long as those of a batch, are counted in 64 bits.
 constexpr double max_copied_elements = 0x1p56;
+
+/// The cache lines in which the 128 bytes of a box's row lie, on average: one where all rows begin at lines, else up to two, each of
+/// which L2 sends for itself.
+double lines_of_box_row(const matrix_layout& m) {
+    constexpr std::int64_t line = 128;
+    const std::int64_t stride = (has_contiguous_rows(m) ? m.row_stride : m.col_stride) * m.element_bytes;
+    const std::int64_t alignment = std::gcd(std::gcd(stride, m.alignment), line);
+    return 2 - static_cast<double>(alignment) / static_cast<double>(line);
+}
 
 }  // namespace
 
@@ -99,6 +109,8 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
       k(of.a.cols),
       read_us(static_cast<double>(of.batches) * static_cast<double>(k) *
               static_cast<double>((m + n) * of.a.element_bytes) / costs.memory_bytes_per_us),
+      a_lines(lines_of_box_row(copied(of.a, copies_of(of).a))),
+      b_lines(lines_of_box_row(copied(of.b, copies_of(of).b))),
       store_us(std::max(0.0, static_cast<double>(of.batches) * static_cast<double>(m) *
                                      static_cast<double>(n * of.c.element_bytes) -
                                  static_cast<double>(on.l2_bytes)) /
@@ -110,7 +122,8 @@ double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double sl
     const double memory_us = (read_us + store_us) * slower;
     if (problem.operands == element_type::f32) return memory_us;
     const double through_l2 = static_cast<double>(tiles) * static_cast<double>(k) *
-                              (tile.m * tile.blocks + tile.n) * static_cast<double>(problem.a.element_bytes);
+                              (tile.m * tile.blocks * a_lines + tile.n * b_lines) *
+                              static_cast<double>(problem.a.element_bytes);
     return memory_us + through_l2 / costs.l2_boxes_bytes_per_us;
 }
 

@@ -38,6 +38,8 @@ struct planning {
     const tuning& costs;
     std::int64_t m, n, k;
     double read_us;   ///< A and B of all the batch once, at the rate of the memory
+    double a_lines;   ///< cache lines in which a row of a box lies, of A as it was given or copied,
+    double b_lines;   ///< and of B
     double store_us;  ///< and what L2 does not hold of C
 
     /// Or of the product turned, C^T = B^T A^T.

@@ -6,8 +6,8 @@ namespace heddle::kernels::matmul {
 
 /// Measured on an H200, with tiles at 512^3 .. 4096^3. These were measured on an H100: busy_at_memory_rate, fused and
 /// bf16x6_saved_by_low. These were fitted to drawn products on an H100 (heddle-bench cliffs --choices): what tiles take to start,
-/// mma_sync, thin, vector, skinny's rounds and epilogue, and l2_boxes_bytes_per_us. launch_us, l2_bytes_per_us and the last tile of
-/// pipelined are estimates.
+/// mma_sync, thin, vector, skinny's rounds and epilogue, and l2_boxes_bytes_per_us. launch_us, l2_bytes_per_us and the last tiles of
+/// pipelined and fused are estimates.
 inline constexpr tuning h200 = {
     .memory_bytes_per_us = 4.4e6,
     .l2_bytes_per_us = 5.5e6,
@@ -23,7 +23,7 @@ inline constexpr tuning h200 = {
     .mma_sync_by_element_of_memory_rate = 0.3,
     .persistent = {{{0.72, 2.0, 8, 8}, {0.36, 1.0, 8, 4.7}, {0.27, 0.6, 8, 4}, {0.19, 0.5, 8, 3.2}}},
     .multicast = {{{0.65, 2.0, 8, 4.7}, {0.50, 1.5, 8, 4.5}, {0.44, 1.5, 8, 4}, {0.22, 0.6, 8, 3.3}}},
-    .fused = {{{0.70, 3.2, 8, 6}, {0.36, 1.7, 8, 7}, {0.23, 1.5, 8, 3}}},
+    .fused = {{{0.70, 3.2, 8, 6}, {0.36, 1.7, 8, 7}, {0.23, 1.5, 8, 3}, {0.70, 3.4, 8, 6}}},
     .bf16x6 = {{{2.25, 3, 2}, {2.17, 4, 2}, {4, 3, 2}}},
     .bf16x6_saved_by_low = 0.25,
     .fp16x3 = {1.9, 3, 2},
