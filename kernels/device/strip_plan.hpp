@@ -58,8 +58,9 @@ strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     const std::int64_t strips = strips_of(log_rows);
     const bool has_long_rows = log_rows <= limits::log_tile - limits::log_lanes;
     std::int64_t cluster = 1;
-    while (may_share && cluster < most_blocks && cluster * cols_of(log_rows) < cols &&
-           strips * cluster < (cluster < limits::usual_blocks ? waves * places : places))
+    while (
+        may_share && cluster < most_blocks && cluster * cols_of(log_rows) < cols &&
+        (cluster < limits::usual_blocks ? strips * cluster < waves * places : strips * cluster * 2 <= places))
         cluster *= 2;
     return {.log_rows = log_rows,
             .reads_rows = has_long_rows && !problem.x_in_columns,
