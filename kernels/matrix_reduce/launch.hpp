@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/matrix_reduce/tuning/generic.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/types.hpp>
@@ -48,20 +49,14 @@ constexpr bool is_across_rows(const Shape& x) {
     return x.row_stride == 1 && (x.col_stride != 1 || x.cols <= 1);
 }
 
-/// Rows that a thread takes alone.
-struct short_row_limits {
-    static constexpr std::int64_t elements_across = 8;
-    static constexpr std::int64_t bytes = 128;
-    static constexpr std::int64_t packet_bytes = 16;
-};
-
 /// Rows of whole packets are left to lanes, which read them as they lie. The same wherever x begins.
 inline bool has_short_rows(const matrix_reduce_problem& x) {
-    using limits = short_row_limits;
-    if (is_across_rows(x)) return x.cols <= limits::elements_across;
+    using limits = row_sharing;
+    constexpr std::int64_t packet_bytes = 16;
+    if (is_across_rows(x)) return x.cols <= limits::thread_elements_across;
     const std::int64_t bytes = x.cols * static_cast<std::int64_t>(x.element_bytes);
-    return x.col_stride == 1 && x.row_stride == x.cols && x.cols <= limits::bytes && bytes <= limits::bytes &&
-           bytes % limits::packet_bytes != 0;
+    return x.col_stride == 1 && x.row_stride == x.cols && x.cols <= limits::thread_bytes &&
+           bytes <= limits::thread_bytes && bytes % packet_bytes != 0;
 }
 
 /// How a rung does a problem.

@@ -24,7 +24,7 @@ struct tile {
         return 8 / static_cast<int>(element_bytes);
     }
 };
-static_assert(tile::batch >= short_row_limits::elements_across);
+static_assert(tile::batch >= row_sharing::thread_elements_across);
 
 template <class Operation>
 __device__ void join(typename Operation::state& total, float value, std::int64_t col) {
