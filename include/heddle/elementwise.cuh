@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
     }
 }
 
-/// For rows at any address, of elements any distance apart: a thread takes as many elements as a packet has, one of each line of
-/// the block's threads along a row, or down the columns of short rows. A warp's are neighbours.
+/// For rows at any address, of elements any distance apart: a thread takes as many elements as a packet has, blockDim.x
+/// apart along a row, or blockDim.y apart down the columns of short rows. A warp's are neighbours.
 template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads,
                                   elementwise_tile::min_blocks_per_sm<T>(elementwise_tile::threads))
@@ -145,9 +145,9 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         if (e * step < left) *at(a.out, e) = apply(function, x[e]);
 }
 
-/// For inputs that lie across the output. A block takes a square; a warp reads and writes neighbours in memory, of a row or of a
-/// column, and what it read down a column changes places with the other warps through shared memory. Beyond the matrix the last
-/// element is read once more: loads behind conditions would wait for one another.
+/// For inputs that lie across the output. A block takes a square; a warp reads and writes neighbours in memory, of a row or
+/// of a column, and what it read down a column changes places with the other warps through shared memory. Beyond the matrix
+/// the last element is read once more: loads behind conditions would wait for one another.
 template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads,
                                   elementwise_tile::min_blocks_per_sm<T>(elementwise_tile::threads))
