@@ -27,6 +27,13 @@ struct elementwise_tile {
     static constexpr int wide_registers = 32;
     static constexpr std::int64_t wide_packets = std::int64_t{1} << 22;
     static constexpr int packet_bytes = 16;
+    static constexpr int warp = 32;
+    /// Rows and columns from which on tiles are worth their barriers: whole sectors of most types.
+    static constexpr std::int64_t least_crossed = 16;
+    /// Of the tiles in which inputs are turned over: whole lines, and enough bytes under way for small types.
+    __host__ __device__ static constexpr int side(std::size_t element_bytes) {
+        return element_bytes <= 4 ? 64 : 32;
+    }
     static constexpr std::int64_t max_grid_y = 65535;
     /// The functions of doubles fit 64 registers. Left to itself, ptxas spills some of them for one block more.
     template <class T>
@@ -71,14 +78,14 @@ __device__ inline std::int64_t elementwise_row() {
     return (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
 }
 
-/// A thread takes a packet, of rows that begin at 16-byte boundaries. The grid is rows by packets: finding a
-/// place costs no division. All loads come before the first store, so the output may be an input.
+/// A thread takes a packet; a row's first lacks `lead` elements. The grid is rows by packets: finding a place costs no
+/// division. All loads come before the first store, so the output may be an input.
 template <int threads, class T, int inputs, class Function>
 __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T>(threads))
-    transform_packets(Function function, elementwise_operands<T, inputs> a) {
+    transform_packets(Function function, elementwise_operands<T, inputs> a, int lead) {
     using packet = elementwise_packet<T>;
     const std::int64_t row = elementwise_row();
-    const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * packet::size;
+    const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * packet::size - lead;
     if (row >= a.out.rows || col >= a.out.cols) return;
     T* to = a.out.data + row * a.out.row_stride + col;
     const T* from[inputs];
@@ -86,7 +93,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
     for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + col;
 
     T elements[inputs];
-    if (col + packet::size <= a.out.cols) {
+    if (col >= 0 && col + packet::size <= a.out.cols) {
         packet x[inputs];
 #pragma unroll
         for (int i = 0; i < inputs; ++i) x[i] = *reinterpret_cast<const packet*>(from[i]);
@@ -98,9 +105,10 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
             result.elements[e] = apply(function, elements);
         }
         *reinterpret_cast<packet*>(to) = result;
-    } else {  // the packet that the end of the row cuts
+    } else {  // a packet that an end of the row cuts
+        const int end = static_cast<int>(min(std::int64_t{packet::size}, a.out.cols - col));
 #pragma unroll 1
-        for (int e = 0; e < a.out.cols - col; ++e) {
+        for (int e = col < 0 ? lead : 0; e < end; ++e) {
 #pragma unroll
             for (int i = 0; i < inputs; ++i) elements[i] = from[i][e];
             to[e] = apply(function, elements);
@@ -108,42 +116,98 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
     }
 }
 
-/// For rows at any address, of elements any distance apart: a thread takes as many elements as a packet has,
-/// blockDim.x apart, so that a warp's are neighbours.
+/// For rows at any address, of elements any distance apart: a thread takes as many elements as a packet has, blockDim.x
+/// apart along a row, or blockDim.y apart down the columns of short rows. A warp's are neighbours.
 template <class T, int inputs, class Function>
 __global__ void __launch_bounds__(elementwise_tile::threads,
                                   elementwise_tile::min_blocks_per_sm<T>(elementwise_tile::threads))
-    transform_elements(Function function, elementwise_operands<T, inputs> a) {
+    transform_elements(Function function, elementwise_operands<T, inputs> a, bool is_down) {
     constexpr int size = elementwise_packet<T>::size;
-    const int step = static_cast<int>(blockDim.x);
-    const std::int64_t row = elementwise_row();
-    const std::int64_t first = std::int64_t{blockIdx.x} * (step * size) + threadIdx.x;
-    if (row >= a.out.rows) return;
-    const auto at = [row, first, step](const auto& m, int e) {
-        return m.data + row * m.row_stride + (first + e * step) * m.col_stride;
+    const int step = static_cast<int>(is_down ? blockDim.y : blockDim.x);
+    const std::int64_t rows = (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * blockDim.y;
+    const std::int64_t cols = std::int64_t{blockIdx.x} * blockDim.x;
+    const std::int64_t row = (is_down ? rows * size : rows) + threadIdx.y;
+    const std::int64_t col = (is_down ? cols : cols * size) + threadIdx.x;
+    if (row >= a.out.rows || col >= a.out.cols) return;
+    const std::int64_t left = is_down ? a.out.rows - row : a.out.cols - col;
+    const auto at = [=](const auto& m, int e) {
+        return m.data + row * m.row_stride + col * m.col_stride +
+               e * step * (is_down ? m.row_stride : m.col_stride);
     };
     T x[size][inputs];
 #pragma unroll
     for (int e = 0; e < size; ++e)
 #pragma unroll
         for (int i = 0; i < inputs; ++i)
-            if (first + e * step < a.out.cols) x[e][i] = *at(a.in[i], e);
+            if (e * step < left) x[e][i] = *at(a.in[i], e);
 #pragma unroll
     for (int e = 0; e < size; ++e)
-        if (first + e * step < a.out.cols) *at(a.out, e) = apply(function, x[e]);
+        if (e * step < left) *at(a.out, e) = apply(function, x[e]);
 }
 
-/// How a call is shared out: by packets, or by elements of rows at any address.
+/// For inputs that lie across the output. A block takes a square; a warp reads and writes neighbours in memory, of a row or
+/// of a column, and what it read down a column changes places with the other warps through shared memory. Beyond the matrix
+/// the last element is read once more: loads behind conditions would wait for one another.
+template <class T, int inputs, class Function>
+__global__ void __launch_bounds__(elementwise_tile::threads,
+                                  elementwise_tile::min_blocks_per_sm<T>(elementwise_tile::threads))
+    transform_tiles(Function function, elementwise_operands<T, inputs> a) {
+    constexpr int side = elementwise_tile::side(sizeof(T)), warp = elementwise_tile::warp;
+    constexpr int warps = elementwise_tile::threads / warp, lines = side / warps, size = lines * side / warp;
+    constexpr int pitch = side + (sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1);  // a bank more
+    __shared__ alignas(elementwise_tile::packet_bytes) std::byte storage[side * pitch * sizeof(T)];
+    T* const tile = reinterpret_cast<T*>(storage);
+    const std::int64_t row = (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * side;
+    const std::int64_t col = std::int64_t{blockIdx.x} * side;
+    if (row >= a.out.rows) return;
+    const auto rows = static_cast<int>(min(a.out.rows - row, std::int64_t{side}));
+    const auto cols = static_cast<int>(min(a.out.cols - col, std::int64_t{side}));
+    // Element e of a thread in the tile: across its lines, and along one of them.
+    const auto line = [](int e) { return static_cast<int>(threadIdx.y) + e % lines * warps; };
+    const auto along = [](int e) { return static_cast<int>(threadIdx.x) + e / lines * warp; };
+
+    T x[size][inputs];
+#pragma unroll
+    for (int i = 0; i < inputs; ++i) {
+        const auto& m = a.in[i];
+        const bool is_crossed = m.row_stride < m.col_stride;
+        const std::int64_t line_stride = is_crossed ? m.col_stride : m.row_stride;
+        const std::int64_t stride = is_crossed ? m.row_stride : m.col_stride;
+        const int last_line = (is_crossed ? cols : rows) - 1, last = (is_crossed ? rows : cols) - 1;
+        const T* const from = m.data + row * m.row_stride + col * m.col_stride;
+#pragma unroll
+        for (int e = 0; e < size; ++e)
+            x[e][i] = from[min(line(e), last_line) * line_stride + min(along(e), last) * stride];
+    }
+#pragma unroll
+    for (int i = 0; i < inputs; ++i) {
+        if (a.in[i].row_stride >= a.in[i].col_stride) continue;
+#pragma unroll
+        for (int e = 0; e < size; ++e) tile[along(e) * pitch + line(e)] = x[e][i];
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < size; ++e) x[e][i] = tile[line(e) * pitch + along(e)];
+        __syncthreads();
+    }
+    T* const to = a.out.data + row * a.out.row_stride + col * a.out.col_stride;
+#pragma unroll
+    for (int e = 0; e < size; ++e)
+        if (line(e) < rows && along(e) < cols)
+            to[line(e) * a.out.row_stride + along(e) * a.out.col_stride] = apply(function, x[e]);
+}
+
+/// How a call is shared out.
 struct elementwise_plan {
     kernels::launch_extents blocks;
     kernels::launch_extents threads;
-    bool in_packets;
+    elementwise_way way;
+    int lead;  ///< of packets
 };
 
 inline std::int64_t packets_of_a_row(const elementwise_problem& problem) {
     const std::int64_t size =
         elementwise_tile::packet_bytes / static_cast<std::int64_t>(problem.element_bytes);
-    return (problem.cols + size - 1) / size;
+    return (problem.cols + problem.lead - 1) / size + 1;
 }
 
 /// Whether blocks of wide_threads are the faster ones, of a function that they fit.
@@ -154,18 +218,32 @@ inline bool gains_by_wide_blocks(const elementwise_problem& problem) {
 
 /// In blocks of so many threads: elementwise_tile::threads, or ::wide_threads of packets. Pure.
 inline elementwise_plan plan_transform(const elementwise_problem& problem, std::int64_t threads) {
+    using tile = elementwise_tile;
+    const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
+    const auto planned = [&](std::int64_t across, std::int64_t down, kernels::launch_extents block,
+                             elementwise_way way) {
+        const std::int64_t deep = divide_up(down, tile::max_grid_y);
+        return elementwise_plan{{across, divide_up(down, deep), deep}, block, way, problem.lead};
+    };
+    if (problem.is_crossed && std::min(problem.rows, problem.cols) >= tile::least_crossed) {
+        const int side = tile::side(problem.element_bytes);
+        return planned(divide_up(problem.cols, side), divide_up(problem.rows, side),
+                       {tile::warp, tile::threads / tile::warp}, elementwise_way::tiles);
+    }
+    const std::int64_t size = tile::packet_bytes / static_cast<std::int64_t>(problem.element_bytes);
     const std::int64_t packets = packets_of_a_row(problem);
     const std::int64_t wanted =
-        problem.in_packets ? packets : std::max(packets, std::min<std::int64_t>(problem.cols, 32));
-    // Narrow matrices give their spare threads to further rows.
+        problem.in_packets ? packets : std::max(packets, std::min<std::int64_t>(problem.cols, tile::warp));
+    // Narrow matrices give their spare threads to further rows, and few rows that are read across are a block's.
     std::int64_t across = 1;
     while (across < threads && across < wanted) across *= 2;
+    while (problem.is_crossed && threads / across < problem.rows && across > tile::least_crossed) across /= 2;
     const std::int64_t height = threads / across;
-    const std::int64_t down = (problem.rows - 1) / height + 1;
-    const std::int64_t deep = (down - 1) / elementwise_tile::max_grid_y + 1;
-    return {{(packets + across - 1) / across, (down + deep - 1) / deep, deep},
-            {across, height},
-            problem.in_packets};
+    if (!problem.in_packets && problem.cols <= across)
+        return planned(1, divide_up(problem.rows, height * size), {across, height},
+                       elementwise_way::down_columns);
+    return planned(divide_up(packets, across), divide_up(problem.rows, height), {across, height},
+                   problem.in_packets ? elementwise_way::packets : elementwise_way::along_rows);
 }
 
 /// Operands as prepare_elementwise() leaves them, none of them empty, and a plan of them.
@@ -173,13 +251,23 @@ template <class T, int inputs, class Function>
 void launch_transform(const elementwise_plan& plan, Function function, std::span<const operand> operands,
                       cudaStream_t stream) {
     using tile = elementwise_tile;
-    auto* kernel = plan.in_packets ? transform_packets<tile::threads, T, inputs, Function>
-                                   : transform_elements<T, inputs, Function>;
+    const elementwise_operands<T, inputs> a(operands);
+    const kernels::launch_config config{.blocks = plan.blocks, .threads = plan.threads, .stream = stream};
+    switch (plan.way) {
+        case elementwise_way::tiles:
+            return kernels::launch(config, transform_tiles<T, inputs, Function>, function, a);
+        case elementwise_way::along_rows:
+        case elementwise_way::down_columns:
+            return kernels::launch(config, transform_elements<T, inputs, Function>, function, a,
+                                   plan.way == elementwise_way::down_columns);
+        case elementwise_way::packets:
+            break;
+    }
+    auto* kernel = transform_packets<tile::threads, T, inputs, Function>;
     if constexpr (inputs > 1)
         if (plan.threads.x * plan.threads.y == tile::wide_threads)
             kernel = transform_packets<tile::wide_threads, T, inputs, Function>;
-    kernels::launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, kernel, function,
-                    elementwise_operands<T, inputs>(operands));
+    kernels::launch(config, kernel, function, a, plan.lead);
 }
 
 /// Whether two wide blocks of the function fill an SM.

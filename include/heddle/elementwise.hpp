@@ -64,8 +64,11 @@ struct elementwise_problem {
     std::int64_t cols = 0;
     int inputs = 1;
     std::size_t element_bytes = 4;
-    /// Each row begins at a multiple of 16 bytes and has its elements side by side, in all operands.
+    /// Each row has its elements side by side, and begins `lead` elements beyond a multiple of 16 bytes, in all operands.
     bool in_packets = true;
+    int lead = 0;
+    /// Some input lies across: its neighbours in memory are of one column, and the output's of one row.
+    bool is_crossed = false;
 };
 
 /// The rung that `automatic` stands for. Pure.
@@ -97,6 +100,9 @@ template <class T>
 operand operand_of(const char* name, const vector_view<T>& v) {
     return {name, true, {const_cast<std::remove_const_t<T>*>(v.data), v.size, 1, v.stride}};
 }
+
+/// How a call is shared out to threads; heddle/elementwise.cuh has a kernel for each.
+enum class elementwise_way { packets, along_rows, down_columns, tiles };
 
 /// What every call below becomes: the operands are the inputs, then the output.
 struct elementwise_call {

@@ -29,7 +29,8 @@ struct launch_config {
     /// same, so that none lowers it under another thread's.
     std::size_t shared_limit = 0;
     cudaStream_t stream = nullptr;
-    /// Blocks of a cluster, which lie along x. Above 1 only on devices that have clusters (clusters.hpp).
+    /// Blocks of a cluster, which lie along x. Above 1 only on devices that have clusters (clusters.hpp); above 8, which all
+    /// such devices run, the runtime is asked to allow it.
     std::int64_t cluster = 1;
     /// The kernel begins, up to its wait (ptx/grid_dependency.cuh), while the one before still runs. Only on devices where it
     /// waits (early_launch.hpp).
@@ -72,6 +73,10 @@ void launch(const launch_config& config, void (*kernel)(Parameters...),
     if (config.shared_limit > 0)
         check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(config.shared_limit)),
+              config.where);
+    constexpr std::int64_t portable_cluster = 8;
+    if (config.cluster > portable_cluster)
+        check(cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
               config.where);
     void* addresses[] = {const_cast<void*>(static_cast<const void*>(&arguments))...};
     check(cudaLaunchKernelExC(&launch, function, addresses), config.where);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/strip_plan.hpp"
@@ -245,14 +246,23 @@ class strip {
     float values_[elements];
 };
 
-/// The kernel of a plan: choose(reads_rows, writes_rows) gives it for two std::bool_constant.
-template <class Choose>
-auto strip_kernel_of(const strip_plan& plan, const Choose& choose) {
+/// Launches the kernel that choose(reads_rows, writes_rows) gives for two std::bool_constant.
+template <class Arguments, class Choose>
+void launch_strips(const strip_plan& plan, const Arguments& arguments, cudaStream_t stream,
+                   const Choose& choose) {
+    const auto launch_kernel = [&](auto reads_rows, auto writes_rows) {
+        launch({.blocks = {plan.blocks},
+                .threads = {strip_limits::threads},
+                .stream = stream,
+                .cluster = plan.cluster},
+               choose(reads_rows, writes_rows), arguments, plan.log_rows);
+    };
     if (plan.reads_rows)
-        return plan.writes_rows ? choose(std::true_type{}, std::true_type{})
-                                : choose(std::true_type{}, std::false_type{});
-    return plan.writes_rows ? choose(std::false_type{}, std::true_type{})
-                            : choose(std::false_type{}, std::false_type{});
+        plan.writes_rows ? launch_kernel(std::true_type{}, std::true_type{})
+                         : launch_kernel(std::true_type{}, std::false_type{});
+    else
+        plan.writes_rows ? launch_kernel(std::false_type{}, std::true_type{})
+                         : launch_kernel(std::false_type{}, std::false_type{});
 }
 
 }  // namespace heddle::kernels

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "kernels/device/clusters.hpp"
+#include <heddle/device.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -22,33 +25,32 @@ struct strip_limits {
     static constexpr int elements = 8;  ///< of a tile that a thread holds, all under way together
     static constexpr int log_tile = 12;
     static_assert(1 << log_tile == threads * elements);
-    static constexpr int most_blocks = 8;  ///< of a cluster, on any device that has them
+    /// Of a cluster: more than `usual_blocks` only where they are few, as the runtime has to be asked for them.
+    static constexpr int most_blocks = 16;
+    static constexpr int usual_blocks = 8;
     static constexpr int log_lanes =
         5;  ///< rows that make whole sectors, and columns that a warp reads along a row
     static constexpr int log_most_rows = 9;
 };
 
-/// How the elements of x and y lie: whether neighbours in memory are of one column.
-struct strip_layout {
-    bool x_in_columns;
-    bool y_in_columns;
-    int element_bytes;
-};
-
-inline strip_plan plan_strips(std::int64_t rows, std::int64_t cols, const strip_layout& layout, int sm_count,
-                              bool has_clusters) {
+/// Of a problem that says whether neighbours in memory are of one column, in x and in y.
+template <class Problem>
+strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     using limits = strip_limits;
     constexpr int least_bytes = 8;  // of a column: a quarter of a sector
     constexpr int waves = 4;        // the last one is seldom full
-    const auto strips_of = [&](int log_rows) { return ((rows - 1) >> log_rows) + 1; };
+    const bool may_share = has_clusters(device.compute_capability_major, device.compute_capability_minor);
+    const std::int64_t cols = problem.cols, places = std::int64_t{limits::blocks_per_sm} * device.sm_count;
+    const int most_blocks = may_share ? limits::most_blocks : limits::usual_blocks;
+    const auto strips_of = [&](int log_rows) { return ((problem.rows - 1) >> log_rows) + 1; };
     const auto cols_of = [](int log_rows) { return std::int64_t{1} << (limits::log_tile - log_rows); };
 
     int log_rows = 0;
-    if (layout.x_in_columns || layout.y_in_columns) {
+    if (problem.x_in_columns || problem.y_in_columns) {
         while (log_rows < limits::log_lanes && strips_of(log_rows) > 1) ++log_rows;
         // Where rows are few, strips are narrower than sectors, so that more SMs have some.
-        while ((layout.element_bytes << log_rows) > least_bytes && cols_of(log_rows) < cols &&
-               strips_of(log_rows) * limits::most_blocks < sm_count)
+        while ((static_cast<int>(problem.element_bytes) << log_rows) > least_bytes &&
+               cols_of(log_rows) < cols && strips_of(log_rows) * most_blocks < device.sm_count)
             --log_rows;
     }
     while (log_rows < limits::log_most_rows && cols_of(log_rows) / 2 >= cols) ++log_rows;
@@ -56,12 +58,13 @@ inline strip_plan plan_strips(std::int64_t rows, std::int64_t cols, const strip_
     const std::int64_t strips = strips_of(log_rows);
     const bool has_long_rows = log_rows <= limits::log_tile - limits::log_lanes;
     std::int64_t cluster = 1;
-    while (has_clusters && cluster < limits::most_blocks && cluster * cols_of(log_rows) < cols &&
-           strips * cluster < std::int64_t{waves} * limits::blocks_per_sm * sm_count)
+    while (
+        may_share && cluster < most_blocks && cluster * cols_of(log_rows) < cols &&
+        (cluster < limits::usual_blocks ? strips * cluster < waves * places : strips * cluster * 2 <= places))
         cluster *= 2;
     return {.log_rows = log_rows,
-            .reads_rows = has_long_rows && !layout.x_in_columns,
-            .writes_rows = has_long_rows && !layout.y_in_columns,
+            .reads_rows = has_long_rows && !problem.x_in_columns,
+            .writes_rows = has_long_rows && !problem.y_in_columns,
             .blocks = strips * cluster,
             .cluster = cluster};
 }

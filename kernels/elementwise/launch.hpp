@@ -15,7 +15,9 @@ using arguments = detail::elementwise_call;
 struct plan {
     launch_extents blocks{1};
     launch_extents threads{1};
-    bool in_packets = false;  ///< of vectorized, which else takes rows at any address
+    // For vectorized alone.
+    detail::elementwise_way way = detail::elementwise_way::along_rows;
+    int lead = 0;  ///< of packets: elements that the first of a row lacks
 };
 
 /// Pure. These take any problem.

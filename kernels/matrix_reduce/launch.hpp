@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/matrix_reduce/tuning/generic.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/types.hpp>
@@ -48,12 +49,22 @@ constexpr bool is_across_rows(const Shape& x) {
     return x.row_stride == 1 && (x.col_stride != 1 || x.cols <= 1);
 }
 
+/// Rows of whole packets are left to lanes, which read them as they lie. The same wherever x begins.
+inline bool has_short_rows(const matrix_reduce_problem& x) {
+    using limits = row_sharing;
+    constexpr std::int64_t packet_bytes = 16;
+    if (is_across_rows(x)) return x.cols <= limits::thread_elements_across;
+    const std::int64_t bytes = x.cols * static_cast<std::int64_t>(x.element_bytes);
+    return x.col_stride == 1 && x.row_stride == x.cols && x.cols <= limits::thread_bytes &&
+           bytes <= limits::thread_bytes && bytes % packet_bytes != 0;
+}
+
 /// How a rung does a problem.
 struct plan {
     std::int64_t blocks = 1;   ///< each has a row or some of them
     std::int64_t sharers = 1;  ///< of vectorized: so many blocks share the same rows
     std::int64_t threads = 0;  ///< of a block
-    bool is_across = false;    ///< of coalesced: a warp reads across rows
+    bool is_across = false;    ///< of coalesced and of short rows: a warp reads across rows
     int lanes = 0;             ///< of vectorized rows: for a row, or 0: a block; of columns: side by side
     int width = 1;             ///< of vectorized columns: elements of a load
     std::int64_t range = 0;    ///< of vectorized columns: elements of each row that a block takes
@@ -76,6 +87,8 @@ plan plan_vectorized_rows(const matrix_reduce_problem& problem, const device_tra
 /// Needs row_stride 1.
 template <class Operation>
 plan plan_vectorized_columns(const matrix_reduce_problem& problem, const device_traits& device);
+/// Needs has_short_rows().
+plan plan_vectorized_short(const matrix_reduce_problem& problem, const device_traits& device);
 
 /// These reduce by the rung's plan for these arguments.
 template <class Operation, class T>
@@ -87,5 +100,7 @@ void launch_vectorized_rows(const plan& plan, const arguments<Operation, T>& arg
 template <class Operation, class T>
 void launch_vectorized_columns(const plan& plan, const arguments<Operation, T>& arguments,
                                cudaStream_t stream);
+template <class Operation, class T>
+void launch_vectorized_short(const plan& plan, const arguments<Operation, T>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::matrix_reduce

@@ -355,8 +355,36 @@ struct norm2 : addition, one_by_one<norm2> {
         return level > 0 ? 0x1p600 : 0x1p-600;
     }
 
+    /// A sum of squares in range says that no element needs a scale: few need the second look.
     template <int width, int count>
     static __device__ scaled_squares of(const vector<double, width> (&packets)[count], std::int64_t) {
+        constexpr double large = 0x1p960, small = 0x1p-800;
+        const double plain = squares_of(packets, 1);
+        if (plain >= small && plain < large) return {plain, 0};
+        const int level = level_of(packets);
+        return {squares_of(packets, unit(-level)), level};
+    }
+
+    __device__ scaled_squares operator()(const scaled_squares& a, const scaled_squares& b) const {
+        if (a.level == b.level) return {a.sum + b.sum, a.level};
+        const int level = ::max(a.level, b.level);
+        return {raised(a, level) + raised(b, level), level};
+    }
+
+  private:
+    template <int width, int count>
+    static __device__ double squares_of(const vector<double, width> (&packets)[count], double scale) {
+        double squares[count * width];
+#pragma unroll
+        for (int i = 0; i < count * width; ++i) {
+            const double x = packets[i / width][i % width] * scale;
+            squares[i] = x * x;
+        }
+        return combine_tree(squares, addition{});
+    }
+
+    template <int width, int count>
+    static __device__ int level_of(const vector<double, width> (&packets)[count]) {
         constexpr int large = (1023 + 480) << 20, small = (1023 - 400) << 20;
         int largest = 0;  // the high words, without signs, are ordered as the magnitudes are; NaN comes last
 #pragma unroll
@@ -364,24 +392,9 @@ struct norm2 : addition, one_by_one<norm2> {
 #pragma unroll
             for (int e = 0; e < width; ++e)
                 largest = ::max(largest, __double2hiint(packets[p][e]) & 0x7fffffff);
-        const int level = largest >= large ? 1 : largest < small ? -1 : 0;
-        const double scale = unit(-level);
-
-        double squares[count * width];
-#pragma unroll
-        for (int i = 0; i < count * width; ++i) {
-            const double x = packets[i / width][i % width] * scale;
-            squares[i] = x * x;
-        }
-        return {combine_tree(squares, addition{}), level};
+        return largest >= large ? 1 : largest < small ? -1 : 0;
     }
 
-    __device__ scaled_squares operator()(const scaled_squares& a, const scaled_squares& b) const {
-        const int level = ::max(a.level, b.level);
-        return {raised(a, level) + raised(b, level), level};
-    }
-
-  private:
     /// Only the highest level has infinities and NaN.
     static __device__ double raised(const scaled_squares& squares, int level) {
         double sum = squares.sum;

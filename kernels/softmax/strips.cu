@@ -9,8 +9,6 @@
 // the smaller of the new element and the largest so far. Any strides. What limits it is the second read, and few SMs where rows are
 // few and long.
 
-#include "kernels/device/clusters.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/device/strip.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
@@ -72,25 +70,14 @@ __global__ void __launch_bounds__(strip_limits::threads, strip_limits::blocks_pe
 }  // namespace
 
 plan plan_strips(const softmax_problem& problem, const device_traits& device) {
-    const strip_layout layout{problem.x_in_columns, problem.y_in_columns,
-                              static_cast<int>(problem.element_bytes)};
-    plan result;
-    result.strips =
-        plan_strips(problem.rows, problem.cols, layout, device.sm_count,
-                    has_clusters(device.compute_capability_major, device.compute_capability_minor));
-    return result;
+    return {.rows = {}, .strips = kernels::plan_strips(problem, device)};
 }
 
 template <bool logarithm, class T>
 void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream) {
-    const auto kernel = strip_kernel_of(plan.strips, [](auto reads_rows, auto writes_rows) {
+    kernels::launch_strips(plan.strips, arguments, stream, [](auto reads_rows, auto writes_rows) {
         return strips<logarithm, T, reads_rows.value, writes_rows.value>;
     });
-    launch({.blocks = {plan.strips.blocks},
-            .threads = {strip_limits::threads},
-            .stream = stream,
-            .cluster = plan.strips.cluster},
-           kernel, arguments, plan.strips.log_rows);
 }
 
 template void launch_strips<false>(const plan&, const arguments<float>&, cudaStream_t);

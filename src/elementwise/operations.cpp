@@ -112,12 +112,13 @@ void validate_operands(const char* operation, std::span<const detail::operand> o
     }
 }
 
-/// Whether every row begins at a packet's boundary, and its elements lie side by side.
-bool has_packets(const detail::operand& o, std::size_t element_bytes) {
+/// How many elements beyond a multiple of 16 bytes each row begins, its elements lying side by side; -1 where rows differ, or
+/// have gaps.
+int lead_of(const detail::operand& o, std::size_t element_bytes) {
     const auto& [data, rows, cols, row_stride, col_stride] = o.view;
     const std::int64_t step = rows > 1 ? row_stride * static_cast<std::int64_t>(element_bytes) : 0;
-    return col_stride == 1 && detail::is_aligned(data, detail::packet_bytes) &&
-           step % detail::packet_bytes == 0;
+    if (col_stride != 1 || step % detail::packet_bytes != 0) return -1;
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % detail::packet_bytes / element_bytes);
 }
 
 }  // namespace
@@ -173,20 +174,30 @@ elementwise_problem prepare_elementwise(const char* operation, std::span<operand
                                         std::size_t element_bytes) {
     validate_elementwise(operation, operands, element_bytes);
     const operand& output = operands.back();
-    if (!is_row_major(output.view))
+    if (!is_row_major(output.view) || output.view.cols == 1)
         for (operand& o : operands) o.view = transposed(o.view);
     const bool has_gaps = std::ranges::any_of(operands, [](const operand& o) {
-        const auto& [data, rows, cols, row_stride, col_stride] = o.view;
-        return row_stride != cols || (col_stride != 1 && cols != 1);
+        return o.view.rows > 1 && o.view.row_stride != o.view.cols * o.view.col_stride;
     });
     if (!has_gaps)
-        for (operand& o : operands) o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, 1};
-    return {.rows = output.view.rows,
-            .cols = output.view.cols,
-            .inputs = static_cast<int>(operands.size()) - 1,
-            .element_bytes = element_bytes,
-            .in_packets = std::ranges::all_of(
-                operands, [=](const operand& o) { return has_packets(o, element_bytes); })};
+        for (operand& o : operands)
+            o.view = {o.view.data, 1, o.view.rows * o.view.cols, 1, o.view.cols > 1 ? o.view.col_stride : 1};
+    const int lead = lead_of(output, element_bytes);
+    // Short rows would be cut packets for the most part.
+    constexpr std::int64_t least_packets = 16;
+    const bool is_short =
+        output.view.cols * static_cast<std::int64_t>(element_bytes) < least_packets * packet_bytes;
+    const bool in_packets =
+        lead >= 0 && (lead == 0 || !is_short) &&
+        std::ranges::all_of(operands, [=](const operand& o) { return lead_of(o, element_bytes) == lead; });
+    return {
+        .rows = output.view.rows,
+        .cols = output.view.cols,
+        .inputs = static_cast<int>(operands.size()) - 1,
+        .element_bytes = element_bytes,
+        .in_packets = in_packets,
+        .lead = in_packets ? lead : 0,
+        .is_crossed = std::ranges::any_of(operands, [](const operand& o) { return !is_row_major(o.view); })};
 }
 
 }  // namespace detail

@@ -20,6 +20,8 @@ constexpr need<matrix_reduce_problem> unit_col_stride{
     [](auto& problem, auto&) { return problem.col_stride == 1; }, "needs a stride of 1"};
 constexpr need<matrix_reduce_problem> unit_row_stride{
     [](auto& problem, auto&) { return problem.row_stride == 1; }, "needs a stride of 1"};
+constexpr need<matrix_reduce_problem> short_rows{[](auto& problem, auto&) { return has_short_rows(problem); },
+                                                 "needs rows of a few elements without gaps"};
 bool has_none_in_rows(const matrix_reduce_problem& problem, const device_traits&) {
     return is_across_rows(problem);
 }
@@ -32,6 +34,8 @@ constexpr auto table = std::to_array<matrix_reduce_rung<Operation, T>>({
      launch_vectorized_rows<Operation, T>, "rows"},
     {vectorized, "vectorized", needs<unit_row_stride>, has_none_in_rows, plan_vectorized_columns<Operation>,
      launch_vectorized_columns<Operation, T>, "columns"},
+    {vectorized, "vectorized", needs<short_rows>, always, plan_vectorized_short,
+     launch_vectorized_short<Operation, T>, "short"},
 });
 
 constexpr const char* enumeration = "matrix_reduce_algorithm";

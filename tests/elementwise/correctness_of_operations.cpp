@@ -46,5 +46,25 @@ TYPED_TEST(elementwise_on_device, gives_every_operation_within_its_bound) {
     }
 }
 
+TYPED_TEST(elementwise_on_device, gives_tiny_results_within_their_bounds) {
+    using T = TypeParam;
+    const stream s;
+    constexpr std::int64_t size = 20000;
+    const std::array<std::vector<T>, 3> in{test::tails<T>(size), test::partners<T>(size),
+                                           test::partners<T>(size)};
+    guarded<T> x(size), y(size), z(size);
+    x.upload(in[0]);
+    y.upload(in[1]);
+    z.upload(in[2]);
+    for (const elementwise_operation operation : elementwise_operations()) {
+        guarded<T> out(size);
+        if (operation == elementwise_operation::axpy) out.upload(in[1]);
+        test::call_on_device<T>(operation, {x.matrix(), y.matrix(), z.matrix()}, out.matrix(), s,
+                                elementwise_options{});
+        s.synchronize();
+        ASSERT_NO_FATAL_FAILURE(test::expect_right(operation, out.download(), in, sizeof(T) == 2));
+    }
+}
+
 }  // namespace
 }  // namespace heddle

@@ -90,6 +90,55 @@ TYPED_TEST(elementwise_edges, takes_transposed_operands_all_or_some) {
     ASSERT_NO_FATAL_FAILURE(this->check_add(130, 1, {.column_major = true}, {}, {}));
 }
 
+// One less and one more around the squares in which inputs are turned over, and around what they need.
+TYPED_TEST(elementwise_edges, turns_over_inputs_of_every_shape) {
+    const std::vector<elementwise_algorithm> vectorized{elementwise_algorithm::vectorized};
+    const row_layout rows{.offset = 1, .padding = 3};
+    const row_layout columns{.offset = 1, .padding = 5, .column_major = true};
+    const row_layout wide_columns{.step = 2, .column_major = true};
+    for (const std::int64_t height : {2, 3, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 1030})
+        for (const std::int64_t width : {2, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 1030}) {
+            SCOPED_TRACE(testing::Message() << height << " x " << width);
+            ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(height, width, columns, rows, vectorized));
+            ASSERT_NO_FATAL_FAILURE(this->check_add(height, width, columns, rows, {}, vectorized));
+            ASSERT_NO_FATAL_FAILURE(this->check_add(height, width, rows, wide_columns, rows, vectorized));
+            ASSERT_NO_FATAL_FAILURE(this->check_add(height, width, rows, {.step = 3}, columns, vectorized));
+        }
+}
+
+// Rows that lack as much of their first packet in all operands, and rows that differ.
+TYPED_TEST(elementwise_edges, takes_rows_that_begin_within_a_packet) {
+    const std::vector<elementwise_algorithm> vectorized{elementwise_algorithm::vectorized};
+    constexpr std::int64_t packet = 16 / sizeof(TypeParam);
+    for (const std::int64_t cols :
+         {16 * packet - 1, 16 * packet, 17 * packet + 1, tile_elements<TypeParam> + 1})
+        for (std::int64_t offset = 1; offset < packet; ++offset)
+            for (const std::int64_t rows : {1, 5}) {
+                SCOPED_TRACE(testing::Message() << rows << " x " << cols << ", offset " << offset);
+                const std::int64_t padding = (packet - cols % packet) % packet;
+                const row_layout alike{.offset = offset, .padding = padding};
+                ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(rows, cols, alike, alike, vectorized));
+                ASSERT_NO_FATAL_FAILURE(this->check_add(rows, cols, alike, alike, alike, vectorized));
+                ASSERT_NO_FATAL_FAILURE(
+                    this->check_add(rows, cols, alike, {.padding = padding}, alike, vectorized));
+            }
+}
+
+// Threads go down the columns of short rows, and along vectors with gaps.
+TYPED_TEST(elementwise_edges, takes_short_rows_and_long_vectors_with_gaps) {
+    constexpr std::int64_t size = 16 / sizeof(TypeParam);
+    for (const std::int64_t cols : {2, 3, 17, 31, 32, 33})
+        for (const std::int64_t rows :
+             {8 * size - 1, 8 * size, 8 * size + 1, 128 * size + 1, std::int64_t{3001}}) {
+            SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+            ASSERT_NO_FATAL_FAILURE(this->check_add(rows, cols, {.padding = 1}, {.step = 2}, {.padding = 3}));
+        }
+    for (const std::int64_t n : {tile_elements<TypeParam> - 1, tile_elements<TypeParam> + 1}) {
+        ASSERT_NO_FATAL_FAILURE(this->check_add(n, 1, {.padding = 1}, {.padding = 2}, {.padding = 1}));
+        ASSERT_NO_FATAL_FAILURE(this->check_add(n, 2, {.step = 2}, {.step = 3}, {.step = 2}));
+    }
+}
+
 TYPED_TEST(elementwise_edges, takes_gaps_between_columns) {
     ASSERT_NO_FATAL_FAILURE(this->check_add(31, 70, {.step = 2}, {.padding = 1}, {.padding = 1, .step = 3}));
     ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(31, 70, {.step = 3, .column_major = true}, {.step = 2}));
@@ -156,8 +205,8 @@ class large_elementwise_edges : public test::gpu_test {};
 
 TEST_F(large_elementwise_edges, takes_more_rows_than_a_grid_is_high) {
     const heddle::stream stream;
-    // A block of `vectorized` takes 256 threads' elements of one row, or one row for each 64 of them.
-    constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {{65535 + 2, 257}, {4 * 65535 + 3, 33}};
+    // A block of `vectorized` takes 256 threads' elements of one row, or one row for each 32 of them.
+    constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {{65535 + 2, 513}, {4 * 65535 + 3, 33}};
     for (const auto& [rows, cols] : shapes) {
         const auto xs = random_elements<float>(rows * cols);
         const auto expected = sums(xs, xs);
@@ -171,6 +220,18 @@ TEST_F(large_elementwise_edges, takes_more_rows_than_a_grid_is_high) {
             EXPECT_TRUE(z.canaries_alive());
         }
     }
+}
+
+TEST_F(large_elementwise_edges, turns_over_more_squares_than_a_grid_is_high) {
+    const heddle::stream stream;
+    constexpr std::int64_t rows = 64 * std::int64_t{65535} + 70, cols = 16;
+    std::vector<half> xs(rows * cols);
+    for (std::size_t i = 0; i < xs.size(); ++i) xs[i] = static_cast<half>(static_cast<float>(i % 2039));
+    guarded<half> x(rows, cols, 1, 0, rows), y(rows, cols, cols);
+    x.upload(xs);
+    relu<half>(x.matrix(), y.matrix(), stream);
+    EXPECT_TRUE(test::are_same(y.download(), xs));
+    EXPECT_TRUE(y.canaries_alive());
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ TYPED_TEST_SUITE(elementwise_on_host, test::element_types, test::type_names);
 
 TYPED_TEST(elementwise_on_host, gives_every_operation_within_its_bound) {
     using T = TypeParam;
-    for (const std::int64_t size : {1, 23, 4099}) {
-        const std::array<std::vector<T>, 3> in{test::inputs<T>(size), test::partners<T>(size),
-                                               test::partners<T>(size)};
+    for (const std::int64_t size : {1, 23, 4099, 20000}) {
+        const std::array<std::vector<T>, 3> in{size == 20000 ? test::tails<T>(size) : test::inputs<T>(size),
+                                               test::partners<T>(size), test::partners<T>(size)};
         for (const elementwise_operation operation : elementwise_operations()) {
             auto memory = in;
             std::vector<T> out = test::contents_before(operation, in);

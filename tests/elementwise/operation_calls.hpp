@@ -139,6 +139,15 @@ std::vector<T> inputs(std::int64_t size) {
     return x;
 }
 
+/// From where an activation's results are the smallest denormals to where it gives x.
+template <class T>
+std::vector<T> tails(std::int64_t size) {
+    std::vector<T> x = random_elements<T>(size, -40, 10);
+    for (std::size_t i = 0; i < x.size() / 2; ++i)
+        x[i] = static_cast<T>(-40 + 50 * static_cast<float>(i) / static_cast<float>(x.size() / 2));
+    return x;
+}
+
 /// Two inputs beside the specials of the first that leave sums and products finite where those are.
 template <class T>
 std::vector<T> partners(std::int64_t size) {

@@ -79,6 +79,54 @@ TEST_F(transform_test, takes_three_inputs_in_place) {
     EXPECT_TRUE(z.canaries_alive());
 }
 
+struct alignas(16) pair {
+    double first = 0, second = 0;
+};
+struct swapped_sum {
+    __device__ pair operator()(pair x, pair y) const { return {x.second + y.first, x.first + y.second}; }
+};
+struct ordered {
+    __device__ std::uint8_t operator()(std::uint8_t x, std::uint8_t y, std::uint8_t z) const {
+        return static_cast<std::uint8_t>(x + 3 * y + 5 * z);
+    }
+};
+
+TEST_F(transform_test, turns_over_elements_of_1_and_of_16_bytes) {
+    const stream s;
+    const std::int64_t rows = 77, cols = 131;
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    {
+        const auto xs = random_elements<std::uint8_t>(rows * cols, 0, 255),
+                   ys = random_elements<std::uint8_t>(rows * cols, 0, 255),
+                   zs = random_elements<std::uint8_t>(rows * cols, 0, 255);
+        guarded<std::uint8_t> x(rows, cols, 1, 0, rows + 1), y(rows, cols, cols),
+            z(rows, cols, 2, 1, 2 * rows), out(rows, cols, cols + 2);
+        x.upload(xs);
+        y.upload(ys);
+        z.upload(zs);
+        transform<std::uint8_t>(ordered{}, x.matrix(), y.matrix(), z.matrix(), out.matrix(), s);
+        const auto result = out.download();
+        for (std::size_t i = 0; i < result.size(); ++i)
+            ASSERT_EQ(result[i], static_cast<std::uint8_t>(xs[i] + 3 * ys[i] + 5 * zs[i]));
+        EXPECT_TRUE(out.canaries_alive());
+    }
+    std::vector<pair> xs(at(rows * cols)), ys(at(rows * cols));
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+        xs[at(i)] = {static_cast<double>(i), static_cast<double>(-3 * i)};
+        ys[at(i)] = {static_cast<double>(7 * i), static_cast<double>(i * i)};
+    }
+    guarded<pair> x(rows, cols, 1, 0, rows), y(rows, cols, 1, 3, rows + 5), out(rows, cols, cols);
+    x.upload(xs);
+    y.upload(ys);
+    transform<pair>(swapped_sum{}, x.matrix(), y.matrix(), out.matrix(), s);
+    const auto result = out.download();
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        ASSERT_EQ(result[i].first, xs[i].second + ys[i].first);
+        ASSERT_EQ(result[i].second, xs[i].first + ys[i].second);
+    }
+    EXPECT_TRUE(out.canaries_alive());
+}
+
 TEST(transform_arguments, are_checked_as_those_of_add) {
     float x[8] = {}, y[8] = {};
     EXPECT_THROW(

@@ -58,8 +58,9 @@ inline std::vector<row_shape> long_row_shapes() {
 
 /// Off by one around every border of strips: of their rows, of a tile's columns, of clusters that hold a row or read it again.
 inline std::vector<row_shape> strided_shapes() {
-    return {{7, 100},  {20000, 5}, {300, 1},   {1, 3000},  {1, 32769}, {2, 70001}, {5, 4097},
-            {31, 129}, {33, 128},  {64, 2049}, {65, 1000}, {127, 33},  {129, 16},  {513, 8}};
+    return {{7, 100},  {20000, 5}, {300, 1},   {1, 3000},  {1, 32769}, {2, 70001},
+            {5, 4097}, {31, 129},  {33, 128},  {64, 2049}, {65, 1000}, {127, 33},
+            {129, 16}, {513, 8},   {1, 65537}, {3, 70001}, {64, 8193}, {63, 16385}};
 }
 
 inline row_layout draw_row_layout(drawing& draw) {
