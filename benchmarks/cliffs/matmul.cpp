@@ -77,9 +77,9 @@ std::string json_of(const matmul_problem& p) {
     const bool widens = p.result != p.operands;
     return fmt::format(
         R"({{"element_bytes": {}, "widens": {}, "precision": "{}", "a": {}, "b": {}, "c": {}, )"
-        R"("batches": {}, "a_stride": {}, "b_stride": {}, "has_epilogue": {}}})",
+        R"("batches": {}, "a_stride": {}, "b_stride": {}, "has_epilogue": {}, "adds_c": {}}})",
         p.a.element_bytes, widens, to_string(p.precision), layout(p.a), layout(p.b), layout(p.c), p.batches,
-        p.a_stride, p.b_stride, p.has_epilogue);
+        p.a_stride, p.b_stride, p.has_epilogue, p.adds_c);
 }
 
 /// Each rung, variant and tile that `automatic` may take.

@@ -61,6 +61,7 @@ matmul_problem problem_of(const json& of) {
             .a_stride = of.at("a_stride"),
             .b_stride = of.at("b_stride"),
             .has_epilogue = of.at("has_epilogue"),
+            .adds_c = of.at("adds_c"),
             .precision = precision_named(of.at("precision"))};
 }
 
@@ -137,15 +138,16 @@ std::vector<timed_product> read_products(const std::filesystem::path& record) {
 }
 
 chosen choose(const timed_product& of) {
-    constexpr double matters =
-        1.5;  // what takes longer than so many times the best is not to be taken, and that is all
+    constexpr double timed_us = 2.5;  // of an empty kernel: what is measured, and in no plan
+    // Of what takes so many times as long as the best, nothing else counts; nor by how much a prediction is far off.
+    constexpr double matters = 1.5, far = 2;
     chosen best{};
     double distances = 0, count = 0;
     for (const choice& each : of.choices) {
         const kernels::matmul::plan plan = plan_of(of.problem, of.device, each.asked);
         if (best.taken == nullptr || plan.us < best.plan.us) best = {&each, plan};
-        if (each.measured_us > matters * of.best_us) continue;
-        distances += std::min(1.0, std::abs(std::log(plan.us / each.measured_us)));
+        if (std::min(each.measured_us, plan.us) > matters * of.best_us) continue;
+        distances += std::min(far, std::abs(std::log((plan.us + timed_us) / each.measured_us)));
         ++count;
     }
     best.distance = distances / count;

@@ -34,18 +34,22 @@ struct request {
 
 struct summary {
     std::size_t products = 0, within = 0;
-    double logarithms = 0;
+    double logarithms = 0, distances = 0;
 
     void add(const timed_product& of) {
-        const choice& best = *choose(of).taken;
+        const chosen chosen = choose(of);
+        const choice& best = *chosen.taken;
         ++products;
         within += is_within_target(of, best) ? 1 : 0;
         logarithms += std::log(best.measured_us / of.best_us);
+        distances += chosen.distance;
     }
     [[nodiscard]] std::string text() const {
         const auto count = static_cast<double>(std::max<std::size_t>(1, products));
-        return fmt::format("{:4} products, {:.4f} of the best's time, {:5.1f} % within 2 % or 0.3 us",
-                           products, std::exp(logarithms / count), 100 * static_cast<double>(within) / count);
+        return fmt::format(
+            "{:4} products, {:.4f} of the best's time, {:5.1f} % within 2 % or 0.3 us, predictions off by {:.0f} %",
+            products, std::exp(logarithms / count), 100 * static_cast<double>(within) / count,
+            100 * (std::exp(distances / count) - 1));
     }
 };
 

@@ -22,6 +22,7 @@ constexpr void for_each_member(auto& t, auto visit) {
     visit("copied_bytes_per_us", t.copied_bytes_per_us);
     visit("copy_around_us", t.copy_around_us);
     visit("launch_us", t.launch_us);
+    visit("elements_stored_per_us", t.elements_stored_per_us);
     visit("combined_bytes_per_us", t.combined_bytes_per_us);
     visit("combine_around_us", t.combine_around_us);
     visit("mma_sync", t.mma_sync);
@@ -93,6 +94,7 @@ void add(std::vector<number>& all, const std::string& name, block_cost& cost) {
     add(all, name + ".k_us", cost.k_us);
     add(all, name + ".alone_k_us", cost.alone_k_us);
     add(all, name + ".around_us", cost.around_us);
+    add(all, name + ".start_us", cost.start_us);
 }
 template <class T, std::size_t count>
 void add(std::vector<number>& all, const std::string& name, std::array<T, count>& of) {
@@ -116,7 +118,8 @@ std::string text(const tile_cost& c) {
     return result + '}';
 }
 std::string text(const block_cost& c) {
-    return fmt::format("{{{}, {}, {}}}", text(c.k_us), text(c.alone_k_us), text(c.around_us));
+    const std::string start = c.start_us == 0 ? "" : ", " + text(c.start_us);
+    return fmt::format("{{{}, {}, {}{}}}", text(c.k_us), text(c.alone_k_us), text(c.around_us), start);
 }
 template <class T, std::size_t count>
 std::string text(const std::array<T, count>& of) {
