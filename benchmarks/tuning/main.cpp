@@ -47,7 +47,8 @@ struct summary {
     [[nodiscard]] std::string text() const {
         const auto count = static_cast<double>(std::max<std::size_t>(1, products));
         return fmt::format(
-            "{:4} products, {:.4f} of the best's time, {:5.1f} % within 2 % or 0.3 us, predictions off by {:.0f} %",
+            "{:4} products, {:.4f} of the best's time, {:5.1f} % within 2 % or 0.3 us, predictions off by "
+            "{:.0f} %",
             products, std::exp(logarithms / count), 100 * static_cast<double>(within) / count,
             100 * (std::exp(distances / count) - 1));
     }

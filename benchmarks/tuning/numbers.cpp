@@ -11,8 +11,6 @@ namespace {
 using kernels::matmul::block_cost;
 using kernels::matmul::tile_cost;
 
-constexpr std::size_t line_length = 110;
-
 /// Calls visit(name, member) for each, in their order.
 constexpr void for_each_member(auto& t, auto visit) {
     visit("memory_bytes_per_us", t.memory_bytes_per_us);
@@ -128,17 +126,6 @@ std::string text(const std::array<T, count>& of) {
     return std::is_arithmetic_v<T> ? '{' + result + '}' : "{{" + result + "}}";
 }
 
-/// A member's line, or as many as its places where that is too long.
-std::string line_of(const char* name, const std::string& value) {
-    const std::string begin = fmt::format("    .{} = ", name);
-    std::string line = fmt::format("{}{},\n", begin, value);
-    if (line.size() <= line_length + 1) return line;
-    const std::string next = "},\n" + std::string(begin.size() + 2, ' ');
-    for (std::size_t at = begin.size(); (at = line.find("}, ", at)) != std::string::npos;)
-        line.replace(at, 3, next);
-    return line;
-}
-
 }  // namespace
 
 std::vector<number> numbers_of(kernels::matmul::tuning& of) {
@@ -149,8 +136,9 @@ std::vector<number> numbers_of(kernels::matmul::tuning& of) {
 
 std::string header_of(std::string_view card, const kernels::matmul::tuning& of, std::string_view comment) {
     std::string members;
-    for_each_member(of,
-                    [&](const char* name, const auto& member) { members += line_of(name, text(member)); });
+    for_each_member(of, [&](const char* name, const auto& member) {
+        members += fmt::format("    .{} = {},\n", name, text(member));
+    });
     return fmt::format(
         "#pragma once\n\n#include \"kernels/matmul/tuning/tuning.hpp\"\n\nnamespace heddle::kernels::matmul "
         "{{\n\n"

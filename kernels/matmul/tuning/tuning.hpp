@@ -17,9 +17,9 @@ struct tile_cost {
 
 /// A tile of a kernel that multiplies by FFMA, or of mma_sync, a block each.
 struct block_cost {
-    double k_us;        ///< for 1 along k, with all multiprocessors full
-    double alone_k_us;  ///< where a block has its multiprocessor to itself
-    double around_us;   ///< for a round of tiles, beside that
+    double k_us;          ///< for 1 along k, with all multiprocessors full
+    double alone_k_us;    ///< where a block has its multiprocessor to itself
+    double around_us;     ///< for a round of tiles, beside that
     double start_us = 0;  ///< before the first: code that comes from memory
 };
 
