@@ -48,6 +48,9 @@ LAYERS = [
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/(device|frame)/.+"]),
     Layer(r"tests/benchmarks/.+", [PUBLIC, r"tests/.+", r"benchmarks/.+\.hpp"]),
     Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
+    # It plans by tables of its own.
+    Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/matmul/rungs\.hpp",
+                                    r"kernels/matmul/(plan|tuning)/.+\.hpp"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),
 ]

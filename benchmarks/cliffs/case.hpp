@@ -32,6 +32,8 @@ struct trial {
     std::vector<peer> peers;
     /// Why the peers that are not among them cannot do it.
     std::vector<std::string> refusals;
+    /// What heddle's choice depends on, as JSON; empty where its family does not say.
+    std::string problem;
     /// What is wrong with the result of one call since reset(), by errors of more than `slack` times the bound; empty where
     /// nothing is. Waits for the stream.
     std::function<std::string(double slack)> wrong;

@@ -114,6 +114,7 @@ json json_of(const summary& s) {
 
 json json_of(const outcome& of, bool with_all) {
     json result{{"case", to_string(of.id)}, {"words", of.words}};
+    if (!of.problem.empty()) result["problem"] = json::parse(of.problem);
     if (of.wrong.empty()) {
         result["us"] = rounded(1e6 * of.seconds);
         result["peer"] = of.peer;
@@ -128,6 +129,14 @@ json json_of(const outcome& of, bool with_all) {
     result["notes"] = of.notes;
     result["refusals"] = of.refusals;
     return result;
+}
+
+json json_of(const device_traits& d) {
+    return {{"compute_capability", {d.compute_capability_major, d.compute_capability_minor}},
+            {"sm_count", d.sm_count},
+            {"max_threads_per_sm", d.max_threads_per_sm},
+            {"shared_memory_per_block_optin", d.shared_memory_per_block_optin},
+            {"l2_bytes", d.l2_bytes}};
 }
 
 json record_of(const request& r, const std::vector<outcome>& outcomes, bool is_complete) {
@@ -145,11 +154,17 @@ json record_of(const request& r, const std::vector<outcome>& outcomes, bool is_c
                              {"beside_copies", json_of(summarize(of_family, true))}});
     }
     for (const outcome& of : outcomes) cases.push_back(json_of(of, r.choices));
-    return {{"schema", record_schema},  {"kind", "cliffs"},
-            {"commit", commit_or("")},  {"gpu", traits_of(current_device()).name},
-            {"peers", peer_versions()}, {"seed", r.seed},
-            {"count", r.count},         {"complete", is_complete},
-            {"families", summaries},    {"cases", cases}};
+    return {{"schema", record_schema},
+            {"kind", "cliffs"},
+            {"commit", commit_or("")},
+            {"gpu", traits_of(current_device()).name},
+            {"peers", peer_versions()},
+            {"device", json_of(traits_of(current_device()))},
+            {"seed", r.seed},
+            {"count", r.count},
+            {"complete", is_complete},
+            {"families", summaries},
+            {"cases", cases}};
 }
 
 bool is_any_wrong(const std::vector<outcome>& outcomes) {

@@ -69,13 +69,33 @@ void add_peers(trial& t, const product_problem<Out, In>& p,
     add_vendor_products<Out, In>(t, v, then, what, is_whole);
 }
 
+/// What a choice depends on, as benchmarks/tuning reads it.
+std::string json_of(const matmul_problem& p) {
+    const auto layout = [](const matrix_layout& m) {
+        return fmt::format("[{}, {}, {}, {}, {}]", m.rows, m.cols, m.row_stride, m.col_stride, m.alignment);
+    };
+    const bool widens = p.result != p.operands;
+    return fmt::format(
+        R"({{"element_bytes": {}, "widens": {}, "precision": "{}", "a": {}, "b": {}, "c": {}, )"
+        R"("batches": {}, "a_stride": {}, "b_stride": {}, "has_epilogue": {}, "adds_c": {}}})",
+        p.a.element_bytes, widens, to_string(p.precision), layout(p.a), layout(p.b), layout(p.c), p.batches,
+        p.a_stride, p.b_stride, p.has_epilogue, p.adds_c);
+}
+
 /// Each rung, variant and tile that `automatic` may take.
 template <class Out, class In>
 void add_choices(trial& t, const product_problem<Out, In>& p,
                  const std::shared_ptr<product_operands<Out, In>>& o) {
     const device_traits& device = traits_of(current_device());
-    const matmul_problem problem =
+    matmul_problem problem =
         matmul_problem_of<Out, In>(o->a.first, o->b.first, o->c.first, o->epilogue(p), p.options());
+    if (p.batches > 1) {
+        const bool is_turned = problem.c.row_stride != o->c.first.row_stride;  // of C^T
+        problem.batches = p.batches;
+        problem.a_stride = is_turned ? o->b.stride : o->a.stride;
+        problem.b_stride = is_turned ? o->a.stride : o->b.stride;
+    }
+    t.problem = json_of(problem);
     for (const matmul_algorithm algorithm : matmul_algorithms(element_type_of<In>)) {
         if (!may_stand_for(algorithm, problem, device)) continue;
         const auto add = [&](int tile, std::string_view variant) {

@@ -146,6 +146,7 @@ outcome run(const case_id& id, const drawn_case& drawn, beside beside) {
     try {
         const trial t = beside == beside::vendors ? drawn.prepare() : drawn.prepare_choices();
         result.refusals = t.refusals;
+        result.problem = t.problem;
         seconds heddle_took{};
         result.wrong = check_call(t, t.call, 1, "heddle", heddle_took);
         if (!result.wrong.empty()) return result;

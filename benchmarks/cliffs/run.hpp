@@ -26,6 +26,7 @@ struct outcome {
     std::vector<std::string> notes = {};
     /// Peers that cannot do it or are far too slow, each with its reason.
     std::vector<std::string> refusals = {};
+    std::string problem = {};  ///< trial::problem
 };
 
 /// The peer's time over heddle's. Below 5 us the difference counts: within 1 us is level.

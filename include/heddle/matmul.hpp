@@ -145,6 +145,8 @@ struct matmul_problem {
     std::int64_t batches = 1;
     std::int64_t a_stride = 0, b_stride = 0, c_stride = 0;
     bool has_epilogue = false;
+    /// C is read too: beta is not 0.
+    bool adds_c = false;
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
     /// As matmul_options::tile: rungs that have no such tile choose one.

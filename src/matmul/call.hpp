@@ -83,6 +83,7 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
             .b_stride = p.batch.b,
             .c_stride = p.batch.c,
             .has_epilogue = !p.epilogue.is_identity,
+            .adds_c = p.beta != 0,
             .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
             .tile = options.tile,
             .precision = options.precision};

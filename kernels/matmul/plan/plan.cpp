@@ -38,6 +38,7 @@ plan plan_side_by_side(const planning& x, const block_tile& tile, const block_co
     const matmul_problem& p = x.problem;
     block_cost beside = cost;  // others multiply while a block begins and ends
     beside.k_us = std::max(cost.alone_k_us, cost.k_us - cost.around_us / static_cast<double>(x.k));
+    if (p.operands != element_type::f32) beside.around_us += tile.blocks_per_sm * x.stores_us(tile);
     plan result = x.blocks(tile, beside, false);
     const auto bytes = [&](std::int64_t elements, std::int64_t element_bytes) {
         return static_cast<double>(p.batches * elements) * static_cast<double>(element_bytes);

@@ -127,7 +127,15 @@ double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double sl
     return memory_us + through_l2 / costs.l2_boxes_bytes_per_us;
 }
 
-plan planning::whole(const matmul_tile& tile, const tile_cost& cost) const {
+double planning::stores_us(const matmul_tile& tile) const {
+    if (has_tensor_rows(problem.c)) return 0;
+    return static_cast<double>(std::min<std::int64_t>(m, tile.m) * std::min<std::int64_t>(n, tile.n)) /
+           costs.elements_stored_per_us * (problem.adds_c ? 2 : 1);
+}
+
+plan planning::whole(const matmul_tile& tile, const tile_cost& plain) const {
+    tile_cost cost = plain;
+    cost.around_us += stores_us(tile);
     plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.blocks);
     // Few multiprocessors do not reach the memory's rate.
     const double busy = static_cast<double>(result.workers) * tile.blocks / device.sm_count;
@@ -136,8 +144,10 @@ plan planning::whole(const matmul_tile& tile, const tile_cost& cost) const {
     return result;
 }
 
-plan planning::streamed(const matmul_tile& tile, const tile_cost& cost) const {
-    plan result = whole(tile, cost);
+plan planning::streamed(const matmul_tile& tile, const tile_cost& plain) const {
+    plan result = whole(tile, plain);
+    tile_cost cost = plain;
+    cost.around_us += stores_us(tile);
     if (!problem.has_scratch) return result;
     const std::int64_t tiles = result.whole;
     const int workers = std::max(1, device.sm_count / tile.blocks);
@@ -190,7 +200,8 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     result.down = divide_up(m, tile.m);
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
-    result.us = costs.ffma_around_us + store_us + rounds_us(problem.batches * result.whole, depth);
+    const double around_us = costs.ffma_around_us + cost.start_us + store_us;
+    result.us = around_us + rounds_us(problem.batches * result.whole, depth);
     // A batch that fills less than a round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;
     const std::int64_t all_rest = problem.batches * rest;
@@ -202,7 +213,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     sharing.parts = static_cast<int>(std::min(at_once / all_rest, k / costs.min_part_k));
     if (sharing.parts < 2) return result;
     sharing.sums_bytes = all_rest * sharing.parts * tile.m * tile.n * std::int64_t{sizeof(float)};
-    sharing.us = costs.ffma_around_us + store_us + rounds_us(sharing.whole, depth) +
+    sharing.us = around_us + rounds_us(sharing.whole, depth) +
                  rounds_us(all_rest * sharing.parts, depth / sharing.parts) + costs.add_up_around_us +
                  static_cast<double>(sharing.sums_bytes) / costs.added_up_bytes_per_us;
     // Sums are added up by as many threads as the device takes at once.
@@ -230,7 +241,7 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     const std::int64_t shares = std::int64_t{result.cluster} * result.clusters;
     const auto rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count));
     const double busy_us = rounds * static_cast<double>(divide_up(result.steps, shares)) * step_us +
-                           (rounds - 1) * costs.skinny_round_us;
+                           rounds * stores_us({skinny_height, tile.n}) + (rounds - 1) * costs.skinny_round_us;
     result.us = costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
                 (problem.has_epilogue ? costs.skinny_epilogue_us : 0) +
                 (result.cluster > 1 ? costs.skinny_cluster_us : 0) +

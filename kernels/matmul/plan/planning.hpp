@@ -46,6 +46,8 @@ struct planning {
     planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
 
     double moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const;
+    /// What a multiprocessor takes to store a tile's part of C one by one, where it cannot in packets; and to read it.
+    double stores_us(const matmul_tile& tile) const;
     /// Whole tiles, in rounds.
     plan whole(const matmul_tile& tile, const tile_cost& cost) const;
     /// Whole rounds of tiles and, where that is faster and there is a workspace, the rest streamed (stream-K).

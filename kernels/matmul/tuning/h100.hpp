@@ -1,16 +1,69 @@
 #pragma once
 
-#include "kernels/matmul/tuning/h200.hpp"
+#include "kernels/matmul/tuning/tuning.hpp"
 
 namespace heddle::kernels::matmul {
 
-/// An H100 has an H200's multiprocessors and a slower memory. What differs is measured.
-inline constexpr tuning h100 = [] {
-    tuning card = h200;
-    card.memory_bytes_per_us = 3.1e6;
-    card.copied_bytes_per_us = 1.5e6;
-    card.split_bytes_per_us = 2.5e6;
-    return card;
-}();
+/// Made by scripts/tune-matmul, which fits these numbers to the times of drawn products on h100: docs/tune-matmul.md.
+inline constexpr tuning h100 = {
+    .memory_bytes_per_us = 3.1e6,
+    .l2_bytes_per_us = 2.94e6,
+    .l2_boxes_bytes_per_us = 8.28e6,
+    .busy_at_memory_rate = 0.58,
+    .copied_bytes_per_us = 1.66e6,
+    .copy_around_us = 4.71,
+    .launch_us = 2,
+    .elements_stored_per_us = 3.5e3,
+    .combined_bytes_per_us = 6e4,
+    .combine_around_us = 4,
+    .mma_sync = {{{0.04, 0.03, 7}, {0.084, 0.0147, 3.36}, {0.035, 0.025, 4}, {0.035, 0.025, 4.8}}},
+    .mma_sync_slower_by_element = 2.28,
+    .mma_sync_by_element_of_memory_rate = 0.3,
+    .persistent =
+        {{{0.662, 2.3, 8, 5.6}, {0.346, 1.31, 8, 2.76}, {0.27, 0.654, 8, 2.82}, {0.19, 0.874, 8, 2.47}}},
+    .multicast = {{{0.65, 1.68, 8, 3.29}, {0.5, 1.5, 8, 4.5}, {0.48, 1.26, 8, 2.8}, {0.37, 0.6, 8, 2.77}}},
+    .fused = {{{0.902, 3.84, 8, 6}, {0.605, 2.86, 8, 9.8}, {0.451, 2.52, 8, 4.2}, {0.902, 4.1, 8, 6}}},
+    .bf16x6 = {{{2.25, 3.27, 2}, {2.17, 4, 2}, {4.75, 3, 2}}},
+    .bf16x6_saved_by_low = 0.25,
+    .fp16x3 = {1.9, 3, 2},
+    .split_bytes_per_us = 2.5e6,
+    .tf32 = {{{1.33, 2, 8, 1},
+              {1, 1.6, 8, 1},
+              {0.79, 1.2, 8, 1},
+              {0.58, 0.8, 8, 1},
+              {0.575, 1.4, 8, 1},
+              {0.46, 0.6, 8, 1}}},
+    .tf32_streaming_us = 20,
+    .tf32_saved_by_low = 0.5,
+    .tf32_saved_by_narrow = 0.7,
+    .skinny_around_us = 2.6,
+    .skinny_round_us = 1,
+    .skinny_epilogue_us = 4.2,
+    .skinny_cluster_us = 1,
+    .skinny_ticket_us = 2.5,
+    .min_skinny_k = 256,
+    .skinny_step_us = {0.112, 0.3},
+    .skinny_tf32_step_us = 0.29,
+    .ffma_around_us = 1.81,
+    .add_up_around_us = 3.5,
+    .added_up_bytes_per_us = 2.1e6,
+    .min_part_k = 64,
+    .pipelined = {{{0.183, 0.111, 3.27}, {0.0499, 0.044, 5.49}, {0.0149, 0.0131, 2.3}, {0.115, 0.042, 3.28}}},
+    .thin = {{{0.19, 0.0706, 4.2}, {0.19, 0.084, 4.2}, {0.14, 0.035, 2.45}, {0.045, 0.0294, 2}}},
+    .tma_pipelined = {0.16, 0.126, 4.2, 1.96},
+    .warp_tiled = {0.26, 0.168, 4.2, 0.7},
+    .blocks_of_memory_rate = 0.84,
+    .tf32x3_tile_us = 4.32,
+    .tf32x3_step_us = 0.53,
+    .tf32x3_step_by_element_us = 0.58,
+    .tf32x3_alone_us = 0.72,
+    .skinny_float_around_us = 6,
+    .skinny_float_line_us = 0.168,
+    .skinny_float_row_us = 0.01,
+    .vector_around_us = 1.91,
+    .vector_of_memory_rate = 0.75,
+    .vector_sharing_us = 1,
+    .vector_block_bytes_per_us = 2.5e4,
+};
 
 }  // namespace heddle::kernels::matmul

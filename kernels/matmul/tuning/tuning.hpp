@@ -17,9 +17,10 @@ struct tile_cost {
 
 /// A tile of a kernel that multiplies by FFMA, or of mma_sync, a block each.
 struct block_cost {
-    double k_us;        ///< for 1 along k, with all multiprocessors full
-    double alone_k_us;  ///< where a block has its multiprocessor to itself
-    double around_us;   ///< for a round of tiles, beside that
+    double k_us;          ///< for 1 along k, with all multiprocessors full
+    double alone_k_us;    ///< where a block has its multiprocessor to itself
+    double around_us;     ///< for a round of tiles, beside that
+    double start_us = 0;  ///< before the first: code that comes from memory
 };
 
 /// Members are in the order of the tiles in plan/tiles.hpp.
@@ -31,6 +32,8 @@ struct tuning {
     double copied_bytes_per_us;    ///< read and written by a copy of an operand
     double copy_around_us;
     double launch_us;  ///< from the end of one kernel to the work of the next
+
+    double elements_stored_per_us;  ///< of C by a multiprocessor, one by one
 
     // Sums of those who share a tile, left in L2, added up by one multiprocessor.
     double combined_bytes_per_us;

@@ -1,0 +1,166 @@
+#include "benchmarks/tuning/cases.hpp"
+
+#include "src/matmul/rungs.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+
+namespace heddle::kernels::matmul {
+
+/// In the place of the library's.
+const tuning& tuning_of(const device_traits&) {
+    return bench::tuning::current;
+}
+
+}  // namespace heddle::kernels::matmul
+
+namespace heddle::bench::tuning {
+
+kernels::matmul::tuning current{};
+
+namespace {
+
+using nlohmann::json;
+
+device_traits device_of(const json& of) {
+    const auto& capability = of.at("compute_capability");
+    return {.compute_capability_major = capability.at(0),
+            .compute_capability_minor = capability.at(1),
+            .sm_count = of.at("sm_count"),
+            .max_threads_per_sm = of.at("max_threads_per_sm"),
+            .shared_memory_per_block_optin = of.at("shared_memory_per_block_optin"),
+            .l2_bytes = of.at("l2_bytes")};
+}
+
+precision precision_named(const std::string& name) {
+    for (const auto each : {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32})
+        if (to_string(each) == name) return each;
+    throw std::runtime_error(fmt::format("{} is no precision", name));
+}
+
+matmul_problem problem_of(const json& of) {
+    const std::int64_t bytes = of.at("element_bytes"), wide = sizeof(float);
+    const bool widens = of.at("widens");
+    const auto layout = [](const json& m, std::int64_t element_bytes) {
+        return matrix_layout{m.at(0), m.at(1), m.at(2), m.at(3), element_bytes, m.at(4)};
+    };
+    const element_type operands = bytes == wide ? element_type::f32 : element_type::f16;
+    return {.a = layout(of.at("a"), bytes),
+            .b = layout(of.at("b"), bytes),
+            .c = layout(of.at("c"), widens ? wide : bytes),
+            .operands = operands,
+            .result = widens ? element_type::f32 : operands,
+            .batches = of.at("batches"),
+            .a_stride = of.at("a_stride"),
+            .b_stride = of.at("b_stride"),
+            .has_epilogue = of.at("has_epilogue"),
+            .adds_c = of.at("adds_c"),
+            .precision = precision_named(of.at("precision"))};
+}
+
+/// "rung", "rung tile", "rung-variant".
+choice choice_named(const std::string& name, element_type operands) {
+    choice result{.name = name, .asked = {}};
+    const std::string_view whole = result.name;
+    const auto space = whole.find(' '), dash = whole.find('-');
+    if (space != whole.npos)
+        std::from_chars(whole.data() + space + 1, whole.data() + whole.size(), result.asked.tile);
+    const std::string_view rung = whole.substr(0, std::min(space, dash));
+    for (const matmul_algorithm each : matmul_algorithms(operands)) {
+        if (to_string(each) != rung) continue;
+        result.asked.algorithm = each;
+        if (dash == whole.npos) return result;
+        for (const std::string_view variant : matmul_variants(each))
+            if (variant == whole.substr(dash + 1)) {
+                result.asked.variant = variant;
+                return result;
+            }
+    }
+    throw std::runtime_error(fmt::format("heddle has no {}", name));
+}
+
+std::string type_of(const matmul_problem& p) {
+    if (p.operands == element_type::f32) return std::string(to_string(p.precision));
+    return p.result == element_type::f32 ? "16 bits to f32" : "16 bits";
+}
+
+}  // namespace
+
+kernels::matmul::plan plan_of(const matmul_problem& problem, const device_traits& device,
+                              const matmul_options& asked) {
+    matmul_problem with = problem;
+    with.tile = asked.tile;
+    if (problem.operands == element_type::f32)
+        return detail::plan_matmul<float, float>(with, device, asked).plan;
+    if (problem.result == element_type::f32)
+        return detail::plan_matmul<half, float>(with, device, asked).plan;
+    return detail::plan_matmul<half, half>(with, device, asked).plan;
+}
+
+std::vector<timed_product> read_products(const std::filesystem::path& record) {
+    try {
+        std::ifstream file(record);
+        if (!file) throw std::runtime_error("it cannot be read");
+        const json content = json::parse(file);
+        const device_traits device = device_of(content.at("device"));
+        std::vector<timed_product> all;
+        for (const json& of : content.at("cases")) {
+            if (!of.contains("problem") || !of.contains("all_us")) continue;
+            timed_product p{.name = of.at("case"),
+                            .words = of.at("words"),
+                            .type = {},
+                            .device = device,
+                            .problem = problem_of(of.at("problem")),
+                            .choices = {}};
+            if (p.problem.a.cols == 0) continue;
+            p.type = type_of(p.problem);
+            for (const auto& [name, us] : of.at("all_us").items()) {
+                choice each = choice_named(name, p.problem.operands);
+                each.measured_us = us;
+                each.plan = plan_of(p.problem, device, each.asked);
+                p.choices.push_back(std::move(each));
+            }
+            p.best_us = std::ranges::min(p.choices, {}, &choice::measured_us).measured_us;
+            all.push_back(std::move(p));
+        }
+        if (all.empty()) throw std::runtime_error("it has no products with the times of all choices");
+        return all;
+    } catch (const std::exception& error) {
+        throw std::runtime_error(fmt::format("{}: {}", record.string(), error.what()));
+    }
+}
+
+chosen choose(const timed_product& of) {
+    constexpr double timed_us = 2.5;  // of an empty kernel: what is measured, and in no plan
+    // Of what takes so many times as long as the best, nothing else counts; nor by how much a prediction is far off.
+    constexpr double matters = 1.5, far = 2;
+    chosen best{};
+    double distances = 0, count = 0;
+    for (const choice& each : of.choices) {
+        const kernels::matmul::plan plan = plan_of(of.problem, of.device, each.asked);
+        if (best.taken == nullptr || plan.us < best.plan.us) best = {&each, plan};
+        if (std::min(each.measured_us, plan.us) > matters * of.best_us) continue;
+        distances += std::min(far, std::abs(std::log((plan.us + timed_us) / each.measured_us)));
+        ++count;
+    }
+    best.distance = distances / count;
+    return best;
+}
+
+double lost_us(const timed_product& of, const choice& chosen) {
+    return chosen.measured_us - of.best_us;
+}
+
+bool is_within_target(const timed_product& of, const choice& chosen) {
+    constexpr double share = 0.02, least_us = 0.3;
+    return lost_us(of, chosen) <= std::max(share * of.best_us, least_us);
+}
+
+}  // namespace heddle::bench::tuning
