@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/cut_line.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
@@ -124,21 +125,18 @@ struct part_by_threads {
     __device__ void store(unsigned char* boxes) const {
         constexpr int together = sizeof(unsigned) / sizeof(Out);
         for (int r = warp(); r < rows; r += warps) {
-            T* const row = data + r * row_stride;
-            const int skipped =
-                static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % sizeof(unsigned) / sizeof(Out));
-            for (int c = lane() * together - skipped; c < cols; c += warp_size * together) {
-                unsigned word = 0;
-                Out* const elements = reinterpret_cast<Out*>(&word);
+            const cut_line<Out, together> row{data + r * row_stride, cols};
+            for (int at = row.begin_of(lane()); at < cols; at += warp_size * together) {
+                vector<Out, together> read{};
 #pragma unroll
                 for (int e = 0; e < together; ++e)
-                    if (c + e >= 0 && c + e < cols) elements[e] = *place(boxes, r, c + e);
-                if (col_stride == 1 && c >= 0 && c + together <= cols)
-                    *reinterpret_cast<unsigned*>(row + c) = word;
+                    if (row.has(at, e)) read[e] = *place(boxes, r, at + e);
+                if (col_stride == 1)
+                    row.store(at, read);
                 else
 #pragma unroll
                     for (int e = 0; e < together; ++e)
-                        if (c + e >= 0 && c + e < cols) row[(c + e) * col_stride] = elements[e];
+                        if (row.has(at, e)) row.data[(at + e) * col_stride] = read[e];
             }
         }
     }
