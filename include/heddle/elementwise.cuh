@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
         }
         *reinterpret_cast<packet*>(to) = result;
     } else {  // a packet that an end of the row cuts
-        const int end = static_cast<int>(min(std::int64_t{packet::size}, a.out.cols - col));
+        const int end = static_cast<int>(::min(std::int64_t{packet::size}, a.out.cols - col));
 #pragma unroll 1
         for (int e = col < 0 ? lead : 0; e < end; ++e) {
 #pragma unroll
@@ -160,8 +160,8 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
     const std::int64_t row = (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * side;
     const std::int64_t col = std::int64_t{blockIdx.x} * side;
     if (row >= a.out.rows) return;
-    const auto rows = static_cast<int>(min(a.out.rows - row, std::int64_t{side}));
-    const auto cols = static_cast<int>(min(a.out.cols - col, std::int64_t{side}));
+    const auto rows = static_cast<int>(::min(a.out.rows - row, std::int64_t{side}));
+    const auto cols = static_cast<int>(::min(a.out.cols - col, std::int64_t{side}));
     // Element e of a thread in the tile: across its lines, and along one of them.
     const auto line = [](int e) { return static_cast<int>(threadIdx.y) + e % lines * warps; };
     const auto along = [](int e) { return static_cast<int>(threadIdx.x) + e / lines * warp; };
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         const T* const from = m.data + row * m.row_stride + col * m.col_stride;
 #pragma unroll
         for (int e = 0; e < size; ++e)
-            x[e][i] = from[min(line(e), last_line) * line_stride + min(along(e), last) * stride];
+            x[e][i] = from[::min(line(e), last_line) * line_stride + ::min(along(e), last) * stride];
     }
 #pragma unroll
     for (int i = 0; i < inputs; ++i) {

@@ -190,7 +190,7 @@ class boxed_epilogue {
         ptx::fence_before_copies();
         sync_group();
         if (!lies_in_boxes(to)) {
-            c_part(to, begin, end).store(shared.out[group][0]);
+            c_part(to, begin, end).template store<cols_together>(shared.out[group][0]);
             ptx::fence_before_copies();  // those that fill the boxes next
             sync_group();
             return;

@@ -10,8 +10,6 @@ namespace heddle::kernels::matmul {
 using fused_tile = persistent_tile<2, 256, 4, 1, extra::epilogue>;
 using turned_fused_tile = persistent_tile<2, 128, 6, 1, extra::epilogue, consumers_have::turns>;
 using small_fused_tile = persistent_tile<1, 128, 8, 1, extra::both>;
-/// For operands whose rows lie across cache lines, which L2 sends at half the rate: a pair of blocks shares B.
-using paired_fused_tile = persistent_tile<2, 256, 4, 2, extra::epilogue>;
 
 /// Whether it is compiled for the current device.
 template <class In, class Out, class Activation>
@@ -22,8 +20,7 @@ bool has_fused_kernel() {
 template <class In, class Out, class Activation>
 void launch_fused_kernel(const plan& plan, const product<In, Out, Activation>& arguments,
                          cudaStream_t stream) {
-    launch_tile_of<fused_tile, turned_fused_tile, small_fused_tile, paired_fused_tile>(fused_tiles, plan,
-                                                                                       arguments, stream);
+    launch_tile_of<fused_tile, turned_fused_tile, small_fused_tile>(fused_tiles, plan, arguments, stream);
 }
 
 }  // namespace heddle::kernels::matmul

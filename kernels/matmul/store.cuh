@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/device/cut_line.cuh"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
@@ -89,7 +88,8 @@ __device__ void read_from_box(unsigned char* box, int first, float (&values)[chu
 }
 
 /// Part of a matrix at any address whose elements boxes of shared memory hold: `cols` of a row, in one box after the other.
-/// A warp goes along a row, so that it reads and writes whole sectors.
+/// A warp goes along a row, a word of four bytes a lane: whole sectors. Where a row of 16-bit elements begins within a word, the
+/// words in the boxes are shifted by an element, and the elements at its ends go for themselves.
 template <class T, int box_cols>
 struct part_by_threads {
     using Out = std::remove_const_t<T>;
@@ -101,44 +101,61 @@ struct part_by_threads {
 
     template <int most_cols>
     __device__ void load(unsigned char* boxes) const {
-        constexpr int steps = most_cols / warp_size, rows_together = 16 / steps;
-        for (int first = warp(); first < rows; first += warps * rows_together) {
-            Out read[rows_together][steps];
+        constexpr int words = most_cols / of_line, together = 16 / words;
+        if (col_stride != 1)
+            return for_each_element(
+                [&](int r, int c) { *place(boxes, r, c) = data[r * row_stride + c * col_stride]; });
+        for (int first = warp(); first < rows; first += warps * together) {
+            unsigned read[together][words];
 #pragma unroll
-            for (int i = 0; i < rows_together; ++i)
+            for (int i = 0; i < together; ++i)
 #pragma unroll
-                for (int step = 0; step < steps; ++step) {
-                    const int r = first + i * warps, c = lane() + step * warp_size;
-                    if (r < rows && c < cols) read[i][step] = data[r * row_stride + c * col_stride];
+                for (int w = 0; w < words; ++w) {
+                    const int r = first + i * warps, at = begin_of_word(r, w);
+                    const bool is_inside = r < rows && at + of_word <= cols;
+                    read[i][w] = is_inside ? *reinterpret_cast<const unsigned*>(row(r) + at) : 0;
                 }
 #pragma unroll
-            for (int i = 0; i < rows_together; ++i)
+            for (int i = 0; i < together; ++i)
 #pragma unroll
-                for (int step = 0; step < steps; ++step) {
-                    const int r = first + i * warps, c = lane() + step * warp_size;
-                    if (r < rows && c < cols) *place(boxes, r, c) = read[i][step];
+                for (int w = 0; w < words; ++w) {
+                    const int r = first + i * warps;
+                    unsigned word = read[i][w];
+                    if constexpr (of_word == 2) {
+                        const unsigned last = w > 0 ? read[i][w - 1] : 0;
+                        const unsigned before = from_lane(lane() - 1, lane() == warp_size - 1 ? last : word);
+                        if (skipped_of(r) > 0) word = __byte_perm(before, word, 0x5432);
+                    }
+                    if (r < rows) *word_place(boxes, r, w) = word;
                 }
         }
+        __syncwarp();
+        for_each_end([&](int r, int c) { *place(boxes, r, c) = row(r)[c]; });
     }
 
-    /// A lane writes four bytes at a time, but for what is left over at a row's ends.
+    template <int most_cols>
     __device__ void store(unsigned char* boxes) const {
-        constexpr int together = sizeof(unsigned) / sizeof(Out);
+        constexpr int words = most_cols / of_line;
+        if (col_stride != 1)
+            return for_each_element(
+                [&](int r, int c) { data[r * row_stride + c * col_stride] = *place(boxes, r, c); });
+#pragma unroll 4
         for (int r = warp(); r < rows; r += warps) {
-            const cut_line<Out, together> row{data + r * row_stride, cols};
-            for (int at = row.begin_of(lane()); at < cols; at += warp_size * together) {
-                vector<Out, together> read{};
+            unsigned read[words + 1]{};
 #pragma unroll
-                for (int e = 0; e < together; ++e)
-                    if (row.has(at, e)) read[e] = *place(boxes, r, at + e);
-                if (col_stride == 1)
-                    row.store(at, read);
-                else
+            for (int w = 0; w < words; ++w) read[w] = *word_place(boxes, r, w);
 #pragma unroll
-                    for (int e = 0; e < together; ++e)
-                        if (row.has(at, e)) row.data[(at + e) * col_stride] = read[e];
+            for (int w = 0; w < words; ++w) {
+                unsigned word = read[w];
+                if constexpr (of_word == 2) {
+                    const unsigned after = from_lane(lane() + 1, lane() == 0 ? read[w + 1] : word);
+                    if (skipped_of(r) > 0) word = __byte_perm(word, after, 0x5432);
+                }
+                if (const int at = begin_of_word(r, w); at + of_word <= cols)
+                    *reinterpret_cast<unsigned*>(row(r) + at) = word;
             }
         }
+        for_each_end([&](int r, int c) { row(r)[c] = *place(boxes, r, c); });
     }
 
     /// Asks the second-level cache for the part, of which each lane names lines.
@@ -147,16 +164,51 @@ struct part_by_threads {
         constexpr int line = 128 / sizeof(Out);
         for (int r = warp(); r < rows; r += warps)
             if (const int c = lane() * line; c < cols + line - 1)
-                ptx::prefetch_to_l2(data + r * row_stride + ::min(c, cols - 1));
+                ptx::prefetch_to_l2(row(r) + ::min(c, cols - 1));
     }
 
   private:
     static constexpr int warps = warpgroup_threads / warp_size;
+    static constexpr int of_word = sizeof(unsigned) / sizeof(Out), of_line = of_word * warp_size;
     static __device__ int warp() {
         return threadIdx.x % warpgroup_threads / warp_size;
     }
     static __device__ int lane() {
         return threadIdx.x % warp_size;
+    }
+    static __device__ unsigned from_lane(int lane, unsigned word) {
+        return __shfl_sync(~0u, word, lane & (warp_size - 1));
+    }
+
+    __device__ T* row(int r) const {
+        return data + r * row_stride;
+    }
+    /// Elements of a row before its first word.
+    __device__ int skipped_of(int r) const {
+        return reinterpret_cast<std::uintptr_t>(row(r)) % sizeof(unsigned) / sizeof(Out);
+    }
+    /// The element with which word w of this lane begins.
+    __device__ int begin_of_word(int r, int w) const {
+        return (lane() + w * warp_size) * of_word + skipped_of(r);
+    }
+
+    /// Calls function(r, c) for the elements at the ends of a warp's rows that have no whole word.
+    template <class Function>
+    __device__ void for_each_end(Function function) const {
+        if constexpr (of_word == 2) {
+            static_assert(2 * warpgroup_m / warps == warp_size, "a lane has an end");
+            const int r = warp() + lane() / 2 * warps;
+            if (r >= rows || cols <= 0) return;
+            const int skipped = skipped_of(r);
+            const bool is_first = lane() % 2 == 0;
+            if (is_first ? skipped > 0 : (cols - skipped) % 2 > 0) function(r, is_first ? 0 : cols - 1);
+        }
+    }
+    template <class Function>
+    __device__ void for_each_element(Function function) const {
+#pragma unroll 1
+        for (int r = warp(); r < rows; r += warps)
+            for (int c = lane(); c < cols; c += warp_size) function(r, c);
     }
 
     static __device__ Out* place(unsigned char* boxes, int r, int c) {
@@ -165,6 +217,9 @@ struct part_by_threads {
         unsigned char* const packet =
             place_in_box<Out, box_cols>(boxes + c / box_cols * box_bytes, r, c % box_cols / of_packet);
         return reinterpret_cast<Out*>(packet) + c % of_packet;
+    }
+    static __device__ unsigned* word_place(unsigned char* boxes, int r, int w) {
+        return reinterpret_cast<unsigned*>(place(boxes, r, (lane() + w * warp_size) * of_word));
     }
 };
 

@@ -22,19 +22,9 @@ struct tf32_epilogue {
     static constexpr int staged_floats = warpgroup_m * short_pitch;
     static_assert(chunk_cols * long_pitch <= staged_floats);
     static constexpr int of_thread = warpgroup_m * chunk_cols / warpgroup_threads;  ///< elements of a chunk
-    /// What is added to C comes as many pairs of elements ahead as there is room for.
-    static constexpr int at_once = 2;
-    static constexpr int ahead = Tile::stages * (Tile::m + Tile::n) * swizzle_bytes > 192 * 1024 ? 2 : 4;
-
-    /// Of each thread, in places that it alone uses.
-    struct addends {
-        float c[at_once][warpgroup_threads];
-        float residual[at_once][warpgroup_threads];
-    };
 
     struct storage {
         float staged[Tile::consumers][staged_floats];
-        addends added[Tile::consumers][ahead];
     };
 
     const product& p;
@@ -179,26 +169,19 @@ struct tf32_epilogue {
             count = is_inside ? ::min(int{of_thread}, (left + lines - 1) / lines) : 0;
         }
 
-        __device__ element_place place(int i) const {
-            return {row + (down ? 0 : i * lines), col + (down ? i * lines : 0), i < count};
-        }
         /// Elements of a matrix of C's shape from the first to the next.
         static __device__ std::int64_t step(std::int64_t row_stride, std::int64_t col_stride) {
             return lines * (down ? col_stride : row_stride);
         }
     };
 
+    /// Where value i of a thread's part of a chunk is staged.
     template <bool down>
-    __device__ void stage(int thread_row, const float (&chunk)[chunk_sums]) const {
+    __device__ float& staged(int thread_row, int i) const {
         using part = chunk_part<down>;
-        sync_group();
-#pragma unroll
-        for (int i = 0; i < chunk_sums; ++i) {
-            const int r = thread_row + i % 4 / 2 * a_elements::apart;
-            const int s = i / 4 * 8 + thread % 4 * 2 + i % 2;
-            shared.staged[group][r * part::to_row + s * part::to_col] = chunk[i];
-        }
-        sync_group();
+        const int r = thread_row + i % 4 / 2 * a_elements::apart;
+        const int s = i / 4 * 8 + thread % 4 * 2 + i % 2;
+        return shared.staged[group][r * part::to_row + s * part::to_col];
     }
 
     /// To any C, in whole lines of it: by way of shared memory. All unrolled, as sums have no addresses; no more at once, as registers
@@ -212,7 +195,10 @@ struct tf32_epilogue {
         for (int first = 0; first < n; first += chunk_cols) {
             float chunk[chunk_sums];
             pick<n>(sums, first, chunk);
-            stage<down>(thread_row, chunk);
+            sync_group();
+#pragma unroll
+            for (int i = 0; i < chunk_sums; ++i) staged<down>(thread_row, i) = chunk[i];
+            sync_group();
             const chunk_part<down> part(c, row, col + first);
             const float* const mine = shared.staged[group] + part.offset;
             float* to = c.data + part.row * c.row_stride + part.col * c.col_stride;
@@ -228,60 +214,62 @@ struct tf32_epilogue {
         }
     }
 
-    /// The same with all that an epilogue does. Its code stands once for all elements. What is added to a chunk is on its way while
-    /// the chunk is staged, and then a few elements ahead.
+    /// The same with all that an epilogue does. Its code stands once for all chunks. What is added to a chunk, C with beta or else
+    /// a residual, comes to where the chunk is staged, line by line, and all of it at once.
     template <int n, bool down>
     __device__ void finish_lines(const result& c, int thread_row, int row, int col,
                                  const float (&sums)[n / 2]) const {
         using part_of_thread = chunk_part<down>;
         const auto& e = c.epilogue;
         const bool adds_c = c.beta != 0, adds_residual = e.residual != nullptr;
+        const float* const added = adds_c ? c.data : e.residual;
+        const std::int64_t row_stride = adds_c ? c.row_stride : e.residual_row_stride;
+        const std::int64_t col_stride = adds_c ? c.col_stride : e.residual_col_stride;
+        const std::int64_t added_step = part_of_thread::step(row_stride, col_stride);
         const std::int64_t step = part_of_thread::step(c.row_stride, c.col_stride);
-        const std::int64_t residual_step = part_of_thread::step(e.residual_row_stride, e.residual_col_stride);
 #pragma unroll 1
         for (int first = 0; first < n && col + first < c.cols; first += chunk_cols) {
             const part_of_thread part(c, row, col + first);
-            const float* mine = shared.staged[group] + part.offset;
-            float* to = c.data + part.row * c.row_stride + part.col * c.col_stride;
-            const float* before = to;
-            const float* residual =
-                e.residual + part.row * e.residual_row_stride + part.col * e.residual_col_stride;
-            const auto read_ahead = [&](int i) {
-                addends& added = shared.added[group][i / at_once % ahead];
+            float* const mine = shared.staged[group] + part.offset;
+            sync_group();
+            if (adds_c || adds_residual) {
+                const float* from = added + part.row * row_stride + part.col * col_stride;
 #pragma unroll
-                for (int j = 0; j < at_once; ++j, before += step, residual += residual_step) {
-                    const bool is_inside = i + j < part.count;
-                    if (adds_c && is_inside) ptx::cp_async<4>(&added.c[j][thread], before, 4);
-                    if (adds_residual && is_inside) ptx::cp_async<4>(&added.residual[j][thread], residual, 4);
-                }
+                for (int i = 0; i < of_thread; ++i, from += added_step)
+                    if (i < part.count) ptx::cp_async<4>(mine + i * part.to_next, from, 4);
                 ptx::cp_async_commit_group();
-            };
-#pragma unroll 1
-            for (int i = 0; i < ahead * at_once; i += at_once) read_ahead(i);
-            float chunk[chunk_sums];
-            pick<n>(sums, first, chunk);
-            add_biases(c, row + thread_row, col + first, chunk);
-            stage<down>(thread_row, chunk);
-#pragma unroll 1
-            for (int i = 0; i < of_thread; i += at_once, mine += at_once * part.to_next) {
-                const addends& added = shared.added[group][i / at_once % ahead];
-                ptx::cp_async_wait_group<ahead - 1>();
-                float x[at_once], last[at_once];
-#pragma unroll
-                for (int j = 0; j < at_once; ++j) {
-                    x[j] = mine[j * part.to_next];
-                    if (adds_c) x[j] += c.beta * added.c[j][thread];
-                    last[j] = adds_residual ? added.residual[j][thread] : 0;
-                }
-                read_ahead(i + ahead * at_once);
-                activate_elements<float>(e.activation, x, [&](int j) { return part.place(i + j); });
-#pragma unroll
-                for (int j = 0; j < at_once; ++j, to += step) {
-                    x[j] *= e.scale;
-                    if (adds_residual) x[j] += last[j];
-                    if (i + j < part.count) *to = x[j];
-                }
             }
+            float x[chunk_sums];
+            pick<n>(sums, first, x);
+            add_biases(c, row + thread_row, col + first, x);
+            ptx::cp_async_wait_group<0>();
+            sync_group();
+            const auto add = [&](float factor) {
+#pragma unroll
+                for (int i = 0; i < chunk_sums; ++i) x[i] = fmaf(factor, staged<down>(thread_row, i), x[i]);
+            };
+            const auto place = [&](int i) {
+                const int r = row + thread_row + i % 4 / 2 * a_elements::apart;
+                const int s = col + first + i / 4 * 8 + thread % 4 * 2 + i % 2;
+                return element_place{r, s, r < c.rows && s < c.cols};
+            };
+            if (adds_c) add(c.beta);
+            activate_elements<float>(e.activation, x, place);
+#pragma unroll
+            for (float& value : x) value *= e.scale;
+            if (adds_residual && adds_c)
+#pragma unroll
+                for (int i = 0; i < chunk_sums; ++i)
+                    if (const element_place at = place(i); at.is_inside)
+                        x[i] += e.residual[at.row * e.residual_row_stride + at.col * e.residual_col_stride];
+            if (adds_residual && !adds_c) add(1);
+#pragma unroll
+            for (int i = 0; i < chunk_sums; ++i) staged<down>(thread_row, i) = x[i];
+            sync_group();
+            float* to = c.data + part.row * c.row_stride + part.col * c.col_stride;
+#pragma unroll
+            for (int i = 0; i < of_thread; ++i, to += step)
+                if (i < part.count) *to = mine[i * part.to_next];
         }
     }
 

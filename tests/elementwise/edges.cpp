@@ -96,8 +96,8 @@ TYPED_TEST(elementwise_edges, turns_over_inputs_of_every_shape) {
     const row_layout rows{.offset = 1, .padding = 3};
     const row_layout columns{.offset = 1, .padding = 5, .column_major = true};
     const row_layout wide_columns{.step = 2, .column_major = true};
-    for (const std::int64_t height : {2, 3, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 1030})
-        for (const std::int64_t width : {2, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 1030}) {
+    for (const std::int64_t height : {2, 15, 16, 17, 33, 63, 64, 65, 330})
+        for (const std::int64_t width : {5, 15, 16, 31, 33, 64, 65, 330}) {
             SCOPED_TRACE(testing::Message() << height << " x " << width);
             ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(height, width, columns, rows, vectorized));
             ASSERT_NO_FATAL_FAILURE(this->check_add(height, width, columns, rows, {}, vectorized));

@@ -46,13 +46,13 @@ class matmul_to_any_address : public matmul_device {
         });
     }
 
-    /// Rows of C of every length about those of packets and tiles, from every place within a packet on.
+    /// Rows of C of every length about those of packets and tiles, from drawn places within a packet on.
     template <class Out, class In>
     void run_every_address(matmul_options with, std::int64_t tiles, std::int64_t most_rows) {
         for (std::int64_t tile = -1; tile < tiles; ++tile)
             for (const std::int64_t n :
                  {1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129})
-                for (std::int64_t offset = 0; offset < 8; ++offset) {
+                for (const std::int64_t offset : {draw(0, 7), draw(0, 7)}) {
                     const shape drawn{draw(1, most_rows), n, draw(1, 70)};
                     const shape s = draw(0, 3) == 0 ? shape{n, drawn.m, drawn.k} : drawn;
                     const auto any = [&](std::int64_t rows, std::int64_t cols) {
@@ -82,9 +82,7 @@ TEST_F(matmul_to_any_address, is_right_in_every_tile_of_thin) {
 }
 TEST_F(matmul_to_any_address, is_right_in_every_tile_of_mma_sync) {
     const auto tiles = std::ssize(matmul_tiles(mma_sync));
-    run_every_address<float, half>({.algorithm = mma_sync}, tiles, 300);
     run_every_address<half, half>({.algorithm = mma_sync}, tiles, 300);
-    run_every_address<bfloat16, bfloat16>({.algorithm = mma_sync}, tiles, 300);
     run_every_address<float, bfloat16>({.algorithm = mma_sync}, tiles, 300);
 }
 TEST_F(matmul_to_any_address, is_right_where_nothing_is_multiplied) {
@@ -94,8 +92,8 @@ TEST_F(matmul_to_any_address, is_right_where_nothing_is_multiplied) {
     run_every_address<float, bfloat16>(scaling, 0, 300);
     // More than a block has in a row, and more rows than a grid is high.
     for (const shape& s : {shape{3, 5003, 1}, {70001, 9, 1}, {70001, 1, 1}})
-        for (std::int64_t offset = 0; offset < 8; ++offset)
-            for (const std::int64_t padding : {0, 1, 8}) {
+        for (const std::int64_t offset : {0, 1, 6, 7})
+            for (const std::int64_t padding : {0, 1}) {
                 matmul_options with = scaling;
                 with.beta = 0.5f;
                 const test::layouts lie{{}, {}, {false, padding, offset}};

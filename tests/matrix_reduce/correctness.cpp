@@ -30,16 +30,16 @@ TYPED_TEST(matrix_reduce, takes_every_shape) {
 
 /// Off by one around what a thread takes alone, wherever packets begin, and around its blocks.
 TYPED_TEST(matrix_reduce, takes_short_rows_of_every_length) {
-    for (const std::int64_t rows : {127, 128, 129, 257, 1025})
-        for (const std::int64_t cols : {2, 3, 5, 7, 8, 9, 15, 17, 31, 33, 63, 65})
+    for (const std::int64_t rows : {127, 129, 1025})
+        for (const std::int64_t cols : {2, 3, 7, 8, 9, 17, 31, 33, 65})
             ASSERT_NO_FATAL_FAILURE(this->check(shape(rows, cols, cols, (rows + cols) % 9, 1)));
-    for (std::int64_t offset = 0; offset <= 8; ++offset)
+    for (std::int64_t offset = 0; offset <= 8; offset += 2)
         for (const std::int64_t cols : {3, 17}) {
             ASSERT_NO_FATAL_FAILURE(this->check(shape(300, cols, cols, offset, 1)));
             ASSERT_NO_FATAL_FAILURE(this->check(shape(cols, 515, 515, offset, 1)));
         }
     for (const std::int64_t rows : {1, 2, 7, 8, 9})
-        for (const std::int64_t cols : {255, 256, 257, 511, 513, 1025})
+        for (const std::int64_t cols : {255, 256, 257, 1025})
             ASSERT_NO_FATAL_FAILURE(this->check(shape(rows, cols, cols + 3, 1, 1)));
 }
 

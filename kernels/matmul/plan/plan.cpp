@@ -263,31 +263,30 @@ plan plan_mma_sync(const matmul_problem& p, const device_traits& device) {
 }
 
 plan plan_persistent(const matmul_problem& p, const device_traits& device) {
-    const planning x(p, device);
-    return x.after(copies_of(p), x.cheapest_whole(persistent_tiles, x.costs.persistent));
+    return cheapest_copies(
+        p, device, [](const planning& x) { return x.cheapest_whole(persistent_tiles, x.costs.persistent); });
 }
 
 plan plan_cluster_multicast(const matmul_problem& p, const device_traits& device) {
-    const planning x(p, device);
-    return x.after(copies_of(p), x.cheapest_whole(multicast_tiles, x.costs.multicast));
+    return cheapest_copies(
+        p, device, [](const planning& x) { return x.cheapest_whole(multicast_tiles, x.costs.multicast); });
 }
 
 plan plan_stream_k(const matmul_problem& p, const device_traits& device) {
-    const planning x(p, device);
-    return x.after(copies_of(p), x.cheapest_streamed(persistent_tiles, x.costs.persistent));
+    return cheapest_copies(p, device, [](const planning& x) {
+        return x.cheapest_streamed(persistent_tiles, x.costs.persistent);
+    });
 }
 
-/// A pair of blocks that shares B pays where rows of A or B lie across cache lines.
 plan plan_fused(const matmul_problem& p, const device_traits& device) {
-    const planning x(p, device);
-    const auto lay_out = [&](const matmul_tile& tile, const tile_cost& cost) {
-        plan whole = x.whole(tile, cost);
-        if (tile.blocks > 1 && x.a_lines + x.b_lines == 2) whole.us = std::numeric_limits<double>::infinity();
-        if (&tile != &fused_tiles[fused_streams]) return whole;
-        const plan streamed = x.streamed(tile, cost);
-        return streamed.us < whole.us ? streamed : whole;
-    };
-    return x.after(copies_of(p), x.cheapest(fused_tiles, x.costs.fused, lay_out));
+    return cheapest_copies(p, device, [](const planning& x) {
+        return x.cheapest(fused_tiles, x.costs.fused, [&](const matmul_tile& tile, const tile_cost& cost) {
+            const plan whole = x.whole(tile, cost);
+            if (&tile != &fused_tiles[fused_streams]) return whole;
+            const plan streamed = x.streamed(tile, cost);
+            return streamed.us < whole.us ? streamed : whole;
+        });
+    });
 }
 
 /// C's longer side is m. Where the operand of the short side does not lie along k, its boxes are 64 wide.

@@ -22,6 +22,26 @@ double lines_of_box_row(const matrix_layout& m) {
     return 2 - static_cast<double>(alignment) / static_cast<double>(line);
 }
 
+bool can_be_copied(const matmul_problem& p, const operand_copies& copies) {
+    if (!p.has_scratch || !has_unit_stride(p) || !is_countable_by_int(p) || p.batches > max_tensor_extent)
+        return false;
+    const auto fits = [&](const matrix_layout& m, copy_kind copy, std::int64_t batch_stride) {
+        if (copy == copy_kind::none || batch_stride == 0) return true;
+        const auto last = static_cast<double>(p.batches - 1) * static_cast<double>(batch_stride) +
+                          static_cast<double>(m.rows - 1) * static_cast<double>(m.row_stride) +
+                          static_cast<double>(m.cols - 1) * static_cast<double>(m.col_stride);
+        return static_cast<double>(p.batches) * static_cast<double>(m.rows) * static_cast<double>(m.cols) <=
+               std::min(last + 1, max_copied_elements);
+    };
+    return fits(p.a, copies.a, p.a_stride) && fits(p.b, copies.b, p.b_stride);
+}
+
+/// A copy that is contiguous along the dimension that the matrix is. A vector is so along both: one line of it is the smaller copy.
+copy_kind straight_copy(const matrix_layout& m) {
+    const bool by_rows = has_contiguous_rows(m), by_columns = has_contiguous_rows(transposed(m));
+    return by_rows && (!by_columns || m.rows <= m.cols) ? copy_kind::rows : copy_kind::columns;
+}
+
 }  // namespace
 
 bool lies_in_boxes(const matmul_problem& p) {
@@ -34,18 +54,7 @@ bool lies_along_k(const matmul_problem& p) {
 }
 
 bool can_be_copied(const matmul_problem& p, bool along_k) {
-    if (!p.has_scratch || !has_unit_stride(p) || !is_countable_by_int(p) || p.batches > max_tensor_extent)
-        return false;
-    const operand_copies copies = copies_of(p, along_k);
-    const auto fits = [&](const matrix_layout& m, copy_kind copy, std::int64_t batch_stride) {
-        if (copy == copy_kind::none || batch_stride == 0) return true;
-        const auto last = static_cast<double>(p.batches - 1) * static_cast<double>(batch_stride) +
-                          static_cast<double>(m.rows - 1) * static_cast<double>(m.row_stride) +
-                          static_cast<double>(m.cols - 1) * static_cast<double>(m.col_stride);
-        return static_cast<double>(p.batches) * static_cast<double>(m.rows) * static_cast<double>(m.cols) <=
-               std::min(last + 1, max_copied_elements);
-    };
-    return fits(p.a, copies.a, p.a_stride) && fits(p.b, copies.b, p.b_stride);
+    return can_be_copied(p, copies_of(p, along_k));
 }
 
 bool is_skinny(const matmul_problem& p) {
@@ -65,13 +74,26 @@ operand_copies copies_of(const matmul_problem& p, bool along_k) {
     }
     const auto align = [](const matrix_layout& m, std::int64_t batch_stride, copy_kind& copy) {
         if (copy != copy_kind::none || lies_in_boxes(m, batch_stride)) return;
-        const bool by_rows = has_contiguous_rows(m), by_columns = has_contiguous_rows(transposed(m));
-        // A vector is both: one line of it is the smaller copy.
-        copy = by_rows && (!by_columns || m.rows <= m.cols) ? copy_kind::rows : copy_kind::columns;
+        copy = straight_copy(m);
     };
     align(p.a, p.a_stride, copies.a);
     align(p.b, p.b_stride, copies.b);
     return copies;
+}
+
+void for_each_copies(const matmul_problem& p, const std::function<void(const operand_copies&)>& consider) {
+    const operand_copies needed = copies_of(p);
+    consider(needed);
+    const auto pays = [](const matrix_layout& m, copy_kind copy) {
+        return copy == copy_kind::none && lines_of_box_row(m) > 1;
+    };
+    const bool a_pays = pays(p.a, needed.a), b_pays = pays(p.b, needed.b);
+    for (const bool a : {false, true})
+        for (const bool b : {false, true}) {
+            if ((!a && !b) || (a && !a_pays) || (b && !b_pays)) continue;
+            const operand_copies copies{a ? straight_copy(p.a) : needed.a, b ? straight_copy(p.b) : needed.b};
+            if (can_be_copied(p, copies)) consider(copies);
+        }
 }
 
 c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64_t packet,
@@ -101,6 +123,10 @@ plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t 
 }
 
 planning::planning(const matmul_problem& of, const device_traits& on, bool is_turned)
+    : planning(of, on, copies_of(of), is_turned) {}
+
+planning::planning(const matmul_problem& of, const device_traits& on, const operand_copies& copies,
+                   bool is_turned)
     : problem(of),
       device(on),
       costs(tuning_of(on)),
@@ -109,8 +135,8 @@ planning::planning(const matmul_problem& of, const device_traits& on, bool is_tu
       k(of.a.cols),
       read_us(static_cast<double>(of.batches) * static_cast<double>(k) *
               static_cast<double>((m + n) * of.a.element_bytes) / costs.memory_bytes_per_us),
-      a_lines(lines_of_box_row(copied(of.a, copies_of(of).a))),
-      b_lines(lines_of_box_row(copied(of.b, copies_of(of).b))),
+      a_lines(lines_of_box_row(copied(of.a, copies.a))),
+      b_lines(lines_of_box_row(copied(of.b, copies.b))),
       store_us(std::max(0.0, static_cast<double>(of.batches) * static_cast<double>(m) *
                                      static_cast<double>(n * of.c.element_bytes) -
                                  static_cast<double>(on.l2_bytes)) /

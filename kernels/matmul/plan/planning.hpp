@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 /// What the plans are made of.
 namespace heddle::kernels::matmul {
@@ -44,6 +45,9 @@ struct planning {
 
     /// Or of the product turned, C^T = B^T A^T.
     planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
+    /// With operands that are copied first.
+    planning(const matmul_problem& problem, const device_traits& device, const operand_copies& copies,
+             bool is_turned = false);
 
     double moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const;
     /// What a multiprocessor takes to store a tile's part of C one by one, where it cannot in packets; and to read it.
@@ -82,5 +86,21 @@ struct planning {
         return cheapest(tiles, cost, [this](const auto& t, const auto& c) { return streamed(t, c); });
     }
 };
+
+/// Calls consider(copies) with each choice of operands to copy: those that the tensor memory accelerator cannot read, and beside
+/// them those whose rows lie across cache lines, which L2 sends at half the rate.
+void for_each_copies(const matmul_problem& problem,
+                     const std::function<void(const operand_copies&)>& consider);
+
+/// The cheapest plan of make(planning), the copies before it counted.
+plan cheapest_copies(const matmul_problem& problem, const device_traits& device, auto make) {
+    plan best;
+    for_each_copies(problem, [&](const operand_copies& copies) {
+        const planning x(problem, device, copies);
+        const plan candidate = x.after(copies, make(x));
+        if (candidate.us < best.us) best = candidate;
+    });
+    return best;
+}
 
 }  // namespace heddle::kernels::matmul
