@@ -1,11 +1,8 @@
 #include "tests/conv/device.hpp"
-#include <heddle/buffer.hpp>
-#include <heddle/copy.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <limits>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 // Geometries at their limits, addresses, scaling alone, numbers that are none.
@@ -64,11 +61,12 @@ TYPED_TEST(conv_edges, do_not_read_input_and_filters_where_alpha_is_zero) {
 TYPED_TEST(conv_edges, do_nothing_where_there_is_nothing) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
+    test::guarded_tensor<In> filters(5, 3, 3, 3);
+    const tensor_view<const In> none{nullptr, 0, 4, 4, 3};
     test::for_every_conv_plan({}, [&](const conv_options& options) {
-        conv<Out, In>({nullptr, 0, 4, 4, 3}, {nullptr, 5, 3, 3, 3}, tensor_view<Out>{nullptr, 0, 2, 2, 5},
-                      *this->stream, options);
-        conv<Out, In>({nullptr, 0, 4, 4, 3}, {nullptr, 0, 3, 3, 3}, tensor_view<Out>{nullptr, 0, 2, 2, 0},
-                      *this->stream, options);
+        conv<Out, In>(none, filters.filters(), tensor_view<Out>{nullptr, 0, 2, 2, 5}, *this->stream, options);
+        conv<Out, In>(none, {nullptr, 0, 3, 3, 3}, tensor_view<Out>{nullptr, 0, 2, 2, 0}, *this->stream,
+                      options);
     });
     test::synchronize(*this->stream, "nothing");
 }

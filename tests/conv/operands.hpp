@@ -53,7 +53,10 @@ struct conv_shape {
 inline std::string text(const conv_shape& s) {
     const auto join = [](std::initializer_list<std::int64_t> all) {
         std::string joined;
-        for (const std::int64_t each : all) joined += (joined.empty() ? "" : "x") + std::to_string(each);
+        for (const std::int64_t each : all) {
+            if (!joined.empty()) joined += 'x';
+            joined += std::to_string(each);
+        }
         return joined;
     };
     const conv_geometry& g = s.geometry;
