@@ -167,8 +167,8 @@ conv_algorithm select(const conv_problem& problem, const device_traits& device);
 std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
                     std::string_view variant = {});
 
-/// The workspace, in bytes, with which this convolution is fastest; 0 where it makes no difference, and where the rung cannot run
-/// it. problem.has_scratch counts for nothing. Pure.
+/// The workspace, in bytes, with which this convolution is fastest; 0 where it makes no difference, and where the rung cannot
+/// run it. problem.has_scratch counts for nothing. Pure.
 /// @throws invalid_argument  as why_not()
 std::int64_t conv_workspace_bytes(const conv_problem& problem, const device_traits& device,
                                   conv_algorithm algorithm = conv_algorithm::automatic,
@@ -193,16 +193,16 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
     return conv_workspace_bytes<Out, In>(input, filters, output, {}, stream, options);
 }
 
-/// output(n, y, x, k) = alpha * (sum over taps r, s and channels c of the group of k of
-/// input(n, y * stride.y - padding.top + r * dilation.y, x * stride.x - padding.left + s * dilation.x, c) * filters(k, r, s, c))
-/// + beta * output(n, y, x, k): what networks call a convolution; the filters are not turned around.
+/// output(n, y, x, k) = alpha * sum + beta * output(n, y, x, k). The sum is over the taps (r, s) of filter k and the channels c
+/// of its group, of input(n, y', x', c) * filters(k, r, s, c), where (y', x') is the pixel that conv_geometry says. It is
+/// what networks call a convolution: the filters are not turned around.
 ///
 /// Tensors in device memory, at any address and with any strides that keep their elements apart. The output is
 /// conv_output_height() x conv_output_width() pixels of one channel for each filter, and overlaps neither input nor filters.
-/// Padding is zeros that are multiplied as pixels are: times an infinite or a NaN filter they give NaN. Input and filters are not
-/// read where alpha is 0. Nothing is done where there are no images or no filters; where there are no input channels, the sum is
-/// 0 whatever alpha is. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates only as
-/// conv_options says. The same call gives the same bits each time.
+/// Padding is zeros that are multiplied as pixels are: times an infinite or a NaN filter they give NaN. Input and filters are
+/// not read where alpha is 0. Nothing is done where there are no images or no filters; where there are no input channels, the
+/// sum is 0 whatever alpha is. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates
+/// only as conv_options says. The same call gives the same bits each time.
 ///
 /// Out is float, and In too. Or In is half or bfloat16 and Out the same or float, as in conv<float, half>: exact products,
 /// summed in float32, and one rounding to Out. The error bounds are in docs/accuracy.md.

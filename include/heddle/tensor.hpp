@@ -5,9 +5,9 @@
 
 namespace heddle {
 
-/// `count` images of `height` rows of `width` pixels of `channels` values that lie side by side (NHWC): value (n, y, x, c) is at
-/// data[n * image_stride + y * row_stride + x * col_stride + c]. Strides are in elements; the default is dense. Each steps over
-/// all that lies within it.
+/// `count` images of `height` rows of `width` pixels of `channels` values that lie side by side (NHWC): value (n, y, x, c) is
+/// at data[n * image_stride + y * row_stride + x * col_stride + c]. Strides are in elements; the default is dense. Each steps
+/// over all that lies within it.
 template <class T>
 struct tensor_view {
     T* data = nullptr;
@@ -37,8 +37,8 @@ template <class T>
 tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
             std::int64_t) -> tensor_view<T>;
 
-/// The filters of a convolution, K x R x S x C: for each of `outputs` channels, `height` rows of `width` taps of `channels` values
-/// that lie side by side, as many as a group of the input has. Value (k, r, s, c) is at
+/// The filters of a convolution, K x R x S x C: for each of `outputs` channels, `height` rows of `width` taps of `channels`
+/// values that lie side by side, as many as a group of the input has. Value (k, r, s, c) is at
 /// data[k * output_stride + r * row_stride + s * col_stride + c].
 template <class T>
 struct filter_view {

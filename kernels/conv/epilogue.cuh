@@ -34,8 +34,8 @@ __device__ T& element(const tensor_view<T>& t, const pixel_place& at, std::int64
     return t.data[at.image * t.image_stride + at.y * t.row_stride + at.x * t.col_stride + channel];
 }
 
-/// Applies the epilogue to one element, whose `x` is alpha times its sum, plus beta times the output. It is a call, as it is long
-/// and made for every element.
+/// Applies the epilogue to one element, whose `x` is alpha times its sum, plus beta times the output. It is a call, as it is
+/// long and made for every element.
 template <class Out>
 __device__ __noinline__ float applied(const epilogue<Out>& e, float x, const pixel_place& at,
                                       std::int64_t channel) {

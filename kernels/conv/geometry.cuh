@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 
-/// A convolution as a product that all rungs share. Row i of A is pixel i of the output, and column j is a tap and a channel of a
-/// filter, which is a column of B: A's element (i, j) is an input value, or a zero of the padding.
+/// A convolution as a product that all rungs share. Row i of A is pixel i of the output, and column j is a tap and a channel of
+/// a filter, which is a row of B: A's element (i, j) is an input value, or a zero of the padding.
 namespace heddle::kernels::conv {
 
 /// Division of numbers below `end`: by a multiplication where they allow it, and else by a division of 64 bits.

@@ -28,8 +28,8 @@ kernels::conv::epilogue<Out> described(const conv_epilogue<Out>& e) {
     return result;
 }
 
-/// Where nothing is multiplied or nothing counts, filters have no channels: then neither they and the input nor an infinite alpha
-/// are read.
+/// Where nothing is multiplied or nothing counts, filters have no channels: then neither they and the input nor an infinite
+/// alpha are read.
 template <class In, class Out>
 kernels::conv::arguments<In, Out> described(const tensor_view<const In>& input,
                                             const filter_view<const In>& filters,

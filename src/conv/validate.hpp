@@ -124,7 +124,8 @@ inline void validate_shapes(const char* operation, const char* of, const tensor_
     require_equal({"output", "channels"}, output.channels, "filters.outputs", filters.count);
 }
 
-/// Pixels lie at multiples of `period` from the first. Rows of all images are runs, where images are a whole number of them apart.
+/// Pixels lie at multiples of `period` from the first. Rows of all images are runs, where images are a whole number of them
+/// apart.
 template <class T>
 footprint footprint_of(const tensor_view<T>& t) {
     if (is_empty(kernels::conv::layout_of(t))) return {};

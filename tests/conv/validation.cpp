@@ -1,4 +1,5 @@
 #include "tests/support/provoked.hpp"
+#include "tests/support/random.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/error.hpp>
 #include <heddle/host.hpp>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -156,6 +158,51 @@ TEST_F(conv_arguments, are_checked_by_the_other_functions_too) {
                   (void)conv_problem_of<float>(in_view{nullptr, 3, 6, 5, 4}, filters, output);
               }),
               "conv_problem_of: output.count is 2, expected 3 (input.count)");
+}
+
+std::set<const float*> addresses(const tensor_view<const float>& t) {
+    std::set<const float*> all;
+    for (std::int64_t n = 0; n < t.count; ++n)
+        for (std::int64_t y = 0; y < t.height; ++y)
+            for (std::int64_t x = 0; x < t.width; ++x)
+                for (std::int64_t c = 0; c < t.channels; ++c)
+                    all.insert(t.data + n * t.image_stride + y * t.row_stride + x * t.col_stride + c);
+    return all;
+}
+
+// No overlap is missed. Where strides are alike, channels, columns and rows of one tensor are told apart.
+TEST_F(conv_arguments, overlap_where_they_share_an_address) {
+    test::drawing draw;
+    int alike = 0, shared = 0;
+    for (int i = 0; i < 4000; ++i) {
+        const std::int64_t count = draw(1, 3), height = draw(1, 3), width = draw(1, 3);
+        const auto lies = [&] {
+            tensor_view<float> t{p + draw(0, 60), count, height, width, draw(1, 3)};
+            t.col_stride = draw(3, 7);
+            t.row_stride = width * t.col_stride + draw(0, 8);
+            t.image_stride = height * t.row_stride + draw(0, 1) * draw(0, 9);
+            return t;
+        };
+        const tensor_view<float> in = lies();
+        tensor_view<float> out = lies();
+        if (draw(0, 1) == 0)
+            out.col_stride = in.col_stride, out.row_stride = in.row_stride,
+            out.image_stride = in.image_stride;
+        const by_view by{p + 3000, out.channels, 1, 1, in.channels};
+        const std::set<const float*> of_in = addresses(in), of_out = addresses(out);
+        const bool overlap = std::ranges::any_of(of_out, [&](const float* at) { return of_in.contains(at); });
+        bool is_refused = false;
+        try {
+            host::conv<float>(in, by, out);
+        } catch (const invalid_argument&) {
+            is_refused = true;
+        }
+        ASSERT_TRUE(is_refused || !overlap) << "draw " << i;
+        shared += overlap ? 1 : 0;
+        alike += !is_refused && in.data < out.data + 1 && out.data <= *of_in.rbegin() ? 1 : 0;
+    }
+    EXPECT_GT(shared, 100);
+    EXPECT_GT(alike, 100);  // one begins within the other, and they are apart
 }
 
 TEST_F(conv_arguments, may_be_empty) {
