@@ -5,6 +5,7 @@
 #include "tests/support/random.hpp"
 #include "tests/support/softmax.hpp"
 #include <heddle/batched_matmul.hpp>
+#include <heddle/conv.hpp>
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/histogram.hpp>
@@ -446,6 +447,35 @@ constexpr image_shape images[] = {
 std::string text(const image_shape& s) {
     return std::to_string(s.width) + "x" + std::to_string(s.height) + "x" + std::to_string(s.channels) +
            ", stride " + std::to_string(s.row_stride);
+}
+
+using mapped_conv = of_rung<conv_algorithm>;
+INSTANTIATE_TEST_SUITE_P(all, mapped_conv, values_in(conv_algorithms()), rung_name);
+
+TEST_P(mapped_conv, keeps_to_its_operands) {
+    struct shape {
+        std::int64_t channels, outputs, side, groups;
+    };
+    constexpr std::int64_t count = 2, height = 7, width = 9;
+    const auto check_type = [&]<class T>(T) {
+        for (const auto& [channels, outputs, side, groups] :
+             {shape{3, 5, 3, 1}, {8, 64, 1, 1}, {64, 128, 3, 1}, {33, 66, 3, 3}, {24, 24, 5, 24}}) {
+            const conv_options options{.geometry = {.padding = {1, 1, 1, 1}, .groups = groups},
+                                       .algorithm = this->GetParam()};
+            const std::int64_t p = conv_output_height(height, side, options.geometry),
+                               q = conv_output_width(width, side, options.geometry);
+            const auto xs = random_elements<T>(count * height * width * channels);
+            const auto ws = random_elements<T>(outputs * side * side * channels / groups);
+            this->check_edges(std::to_string(channels) + " to " + std::to_string(outputs), [&](operands& o) {
+                conv<T>({o.of(xs), count, height, width, channels},
+                        {o.of(ws), outputs, side, side, channels / groups},
+                        tensor_view<T>{o.result<T>(count * p * q * outputs), count, p, q, outputs},
+                        *this->stream_, options);
+            });
+        }
+    };
+    check_type(float{});
+    check_type(half{});
 }
 
 using mapped_gaussian_blur = of_rung<gaussian_blur_algorithm>;

@@ -1,6 +1,7 @@
 #include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
 #include <heddle/host.hpp>
+#include <heddle/tensor.hpp>
 #include <heddle/view.hpp>
 
 #include <fmt/format.h>
@@ -29,6 +30,10 @@ static_assert(std::convertible_to<image_batch_view<float>, image_batch_view<cons
 static_assert(!std::convertible_to<vector_view<const float>, vector_view<float>>);
 static_assert(!std::convertible_to<matrix_view<const float>, matrix_view<float>>);
 static_assert(!std::convertible_to<matrix_view<float>, matrix_view<double>>);
+static_assert(std::convertible_to<tensor_view<float>, tensor_view<const float>>);
+static_assert(std::convertible_to<filter_view<float>, filter_view<const float>>);
+static_assert(!std::convertible_to<tensor_view<const float>, tensor_view<float>>);
+static_assert(!std::convertible_to<tensor_view<float>, filter_view<float>>);
 static_assert(std::convertible_to<pinned_buffer<float>&, vector_view<float>>);
 static_assert(std::convertible_to<const pinned_buffer<float>&, vector_view<const float>>);
 static_assert(!std::convertible_to<const pinned_buffer<float>&, vector_view<float>>);
@@ -82,6 +87,21 @@ TEST(view, keeps_every_member_on_its_way_to_const) {
     EXPECT_EQ(batch.first.height, 3);
     EXPECT_EQ(batch.count, 4);
     EXPECT_EQ(batch.stride, 9);
+}
+
+TEST(view, of_tensors_is_dense_around_the_strides_that_are_given) {
+    float storage[240] = {};
+    const tensor_view<const float> dense = tensor_view(storage, 2, 3, 4, 5);
+    EXPECT_EQ(dense.col_stride, 5);
+    EXPECT_EQ(dense.row_stride, 20);
+    EXPECT_EQ(dense.image_stride, 60);
+    const tensor_view<const float> apart = tensor_view(storage, 2, 3, 4, 5, 6, 30);
+    EXPECT_EQ(apart.col_stride, 6);
+    EXPECT_EQ(apart.row_stride, 30);
+    EXPECT_EQ(apart.image_stride, 90);
+    const filter_view<const float> filters = filter_view(storage, 2, 3, 4, 5, 7);
+    EXPECT_EQ(filters.row_stride, 28);
+    EXPECT_EQ(filters.output_stride, 84);
 }
 
 TEST(view, of_planes_is_a_batch_of_one_channel_each) {

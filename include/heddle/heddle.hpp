@@ -12,6 +12,7 @@
 
 #include <heddle/batched_matmul.hpp>
 #include <heddle/buffer.hpp>
+#include <heddle/conv.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/device.hpp>
 #include <heddle/elementwise.hpp>
@@ -31,6 +32,7 @@
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
+#include <heddle/tensor.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/types.hpp>
 #include <heddle/version.hpp>

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <heddle/batched_matmul.hpp>
+#include <heddle/conv.hpp>
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image_filter.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/reduce.hpp>
+#include <heddle/tensor.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -155,6 +157,16 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, float alpha = 1,
                     float beta = 0);
+
+/// A convolution of each image; see heddle::conv, whose types these are. Of the options, geometry, alpha and beta count.
+template <class Out, class In = Out>
+void conv(tensor_view<const std::type_identity_t<In>> input,
+          filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
+          const conv_options& options = {});
+template <class Out, class In = Out>
+void conv(tensor_view<const std::type_identity_t<In>> input,
+          filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
+          const conv_epilogue<std::type_identity_t<Out>>& epilogue, const conv_options& options = {});
 
 /// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of
 /// threads.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <heddle/matmul.hpp>
+
 #include <cmath>
 
 /// Activation functions of one element, in the type that they are computed in.
@@ -48,6 +50,26 @@ C gelu_tanh(C x) {
 template <class C>
 C silu(C x) {
     return weighted(x, logistic(x));
+}
+
+inline float activated(matmul_activation activation, float x) {
+    switch (activation) {
+        case matmul_activation::none:
+            return x;
+        case matmul_activation::relu:
+            return relu(x);
+        case matmul_activation::gelu:
+            return gelu(x);
+        case matmul_activation::gelu_tanh:
+            return gelu_tanh(x);
+        case matmul_activation::silu:
+            return silu(x);
+        case matmul_activation::sigmoid:
+            return logistic(x);
+        case matmul_activation::tanh:
+            return std::tanh(x);
+    }
+    return x;
 }
 
 }  // namespace heddle::host::activations

@@ -1,4 +1,5 @@
 #include "src/host/activations.hpp"
+#include "src/host/strips.hpp"
 #include "src/matmul/validate.hpp"
 #include <heddle/host.hpp>
 #include <heddle/types.hpp>
@@ -16,16 +17,13 @@
 namespace heddle::host {
 namespace {
 
+using detail::multiply_strips, detail::strip_m, detail::strip_n;
+
 // C is computed in blocks that stay in L2; for each, slabs of A and B are packed so that the innermost loop
-// reads both from start to end whatever their strides. Its 6 x 16 sums fill the vector registers of AVX2 and
-// of AVX-512 alike.
-constexpr int strip_m = 6;
-constexpr int strip_n = 16;
+// reads both from start to end whatever their strides.
 constexpr auto block_m = std::int64_t{16} * strip_m;
 constexpr auto block_n = std::int64_t{16} * strip_n;
 constexpr std::int64_t block_k = 256;
-
-using lanes = float __attribute__((vector_size(strip_n * sizeof(float))));
 
 /// packed[s][k][i] = m(row + s * strip + i, col + k) in float, 0 outside of the block's rows.
 template <int strip, class T>
@@ -47,54 +45,18 @@ void pack(float* packed, const matrix_view<const T>& m, std::int64_t row, std::i
     }
 }
 
-/// sums (6 x 16) += the products of a strip of A (k x 6) and one of B (k x 16). Built for several instruction
-/// sets; the loader picks the processor's own.
-__attribute__((target_clones("avx512f", "fma", "default"))) void multiply_strips(float* sums, const float* a,
-                                                                                 const float* b,
-                                                                                 std::int64_t k) {
-    lanes local[strip_m];
-    std::memcpy(local, sums, sizeof(local));
-    for (; k > 0; --k, a += strip_m, b += strip_n) {
-        lanes row;
-        std::memcpy(&row, b, sizeof(row));
-#pragma GCC unroll strip_m
-        for (int i = 0; i < strip_m; ++i) local[i] += a[i] * row;
-    }
-    std::memcpy(sums, local, sizeof(local));
-}
-
 struct workspace {
     std::vector<float> a = std::vector<float>(block_m * block_k);
     std::vector<float> b = std::vector<float>(block_n * block_k);
     std::vector<float> sums = std::vector<float>(block_m * block_n);
 };
 
-float activated(matmul_activation activation, float x) {
-    switch (activation) {
-        case matmul_activation::none:
-            return x;
-        case matmul_activation::relu:
-            return activations::relu(x);
-        case matmul_activation::gelu:
-            return activations::gelu(x);
-        case matmul_activation::gelu_tanh:
-            return activations::gelu_tanh(x);
-        case matmul_activation::silu:
-            return activations::silu(x);
-        case matmul_activation::sigmoid:
-            return activations::logistic(x);
-        case matmul_activation::tanh:
-            return std::tanh(x);
-    }
-    return x;
-}
-
 /// x is alpha times the sum, plus beta times C.
 template <class Out>
 float finished(const matmul_epilogue<Out>& e, float x, std::int64_t row, std::int64_t col) {
     if (e.row_bias.size > 0) x += static_cast<float>(e.row_bias.data[col * e.row_bias.stride]);
     if (e.column_bias.size > 0) x += static_cast<float>(e.column_bias.data[row * e.column_bias.stride]);
-    x = e.scale * activated(e.activation, x);
+    x = e.scale * activations::activated(e.activation, x);
     const matrix_view<const Out>& r = e.residual;
     return r.data == nullptr ? x : x + static_cast<float>(r.data[row * r.row_stride + col * r.col_stride]);
 }

@@ -1,0 +1,233 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/tensor.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// The rungs of the convolution; kernels/conv/README.md is their ladder.
+enum class conv_algorithm {
+    automatic,
+    naive,
+    tiled,
+};
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const conv_algorithm> conv_algorithms();
+std::string_view to_string(conv_algorithm algorithm);
+
+/// The tiles of a rung that can be asked for, m pixels and n channels of the output; empty where none can.
+std::span<const matmul_tile> conv_tiles(conv_algorithm algorithm);
+
+/// The names of a rung's kernels, where it has several, that can be asked for; else empty.
+std::span<const std::string_view> conv_variants(conv_algorithm algorithm);
+
+/// Pixels from one place to the next.
+struct conv_steps {
+    std::int64_t y = 1;
+    std::int64_t x = 1;
+
+    bool operator==(const conv_steps&) const = default;
+};
+
+/// Rows and columns of zeros around each image.
+struct conv_padding {
+    std::int64_t top = 0;
+    std::int64_t bottom = 0;
+    std::int64_t left = 0;
+    std::int64_t right = 0;
+
+    bool operator==(const conv_padding&) const = default;
+};
+
+/// Which pixels a filter meets. Tap (r, s) of output pixel (y, x) is input pixel
+/// (y * stride.y - padding.top + r * dilation.y, x * stride.x - padding.left + s * dilation.x).
+struct conv_geometry {
+    conv_steps stride{};
+    conv_padding padding{};
+    conv_steps dilation{};
+    /// Input and output channels are divided into so many equal groups, each of which meets its own alone. As many as input
+    /// channels: a depthwise convolution.
+    std::int64_t groups = 1;
+
+    bool operator==(const conv_geometry&) const = default;
+};
+
+/// How many places a filter has along one side of an image; 0 where it has none.
+constexpr std::int64_t conv_output_extent(std::int64_t extent, std::int64_t filter, std::int64_t padding,
+                                          std::int64_t stride, std::int64_t dilation) {
+    const std::int64_t rest = extent + padding - (filter - 1) * dilation - 1;
+    return rest < 0 || stride < 1 ? 0 : rest / stride + 1;
+}
+constexpr std::int64_t conv_output_height(std::int64_t height, std::int64_t filter_height,
+                                          const conv_geometry& g = {}) {
+    return conv_output_extent(height, filter_height, g.padding.top + g.padding.bottom, g.stride.y,
+                              g.dilation.y);
+}
+constexpr std::int64_t conv_output_width(std::int64_t width, std::int64_t filter_width,
+                                         const conv_geometry& g = {}) {
+    return conv_output_extent(width, filter_width, g.padding.left + g.padding.right, g.stride.x,
+                              g.dilation.x);
+}
+
+struct conv_options {
+    conv_geometry geometry{};
+    float alpha = 1;
+    /// Where it is 0, the output is not read: it may hold anything, NaN too.
+    float beta = 0;
+    conv_algorithm algorithm = conv_algorithm::automatic;
+    /// As matmul_options::workspace, of conv_workspace_bytes().
+    std::span<std::byte> workspace{};
+    /// As matmul_options::scratch.
+    heddle::scratch scratch = heddle::scratch::pool;
+    /// Which of conv_tiles() of the algorithm that is asked for to take; with -1 the plan chooses.
+    int tile = -1;
+    /// Limits what `automatic` chooses from where the operands are float.
+    heddle::precision precision = heddle::precision::fp32;
+    /// Which of conv_variants() of the algorithm that is asked for to take; where it is empty, the plan chooses.
+    std::string_view variant{};
+};
+
+/// What becomes of a convolution before it is stored, all of it in float32: output =
+/// activation(scale[k] * (alpha * conv + beta * output) + bias[k] + residual), or with the residual added to that activation.
+template <class Out>
+struct conv_epilogue {
+    matmul_activation activation = matmul_activation::none;
+    /// One of each for each output channel k, or empty: a bias of 0, a scale of 1.
+    vector_view<const Out> bias{};
+    vector_view<const Out> scale{};
+    /// Has the output's shape, or is empty. The output itself may be given: it is read before it is written.
+    tensor_view<const Out> residual{};
+    bool residual_before_activation = true;
+};
+
+/// A tensor without its memory: how it lies. Of filters the count is that of their outputs.
+struct tensor_layout {
+    std::int64_t count = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    std::int64_t channels = 0;
+    std::int64_t col_stride = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t image_stride = 0;
+    std::int64_t element_bytes = 4;
+    /// The largest power of two, up to 256, of which the first element's address is a multiple.
+    std::int64_t alignment = 256;
+
+    bool operator==(const tensor_layout&) const = default;
+};
+
+/// A convolution without its memory: what its plan depends on. conv_problem_of() makes it.
+struct conv_problem {
+    tensor_layout input{}, filters{}, output{};
+    conv_geometry geometry{};
+    element_type operands = element_type::f32;
+    element_type result = element_type::f32;
+    bool has_epilogue = false;
+    /// Scratch memory is there: given, or from the pool.
+    bool has_scratch = true;
+    /// As conv_options::tile: rungs that have no such tile choose one.
+    int tile = -1;
+    heddle::precision precision = heddle::precision::fp32;
+
+    bool operator==(const conv_problem&) const = default;
+};
+
+/// The problem of a call of conv() with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as conv(), but for pointers and overlaps
+template <class Out, class In = Out>
+conv_problem conv_problem_of(tensor_view<const std::type_identity_t<In>> input,
+                             filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
+                             const conv_options& options = {});
+template <class Out, class In = Out>
+conv_problem conv_problem_of(tensor_view<const std::type_identity_t<In>> input,
+                             filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
+                             const conv_epilogue<std::type_identity_t<Out>>& epilogue,
+                             const conv_options& options = {});
+
+/// The rung that `automatic` stands for. It can run the problem. Pure.
+/// @throws invalid_argument  a problem that conv_problem_of() does not make; device.sm_count below 1
+conv_algorithm select(const conv_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
+std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
+                    std::string_view variant = {});
+
+/// The workspace, in bytes, with which this convolution is fastest; 0 where it makes no difference, and where the rung cannot
+/// run it. problem.has_scratch counts for nothing. Pure.
+/// @throws invalid_argument  as why_not()
+std::int64_t conv_workspace_bytes(const conv_problem& problem, const device_traits& device,
+                                  conv_algorithm algorithm = conv_algorithm::automatic,
+                                  std::string_view variant = {});
+
+/// The same for a call of conv() with these arguments, on the stream's device.
+/// @throws as conv_problem_of()
+template <class Out, class In = Out>
+std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> input,
+                                  filter_view<const std::type_identity_t<In>> filters,
+                                  tensor_view<Out> output,
+                                  const conv_epilogue<std::type_identity_t<Out>>& epilogue,
+                                  cuda::stream_ref stream, const conv_options& options = {}) {
+    return conv_workspace_bytes(conv_problem_of<Out, In>(input, filters, output, epilogue, options),
+                                traits_of(device_of(stream)), options.algorithm, options.variant);
+}
+template <class Out, class In = Out>
+std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> input,
+                                  filter_view<const std::type_identity_t<In>> filters,
+                                  tensor_view<Out> output, cuda::stream_ref stream,
+                                  const conv_options& options = {}) {
+    return conv_workspace_bytes<Out, In>(input, filters, output, {}, stream, options);
+}
+
+/// output(n, y, x, k) = alpha * sum + beta * output(n, y, x, k). The sum is over the taps (r, s) of filter k and the channels c
+/// of its group, of input(n, y', x', c) * filters(k, r, s, c), where (y', x') is the pixel that conv_geometry says. It is
+/// what networks call a convolution: the filters are not turned around.
+///
+/// Tensors in device memory, at any address and with any strides that keep their elements apart. The output is
+/// conv_output_height() x conv_output_width() pixels of one channel for each filter, and overlaps neither input nor filters.
+/// Padding is zeros that are multiplied as pixels are: times an infinite or a NaN filter they give NaN. Input and filters are
+/// not read where alpha is 0. Nothing is done where there are no images or no filters; where there are no input channels, the
+/// sum is 0 whatever alpha is. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates
+/// only as conv_options says. The same call gives the same bits each time.
+///
+/// Out is float, and In too. Or In is half or bfloat16 and Out the same or float, as in conv<float, half>: exact products,
+/// summed in float32, and one rounding to Out. The error bounds are in docs/accuracy.md.
+///
+/// @throws invalid_argument  counts, channels or extents that disagree or are negative; a filter of no taps; a filter that the
+///                           padded image has no place for; channels that the groups do not divide; strides, dilations or groups
+///                           below one, padding below zero; view strides that let elements share an address, a null or misaligned
+///                           pointer, an overlap; a workspace as in matmul(); an unknown algorithm or precision, a tile or a
+///                           variant that the algorithm does not have (nothing is enqueued)
+/// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
+///                           says why (nothing is enqueued)
+/// @throws cuda_error        the launch or the allocation failed
+template <class Out, class In = Out>
+void conv(tensor_view<const std::type_identity_t<In>> input,
+          filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
+          cuda::stream_ref stream, const conv_options& options = {});
+
+/// The same with an epilogue, which is applied before the output is stored. A residual may be the output itself; otherwise
+/// residual, bias and scale do not overlap the output.
+///
+/// @throws as above, and where bias or scale is not as long as the output has channels, or the residual is not of its shape
+template <class Out, class In = Out>
+void conv(tensor_view<const std::type_identity_t<In>> input,
+          filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
+          const conv_epilogue<std::type_identity_t<Out>>& epilogue, cuda::stream_ref stream,
+          const conv_options& options = {});
+
+}  // namespace heddle

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace heddle {
+
+/// `count` images of `height` rows of `width` pixels of `channels` values that lie side by side (NHWC): value (n, y, x, c) is
+/// at data[n * image_stride + y * row_stride + x * col_stride + c]. Strides are in elements; the default is dense. Each steps
+/// over all that lies within it.
+template <class T>
+struct tensor_view {
+    T* data = nullptr;
+    std::int64_t count = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    std::int64_t channels = 0;
+    std::int64_t col_stride = channels;
+    std::int64_t row_stride = width * col_stride;
+    std::int64_t image_stride = height * row_stride;
+
+    /// A view of mutable elements converts to one of constant elements.
+    template <std::same_as<T> U>
+    constexpr operator tensor_view<const U>() const {
+        return {data, count, height, width, channels, col_stride, row_stride, image_stride};
+    }
+};
+
+template <class T>
+tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> tensor_view<T>;
+template <class T>
+tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> tensor_view<T>;
+template <class T>
+tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
+    -> tensor_view<T>;
+template <class T>
+tensor_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+            std::int64_t) -> tensor_view<T>;
+
+/// The filters of a convolution, K x R x S x C: for each of `outputs` channels, `height` rows of `width` taps of `channels`
+/// values that lie side by side, as many as a group of the input has. Value (k, r, s, c) is at
+/// data[k * output_stride + r * row_stride + s * col_stride + c].
+template <class T>
+struct filter_view {
+    T* data = nullptr;
+    std::int64_t outputs = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    std::int64_t channels = 0;
+    std::int64_t col_stride = channels;
+    std::int64_t row_stride = width * col_stride;
+    std::int64_t output_stride = height * row_stride;
+
+    /// A view of mutable elements converts to one of constant elements.
+    template <std::same_as<T> U>
+    constexpr operator filter_view<const U>() const {
+        return {data, outputs, height, width, channels, col_stride, row_stride, output_stride};
+    }
+};
+
+template <class T>
+filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> filter_view<T>;
+template <class T>
+filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> filter_view<T>;
+template <class T>
+filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
+    -> filter_view<T>;
+template <class T>
+filter_view(T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+            std::int64_t) -> filter_view<T>;
+
+}  // namespace heddle

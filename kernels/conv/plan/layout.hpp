@@ -1,0 +1,41 @@
+#pragma once
+
+#include <heddle/conv.hpp>
+#include <heddle/tensor.hpp>
+
+#include <cstdint>
+
+/// How the tensors of a convolution lie in memory, and the extents of the product that it is. Pure.
+namespace heddle::kernels::conv {
+
+constexpr std::int64_t alignment_of(std::uintptr_t address) {
+    constexpr std::uintptr_t most = 256;
+    const std::uintptr_t bits = address | most;
+    return static_cast<std::int64_t>(bits & -bits);
+}
+
+template <class T>
+tensor_layout layout_of(const tensor_view<T>& t) {
+    return {t.count,        t.height,     t.width,
+            t.channels,     t.col_stride, t.row_stride,
+            t.image_stride, sizeof(T),    alignment_of(reinterpret_cast<std::uintptr_t>(t.data))};
+}
+template <class T>
+tensor_layout layout_of(const filter_view<T>& f) {
+    return layout_of(tensor_view<T>{f.data, f.outputs, f.height, f.width, f.channels, f.col_stride,
+                                    f.row_stride, f.output_stride});
+}
+
+/// Each of these pixels of the output has a sum for each filter.
+constexpr std::int64_t output_pixels(const conv_problem& p) {
+    return p.output.count * p.output.height * p.output.width;
+}
+constexpr std::int64_t outputs_of_a_group(const conv_problem& p) {
+    return p.filters.count / p.geometry.groups;
+}
+/// The terms of a sum.
+constexpr std::int64_t depth(const conv_problem& p) {
+    return p.filters.height * p.filters.width * p.filters.channels;
+}
+
+}  // namespace heddle::kernels::conv

@@ -1,0 +1,121 @@
+#include "src/conv/rungs.hpp"
+
+#include "kernels/conv/tuning/tuning.hpp"
+#include "src/conv/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::conv;
+using namespace detail;
+using enum conv_algorithm;
+
+// What `automatic` may take.
+
+bool fills_tiles(const conv_problem& problem, const device_traits&) {
+    return outputs_of_a_group(problem) >= tiled_min_outputs;
+}
+
+template <class In, class Out>
+constexpr auto table = std::to_array<conv_rung<In, Out>>({
+    {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
+    {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
+});
+
+constexpr const char* enumeration = "conv_algorithm";
+/// What does not depend on the types.
+constexpr rung_table rungs(table<float, float>, enumeration);
+
+void require_valid(const char* operation, const conv_problem& p, const device_traits& device) {
+    validate_device(operation, device);
+    validate_shapes(operation, "problem", p.input, p.filters, p.output, p.geometry);
+    const auto is_operand = [](element_type type) {
+        return type == element_type::f32 || type == element_type::f16 || type == element_type::bf16;
+    };
+    require(is_operand(p.operands), operation, {"problem", "operands"}, static_cast<int>(p.operands),
+            "f32, f16 or bf16");
+    require(p.result == p.operands || p.result == element_type::f32, operation, {"problem", "result"},
+            static_cast<int>(p.result), "the type of the operands, or f32");
+    require(p.tile >= -1, operation, {"problem", "tile"}, p.tile, "-1, or a place in conv_tiles()");
+    require(to_string(p.precision) != "unknown", operation, {"problem", "precision"},
+            static_cast<int>(p.precision), "an enumerator of precision");
+}
+
+bool is_empty(const conv_problem& p) {
+    return p.output.count == 0 || p.output.channels == 0;
+}
+
+}  // namespace
+
+std::span<const conv_algorithm> conv_algorithms() {
+    return ids_of<table<float, float>>;
+}
+
+std::string_view to_string(conv_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+std::span<const matmul_tile> conv_tiles(conv_algorithm) {
+    return {};
+}
+
+std::span<const std::string_view> conv_variants(conv_algorithm algorithm) {
+    return variants_of<table<float, float>>(algorithm);
+}
+
+conv_algorithm select(const conv_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    if (is_empty(problem)) return naive;
+    return rungs.choose("conv", automatic, problem, device).rung->id;
+}
+
+std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
+                    std::string_view variant) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    rungs.require_variant("why_not", "variant", algorithm, variant);
+    require_valid("why_not", problem, device);
+    if (is_empty(problem)) return {};
+    return rungs.why_not("conv", algorithm, problem, device, variant);
+}
+
+std::int64_t conv_workspace_bytes(const conv_problem& problem, const device_traits& device,
+                                  conv_algorithm algorithm, std::string_view variant) {
+    conv_problem with = problem;
+    with.has_scratch = true;
+    if (!why_not(algorithm, with, device, variant).empty() || is_empty(problem)) return 0;
+    return workspace_bytes_for(scratch_bytes(rungs.choose("conv", algorithm, with, device, variant)));
+}
+
+namespace detail {
+
+void validate_choice(const char* operation, const conv_options& options) {
+    rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
+    rungs.require_variant(operation, {"options", "variant"}, options.algorithm, options.variant);
+    require(to_string(options.precision) != "unknown", operation, {"options", "precision"},
+            static_cast<int>(options.precision), "an enumerator of precision");
+    const auto tiles = static_cast<int>(conv_tiles(options.algorithm).size());
+    require(options.tile == -1 || (options.tile >= 0 && options.tile < tiles), operation, {"options", "tile"},
+            options.tile, "-1, or a place among the {} of conv_tiles({})", tiles,
+            to_string(options.algorithm));
+}
+
+template <class In, class Out>
+rung_table<conv_rung<In, Out>> conv_rungs() {
+    return {table<In, Out>, enumeration};
+}
+
+template rung_table<conv_rung<float, float>> conv_rungs();
+template rung_table<conv_rung<half, half>> conv_rungs();
+template rung_table<conv_rung<half, float>> conv_rungs();
+template rung_table<conv_rung<bfloat16, bfloat16>> conv_rungs();
+template rung_table<conv_rung<bfloat16, float>> conv_rungs();
+
+}  // namespace detail
+}  // namespace heddle

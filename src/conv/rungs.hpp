@@ -1,0 +1,19 @@
+#pragma once
+
+#include "kernels/conv/launch.hpp"
+#include "src/rungs.hpp"
+#include <heddle/conv.hpp>
+
+namespace heddle::detail {
+
+template <class In, class Out>
+using conv_rung = rung<conv_algorithm, conv_problem, kernels::conv::plan, kernels::conv::arguments<In, Out>>;
+
+/// The rungs for operands and a result of these types.
+template <class In, class Out>
+rung_table<conv_rung<In, Out>> conv_rungs();
+
+/// @throws invalid_argument  an unknown algorithm, precision or variant, or a tile that the algorithm does not have
+void validate_choice(const char* operation, const conv_options& options);
+
+}  // namespace heddle::detail

@@ -1,0 +1,86 @@
+#include "tests/conv/device.hpp"
+#include <heddle/graph.hpp>
+
+#include <cstring>
+#include <string>
+
+namespace heddle {
+namespace {
+
+using test::conv_shape;
+
+template <class Types>
+using conv_correctness = test::conv_device<Types>;
+TYPED_TEST_SUITE(conv_correctness, test::every_conv_type, test::conv_type_names);
+
+TYPED_TEST(conv_correctness, takes_every_shape) {
+    for (const conv_shape& s : test::conv_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+}
+
+TYPED_TEST(conv_correctness, takes_groups) {
+    for (const conv_shape& s : test::grouped_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+}
+
+TYPED_TEST(conv_correctness, scales_and_adds) {
+    for (const float beta : {0.0f, -0.75f})
+        ASSERT_NO_FATAL_FAILURE(this->check({2, 7, 6, 5, 9, 3, 3}, {.alpha = 1.5f, .beta = beta}));
+}
+
+TYPED_TEST(conv_correctness, applies_an_epilogue) {
+    const conv_shape s{2, 9, 7, 6, 70, 3, 3, {.padding = test::around(1), .groups = 2}};
+    for (const matmul_activation activation : test::activations)
+        for (const bool before : {false, true})
+            for (const float beta : {0.0f, 0.5f}) {
+                SCOPED_TRACE("activation " + std::to_string(static_cast<int>(activation)));
+                ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = 0.5f, .beta = beta},
+                                                    {.output = {1, 2, 3, 1}, .residual = {2, 0, 5, 3}},
+                                                    {activation, true, true, true, before}));
+            }
+    for (int terms = 1; terms < 8; ++terms) {
+        SCOPED_TRACE("terms " + std::to_string(terms));
+        ASSERT_NO_FATAL_FAILURE(this->check(
+            s, {}, {}, {matmul_activation::relu, (terms & 1) != 0, (terms & 2) != 0, (terms & 4) != 0}));
+    }
+}
+
+TYPED_TEST(conv_correctness, of_drawn_geometries_takes_every_plan) {
+    constexpr int draws = 60;  // of each type
+    test::drawing draw;
+    for (int i = 0; i < draws; ++i) {
+        const conv_shape s = test::draw_conv_shape(draw);
+        const test::conv_gaps gaps{test::draw_gaps(draw), test::draw_gaps(draw), test::draw_gaps(draw),
+                                   test::draw_gaps(draw)};
+        const bool is_plain = draw(0, 1) == 0;
+        SCOPED_TRACE("draw " + std::to_string(i));
+        ASSERT_NO_FATAL_FAILURE(
+            this->check(s, {.alpha = is_plain ? 1 : 0.5f, .beta = draw(0, 1) == 0 ? 0 : 0.75f}, gaps,
+                        is_plain ? test::conv_terms{}
+                                 : test::conv_terms{matmul_activation::relu, true, draw(0, 1) == 0,
+                                                    draw(0, 1) == 0, draw(0, 1) == 0}));
+    }
+}
+
+TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {
+    using Out = TypeParam::Out;
+    using In = TypeParam::In;
+    test::conv_operands<Out, In> p({2, 20, 19, 24, 40, 3, 3, {.padding = test::around(1)}});
+    test::for_every_conv_plan({.geometry = p.s.geometry}, [&](const conv_options& options) {
+        if (!why_not(options.algorithm, p.problem(options), traits_of(current_device()), options.variant)
+                 .empty())
+            return;
+        const auto call = [&] {
+            conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *this->stream, options);
+        };
+        call();
+        const auto first = p.output.download();
+        p.prepare_output(0);
+        const graph captured = graph::capture(*this->stream, call);
+        for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
+        this->stream->synchronize();
+        const auto again = p.output.download();
+        ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(Out)), 0);
+    });
+}
+
+}  // namespace
+}  // namespace heddle

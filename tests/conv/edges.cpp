@@ -1,0 +1,158 @@
+#include "tests/conv/device.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+// Geometries at their limits, addresses, scaling alone, numbers that are none.
+namespace heddle {
+namespace {
+
+using test::conv_shape;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+template <class Types>
+using conv_edges = test::conv_device<Types>;
+TYPED_TEST_SUITE(conv_edges, test::every_conv_type, test::conv_type_names);
+
+TYPED_TEST(conv_edges, takes_every_geometry) {
+    for (const conv_shape& s : test::edge_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+}
+
+TYPED_TEST(conv_edges, takes_every_address_and_stride) {
+    for (const std::int64_t channels : {5, 8, 32})
+        for (const test::tensor_gaps& gaps : {test::tensor_gaps{.offset = 1},
+                                              {.pixel = 1},
+                                              {.row = 1},
+                                              {.image = 1},
+                                              {8, 8, 8, 8},
+                                              {1, 2, 3, 4}}) {
+            const conv_shape s{2, 6, 7, channels, channels + 3, 3, 3, {.padding = test::around(1)}};
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {.input = gaps}));
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {.filters = gaps}));
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.beta = 1}, {.output = gaps}));
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {.residual = gaps}, test::all_terms));
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {gaps, gaps, gaps, gaps}, test::all_terms));
+        }
+}
+
+TYPED_TEST(conv_edges, without_channels_are_the_epilogue_of_zero) {
+    for (const float alpha : {1.0f, infinity, not_a_number})
+        for (const float beta : {0.0f, 0.5f}) {
+            const conv_shape s{2, 4, 5, 0, 6, 3, 3, {.padding = test::around(1)}};
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = alpha, .beta = beta}));
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = alpha, .beta = beta}, {}, test::all_terms));
+        }
+}
+
+TYPED_TEST(conv_edges, do_not_read_input_and_filters_where_alpha_is_zero) {
+    for (const float beta : {0.0f, 0.5f}) {
+        typename TestFixture::operands p({2, 6, 5, 9, 8, 3, 3});
+        p.xs.assign(p.xs.size(), typename TypeParam::In(not_a_number));
+        p.ws.assign(p.ws.size(), typename TypeParam::In(infinity));
+        p.upload();
+        ASSERT_NO_FATAL_FAILURE(this->check(p, {.alpha = 0, .beta = beta}));
+    }
+}
+
+TYPED_TEST(conv_edges, do_nothing_where_there_is_nothing) {
+    using Out = TypeParam::Out;
+    using In = TypeParam::In;
+    test::guarded_tensor<In> filters(5, 3, 3, 3);
+    const tensor_view<const In> none{nullptr, 0, 4, 4, 3};
+    test::for_every_conv_plan({}, [&](const conv_options& options) {
+        conv<Out, In>(none, filters.filters(), tensor_view<Out>{nullptr, 0, 2, 2, 5}, *this->stream, options);
+        conv<Out, In>(none, {nullptr, 0, 3, 3, 3}, tensor_view<Out>{nullptr, 0, 2, 2, 0}, *this->stream,
+                      options);
+    });
+    test::synchronize(*this->stream, "nothing");
+}
+
+// A NaN and infinities reach the outputs whose windows they lie in, and no others. What fills a tile up never meets them.
+TYPED_TEST(conv_edges, keep_infinities_and_nans_where_they_belong) {
+    for (const std::int64_t groups : {1, 3}) {
+        typename TestFixture::operands p(
+            {2, 9, 8, 21, 66, 3, 3, {.stride = {2, 1}, .padding = test::around(1), .groups = groups}});
+        p.xs[5] = typename TypeParam::In(not_a_number);
+        p.xs[p.xs.size() / 2] = typename TypeParam::In(infinity);
+        p.xs.back() = typename TypeParam::In(-infinity);
+        p.upload();
+        ASSERT_NO_FATAL_FAILURE(this->check(p, {}));
+        ASSERT_NO_FATAL_FAILURE(this->check(p, {}, {matmul_activation::relu, true}));
+    }
+}
+
+TYPED_TEST(conv_edges, multiply_padding_as_zeros) {
+    typename TestFixture::operands p({1, 5, 6, 7, 9, 3, 3, {.padding = test::around(1)}});
+    p.ws[0] = typename TypeParam::In(infinity);
+    p.ws[200] = typename TypeParam::In(not_a_number);
+    p.upload();
+    ASSERT_NO_FATAL_FAILURE(this->check(p, {}));
+}
+
+TYPED_TEST(conv_edges, take_the_output_as_residual) {
+    using Out = TypeParam::Out;
+    using In = TypeParam::In;
+    test::conv_operands<Out, In> p({2, 6, 7, 5, 67, 3, 3});
+    const conv_options plain{.geometry = p.s.geometry};
+    const test::conv_reference expected = p.expected(plain);
+    test::for_every_conv_plan(plain, [&](const conv_options& options) {
+        p.output.upload(p.residuals);
+        conv_epilogue<Out> epilogue;
+        epilogue.residual = p.output.tensor();
+        if (!why_not(options.algorithm, p.problem(options, {.residual = true}), traits_of(current_device()),
+                     options.variant)
+                 .empty())
+            return;
+        conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), epilogue, *this->stream,
+                      options);
+        test::synchronize(*this->stream, "a residual");
+        ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options, {.residual = true}));
+        p.expect_intact();
+    });
+}
+
+// Input and output are channels of the same pixels, as where each layer appends to what there is.
+TYPED_TEST(conv_edges, take_channels_of_one_tensor) {
+    using Out = TypeParam::Out;
+    if constexpr (std::is_same_v<Out, typename TypeParam::In>) {
+        const conv_shape s{2, 6, 7, 5, 4, 3, 3, {.padding = test::around(1)}};
+        test::conv_operands<Out, Out> p(s);
+        test::guarded_tensor<Out> both(s.count, s.height, s.width, s.channels + s.outputs);
+        std::vector<Out> pixels;
+        for (std::size_t i = 0; i < p.xs.size(); i += static_cast<std::size_t>(s.channels)) {
+            pixels.insert(pixels.end(), p.xs.begin() + static_cast<std::ptrdiff_t>(i),
+                          p.xs.begin() + static_cast<std::ptrdiff_t>(i) + s.channels);
+            pixels.insert(pixels.end(), static_cast<std::size_t>(s.outputs), Out(not_a_number));
+        }
+        const tensor_view<Out> all = both.tensor();
+        tensor_view<Out> in = all, out = all;
+        in.channels = s.channels;
+        out.channels = s.outputs;
+        out.data += s.channels;
+        test::for_every_conv_plan({.geometry = s.geometry}, [&](const conv_options& options) {
+            p.prepare_output(0);
+            both.upload(pixels);
+            const conv_problem problem = conv_problem_of<Out>(in, p.filters.filters(), out, options);
+            if (!why_not(options.algorithm, problem, traits_of(current_device()), options.variant).empty())
+                return;
+            conv<Out>(in, p.filters.filters(), out, *this->stream, options);
+            test::synchronize(*this->stream, "channels");
+            const std::vector<Out> after = both.download();
+            std::vector<Out> outputs;
+            for (std::size_t i = 0; i < after.size(); ++i)
+                if (static_cast<std::int64_t>(i) % all.channels >= s.channels)
+                    outputs.push_back(after[i]);
+                else
+                    ASSERT_EQ(test::to_double(after[i]), test::to_double(pixels[i]));
+            p.output.upload(outputs);
+            ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options));
+        });
+    }
+}
+
+}  // namespace
+}  // namespace heddle

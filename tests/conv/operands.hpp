@@ -1,0 +1,232 @@
+#pragma once
+
+#include "tests/support/activations.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/guarded_tensor.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/conv.hpp>
+#include <heddle/types.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::test {
+
+template <class Result, class Operand>
+struct conv_types {
+    using Out = Result;
+    using In = Operand;
+};
+using every_conv_type =
+    testing::Types<conv_types<float, float>, conv_types<half, half>, conv_types<float, half>,
+                   conv_types<bfloat16, bfloat16>, conv_types<float, bfloat16>>;
+struct conv_type_names {
+    template <class Types>
+    static std::string GetName(int) {
+        const std::string in = type_name<typename Types::In>(), out = type_name<typename Types::Out>();
+        return in == out ? in : in + "_to_" + out;
+    }
+};
+
+struct conv_shape {
+    std::int64_t count, height, width, channels, outputs, filter_height, filter_width;
+    conv_geometry geometry{};
+
+    std::int64_t output_height() const { return conv_output_height(height, filter_height, geometry); }
+    std::int64_t output_width() const { return conv_output_width(width, filter_width, geometry); }
+    std::int64_t group_channels() const { return channels / geometry.groups; }
+    std::int64_t inputs_all() const { return count * height * width * channels; }
+    std::int64_t filters_all() const { return outputs * depth(); }
+    std::int64_t outputs_all() const { return count * output_height() * output_width() * outputs; }
+    std::int64_t depth() const { return filter_height * filter_width * group_channels(); }
+};
+
+inline std::string text(const conv_shape& s) {
+    const auto join = [](std::initializer_list<std::int64_t> all) {
+        std::string joined;
+        for (const std::int64_t each : all) {
+            if (!joined.empty()) joined += 'x';
+            joined += std::to_string(each);
+        }
+        return joined;
+    };
+    const conv_geometry& g = s.geometry;
+    return join({s.count, s.height, s.width, s.channels}) + " by " +
+           join({s.outputs, s.filter_height, s.filter_width}) + ", stride " + join({g.stride.y, g.stride.x}) +
+           ", padding " + join({g.padding.top, g.padding.bottom, g.padding.left, g.padding.right}) +
+           ", dilation " + join({g.dilation.y, g.dilation.x}) + ", groups " + std::to_string(g.groups);
+}
+
+struct conv_gaps {
+    tensor_gaps input{}, filters{}, output{}, residual{};
+};
+
+/// In float64: alpha times the sums plus beta times the output, and the sums of magnitudes that error bounds are relative to.
+struct conv_reference {
+    std::vector<double> value, magnitude;
+
+    template <class In, class Out>
+    conv_reference(const conv_shape& s, const std::vector<In>& xs, const std::vector<In>& ws,
+                   const std::vector<Out>& ys, double alpha, double beta) {
+        const auto doubles = [](const auto& all) {
+            std::vector<double> result(all.size());
+            std::ranges::transform(all, result.begin(), [](auto e) { return to_double(e); });
+            return result;
+        };
+        const std::vector<double> x = doubles(xs), w = doubles(ws);
+        const conv_geometry& g = s.geometry;
+        const bool is_product = alpha != 0 && s.channels > 0;
+        for (std::int64_t n = 0; n < s.count; ++n)
+            for (std::int64_t p = 0; p < s.output_height(); ++p)
+                for (std::int64_t q = 0; q < s.output_width(); ++q)
+                    for (std::int64_t k = 0; k < s.outputs; ++k) {
+                        double sum = 0, size = 0;
+                        for (std::int64_t r = 0; r < s.filter_height; ++r)
+                            for (std::int64_t c = 0; c < s.filter_width; ++c)
+                                add_tap(s, x, w, n, p * g.stride.y + r * g.dilation.y - g.padding.top,
+                                        q * g.stride.x + c * g.dilation.x - g.padding.left, k, r, c, sum,
+                                        size);
+                        const double old = beta == 0 ? 0 : beta * to_double(ys[value.size()]);
+                        value.push_back((is_product ? alpha * sum : 0) + old);
+                        magnitude.push_back((is_product ? std::abs(alpha) * size : 0) + std::abs(old));
+                    }
+    }
+
+  private:
+    static void add_tap(const conv_shape& s, const std::vector<double>& x, const std::vector<double>& w,
+                        std::int64_t n, std::int64_t row, std::int64_t col, std::int64_t k, std::int64_t r,
+                        std::int64_t c, double& sum, double& size) {
+        const std::int64_t depth = s.group_channels(), first = k / (s.outputs / s.geometry.groups) * depth;
+        const bool is_padding = row < 0 || row >= s.height || col < 0 || col >= s.width;
+        const auto input =
+            static_cast<std::size_t>(((n * s.height + row) * s.width + col) * s.channels + first);
+        const auto filter =
+            static_cast<std::size_t>(((k * s.filter_height + r) * s.filter_width + c) * depth);
+        for (std::size_t channel = 0; channel < static_cast<std::size_t>(depth); ++channel) {
+            const double product = (is_padding ? 0 : x[input + channel]) * w[filter + channel];
+            sum += product;
+            size += std::abs(product);
+        }
+    }
+};
+
+/// What an element's alpha times its sum, plus beta times the output, may be off by in float32 (docs/accuracy.md).
+inline double conv_sum_bound(conv_algorithm /*algorithm*/, std::int64_t depth, double magnitude) {
+    return static_cast<double>(depth + 4) * unit_roundoff<float>() * magnitude + smallest<float>();
+}
+
+/// What an epilogue has.
+struct conv_terms {
+    matmul_activation activation = matmul_activation::none;
+    bool bias = false, scale = false, residual = false;
+    bool residual_before_activation = true;
+};
+inline constexpr conv_terms all_terms{matmul_activation::none, true, true, true};
+
+/// The operands of a convolution in guarded memory, and what they hold.
+template <class Out, class In>
+struct conv_operands {
+    conv_shape s;
+    bool is_on_host;
+    std::vector<In> xs, ws;
+    std::vector<Out> ys, biases, scales, residuals;
+    guarded_tensor<In> input, filters;
+    guarded_tensor<Out> output, residual;
+    guarded<Out> bias, scale;
+
+    explicit conv_operands(const conv_shape& size, const conv_gaps& gaps = {}, bool on_host = false)
+        : s(size),
+          is_on_host(on_host),
+          xs(random_elements<In>(s.inputs_all())),
+          ws(random_elements<In>(s.filters_all())),
+          ys(random_elements<Out>(s.outputs_all())),
+          biases(random_elements<Out>(s.outputs)),
+          scales(random_elements<Out>(s.outputs, 0.5, 1.5)),
+          residuals(random_elements<Out>(s.outputs_all())),
+          input(s.count, s.height, s.width, s.channels, gaps.input, on_host),
+          filters(s.outputs, s.filter_height, s.filter_width, s.group_channels(), gaps.filters, on_host),
+          output(s.count, s.output_height(), s.output_width(), s.outputs, gaps.output, on_host),
+          residual(s.count, s.output_height(), s.output_width(), s.outputs, gaps.residual, on_host),
+          bias(1, s.outputs, s.outputs, 1, 1, where()),
+          scale(1, s.outputs, s.outputs * 2, 0, 2, where()) {
+        upload();
+    }
+    void upload() {
+        input.upload(xs);
+        filters.upload(ws);
+        residual.upload(residuals);
+        bias.upload(biases);
+        scale.upload(scales);
+    }
+
+    /// Where beta is 0, the output holds NaN, which must not get into the result.
+    void prepare_output(float beta) {
+        output.upload(beta != 0 ? ys
+                                : std::vector<Out>(ys.size(), Out(std::numeric_limits<float>::quiet_NaN())));
+    }
+
+    conv_epilogue<Out> epilogue(const conv_terms& terms) {
+        conv_epilogue<Out> e{.activation = terms.activation,
+                             .residual_before_activation = terms.residual_before_activation};
+        if (terms.bias) e.bias = bias.vector();
+        if (terms.scale) e.scale = scale.vector();
+        if (terms.residual) e.residual = residual.tensor();
+        return e;
+    }
+
+    conv_problem problem(const conv_options& options, const conv_terms& terms = {}) {
+        return conv_problem_of<Out, In>(input.tensor(), filters.filters(), output.tensor(), epilogue(terms),
+                                        options);
+    }
+
+    conv_reference expected(const conv_options& with) const {
+        return {s, xs, ws, ys, double{with.alpha}, double{with.beta}};
+    }
+
+    /// No activation is steeper than 1.13, and each adds at most 10 roundings of its own to its result, or of 1 where that is
+    /// larger; in 16 bits and on the device these are of 2^-16.
+    void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms = {}) {
+        const std::vector<Out> actual = output.download();
+        const double u = unit_roundoff<float>(), of_activation = 10 * (is_on_host ? u : 0x1p-16);
+        const bool is_linear =
+            terms.activation == matmul_activation::none || terms.activation == matmul_activation::relu;
+        for (std::size_t i = 0; i < actual.size(); ++i) {
+            const std::size_t k = i % static_cast<std::size_t>(s.outputs);
+            const double scaled = terms.scale ? to_double(scales[k]) : 1,
+                         biased = terms.bias ? to_double(biases[k]) : 0;
+            const double added = terms.residual ? to_double(residuals[i]) : 0;
+            const double before = terms.residual_before_activation ? added : 0;
+            double value = scaled * of.value[i] + biased + before;
+            double error = scaled * conv_sum_bound(with.algorithm, s.depth(), of.magnitude[i]) +
+                           4 * u * (std::abs(scaled * of.value[i]) + std::abs(biased) + std::abs(before));
+            value = activated(terms.activation, value);
+            if (!is_linear) error = 1.13 * error + of_activation * std::max(std::abs(value), 1.0);
+            value += added - before;
+            error += u * std::abs(value);
+            ASSERT_TRUE(is_within(to_double(actual[i]), value,
+                                  error + unit_roundoff<Out>() * (std::abs(value) + error) + smallest<Out>()))
+                << "element " << i;
+        }
+    }
+    /// Nothing but the elements of the output has changed.
+    void expect_intact() {
+        EXPECT_TRUE(output.canaries_alive());
+        EXPECT_TRUE(input.untouched());
+        EXPECT_TRUE(filters.untouched());
+        EXPECT_TRUE(residual.untouched());
+    }
+
+  private:
+    auto where() const { return is_on_host ? guarded<Out>::memory::host : guarded<Out>::memory::device; }
+};
+
+}  // namespace heddle::test

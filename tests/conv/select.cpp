@@ -1,0 +1,69 @@
+#include "tests/conv/shapes.hpp"
+#include "tests/support/provoked.hpp"
+#include <heddle/conv.hpp>
+#include <heddle/device.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+
+conv_problem problem_of(const test::conv_shape& s) {
+    return conv_problem_of<float>(
+        {nullptr, s.count, s.height, s.width, s.channels},
+        {nullptr, s.outputs, s.filter_height, s.filter_width, s.group_channels()},
+        tensor_view<float>{nullptr, s.count, s.output_height(), s.output_width(), s.outputs},
+        {.geometry = s.geometry});
+}
+
+TEST(conv_select, takes_tiles_where_groups_fill_them) {
+    EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3}), device), conv_algorithm::tiled);
+    EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3, {.groups = 16}}), device), conv_algorithm::naive);
+    EXPECT_EQ(select(problem_of({0, 8, 8, 16, 16, 3, 3}), device), conv_algorithm::naive);
+}
+
+TEST(conv_select, asks_for_a_problem_of_one_mind) {
+    conv_problem problem = problem_of({1, 8, 8, 16, 16, 3, 3});
+    problem.output.height = 7;
+    EXPECT_EQ(test::invalid_argument_of([&] { (void)select(problem, device); }),
+              "select: output.height is 7, expected 6 (conv_output_height())");
+    EXPECT_EQ(test::invalid_argument_of([&] {
+                  (void)why_not(static_cast<conv_algorithm>(99), problem_of({1, 3, 3, 1, 1, 3, 3}), device);
+              }),
+              "why_not: algorithm is 99, expected an enumerator of conv_algorithm");
+}
+
+TEST(conv_rungs, run_any_problem_and_take_no_scratch_memory) {
+    for (const auto& shapes : {test::conv_shapes(), test::grouped_shapes(), test::edge_shapes()})
+        for (const test::conv_shape& s : shapes)
+            for (const conv_algorithm algorithm : {conv_algorithm::naive, conv_algorithm::tiled}) {
+                EXPECT_EQ(why_not(algorithm, problem_of(s), device), "");
+                EXPECT_EQ(conv_workspace_bytes(problem_of(s), device, algorithm), 0);
+            }
+}
+
+TEST(conv_output, has_as_many_pixels_as_the_filter_has_places) {
+    EXPECT_EQ(conv_output_height(224, 7, {.stride = {2, 2}, .padding = {3, 3, 3, 3}}), 112);
+    EXPECT_EQ(conv_output_width(5, 3, {.padding = {0, 0, 1, 2}, .dilation = {9, 2}}), 4);
+    EXPECT_EQ(conv_output_width(2, 3), 0);
+    EXPECT_EQ(conv_output_height(1, 3, {.stride = {4, 4}}), 0);
+    EXPECT_EQ(conv_output_height(3, 3, {.stride = {0, 0}}), 0);
+}
+
+TEST(conv_algorithms, have_names_of_their_own) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const conv_algorithm algorithm : conv_algorithms()) {
+        EXPECT_NE(algorithm, conv_algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
+    }
+    EXPECT_EQ(to_string(conv_algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<conv_algorithm>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace heddle
