@@ -29,6 +29,8 @@ class Expectation:
     may_have_local_memory: bool = False
 
 
+TURNED_EPILOGUE = r"[^,]*extra\)2, [^,]*consumers_have\)1>"
+
 EXPECTATIONS = [
     Expectation(r"matmul::register_tiled\b", ["FFMA"]),
     Expectation(r"matmul::warp_tiled::warp_tiled<", ["FFMA", "LDS.128"]),
@@ -43,7 +45,10 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"frame::.*persistent_tile<\d+, \d+, \d+, 1,.*one_product<(?!.*residual<float)", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
+    Expectation(rf"frame::.*persistent_tile<\d+, \d+, \d+, 1, (?!{TURNED_EPILOGUE}).*one_product<(?!.*residual<float)",
+                ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
+    Expectation(rf"frame::.*persistent_tile<\d+, \d+, \d+, 1, {TURNED_EPILOGUE}.*one_product<(?!.*residual<float)",
+                ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER, may_have_local_memory=True),  # between its tiles
     Expectation(r"frame::.*persistent_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
     Expectation(r"frame::.*persistent_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),

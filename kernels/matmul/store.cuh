@@ -101,7 +101,7 @@ struct part_by_threads {
 
     template <int most_cols>
     __device__ void load(unsigned char* boxes) const {
-        constexpr int words = most_cols / of_line, together = 16 / words;
+        constexpr int words = most_cols / of_line, together = 8 / words;
         if (col_stride != 1)
             return for_each_element(
                 [&](int r, int c) { *place(boxes, r, c) = data[r * row_stride + c * col_stride]; });
