@@ -50,20 +50,13 @@ using small_tile = mma_tile<32, 32, 32, 16, 2, 12>;
 using tall_tile = mma_tile<128, 32, 64, 32, 2, 3>;
 using wide_tile = mma_tile<32, 128, 64, 32, 2, 3>;
 
-/// What the epilogue makes of neighbours of a row. It is a call, as it is long.
-template <class Out, int width>
-__device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, vector<float, width> values,
-                                                      std::int64_t row, std::int64_t col) {
-    apply_to_elements(e, values.elements, [&](int i) { return element_place{row, col + i, true}; });
-    return values;
-}
-
-/// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones.
-template <class tile, int width, class In, class Out>
+/// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones, and waits
+/// for `together` of these at once.
+template <class tile, int width, int together, class In, class Out>
 __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of, std::int64_t row,
                            std::int64_t col, const float* sums) {
     using packet = vector<Out, width>;
-    constexpr int across = tile::n / width, together = 4;  // these wait for C together
+    constexpr int across = tile::n / width;
     static_assert(tile::m * across % (together * tile::threads) == 0);
 #pragma unroll 1
     for (int first = threadIdx.x; first < tile::m * across; first += together * tile::threads) {
@@ -85,7 +78,8 @@ __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of
                 x[e] = p.alpha * sums[r * tile::c_stride + c + e];
                 if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
             }
-            if (!p.epilogue.is_identity) x = finished(p.epilogue, x, row + r, col + c);
+            if (!p.epilogue.is_identity)
+                x = finished_piece(p.epilogue, x, row, col, r, c, tile::n, true, (1u << width) - 1);
             packet stored;
 #pragma unroll
             for (int e = 0; e < width; ++e) stored[e] = static_cast<Out>(x[e]);
@@ -204,9 +198,10 @@ __device__ void add_realigned_products(warp_sums<tile>& sums, unsigned char* sto
         }
         ptx::cp_async_commit_group();
         if (t >= 0) sums.template add<In, a_k_major, b_k_major, 1>(storage, b_tile, depth - t * tile::k);
-        // Heads have had as long as a product takes.
-        a.store_heads(a_copied(next - 1));
-        b.store_heads(b_copied(next - 1));
+        if (next <= tiles) {  // heads have had as long as a product takes
+            a.store_heads(a_copied(next - 1));
+            b.store_heads(b_copied(next - 1));
+        }
         if (next < tiles) {
             a.load_heads(row, next * tile::k);
             b.load_heads(col, next * tile::k);
@@ -239,6 +234,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     // store
     __syncthreads();  // all have read the last stage
     float* const of_tile = reinterpret_cast<float*>(storage);
+    constexpr int together = in_packets ? 4 : 2;
 #pragma unroll
     for (int i = 0; i < of_warp.parts_m; ++i)
 #pragma unroll
@@ -253,12 +249,12 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
             }
     __syncthreads();
     if (of_c == c_access::packets)
-        store_tile<tile, stored_at_once>(p, c, row, col, of_tile);
+        store_tile<tile, stored_at_once, together>(p, c, row, col, of_tile);
     else if (of_c == c_access::elements)
-        store_tile<tile, 1>(p, c, row, col, of_tile);
+        store_tile<tile, 1, together>(p, c, row, col, of_tile);
     else
         tile_lines<Out, stored_at_once, tile::m, tile::n, true>(c, row, col, of_c == c_access::line)
-            .template store<tile::threads, 4>(
+            .template store<tile::threads, together>(
                 p, [&](int line, int at) { return of_tile[line * tile::c_stride + at]; });
 }
 
