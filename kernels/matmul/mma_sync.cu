@@ -6,16 +6,18 @@
 //
 // In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
 // taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
-// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work;
-// where rows do not begin at multiples of 16 bytes, it copies the packets that cover them, which threads shift into place. The swizzle lets the eight rows that ldmatrix reads lie in different banks. C passes through shared
-// memory, and is stored in packets, wherever its rows begin; where it counts, it is fetched into L2 before the products. What
-// limits it: instructions that move fragments, or where C has a short side, memory.
+// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work.
+// Where rows begin at any element, it copies the packets that cover them, which threads then shift into the tile. The swizzle
+// lets the eight rows that ldmatrix reads lie in different banks. C passes through shared memory, and is stored in packets,
+// wherever its rows begin; where it counts, it is fetched into L2 before the products. What limits it: instructions that move
+// fragments, or where C has a short side, memory.
 
 #include "kernels/device/launch.hpp"
-#include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/mma_operand.cuh"
+#include "kernels/matmul/mma_sums.cuh"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/tile_lines.cuh"
 #include <heddle/types.hpp>
@@ -23,6 +25,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 namespace heddle::kernels::matmul {
@@ -41,6 +44,7 @@ struct mma_tile {
     static constexpr int stages = stages_;
     static constexpr int blocks = blocks_;  ///< a multiprocessor, at least
     static constexpr int stage_bytes = (m + n) * k * 2;
+    static constexpr int ahead = m + n <= 64 ? 3 : 2;  ///< tiles on the way where these are realigned
     static constexpr int c_stride =
         n + 8;  ///< of floats: the rows that a warp stores at once are in different banks
     static constexpr int c_bytes = m * c_stride * static_cast<int>(sizeof(float));
@@ -50,8 +54,8 @@ using small_tile = mma_tile<32, 32, 32, 16, 2, 12>;
 using tall_tile = mma_tile<128, 32, 64, 32, 2, 3>;
 using wide_tile = mma_tile<32, 128, 64, 32, 2, 3>;
 
-/// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones, and waits
-/// for `together` of these at once.
+/// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones.
+/// `together` of these wait for C at once.
 template <class tile, int width, int together, class In, class Out>
 __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of, std::int64_t row,
                            std::int64_t col, const float* sums) {
@@ -88,51 +92,6 @@ __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of
     }
 }
 
-constexpr int stored_at_once = 4;
-
-/// What a warp adds to its sums.
-template <class tile>
-struct warp_sums {
-    static constexpr int parts_m = tile::warp_m / 16, parts_n = tile::warp_n / 16;
-    const int lane = threadIdx.x % 32;
-    const int row = threadIdx.x / 32 / tile::warps_n * tile::warp_m;
-    const int col = threadIdx.x / 32 % tile::warps_n * tile::warp_n;
-    float sums[parts_m][2 * parts_n][4] = {};
-
-    /// The product of two tiles, of which `left` along k are not zeros.
-    template <class In, bool a_k_major, bool b_k_major, int unrolled>
-    __device__ void add(unsigned char* a_tile, unsigned char* b_tile, std::int64_t left) {
-        using a_operand = operand<tile, tile::m, In, a_k_major>;
-        using b_operand = operand<tile, tile::n, In, b_k_major>;
-#pragma unroll unrolled
-        for (int k = 0; k < tile::k; k += 16) {
-            if (k >= left) break;
-            // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's 8 further along k.
-            unsigned as[parts_m][4], bs[parts_n][4];
-            const int low = lane % 8, second = lane / 8 % 2 * 8, third = lane / 16 * 8;
-#pragma unroll
-            for (int i = 0; i < parts_m; ++i) {
-                const int m = row + i * 16 + second + (a_k_major ? low : 0);
-                ptx::load_matrices<!a_k_major>(as[i],
-                                               a_operand::at(a_tile, m, k + third + (a_k_major ? 0 : low)));
-            }
-#pragma unroll
-            for (int j = 0; j < parts_n; ++j) {
-                const int n = col + j * 16 + third + (b_k_major ? low : 0);
-                ptx::load_matrices<!b_k_major>(bs[j],
-                                               b_operand::at(b_tile, n, k + second + (b_k_major ? 0 : low)));
-            }
-#pragma unroll
-            for (int i = 0; i < parts_m; ++i)
-#pragma unroll
-                for (int j = 0; j < parts_n; ++j) {
-                    ptx::mma<In>(sums[i][2 * j], as[i], bs[j][0], bs[j][1]);
-                    ptx::mma<In>(sums[i][2 * j + 1], as[i], bs[j][2], bs[j][3]);
-                }
-        }
-    }
-};
-
 /// Adds the products of tiles whose packets are copied as they are.
 template <class tile, bool a_k_major, bool b_k_major, class In>
 __device__ void add_products(warp_sums<tile>& sums, unsigned char* storage, const matrix_view<const In>& a,
@@ -166,7 +125,6 @@ __device__ void add_products(warp_sums<tile>& sums, unsigned char* storage, cons
 template <class tile, class In, bool a_k_major, bool b_k_major>
 constexpr int realigned_bytes = realigned_operand<tile, tile::m, In, a_k_major>::bytes +
                                 realigned_operand<tile, tile::n, In, b_k_major>::bytes;
-constexpr int realigned_ahead = 2;  ///< tiles that are copied while one is multiplied
 
 /// The same where rows begin anywhere. The loops are short: code that nobody has run yet is fetched line by line.
 template <class tile, bool a_k_major, bool b_k_major, class In>
@@ -177,37 +135,41 @@ __device__ void add_realigned_products(warp_sums<tile>& sums, unsigned char* sto
     realigned_operand<tile, tile::n, In, b_k_major> b(of_b);
     const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
     unsigned char* const b_tile = storage + tile::m * tile::k * 2;
-    const auto a_copied = [&](std::int64_t t) {
-        return storage + tile::stage_bytes + (t & 1) * realigned_bytes<tile, In, a_k_major, b_k_major>;
+    const auto a_copied = [&](int stage) {
+        return storage + tile::stage_bytes + stage * realigned_bytes<tile, In, a_k_major, b_k_major>;
     };
-    const auto b_copied = [&](std::int64_t t) { return a_copied(t) + a.bytes; };
-    static_assert(realigned_ahead == 2);
+    const auto b_copied = [&](int stage) { return a_copied(stage) + a.bytes; };
+    int stage = 0;
 #pragma unroll 1
-    for (std::int64_t t = -realigned_ahead; t < tiles; ++t) {
-        const std::int64_t next = t + realigned_ahead;
+    for (std::int64_t t = -tile::ahead; t < tiles; ++t) {
         if (t >= 0) {
-            ptx::cp_async_wait_group<realigned_ahead - 1>();
+            ptx::cp_async_wait_group<tile::ahead - 1>();
             __syncthreads();  // this tile has arrived for all, and all are done with the one before
-            a.realign(storage, a_copied(t));
-            b.realign(b_tile, b_copied(t));
+            a.realign(storage, a_copied(stage));
+            b.realign(b_tile, b_copied(stage));
             __syncthreads();
         }
+        const std::int64_t next = t + tile::ahead;
         if (next < tiles) {
-            a.copy_async(a_copied(next), row, next * tile::k);
-            b.copy_async(b_copied(next), col, next * tile::k);
+            a.copy_async(a_copied(stage), row, next * tile::k);
+            b.copy_async(b_copied(stage), col, next * tile::k);
         }
         ptx::cp_async_commit_group();
         if (t >= 0) sums.template add<In, a_k_major, b_k_major, 1>(storage, b_tile, depth - t * tile::k);
         if (next <= tiles) {  // heads have had as long as a product takes
-            a.store_heads(a_copied(next - 1));
-            b.store_heads(b_copied(next - 1));
+            const int last_stage = stage == 0 ? tile::ahead - 1 : stage - 1;
+            a.store_heads(a_copied(last_stage));
+            b.store_heads(b_copied(last_stage));
         }
         if (next < tiles) {
             a.load_heads(row, next * tile::k);
             b.load_heads(col, next * tile::k);
         }
+        stage = stage + 1 == tile::ahead ? 0 : stage + 1;
     }
 }
+
+constexpr int stored_at_once = 4;
 
 template <class tile, bool in_packets, class In, class Out, bool a_k_major, bool b_k_major>
 __global__ void __launch_bounds__(tile::threads, tile::blocks)
@@ -267,7 +229,7 @@ void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t str
     const auto with = [&]<bool a_major, bool b_major>() {
         const auto bytes = [](std::int64_t tiles) {
             const auto stages = static_cast<std::size_t>(
-                std::min<std::int64_t>(in_packets ? tile::stages : realigned_ahead, tiles));
+                std::min<std::int64_t>(in_packets ? tile::stages : tile::ahead, tiles));
             return std::max<std::size_t>(
                 tile::c_bytes,
                 in_packets ? stages * tile::stage_bytes
@@ -278,7 +240,7 @@ void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t str
                           launch({.blocks = grid,
                                   .threads = {tile::threads},
                                   .shared_bytes = bytes(divide_up(p.a.cols, tile::k)),
-                                  .shared_limit = bytes(tile::stages),
+                                  .shared_limit = bytes(std::numeric_limits<std::int64_t>::max()),
                                   .stream = stream},
                                  mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, plan.of_c);
                       });
