@@ -42,7 +42,7 @@ EXPECTATIONS = [
     Expectation(r"matmul::vector_by_(rows<|columns<true)", ["FFMA", r"LDG\.E\.128"]),
     Expectation(r"matmul::wmma<", ["HMMA"], may_have_local_memory=True),
     Expectation(r"matmul::mma_sync<.*>, true,", ["HMMA", "LDSM", "LDGSTS"], may_have_local_memory=True),  # its epilogue
-    Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM", "LDGSTS"], may_have_local_memory=True),  # realigned
+    Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(rf"frame::.*persistent_tile<\d+, \d+, \d+, 1, (?!{TURNED_EPILOGUE}).*one_product<(?!.*residual<float)",

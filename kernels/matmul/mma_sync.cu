@@ -6,18 +6,17 @@
 //
 // In wmma the compiler decides what a fragment's registers hold, and tiles are copied element by element through registers,
 // taking turns with the products. Here mma.sync is given its registers. ldmatrix fills them, four 8 x 8 matrices at once,
-// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work.
-// Where rows begin at any element, it copies the packets that cover them, which threads then shift into the tile. The swizzle
-// lets the eight rows that ldmatrix reads lie in different banks. C passes through shared memory, and is stored in packets,
-// wherever its rows begin; where it counts, it is fetched into L2 before the products. What limits it: instructions that move
-// fragments, or where C has a short side, memory.
+// transposed where the operand lies the other way. cp.async copies 16 bytes past the registers while the tensor cores work;
+// where rows do not begin at multiples of 16 bytes, threads read element by element, a part of the next tile while a part of
+// this one is multiplied. The swizzle lets the eight rows that ldmatrix reads lie in different banks. C passes through shared
+// memory, and is stored in packets, wherever its rows begin; where it counts, it is fetched into L2 before the products. What
+// limits it: instructions that move fragments, or where C has a short side, memory.
 
 #include "kernels/device/launch.hpp"
-#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/mma_operand.cuh"
-#include "kernels/matmul/mma_sums.cuh"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/tile_lines.cuh"
 #include <heddle/types.hpp>
@@ -25,7 +24,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 
 namespace heddle::kernels::matmul {
@@ -44,7 +42,6 @@ struct mma_tile {
     static constexpr int stages = stages_;
     static constexpr int blocks = blocks_;  ///< a multiprocessor, at least
     static constexpr int stage_bytes = (m + n) * k * 2;
-    static constexpr int ahead = m + n <= 64 ? 3 : 2;  ///< tiles on the way where these are realigned
     static constexpr int c_stride =
         n + 8;  ///< of floats: the rows that a warp stores at once are in different banks
     static constexpr int c_bytes = m * c_stride * static_cast<int>(sizeof(float));
@@ -54,13 +51,20 @@ using small_tile = mma_tile<32, 32, 32, 16, 2, 12>;
 using tall_tile = mma_tile<128, 32, 64, 32, 2, 3>;
 using wide_tile = mma_tile<32, 128, 64, 32, 2, 3>;
 
+/// What the epilogue makes of neighbours of a row. It is a call, as it is long.
+template <class Out, int width>
+__device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, vector<float, width> values,
+                                                      std::int64_t row, std::int64_t col) {
+    apply_to_elements(e, values.elements, [&](int i) { return element_place{row, col + i, true}; });
+    return values;
+}
+
 /// Stores the sums of a tile, which lie in shared memory: a thread `width` neighbours of a row of C, which has whole ones.
-/// `together` of these wait for C at once.
-template <class tile, int width, int together, class In, class Out>
+template <class tile, int width, class In, class Out>
 __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of, std::int64_t row,
                            std::int64_t col, const float* sums) {
     using packet = vector<Out, width>;
-    constexpr int across = tile::n / width;
+    constexpr int across = tile::n / width, together = 4;  // these wait for C together
     static_assert(tile::m * across % (together * tile::threads) == 0);
 #pragma unroll 1
     for (int first = threadIdx.x; first < tile::m * across; first += together * tile::threads) {
@@ -82,90 +86,12 @@ __device__ void store_tile(const product<In, Out>& p, const matrix_view<Out>& of
                 x[e] = p.alpha * sums[r * tile::c_stride + c + e];
                 if (p.beta != 0) x[e] += p.beta * static_cast<float>(old[i][e]);
             }
-            if (!p.epilogue.is_identity)
-                x = finished_piece(p.epilogue, x, row, col, r, c, tile::n, true, (1u << width) - 1);
+            if (!p.epilogue.is_identity) x = finished(p.epilogue, x, row + r, col + c);
             packet stored;
 #pragma unroll
             for (int e = 0; e < width; ++e) stored[e] = static_cast<Out>(x[e]);
             *to = stored;
         });
-    }
-}
-
-/// Adds the products of tiles whose packets are copied as they are.
-template <class tile, bool a_k_major, bool b_k_major, class In>
-__device__ void add_products(warp_sums<tile>& sums, unsigned char* storage, const matrix_view<const In>& a,
-                             const matrix_view<const In>& b, std::int64_t row, std::int64_t col,
-                             std::int64_t depth) {
-    const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
-    const auto a_tile = [&](int stage) { return storage + stage * tile::stage_bytes; };
-    const auto b_tile = [&](int stage) { return a_tile(stage) + tile::m * tile::k * 2; };
-    const auto copy = [&](int stage, std::int64_t t) {
-        operand<tile, tile::m, In, a_k_major>::copy_async(a_tile(stage), a, row, t * tile::k);
-        operand<tile, tile::n, In, b_k_major>::copy_async(b_tile(stage), b, col, t * tile::k);
-    };
-#pragma unroll
-    for (int stage = 0; stage < tile::stages - 1; ++stage) {
-        if (stage < tiles) copy(stage, stage);
-        ptx::cp_async_commit_group();
-    }
-    int stage = 0;
-    for (std::int64_t t = 0; t < tiles; ++t) {
-        ptx::cp_async_wait_group<tile::stages - 2>();
-        __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten next
-        const std::int64_t next = t + tile::stages - 1;
-        if (next < tiles) copy(stage == 0 ? tile::stages - 1 : stage - 1, next);
-        ptx::cp_async_commit_group();
-        sums.template add<In, a_k_major, b_k_major, tile::k / 16>(a_tile(stage), b_tile(stage),
-                                                                  depth - t * tile::k);
-        stage = stage + 1 == tile::stages ? 0 : stage + 1;
-    }
-}
-
-template <class tile, class In, bool a_k_major, bool b_k_major>
-constexpr int realigned_bytes = realigned_operand<tile, tile::m, In, a_k_major>::bytes +
-                                realigned_operand<tile, tile::n, In, b_k_major>::bytes;
-
-/// The same where rows begin anywhere. The loops are short: code that nobody has run yet is fetched line by line.
-template <class tile, bool a_k_major, bool b_k_major, class In>
-__device__ void add_realigned_products(warp_sums<tile>& sums, unsigned char* storage,
-                                       const matrix_view<const In>& of_a, const matrix_view<const In>& of_b,
-                                       std::int64_t row, std::int64_t col, std::int64_t depth) {
-    realigned_operand<tile, tile::m, In, a_k_major> a(of_a);
-    realigned_operand<tile, tile::n, In, b_k_major> b(of_b);
-    const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
-    unsigned char* const b_tile = storage + tile::m * tile::k * 2;
-    const auto a_copied = [&](int stage) {
-        return storage + tile::stage_bytes + stage * realigned_bytes<tile, In, a_k_major, b_k_major>;
-    };
-    const auto b_copied = [&](int stage) { return a_copied(stage) + a.bytes; };
-    int stage = 0;
-#pragma unroll 1
-    for (std::int64_t t = -tile::ahead; t < tiles; ++t) {
-        if (t >= 0) {
-            ptx::cp_async_wait_group<tile::ahead - 1>();
-            __syncthreads();  // this tile has arrived for all, and all are done with the one before
-            a.realign(storage, a_copied(stage));
-            b.realign(b_tile, b_copied(stage));
-            __syncthreads();
-        }
-        const std::int64_t next = t + tile::ahead;
-        if (next < tiles) {
-            a.copy_async(a_copied(stage), row, next * tile::k);
-            b.copy_async(b_copied(stage), col, next * tile::k);
-        }
-        ptx::cp_async_commit_group();
-        if (t >= 0) sums.template add<In, a_k_major, b_k_major, 1>(storage, b_tile, depth - t * tile::k);
-        if (next <= tiles) {  // heads have had as long as a product takes
-            const int last_stage = stage == 0 ? tile::ahead - 1 : stage - 1;
-            a.store_heads(a_copied(last_stage));
-            b.store_heads(b_copied(last_stage));
-        }
-        if (next < tiles) {
-            a.load_heads(row, next * tile::k);
-            b.load_heads(col, next * tile::k);
-        }
-        stage = stage + 1 == tile::ahead ? 0 : stage + 1;
     }
 }
 
@@ -175,7 +101,11 @@ template <class tile, bool in_packets, class In, class Out, bool a_k_major, bool
 __global__ void __launch_bounds__(tile::threads, tile::blocks)
     mma_sync(const __grid_constant__ product<In, Out> p, matrix_view<const In> a, matrix_view<const In> b,
              c_access of_c) {
+    using a_operand = operand<tile, tile::m, In, a_k_major>;
+    using b_operand = operand<tile, tile::n, In, b_k_major>;
     extern __shared__ __align__(128) unsigned char storage[];
+    const auto a_tile = [&](int stage) { return storage + stage * tile::stage_bytes; };
+    const auto b_tile = [&](int stage) { return a_tile(stage) + tile::m * tile::k * 2; };
 
     // locate
     a.data = p.a.data + blockIdx.z * p.batch.a;
@@ -183,40 +113,107 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     matrix_view<Out> c = p.c;
     c.data += blockIdx.z * p.batch.c;
     const tile_position position = row_by_row(p, tile::n);
-    const std::int64_t row = position.row * tile::m, col = position.col * tile::n;
+    const std::int64_t row = position.row * tile::m, col = position.col * tile::n, depth = p.a.cols;
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int warp_row = warp / tile::warps_n * tile::warp_m;
+    const int warp_col = warp % tile::warps_n * tile::warp_n;
+
+    // load
+    if (p.beta != 0) prefetch_tile<tile::threads, tile::m, tile::n, true>(c, row, col);
+    const std::int64_t tiles = (depth + tile::k - 1) / tile::k;
+    typename a_operand::packets_of_thread a_moved;
+    typename b_operand::packets_of_thread b_moved;
+    const auto load = [&]<int parts>(int part, std::int64_t t) {
+        a_operand::template load<parts>(part, a_moved, a, row, t * tile::k);
+        b_operand::template load<parts>(part, b_moved, b, col, t * tile::k);
+    };
+    const auto store_loaded = [&]<int parts>(int part, int stage) {
+        a_operand::template store<parts>(part, a_moved, a_tile(stage));
+        b_operand::template store<parts>(part, b_moved, b_tile(stage));
+    };
+    const auto copy = [&](int stage, std::int64_t t) {
+        if constexpr (in_packets) {
+            a_operand::copy_async(a_tile(stage), a, row, t * tile::k);
+            b_operand::copy_async(b_tile(stage), b, col, t * tile::k);
+        } else {
+            load.template operator()<1>(0, t);
+            store_loaded.template operator()<1>(0, stage);
+        }
+    };
+#pragma unroll
+    for (int stage = 0; stage < tile::stages - 1; ++stage) {
+        if (stage < tiles) copy(stage, stage);
+        ptx::cp_async_commit_group();
+    }
 
     // compute
-    if (p.beta != 0) prefetch_tile<tile::threads, tile::m, tile::n, true>(c, row, col);
-    warp_sums<tile> of_warp;
-    if constexpr (in_packets)
-        add_products<tile, a_k_major, b_k_major>(of_warp, storage, a, b, row, col, p.a.cols);
-    else
-        add_realigned_products<tile, a_k_major, b_k_major>(of_warp, storage, a, b, row, col, p.a.cols);
+    constexpr int parts_m = tile::warp_m / 16, parts_n = tile::warp_n / 16;
+    float sums[parts_m][2 * parts_n][4] = {};
+    int stage = 0;
+    for (std::int64_t t = 0; t < tiles; ++t) {
+        ptx::cp_async_wait_group<tile::stages - 2>();
+        __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten next
+        const std::int64_t next = t + tile::stages - 1;
+        const int next_stage = stage == 0 ? tile::stages - 1 : stage - 1;
+        if constexpr (in_packets)
+            if (next < tiles) copy(next_stage, next);
+        ptx::cp_async_commit_group();
+        const std::int64_t left = depth - t * tile::k;
+#pragma unroll
+        for (int k = 0; k < tile::k; k += 16) {
+            if (k >= left) break;
+            // Elements come in parts, each while a part of this tile is multiplied: registers hold one.
+            if (!in_packets && next < tiles) load.template operator()<tile::k / 16>(k / 16, next);
+            // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's 8 further along k.
+            unsigned as[parts_m][4], bs[parts_n][4];
+            const int low = lane % 8, second = lane / 8 % 2 * 8, third = lane / 16 * 8;
+#pragma unroll
+            for (int i = 0; i < parts_m; ++i) {
+                const int m = warp_row + i * 16 + second + (a_k_major ? low : 0);
+                ptx::load_matrices<!a_k_major>(
+                    as[i], a_operand::at(a_tile(stage), m, k + third + (a_k_major ? 0 : low)));
+            }
+#pragma unroll
+            for (int j = 0; j < parts_n; ++j) {
+                const int n = warp_col + j * 16 + third + (b_k_major ? low : 0);
+                ptx::load_matrices<!b_k_major>(
+                    bs[j], b_operand::at(b_tile(stage), n, k + second + (b_k_major ? 0 : low)));
+            }
+#pragma unroll
+            for (int i = 0; i < parts_m; ++i)
+#pragma unroll
+                for (int j = 0; j < parts_n; ++j) {
+                    ptx::mma<In>(sums[i][2 * j], as[i], bs[j][0], bs[j][1]);
+                    ptx::mma<In>(sums[i][2 * j + 1], as[i], bs[j][2], bs[j][3]);
+                }
+            if (!in_packets && next < tiles)
+                store_loaded.template operator()<tile::k / 16>(k / 16, next_stage);
+        }
+        stage = stage + 1 == tile::stages ? 0 : stage + 1;
+    }
 
     // store
     __syncthreads();  // all have read the last stage
     float* const of_tile = reinterpret_cast<float*>(storage);
-    constexpr int together = in_packets ? 4 : 2;
 #pragma unroll
-    for (int i = 0; i < of_warp.parts_m; ++i)
+    for (int i = 0; i < parts_m; ++i)
 #pragma unroll
-        for (int j = 0; j < 2 * of_warp.parts_n; ++j)
+        for (int j = 0; j < 2 * parts_n; ++j)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int r = of_warp.row + i * 16 + of_warp.lane / 4 + half * 8;
-                const int c = of_warp.col + j * 8 + of_warp.lane % 4 * 2;
-                const auto& sums = of_warp.sums[i][j];
+                const int r = warp_row + i * 16 + lane / 4 + half * 8, c = warp_col + j * 8 + lane % 4 * 2;
                 *reinterpret_cast<float2*>(of_tile + r * tile::c_stride + c) =
-                    make_float2(sums[2 * half], sums[2 * half + 1]);
+                    make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
             }
     __syncthreads();
     if (of_c == c_access::packets)
-        store_tile<tile, stored_at_once, together>(p, c, row, col, of_tile);
+        store_tile<tile, stored_at_once>(p, c, row, col, of_tile);
     else if (of_c == c_access::elements)
-        store_tile<tile, 1, together>(p, c, row, col, of_tile);
+        store_tile<tile, 1>(p, c, row, col, of_tile);
     else
         tile_lines<Out, stored_at_once, tile::m, tile::n, true>(c, row, col, of_c == c_access::line)
-            .template store<tile::threads, together>(
+            .template store<tile::threads, 4>(
                 p, [&](int line, int at) { return of_tile[line * tile::c_stride + at]; });
 }
 
@@ -226,21 +223,17 @@ void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t str
     const bool b_k_major = !(in_packets ? has_tensor_rows(all.b) : has_contiguous_rows(all.b));
     const matrix_view<const In> a = a_k_major ? all.a : transposed(all.a);
     const matrix_view<const In> b = b_k_major ? transposed(all.b) : all.b;
+    const auto bytes = [](std::int64_t stages) {
+        return std::max<std::size_t>(static_cast<std::size_t>(stages) * tile::stage_bytes, tile::c_bytes);
+    };
     const auto with = [&]<bool a_major, bool b_major>() {
-        const auto bytes = [](std::int64_t tiles) {
-            const auto stages = static_cast<std::size_t>(
-                std::min<std::int64_t>(in_packets ? tile::stages : tile::ahead, tiles));
-            return std::max<std::size_t>(
-                tile::c_bytes,
-                in_packets ? stages * tile::stage_bytes
-                           : tile::stage_bytes + stages * realigned_bytes<tile, In, a_major, b_major>);
-        };
         for_each_grid(all, {tile_count(all, tile::m, tile::n)},
                       [&](const launch_extents& grid, const product<In, Out>& p) {
                           launch({.blocks = grid,
                                   .threads = {tile::threads},
-                                  .shared_bytes = bytes(divide_up(p.a.cols, tile::k)),
-                                  .shared_limit = bytes(std::numeric_limits<std::int64_t>::max()),
+                                  .shared_bytes = bytes(
+                                      std::min<std::int64_t>(tile::stages, divide_up(p.a.cols, tile::k))),
+                                  .shared_limit = bytes(tile::stages),
                                   .stream = stream},
                                  mma_sync<tile, in_packets, In, Out, a_major, b_major>, p, a, b, plan.of_c);
                       });

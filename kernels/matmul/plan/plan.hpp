@@ -42,7 +42,7 @@ struct plan {
     bool low_last = false;    ///< the lowest tiles, of which half is empty, come last
     bool narrow_last = false;
     std::int64_t kept = 0;    ///< rows of the longer operand that L2 keeps
-    bool in_packets = false;  ///< A and B (mma_sync), or A (thin), begin at packets of 16 bytes in every row
+    bool in_packets = false;  ///< A and B (mma_sync), or A (thin), are read 16 bytes at once, else by element
     c_access of_c = c_access::elements;  ///< (mma_sync, thin, scale)
 
     std::int64_t sums_bytes = 0;    ///< that those who share tiles leave for one another

@@ -51,7 +51,7 @@ inline constexpr block_tile tma_pipelined_tile{{128, 128}, 2};
 inline constexpr block_tile warp_tiled_tile{{128, 128}, 2};
 inline constexpr std::array mma_sync_tiles = {block_tile{{128, 128}, 2}, block_tile{{32, 32}, 14},
                                               block_tile{{128, 32}, 3}, block_tile{{32, 128}, 3}};
-/// Whether a tile of mma_sync also takes rows that begin at any element, not at multiples of 16 bytes alone.
+/// Whether a tile of mma_sync also reads element by element, not in packets of 16 bytes alone.
 constexpr bool takes_elements(const matmul_tile& tile) {
     return tile.m + tile.n <= 160;
 }
