@@ -114,7 +114,7 @@ TEST(matmul_select, reads_what_is_thin_at_the_memory_s_rate) {
             EXPECT_EQ(select(problem, hopper), skinny) << side;
     EXPECT_EQ(select(strict(64, 64, 65536), hopper), skinny);
     EXPECT_EQ(select(strict(64, 4096, 11008), hopper), pipelined);
-    EXPECT_EQ(select(strict(16, 4096, 16), hopper), thin);
+    EXPECT_EQ(select(strict(16, 1 << 20, 16), hopper), thin);
     device_traits small = hopper;
     small.shared_memory_per_block_optin = 163 * 1024;
     EXPECT_EQ(select(strict(16, 4096, 4096), small), pipelined);
