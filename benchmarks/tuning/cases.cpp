@@ -139,7 +139,7 @@ std::vector<timed_product> read_products(const std::filesystem::path& record) {
 
 chosen choose(const timed_product& of) {
     constexpr double timed_us = 2.5;  // of an empty kernel: what is measured, and in no plan
-    // Of what takes so many times as long as the best, nothing else counts; nor by how much a prediction is far off.
+    // Where a choice takes so many times as long as the best, nothing else counts; nor by how much a prediction is far off.
     constexpr double matters = 1.5, far = 2;
     chosen best{};
     double distances = 0, count = 0;
