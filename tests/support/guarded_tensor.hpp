@@ -36,7 +36,7 @@ class guarded_tensor {
     /// Elements in the order of a dense tensor.
     void upload(const std::vector<T>& elements) {
         std::vector<T> all(static_cast<std::size_t>(span_));
-        std::memset(static_cast<void*>(all.data()), poison, all.size() * sizeof(T));
+        if (!all.empty()) std::memset(static_cast<void*>(all.data()), poison, all.size() * sizeof(T));
         for_each([&](std::size_t at, std::size_t i) { all[at] = elements[i]; });
         memory_.upload(all);
     }
