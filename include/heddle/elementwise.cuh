@@ -30,7 +30,7 @@ struct elementwise_tile {
     static constexpr int warp = 32;
     /// Rows and columns from which on tiles are worth their barriers: whole sectors of most types.
     static constexpr std::int64_t least_crossed = 16;
-    /// Of the tiles in which inputs are turned over: whole lines, and enough bytes under way for small types.
+    /// The side of the tiles in which inputs are turned over: whole lines, and enough bytes under way for small types.
     __host__ __device__ static constexpr int side(std::size_t element_bytes) {
         return element_bytes <= 4 ? 64 : 32;
     }

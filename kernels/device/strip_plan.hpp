@@ -25,7 +25,7 @@ struct strip_limits {
     static constexpr int elements = 8;  ///< of a tile that a thread holds, all under way together
     static constexpr int log_tile = 12;
     static_assert(1 << log_tile == threads * elements);
-    /// Of a cluster: more than `usual_blocks` only where they are few, as the runtime has to be asked for them.
+    /// Blocks of a cluster: more than `usual_blocks` only where strips are few, as the runtime has to be asked for them.
     static constexpr int most_blocks = 16;
     static constexpr int usual_blocks = 8;
     static constexpr int log_lanes =
@@ -33,7 +33,7 @@ struct strip_limits {
     static constexpr int log_most_rows = 9;
 };
 
-/// Of a problem that says whether neighbours in memory are of one column, in x and in y.
+/// The layout of a problem that says whether neighbours in memory are of one column, in x and in y.
 template <class Problem>
 strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     using limits = strip_limits;

@@ -146,7 +146,7 @@ class boxed_epilogue {
         return part_of(c, p.c_row_stride, p.c_col_stride, of, begin, end);
     }
 
-    /// Of the columns from `begin` of the tile on.
+    /// Prefetches the columns from `begin` of the tile on.
     static __device__ void prefetch_boxes(const CUtensorMap& map, const part& of, int begin) {
         for (int first = begin; first < n; first += out_cols)
             ptx::prefetch_box_to_l2(map, of.col + first, of.row, of.batch);
@@ -170,7 +170,7 @@ class boxed_epilogue {
         if (begin > 0 || !is_fetched) {
             wait_for_buffers();
             if (map == nullptr)
-                addend_part(of, begin, begin + cols_together)
+                addend_part(of, begin, ::min(begin + cols_together, int{n}))
                     .template load<cols_together>(shared.out[group][0]);
             else if (thread == 0)
                 load_boxes(*map, of, begin);
@@ -191,7 +191,7 @@ class boxed_epilogue {
         sync_group();
         if (!lies_in_boxes(to)) {
             c_part(to, begin, end).template store<cols_together>(shared.out[group][0]);
-            ptx::fence_before_copies();  // those that fill the boxes next
+            ptx::fence_before_copies();  // what the tensor memory accelerator fills next has been read
             sync_group();
             return;
         }

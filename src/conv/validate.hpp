@@ -156,7 +156,7 @@ footprint footprint_of(const filter_view<T>& f) {
     return footprint_of(as_tensor(f));
 }
 
-/// Of a tensor whose layout is valid.
+/// The tensor's layout has to be valid.
 template <class T>
 void validate_elements(const char* operation, const char* name, const tensor_view<T>& t) {
     if (!is_empty(kernels::conv::layout_of(t))) validate_pointer(operation, name, t.data);

@@ -69,7 +69,8 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     bool by_warpgroups = false;
     const auto plan_function = [&](bool has_scratch) -> kernels::matmul::plan {
         matmul_problem problem = problem_of(*product, options);
-        problem.has_scratch = has_scratch;
+        // How large a workspace has to be with a function, nobody can ask: one that is given holds what is planned without.
+        problem.has_scratch = has_scratch && options.workspace.empty();
         problem.result = problem.operands;  // the kernel is compiled for the types that the user has
         if constexpr (is_float) {           // and for one tile, which nobody shares
             problem.tile = kernels::matmul::tf32_with_function;

@@ -17,7 +17,8 @@ constexpr double max_copied_elements = 0x1p56;
 /// which L2 sends for itself.
 double lines_of_box_row(const matrix_layout& m) {
     constexpr std::int64_t line = 128;
-    const std::int64_t stride = (has_contiguous_rows(m) ? m.row_stride : m.col_stride) * m.element_bytes;
+    const matrix_layout lines = has_contiguous_rows(m) ? m : transposed(m);
+    const std::int64_t stride = lines.rows > 1 ? lines.row_stride * m.element_bytes : 0;
     const std::int64_t alignment = std::gcd(std::gcd(stride, m.alignment), line);
     return 2 - static_cast<double>(alignment) / static_cast<double>(line);
 }
@@ -154,7 +155,7 @@ double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double sl
 }
 
 double planning::stores_us(const matmul_tile& tile) const {
-    if (has_tensor_rows(problem.c)) return 0;
+    if (has_tensor_rows(problem.c) && begins_at_boxes(problem.c_stride, problem.c.element_bytes)) return 0;
     return static_cast<double>(std::min<std::int64_t>(m, tile.m) * std::min<std::int64_t>(n, tile.n)) /
            costs.elements_stored_per_us * (problem.adds_c ? 2 : 1);
 }
