@@ -170,7 +170,7 @@ class boxed_epilogue {
         if (begin > 0 || !is_fetched) {
             wait_for_buffers();
             if (map == nullptr)
-                addend_part(of, begin, ::min(begin + cols_together, int{n}))
+                addend_part(of, begin, begin + cols_together)
                     .template load<cols_together>(shared.out[group][0]);
             else if (thread == 0)
                 load_boxes(*map, of, begin);
