@@ -458,8 +458,13 @@ TEST_P(mapped_conv, keeps_to_its_operands) {
     };
     constexpr std::int64_t count = 2, height = 7, width = 9;
     const auto check_type = [&]<class T>(T) {
-        for (const auto& [channels, outputs, side, groups] :
-             {shape{3, 5, 3, 1}, {8, 64, 1, 1}, {64, 128, 3, 1}, {33, 66, 3, 3}, {24, 24, 5, 24}}) {
+        for (const auto& [channels, outputs, side, groups] : {shape{3, 5, 3, 1},
+                                                              {8, 64, 1, 1},
+                                                              {64, 128, 3, 1},
+                                                              {33, 66, 3, 3},
+                                                              {24, 24, 5, 24},
+                                                              {132, 132, 3, 132},
+                                                              {9, 9, 3, 9}}) {
             const conv_options options{.geometry = {.padding = {1, 1, 1, 1}, .groups = groups},
                                        .algorithm = this->GetParam()};
             const std::int64_t p = conv_output_height(height, side, options.geometry),
