@@ -6,6 +6,7 @@
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image_filter.hpp>
 #include <heddle/matrix_reduce.hpp>
+#include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/tensor.hpp>
@@ -173,6 +174,12 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
 template <class T>
 void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output,
           const pool_options& options = {});
+
+/// From planes to pixels of channels and back; see heddle::to_nhwc and heddle::to_nchw.
+template <class T>
+void to_nhwc(planes_view<const std::type_identity_t<T>> source, tensor_view<T> destination);
+template <class T>
+void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> destination);
 
 /// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of
 /// threads.
