@@ -14,7 +14,6 @@ namespace heddle {
 namespace {
 
 using detail::word_of;
-using kernels::transpose::batch;
 
 /// Strides that nothing uses become those of dense tensors.
 template <class View>

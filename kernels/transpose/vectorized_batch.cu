@@ -1,4 +1,4 @@
-// batch: `vectorized` of many matrices in one launch, as of the planes of many images.
+// vectorized_batch: `vectorized` of many matrices in one launch, as of the planes of many images.
 //
 //   matrix 0   matrix 1   matrix 2 ...      a block has the same tile, or the same strip, of one matrix, and of others
 //   | t . |    | t . |    | t . |           where there are more than a grid has room for
@@ -30,13 +30,12 @@ __global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
     const unsigned first = blockIdx.z / layers, z = blockIdx.z % layers;
     const std::int64_t row = (blockIdx.x + z * order.tiles_down_a_z) * tile::rows;
     const std::int64_t col = (blockIdx.y + z * order.tiles_across_a_z) * tile::cols;
-    source.data += first * matrices.source_stride;
-    destination.data += first * matrices.destination_stride;
-    const unsigned step = gridDim.z / layers;
-    for (std::int64_t i = first; i < matrices.count; i += step) {
-        move_tile<tile, packet_bytes>(source, destination, row, col, shared);
-        source.data += step * matrices.source_stride;
-        destination.data += step * matrices.destination_stride;
+    for (std::int64_t i = first; i < matrices.count; i += gridDim.z / layers) {
+        matrix_view<const Word> from = source;
+        matrix_view<Word> to = destination;
+        from.data += i * matrices.source_stride;
+        to.data += i * matrices.destination_stride;
+        move_tile<tile, packet_bytes>(from, to, row, col, shared);
         __syncthreads();  // before the next tile overwrites this one
     }
 }
