@@ -13,6 +13,8 @@
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/planes.hpp>
+#include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>
@@ -458,8 +460,13 @@ TEST_P(mapped_conv, keeps_to_its_operands) {
     };
     constexpr std::int64_t count = 2, height = 7, width = 9;
     const auto check_type = [&]<class T>(T) {
-        for (const auto& [channels, outputs, side, groups] :
-             {shape{3, 5, 3, 1}, {8, 64, 1, 1}, {64, 128, 3, 1}, {33, 66, 3, 3}, {24, 24, 5, 24}}) {
+        for (const auto& [channels, outputs, side, groups] : {shape{3, 5, 3, 1},
+                                                              {8, 64, 1, 1},
+                                                              {64, 128, 3, 1},
+                                                              {33, 66, 3, 3},
+                                                              {24, 24, 5, 24},
+                                                              {132, 132, 3, 132},
+                                                              {9, 9, 3, 9}}) {
             const conv_options options{.geometry = {.padding = {1, 1, 1, 1}, .groups = groups},
                                        .algorithm = this->GetParam()};
             const std::int64_t p = conv_output_height(height, side, options.geometry),
@@ -471,6 +478,49 @@ TEST_P(mapped_conv, keeps_to_its_operands) {
                         {o.of(ws), outputs, side, side, channels / groups},
                         tensor_view<T>{o.result<T>(count * p * q * outputs), count, p, q, outputs},
                         *this->stream_, options);
+            });
+        }
+    };
+    check_type(float{});
+    check_type(half{});
+}
+
+using mapped_pool = of_rung<pool_algorithm>;
+INSTANTIATE_TEST_SUITE_P(all, mapped_pool, values_in(pool_algorithms()), rung_name);
+
+TEST_P(mapped_pool, keeps_to_its_operands) {
+    constexpr std::int64_t count = 2, height = 7, width = 9;
+    const auto check_type = [&]<class T>(T) {
+        for (const std::int64_t channels : {3, 8, 33, 72})
+            for (const pool_geometry& g :
+                 {pool_geometry{{3, 3}, {2, 2}, {1, 1, 1, 1}}, pool_geometry{{height, width}}}) {
+                const std::int64_t p = pool_output_height(height, g), q = pool_output_width(width, g);
+                const auto xs = random_elements<T>(count * height * width * channels);
+                this->check_edges(std::to_string(channels) + " channels", [&](operands& o) {
+                    pool<T>({o.of(xs), count, height, width, channels},
+                            tensor_view<T>{o.result<T>(count * p * q * channels), count, p, q, channels},
+                            *this->stream_, {.geometry = g, .algorithm = this->GetParam()});
+                });
+            }
+    };
+    check_type(float{});
+    check_type(half{});
+}
+
+using mapped_planes = mapped_pages_test;
+
+TEST_F(mapped_planes, keep_to_their_operands) {
+    constexpr std::int64_t count = 2, height = 7, width = 9;
+    const auto check_type = [&]<class T>(T) {
+        for (const std::int64_t channels : {3, 17, 64, 130}) {
+            const auto xs = random_elements<T>(count * height * width * channels);
+            check_edges(std::to_string(channels) + " channels", [&](operands& o) {
+                to_nhwc<T>({o.of(xs), count, channels, height, width},
+                           {o.result<T>(count * height * width * channels), count, height, width, channels},
+                           *stream_);
+                to_nchw<T>({o.of(xs), count, height, width, channels},
+                           {o.result<T>(count * height * width * channels), count, channels, height, width},
+                           *stream_);
             });
         }
     };

@@ -23,6 +23,7 @@ enum class conv_algorithm {
     automatic,
     naive,
     tiled,
+    depthwise,
 };
 
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
@@ -213,7 +214,8 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
 ///                           pointer, an overlap; a workspace as in matmul(); an unknown algorithm or precision, a tile or a
 ///                           variant that the algorithm does not have (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
-///                           says why (nothing is enqueued)
+///                           says why (nothing is enqueued): `depthwise` has one filter for each input channel, of at most 81
+///                           taps
 /// @throws cuda_error        the launch or the allocation failed
 template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,

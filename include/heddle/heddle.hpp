@@ -28,6 +28,8 @@
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/memory_pool.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/planes.hpp>
+#include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>

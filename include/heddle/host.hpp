@@ -6,6 +6,8 @@
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image_filter.hpp>
 #include <heddle/matrix_reduce.hpp>
+#include <heddle/planes.hpp>
+#include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/transpose.hpp>
@@ -167,6 +169,17 @@ template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,
           filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
           const conv_epilogue<std::type_identity_t<Out>>& epilogue, const conv_options& options = {});
+
+/// The largest, or the average, of the pixels in each window; see heddle::pool. Of the options, mode and geometry count.
+template <class T>
+void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output,
+          const pool_options& options = {});
+
+/// From planes to pixels of channels and back; see heddle::to_nhwc and heddle::to_nchw.
+template <class T>
+void to_nhwc(planes_view<const std::type_identity_t<T>> source, tensor_view<T> destination);
+template <class T>
+void to_nchw(tensor_view<const std::type_identity_t<T>> source, planes_view<T> destination);
 
 /// The reductions of a vector; see heddle::sum and its siblings. The result does not depend on the number of
 /// threads.

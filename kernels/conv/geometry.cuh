@@ -1,31 +1,13 @@
 #pragma once
 
 #include "kernels/conv/launch.hpp"
-#include "kernels/device/quick_division.cuh"
+#include "kernels/device/index_division.cuh"
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 
 /// A convolution as a product that all rungs share. Row i of A is pixel i of the output, and column j is a tap and a channel of
 /// a filter, which is a row of B: A's element (i, j) is an input value, or a zero of the padding.
 namespace heddle::kernels::conv {
-
-/// Division of numbers below `end`: by a multiplication where they allow it, and else by a division of 64 bits.
-struct index_division {
-    std::int64_t divisor;
-    bool is_quick;
-    quick_division quick;
-
-    __host__ index_division(std::int64_t by, std::int64_t end)
-        : divisor(std::max<std::int64_t>(by, 1)),
-          is_quick(end <= std::numeric_limits<std::uint32_t>::max() / divisor),
-          quick(is_quick ? static_cast<std::uint32_t>(divisor) : 1) {}
-
-    __device__ std::int64_t quotient(std::int64_t n) const {
-        return is_quick ? quick.quotient(static_cast<std::uint32_t>(n)) : n / divisor;
-    }
-};
 
 /// An output pixel.
 struct pixel_place {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/conv/plan/depthwise.hpp"
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/device/launch.hpp"
 #include <heddle/conv.hpp>
@@ -41,7 +42,9 @@ struct arguments {
 struct plan {
     launch_extents blocks;
     launch_extents threads;
-    std::int64_t scratch = 0;  ///< bytes
+    depthwise_kernel depthwise{};
+    std::int64_t depthwise_rows = 0, depthwise_runs = 0;  ///< of tiles, in an image and in a row
+    std::int64_t scratch = 0;                             ///< bytes
 };
 
 constexpr std::int64_t scratch_bytes(const plan& plan) {
@@ -52,11 +55,16 @@ constexpr std::int64_t scratch_bytes(const plan& plan) {
 plan plan_naive(const conv_problem& problem, const device_traits& device);
 plan plan_tiled(const conv_problem& problem, const device_traits& device);
 
+/// Needs as many groups as input channels, and as output channels; filters of at most depthwise_most_taps.
+plan plan_depthwise(const conv_problem& problem, const device_traits& device);
+
 // Each takes its own plan. In is float, and Out then too; or half or bfloat16, and Out the same or float.
 
 template <class In, class Out>
 void launch_naive(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_depthwise(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::conv

@@ -22,6 +22,13 @@ struct arguments {
     matrix_view<Word> destination;
 };
 
+/// So many matrices of one shape, each so many elements after the one before. `arguments` has the first.
+struct batch {
+    std::int64_t count = 1;
+    std::int64_t source_stride = 0;
+    std::int64_t destination_stride = 0;
+};
+
 /// A tile is square, or small and square; a matrix of few rows or few columns is taken in strips, flat or tall.
 enum class aspect { square, small, flat, tall };
 
@@ -42,8 +49,9 @@ struct plan {
     bool is_copy = false;  ///< of rows; else of tiles or strips
     aspect shape = aspect::square;
     block_order order = {};
-    std::int64_t run = 0;    ///< of a strip: elements of each long line that a block takes
-    std::int64_t pitch = 0;  ///< and from one to the next in shared memory
+    std::int64_t layers = 1;  ///< of blocks along z that a matrix of a batch has
+    std::int64_t run = 0;     ///< of a strip: elements of each long line that a block takes
+    std::int64_t pitch = 0;   ///< and from one to the next in shared memory
 };
 
 /// Pure. These take any problem.
@@ -51,6 +59,8 @@ plan plan_naive(const transpose_problem& problem, const device_traits& device);
 plan plan_shared_memory(const transpose_problem& problem, const device_traits& device);
 /// Needs a copy, or unit_stride.
 plan plan_vectorized(const transpose_problem& problem, const device_traits& device);
+/// Of `count` matrices. Needs unit_stride, and no copy.
+plan plan_batch(const transpose_problem& problem, std::int64_t count, const device_traits& device);
 
 /// These transpose by the rung's plan for these arguments.
 template <class Word>
@@ -59,5 +69,9 @@ template <class Word>
 void launch_shared_memory(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
 template <class Word>
 void launch_vectorized(const plan& plan, const arguments<Word>& arguments, cudaStream_t stream);
+/// Words of 2 and 4 bytes.
+template <class Word>
+void launch_batch(const plan& plan, const arguments<Word>& arguments, const batch& batch,
+                  cudaStream_t stream);
 
 }  // namespace heddle::kernels::transpose

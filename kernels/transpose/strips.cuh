@@ -32,11 +32,10 @@ struct strip_tile {
 
 /// `by_short` counts a block's elements along short lines, `by_long` along long ones.
 template <class Word, bool is_tall>
-__global__ void __launch_bounds__(strip_tile::threads)
-    strips(const Word* source, std::int64_t source_stride, Word* destination, std::int64_t destination_stride,
-           std::int64_t length, quick_division by_short, quick_division by_long, unsigned pitch) {
-    extern __shared__ std::uint64_t shared[];
-    Word* const tile = reinterpret_cast<Word*>(shared);
+__device__ void move_strip(const Word* source, std::int64_t source_stride, Word* destination,
+                           std::int64_t destination_stride, std::int64_t length,
+                           const quick_division& by_short, const quick_division& by_long, unsigned pitch,
+                           Word* tile) {
     const std::int64_t first = std::int64_t{blockIdx.x} * by_long.divisor;
     const auto here = static_cast<unsigned>(min(length - first, std::int64_t{by_long.divisor}));
     const unsigned width = by_short.divisor;
@@ -81,6 +80,15 @@ __global__ void __launch_bounds__(strip_tile::threads)
                            : destination[p.along * destination_stride + p.across];
         to = tile[p.across * pitch + p.along];
     }
+}
+
+template <class Word, bool is_tall>
+__global__ void __launch_bounds__(strip_tile::threads)
+    strips(const Word* source, std::int64_t source_stride, Word* destination, std::int64_t destination_stride,
+           std::int64_t length, quick_division by_short, quick_division by_long, unsigned pitch) {
+    extern __shared__ std::uint64_t shared[];
+    move_strip<Word, is_tall>(source, source_stride, destination, destination_stride, length, by_short,
+                              by_long, pitch, reinterpret_cast<Word*>(shared));
 }
 
 inline bool is_strip(const transpose_problem& problem) {

@@ -23,10 +23,27 @@ bool fills_tiles(const conv_problem& problem, const device_traits&) {
     return outputs_of_a_group(problem) >= tiled_min_outputs;
 }
 
+// What rungs need.
+
+constexpr need<conv_problem> one_channel_a_group{
+    [](auto& problem, auto&) {
+        return problem.geometry.groups == problem.input.channels &&
+               problem.geometry.groups == problem.output.channels;
+    },
+    "takes as many groups as input channels and as output channels"};
+static_assert(depthwise_most_taps == 81);
+constexpr need<conv_problem> few_taps{[](auto& problem, auto&) {
+                                          return problem.filters.height <=
+                                                 depthwise_most_taps / problem.filters.width;
+                                      },
+                                      "takes filters of at most 81 taps"};
+
 template <class In, class Out>
 constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
     {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
+    {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
+     launch_depthwise<In, Out>},
 });
 
 constexpr const char* enumeration = "conv_algorithm";

@@ -18,12 +18,17 @@ tensor_view<T> as_tensor(const filter_view<T>& f) {
     return {f.data, f.outputs, f.height, f.width, f.channels, f.col_stride, f.row_stride, f.output_stride};
 }
 
-/// A tensor, or filters, and what errors call them.
+/// A tensor, or filters, or planes, and what errors call them.
 struct named_tensor {
     const char* name;
     const tensor_layout& lies;
     const char* count = "count";
     const char* image_stride = "image_stride";
+    const char* height = "height";
+    const char* row_stride = "row_stride";
+    const char* width = "width";
+    const char* col_stride = "col_stride";
+    const char* channels = "channels";
 };
 
 constexpr bool is_empty(const tensor_layout& t) {
@@ -43,15 +48,15 @@ inline void validate_layout(const char* operation, const named_tensor& named) {
         std::int64_t extent;
         const char* stride_name;
         std::int64_t stride;
-    } steps[] = {{"width", t.width, "col_stride", t.col_stride},
-                 {"height", t.height, "row_stride", t.row_stride},
+    } steps[] = {{named.width, t.width, named.col_stride, t.col_stride},
+                 {named.height, t.height, named.row_stride, t.row_stride},
                  {named.count, t.count, named.image_stride, t.image_stride}};
     const auto require_extent = [&](const char* name, std::int64_t extent) {
         require(extent >= 0, operation, {named.name, name}, extent, "zero or more");
         require(extent <= max_problem_elements, operation, {named.name, name}, extent, "at most {}",
                 max_problem_elements);
     };
-    require_extent("channels", t.channels);
+    require_extent(named.channels, t.channels);
     for (const auto& step : steps) require_extent(step.extent_name, step.extent);
     if (is_empty(t)) return;
     std::int64_t span = t.channels;

@@ -21,6 +21,46 @@ TYPED_TEST(conv_correctness, takes_groups) {
     for (const conv_shape& s : test::grouped_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
 }
 
+TYPED_TEST(conv_correctness, takes_a_filter_for_each_channel) {
+    for (const conv_shape& s : test::depthwise_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    const conv_shape s{2, 7, 10, 20, 20, 3, 3, {.padding = test::around(1), .groups = 20}};
+    for (const matmul_activation activation : test::activations)
+        for (const bool before : {false, true})
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = 0.5f, .beta = before ? 0.0f : 0.5f},
+                                                {.residual = {1, 2, 3, 1}},
+                                                {activation, true, true, true, before}));
+    for (const test::tensor_gaps& gaps :
+         {test::tensor_gaps{.offset = 1}, {.offset = 4}, {.pixel = 1}, {4, 0, 8, 2}}) {
+        ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {.input = gaps}));
+        ASSERT_NO_FATAL_FAILURE(this->check(s, {.beta = 1}, {.output = gaps}));
+        ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {gaps, gaps, gaps, gaps}, test::all_terms));
+    }
+}
+
+TYPED_TEST(conv_correctness, of_drawn_filters_for_each_channel) {
+    constexpr int draws = 40;  // of each type
+    test::drawing draw;
+    for (int i = 0; i < draws; ++i) {
+        const std::int64_t channels = draw(1, 2) == 1 ? 4 * draw(1, 40) : draw(1, 150);
+        const auto taps = [&] { return 2 * draw(1, 2) + 1; };
+        const std::int64_t height = taps(), width = draw(0, 3) == 0 ? taps() : height;
+        const conv_shape s{draw(1, 3),
+                           draw(height, 20),
+                           draw(width, 40),
+                           channels,
+                           channels,
+                           height,
+                           width,
+                           {.stride = {draw(1, 2), draw(1, 2)},
+                            .padding = {draw(0, 3), draw(0, 3), draw(0, 3), draw(0, 3)},
+                            .groups = channels}};
+        const test::conv_gaps gaps{test::draw_gaps(draw), test::draw_gaps(draw), test::draw_gaps(draw)};
+        SCOPED_TRACE("draw " + std::to_string(i));
+        ASSERT_NO_FATAL_FAILURE(this->check(s, {}, draw(0, 1) == 0 ? test::conv_gaps{} : gaps,
+                                            {matmul_activation::relu, draw(0, 1) == 0}));
+    }
+}
+
 TYPED_TEST(conv_correctness, scales_and_adds) {
     for (const float beta : {0.0f, -0.75f})
         ASSERT_NO_FATAL_FAILURE(this->check({2, 7, 6, 5, 9, 3, 3}, {.alpha = 1.5f, .beta = beta}));

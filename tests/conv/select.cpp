@@ -23,8 +23,21 @@ conv_problem problem_of(const test::conv_shape& s) {
 
 TEST(conv_select, takes_tiles_where_groups_fill_them) {
     EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3}), device), conv_algorithm::tiled);
-    EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3, {.groups = 16}}), device), conv_algorithm::naive);
+    EXPECT_EQ(select(problem_of({1, 8, 8, 16, 32, 3, 3, {.groups = 16}}), device), conv_algorithm::naive);
     EXPECT_EQ(select(problem_of({0, 8, 8, 16, 16, 3, 3}), device), conv_algorithm::naive);
+}
+
+TEST(conv_select, takes_depthwise_where_each_channel_has_a_filter) {
+    const auto reason = [](const test::conv_shape& s) {
+        return why_not(conv_algorithm::depthwise, problem_of(s), device);
+    };
+    EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3, {.groups = 16}}), device), conv_algorithm::depthwise);
+    EXPECT_EQ(reason({1, 9, 9, 5, 5, 9, 9, {.groups = 5}}), "");
+    EXPECT_EQ(reason({1, 9, 90, 5, 5, 1, 82, {.groups = 5}}),
+              "conv: depthwise takes filters of at most 81 taps");
+    for (const test::conv_shape& s :
+         {test::conv_shape{1, 8, 8, 16, 32, 3, 3, {.groups = 16}}, {1, 8, 8, 16, 16, 3, 3, {.groups = 8}}})
+        EXPECT_EQ(reason(s), "conv: depthwise takes as many groups as input channels and as output channels");
 }
 
 TEST(conv_select, asks_for_a_problem_of_one_mind) {

@@ -42,6 +42,37 @@ inline std::vector<conv_shape> grouped_shapes() {
     };
 }
 
+/// Packets of channels and single ones; runs of four and of eight outputs, one less and one more; what is compiled for, and not.
+inline std::vector<conv_shape> depthwise_shapes() {
+    std::vector<conv_shape> all;
+    const auto add = [&](std::int64_t height, std::int64_t width, std::int64_t channels, std::int64_t taps,
+                         std::int64_t stride, std::int64_t padding, std::int64_t dilation = 1) {
+        all.push_back({2,
+                       height,
+                       width,
+                       channels,
+                       channels,
+                       taps,
+                       taps,
+                       {{stride, stride}, around(padding), {dilation, dilation}, channels}});
+    };
+    for (const std::int64_t taps : {3, 5})
+        for (const std::int64_t stride : {1, 2})
+            for (const std::int64_t width : {1, 7, 8, 9, 17})
+                add(9, width, width % 2 == 0 ? 36 : 7, taps, stride, taps / 2);
+    add(33, 34, 8, 3, 1, 1);   // several tiles
+    add(3, 70, 132, 5, 1, 6);  // padding beyond the filter
+    add(5, 6, 260, 3, 2, 0);   // several blocks of channels
+    add(11, 10, 12, 3, 3, 1);  // a stride that is not compiled for
+    add(12, 13, 12, 3, 1, 2, 2);
+    add(10, 11, 16, 4, 1, 1);
+    add(9, 9, 5, 9, 1, 4);  // the most taps, and more
+    add(10, 10, 4, 10, 1, 5);
+    all.push_back({1, 8, 9, 8, 8, 3, 3, {.stride = {3, 2}, .padding = {0, 1, 2, 0}, .groups = 8}});
+    all.push_back({1, 8, 9, 8, 8, 1, 7, {.padding = {0, 0, 3, 3}, .groups = 8}});
+    return all;
+}
+
 inline std::vector<conv_shape> edge_shapes() {
     return {
         {1, 3, 2, 4, 5, 1, 1, {.padding = around(3)}},  // padding beyond the filter: pixels of it alone

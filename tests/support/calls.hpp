@@ -2,6 +2,7 @@
 
 #include <heddle/batched_matmul.hpp>
 #include <heddle/buffer.hpp>
+#include <heddle/conv.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
@@ -10,6 +11,8 @@
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/planes.hpp>
+#include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>
@@ -87,6 +90,20 @@ inline std::vector<named_call> calls_of_all_kinds() {
          }},
         {"transpose",
          [](memory m, stream s) { transpose<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
+        {"to_nhwc",
+         [](memory m, stream s) {
+             to_nhwc<float>({m.at<float>(0), 2, 32, 16, 16}, {m.at<float>(2), 2, 16, 16, 32}, s);
+         }},
+        {"conv",
+         [](memory m, stream s) {
+             conv<float>({m.at<float>(0), 2, 16, 16, 32}, {m.at<float>(1), 32, 3, 3, 1},
+                         {m.at<float>(2), 2, 14, 14, 32}, s, {.geometry = {.groups = 32}});
+         }},
+        {"pool",
+         [](memory m, stream s) {
+             pool<float>({m.at<float>(0), 2, 16, 16, 32}, {m.at<float>(2), 2, 8, 8, 32}, s,
+                         {.geometry = {.window = {2, 2}, .stride = {2, 2}}});
+         }},
         {"inclusive_scan",
          [](memory m, stream s) { inclusive_scan<float>(m.vector<float>(0), m.vector<float>(2), s); }},
         {"exclusive_scan",

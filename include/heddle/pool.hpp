@@ -1,0 +1,109 @@
+#pragma once
+
+#include <heddle/conv.hpp>
+#include <heddle/device.hpp>
+#include <heddle/tensor.hpp>
+#include <heddle/types.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// The rungs of pooling; kernels/pool/README.md is their ladder.
+enum class pool_algorithm { automatic, naive, vectorized };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const pool_algorithm> pool_algorithms();
+std::string_view to_string(pool_algorithm algorithm);
+
+/// The names of a rung's kernels, where it has several, that can be asked for; else empty.
+std::span<const std::string_view> pool_variants(pool_algorithm algorithm);
+
+/// What becomes of the pixels in a window.
+enum class pool_mode {
+    max,             ///< the largest, and NaN where one is NaN; -infinity of none
+    average,         ///< the sum over the number of pixels; NaN of none
+    padded_average,  ///< the sum over the number of places: padding counts as pixels that are zero
+};
+
+/// A window of output pixel (y, x) begins at input pixel (y * stride.y - padding.top, x * stride.x - padding.left).
+struct pool_geometry {
+    conv_steps window{};
+    conv_steps stride{};
+    conv_padding padding{};
+
+    bool operator==(const pool_geometry&) const = default;
+};
+
+constexpr std::int64_t pool_output_height(std::int64_t height, const pool_geometry& g) {
+    return conv_output_extent(height, g.window.y, g.padding.top + g.padding.bottom, g.stride.y, 1);
+}
+constexpr std::int64_t pool_output_width(std::int64_t width, const pool_geometry& g) {
+    return conv_output_extent(width, g.window.x, g.padding.left + g.padding.right, g.stride.x, 1);
+}
+
+struct pool_options {
+    pool_mode mode = pool_mode::max;
+    pool_geometry geometry{};
+    pool_algorithm algorithm = pool_algorithm::automatic;
+    /// Which of pool_variants() of the algorithm that is asked for to take; where it is empty, the plan chooses.
+    std::string_view variant{};
+};
+
+/// A call of pool() without its memory: what its plan depends on. pool_problem_of() makes it.
+struct pool_problem {
+    tensor_layout input{}, output{};
+    pool_mode mode = pool_mode::max;
+    pool_geometry geometry{};
+
+    bool operator==(const pool_problem&) const = default;
+};
+
+/// The problem of a call of pool() with these arguments. What the views point to is not read; they may be null.
+/// @throws invalid_argument  as pool(), but for pointers and overlaps
+template <class T>
+pool_problem pool_problem_of(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output,
+                             const pool_options& options = {});
+
+/// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a problem that pool_problem_of() does not make; device.sm_count below 1
+pool_algorithm select(const pool_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device; empty, as all run any. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm or variant
+std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const device_traits& device,
+                    std::string_view variant = {});
+
+/// output(n, y, x, c) = the largest, or the average, of the pixels of channel c in the window of (y, x).
+///
+/// Tensors of float, half or bfloat16 in device memory, at any address and with any strides that keep their elements apart. The
+/// output has pool_output_height() x pool_output_width() pixels and as many channels as the input, which it does not overlap.
+/// Padding may be wider than the window. Nothing is done where there are no images or no channels. Averages are summed in
+/// float32, and rounded once to T (docs/accuracy.md); the largest is one of the pixels. Enqueued on `stream` and its device;
+/// never synchronises, never allocates; safe under stream capture. The same call gives the same bits each time.
+///
+/// @throws invalid_argument  counts, channels or extents that disagree or are negative; a window that the padded image has no
+///                           place for; windows or strides below one, padding below zero; view strides that let elements share
+///                           an address, a null or misaligned pointer, an overlap; an unknown mode or algorithm, or a variant
+///                           that the algorithm does not have (nothing is enqueued)
+/// @throws cuda_error        the launch failed
+template <class T>
+void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output, cuda::stream_ref stream,
+          const pool_options& options = {});
+
+/// pool() of whole images: the output has one pixel for each. Of the options, the geometry does not count.
+/// @throws as pool(), and for images without pixels
+template <class T>
+void global_pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> output,
+                 cuda::stream_ref stream, pool_options options = {}) {
+    options.geometry = {.window = {input.height, input.width}};
+    pool<T>(input, output, stream, options);
+}
+
+}  // namespace heddle

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "kernels/device/launch.hpp"
+#include <heddle/device.hpp>
+#include <heddle/pool.hpp>
+#include <heddle/tensor.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace heddle::kernels::pool {
+
+/// Shapes in agreement, the output not empty.
+template <class T>
+struct arguments {
+    tensor_view<const T> input;
+    tensor_view<T> output;
+    pool_mode mode = pool_mode::max;
+    pool_geometry geometry{};
+};
+
+/// How a rung does a problem.
+struct plan {
+    std::int64_t blocks = 1;
+    launch_extents threads{1};
+    bool has_packets = false;  ///< of 16 bytes; else a thread has one channel
+};
+
+/// Pure. These take any problem.
+plan plan_naive(const pool_problem& problem, const device_traits& device);
+/// A thread for each packet of the output.
+plan plan_window(const pool_problem& problem, const device_traits& device);
+/// A block for some packets of an output pixel.
+plan plan_block(const pool_problem& problem, const device_traits& device);
+
+template <class T>
+void launch_naive(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_window(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_block(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+}  // namespace heddle::kernels::pool

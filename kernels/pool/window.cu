@@ -1,0 +1,112 @@
+// vectorized (window): a thread has 16 bytes of neighbouring channels of an output pixel, and all of its window.
+//
+//   block:  x  packets, a whole line of them     row r of the window:  | p p p |   loads of a row of two or three are all
+//           y  columns                                                             under way together
+//           z  rows
+//
+// Windows that overlap meet in L1, as a block's are neighbours both ways. Channels that do not lie in packets are taken one by
+// one. What limits it: DRAM; where windows are large, the loads of a thread that come one after another.
+
+#include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/pool/launch.hpp"
+#include "kernels/pool/operations.cuh"
+#include "kernels/pool/vectorized.cuh"
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::pool {
+namespace {
+
+constexpr int most_threads = 256;
+
+/// `width`: the window's, or 0 of any.
+template <class Operation, int width, int packet, class T>
+__global__ void __launch_bounds__(most_threads)
+    window(const __grid_constant__ arguments<T> a, const __grid_constant__ tile_counts tiles) {
+    using loaded = vector<T, packet>;
+    for (std::int64_t t = blockIdx.x; t < tiles.all; t += gridDim.x) {
+        const tile_place at(tiles, t);
+        const std::int64_t channel = (at.chunk * blockDim.x + threadIdx.x) * packet;
+        const std::int64_t x = at.across * blockDim.y + threadIdx.y, y = at.down * blockDim.z + threadIdx.z;
+        if (channel >= a.output.channels || x >= a.output.width || y >= a.output.height) continue;
+
+        const clipped_window w = window_of(a, y, x);
+        vector<float, packet> result;
+#pragma unroll
+        for (int e = 0; e < packet; ++e) result[e] = Operation::identity;
+        const T* row = element(a.input, at.image, w.y, w.x, channel);
+        for (std::int64_t r = 0; r < w.height; ++r, row += a.input.row_stride) {
+            const auto pixel = [&](std::int64_t s) {
+                return *reinterpret_cast<const loaded*>(row + s * a.input.col_stride);
+            };
+            if constexpr (width == 0) {
+                for (std::int64_t s = 0; s < w.width; ++s) add<Operation>(result, pixel(s));
+            } else {
+                loaded pixels[width];
+#pragma unroll
+                for (int s = 0; s < width; ++s)
+                    if (s < w.width) pixels[s] = pixel(s);
+#pragma unroll
+                for (int s = 0; s < width; ++s)
+                    if (s < w.width) add<Operation>(result, pixels[s]);
+            }
+        }
+        store<Operation>(a, element(a.output, at.image, y, x, channel), result, w);
+    }
+}
+
+template <class Operation, int packet, class T>
+auto kernel_of(std::int64_t width) -> void (*)(arguments<T>, tile_counts) {
+    if (width == 2) return window<Operation, 2, packet, T>;
+    if (width == 3) return window<Operation, 3, packet, T>;
+    return window<Operation, 0, packet, T>;
+}
+
+template <class Problem>
+tile_counts tiles_of(const Problem& p, std::int64_t packets, const launch_extents& threads) {
+    return {divide_up(packets, threads.x), divide_up(p.output.width, threads.y),
+            divide_up(p.output.height, threads.z), p.output.count};
+}
+
+}  // namespace
+
+plan plan_window(const pool_problem& problem, const device_traits&) {
+    constexpr std::int64_t most_packets = 8, most_rows = 8;
+    const bool is_wide = has_packets(problem);
+    const std::int64_t packets = packets_of(problem);
+    launch_extents threads{round_up(packets, is_wide ? most_packets : 32)};
+    threads.z = round_up(problem.output.height, std::min(most_rows, most_threads / threads.x));
+    threads.y = round_up(problem.output.width, most_threads / (threads.x * threads.z));
+    threads.x = round_up(packets, most_threads / (threads.y * threads.z));
+    return {.blocks = std::min(tiles_of(problem, packets, threads).all, max_grid_x),
+            .threads = threads,
+            .has_packets = is_wide};
+}
+
+template <class T>
+void launch_window(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    const auto run = [&]<class Operation, int packet>() {
+        launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream},
+               kernel_of<Operation, packet, T>(a.geometry.window.x), a,
+               tiles_of(a, a.output.channels / packet, plan.threads));
+    };
+    const auto run_packets = [&]<int packet>() {
+        if (a.mode == pool_mode::max)
+            run.template operator()<largest, packet>();
+        else
+            run.template operator()<mean, packet>();
+    };
+    if (plan.has_packets)
+        run_packets.template operator()<packet_of<T>>();
+    else
+        run_packets.template operator()<1>();
+}
+
+template void launch_window(const plan&, const arguments<float>&, cudaStream_t);
+template void launch_window(const plan&, const arguments<half>&, cudaStream_t);
+template void launch_window(const plan&, const arguments<bfloat16>&, cudaStream_t);
+
+}  // namespace heddle::kernels::pool

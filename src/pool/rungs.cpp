@@ -1,0 +1,84 @@
+#include "src/pool/rungs.hpp"
+
+#include "kernels/pool/tuning/tuning.hpp"
+#include "src/pool/validate.hpp"
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::pool;
+using namespace detail;
+using enum pool_algorithm;
+
+bool has_large_windows(const pool_problem& problem, const device_traits&) {
+    const conv_steps& window = problem.geometry.window;
+    return std::min(window.y, problem.input.height) * std::min(window.x, problem.input.width) >=
+           shared_window_pixels;
+}
+
+template <class T>
+constexpr auto table = std::to_array<pool_rung<T>>({
+    {naive, "naive", any_problem, never, plan_naive, launch_naive<T>},
+    {vectorized, "vectorized", any_problem, always, plan_window, launch_window<T>, "window"},
+    {vectorized, "vectorized", any_problem, has_large_windows, plan_block, launch_block<T>, "block"},
+});
+
+constexpr const char* enumeration = "pool_algorithm";
+/// What does not depend on the type.
+constexpr rung_table rungs(table<float>, enumeration);
+
+void require_valid(const char* operation, const pool_problem& problem, const device_traits& device) {
+    validate_device(operation, device);
+    validate_pool_shapes(operation, "problem", problem);
+}
+
+bool is_empty_pool(const pool_problem& p) {
+    return p.output.count == 0 || p.output.channels == 0;
+}
+
+}  // namespace
+
+std::span<const pool_algorithm> pool_algorithms() {
+    return ids_of<table<float>>;
+}
+
+std::string_view to_string(pool_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+std::span<const std::string_view> pool_variants(pool_algorithm algorithm) {
+    return variants_of<table<float>>(algorithm);
+}
+
+pool_algorithm select(const pool_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    if (is_empty_pool(problem)) return naive;
+    return rungs.choose("pool", automatic, problem, device).rung->id;
+}
+
+std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const device_traits& device,
+                    std::string_view variant) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    rungs.require_variant("why_not", "variant", algorithm, variant);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("pool", algorithm, problem, device, variant);
+}
+
+template <class T>
+rung_table<pool_rung<T>> detail::pool_rungs() {
+    return {table<T>, enumeration};
+}
+
+template rung_table<pool_rung<float>> detail::pool_rungs();
+template rung_table<pool_rung<half>> detail::pool_rungs();
+template rung_table<pool_rung<bfloat16>> detail::pool_rungs();
+
+}  // namespace heddle
