@@ -1,8 +1,8 @@
 #pragma once
 
 #include "kernels/device/ptx/wgmma.cuh"
+#include "kernels/frame/boxed_epilogue.cuh"
 #include "kernels/frame/warp_specialized.cuh"
-#include "kernels/matmul/boxed_epilogue.cuh"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -107,16 +107,27 @@ struct wgmma_mainloop : frame::mainloop_defaults {
 template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
           class Activation = matmul_activation>
 using persistent_kernel =
-    frame::tile_kernel<wgmma_mainloop<In, Tile, a_k_major, b_k_major>, boxed_epilogue<Out, Activation, Tile>,
-                       frame::one_product<typename boxed_epilogue<Out, Activation, Tile>::product>>;
+    frame::tile_kernel<wgmma_mainloop<In, Tile, a_k_major, b_k_major>,
+                       frame::boxed_epilogue<Out, Activation, Tile>,
+                       frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product>>;
 
+/// The product, with the residual's map where it can have one.
 template <class Tile, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
 auto product_for(const product<In, Out, Activation>& arguments) {
     using mainloop = wgmma_mainloop<In, Tile, a_k_major, b_k_major>;
-    using epilogue = boxed_epilogue<Out, Activation, Tile>;
-    return epilogue::with_residual(
+    using epilogue = frame::boxed_epilogue<Out, Activation, Tile>;
+    typename epilogue::product result{
         make_tensor_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major, b_k_major>(
-            arguments, Tile::cluster, epilogue::out_cols));
+            arguments, Tile::cluster, epilogue::out_cols)};
+    if constexpr (Tile::has_epilogue) {
+        const auto& e = result.epilogue;
+        const matrix_view<const Out> residual(e.residual, result.m, result.n, e.residual_row_stride,
+                                              e.residual_col_stride);
+        result.has_residual_map = e.residual != nullptr && has_tensor_rows(residual);
+        if (result.has_residual_map)
+            result.residual = make_tensor_map(residual, warpgroup_m, epilogue::out_cols);
+    }
+    return result;
 }
 
 /// With the plan's tile, of those that the rung has.
