@@ -243,7 +243,7 @@ class boxed_epilogue {
         float* const columns = shared.column_biases[group];
         of_tile.share(columns);
         const bool adds = has_addend();
-        if constexpr (std::is_same_v<Activation, matmul_activation>)
+        if constexpr (requires { is_short(p.epilogue); })
             if (!adds) {
                 const auto store_activated = [&](auto activation) {
                     store_chunks<activated_at_once, false>(
@@ -257,8 +257,9 @@ class boxed_epilogue {
                 };
                 if (is_short(p.epilogue))
                     return store_activated([&](float x) { return short_activation(p.epilogue, x); });
-                if (p.epilogue.activation == matmul_activation::gelu_tanh)
-                    return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
+                if constexpr (std::is_same_v<Activation, matmul_activation>)
+                    if (p.epilogue.activation == matmul_activation::gelu_tanh)
+                        return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
             }
         store_chunks<chunk_cols, false>(
             to, sums, adds, [&](float(&values)[chunk_sums], int first, const float(&addend)[chunk_sums]) {

@@ -13,15 +13,15 @@ namespace heddle::kernels::frame {
 /// columns t and t + 128, and of its two rows.
 template <int n>
 struct tile_biases {
-    static_assert(n % warpgroup_threads == 0);
-    float of_columns[n / warpgroup_threads];
+    static constexpr int of_thread = (n - 1) / warpgroup_threads + 1;
+    float of_columns[of_thread];
     float of_rows[2];
 
     template <class Out, class Activation>
     __device__ void fetch(const tensor_product<Out, Activation>& p, int row, int col) {
         const epilogue<Out, Activation>& e = p.epilogue;
 #pragma unroll
-        for (int i = 0; i < n / warpgroup_threads; ++i) {
+        for (int i = 0; i < of_thread; ++i) {
             const int at = col + i * warpgroup_threads + static_cast<int>(threadIdx.x % warpgroup_threads);
             of_columns[i] = e.row_bias != nullptr && at < p.n
                                 ? static_cast<float>(e.row_bias[at * e.row_bias_stride])
@@ -38,8 +38,10 @@ struct tile_biases {
 
     __device__ void share(float* columns) const {
 #pragma unroll
-        for (int i = 0; i < n / warpgroup_threads; ++i)
-            columns[i * warpgroup_threads + threadIdx.x % warpgroup_threads] = of_columns[i];
+        for (int i = 0; i < of_thread; ++i)
+            if (const int at = i * warpgroup_threads + static_cast<int>(threadIdx.x % warpgroup_threads);
+                n % warpgroup_threads == 0 || at < n)
+                columns[at] = of_columns[i];
     }
 };
 
