@@ -70,6 +70,7 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
     EXPECT_FALSE(refused({1, 8, 8, 128, 128, 3, 3, {.groups = 2}}));
     conv_problem gaps = problem(plain);
     gaps.output.row_stride += 64;
+    gaps.output.image_stride *= 2;
     EXPECT_EQ(reason(gaps),
               "conv: persistent needs an output and a residual whose pixels all lie at one stride");
 }

@@ -1,6 +1,6 @@
 #include "kernels/conv/plan/windows.hpp"
 
-#include "kernels/conv/launch.hpp"
+#include "kernels/conv/plan/plan.hpp"
 #include "kernels/conv/tuning/tuning.hpp"
 
 #include <algorithm>
