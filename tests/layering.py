@@ -34,8 +34,8 @@ LAYERS = [
     Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
     Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/ptx/.+"]),
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error|device)\.hpp", r"kernels/device/.+"]),
-    Layer(r"kernels/frame/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|error|device)\.hpp", r"kernels/(device|frame)/.+"]),
-    Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp", r"kernels/device/.+\.hpp"]),
+    Layer(r"kernels/frame/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|error|device|matmul)\.hpp", r"kernels/(device|frame)/.+"]),
+    Layer(r"kernels/(?P<op>[^/]+)/launch\.hpp", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+\.hpp", r"kernels/(device|frame)/.+\.hpp"]),
     # Plans and numbers of the hardware are pure.
     Layer(r"kernels/(?P<op>[^/]+)/(plan|tuning)/.+",
           [STANDARD, PUBLIC, r"kernels/{op}/(plan|tuning)/.+\.hpp", r"kernels/(device|frame)/.+\.hpp"]),

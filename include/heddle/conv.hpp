@@ -24,6 +24,8 @@ enum class conv_algorithm {
     naive,
     tiled,
     depthwise,
+    wgmma,
+    persistent,
 };
 
 /// All rungs, without `automatic`: what tests, benchmarks and pages go through.
@@ -138,6 +140,7 @@ struct conv_problem {
     element_type operands = element_type::f32;
     element_type result = element_type::f32;
     bool has_epilogue = false;
+    tensor_layout residual{};  ///< of the epilogue; all zero where there is none
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;
     /// As conv_options::tile: rungs that have no such tile choose one.

@@ -31,7 +31,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
 
 template <class In, class Out, class Function>
 auto with_function(const kernels::matmul::function_call<In, Out>& call, const Function& function) {
-    using activation = kernels::matmul::element_function<Function>;
+    using activation = kernels::frame::element_function<Function>;
     const auto& p = call.arguments;
     const auto& e = p.epilogue;
     return kernels::matmul::product<In, Out, activation>{
@@ -70,7 +70,7 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
     cuda::stream_ref stream, const matmul_options& options = {}) {
     static_assert(std::is_trivially_copyable_v<Function>, "the function is copied to the device");
     namespace rungs = kernels::matmul;
-    using activation = rungs::element_function<Function>;
+    using activation = kernels::frame::element_function<Function>;
     constexpr bool is_float = std::is_same_v<In, float>;
     bool (*is_compiled)() = nullptr;
     if constexpr (is_float)

@@ -1,10 +1,8 @@
 #pragma once
 
-#include "kernels/conv/plan/depthwise.hpp"
 #include "kernels/conv/plan/layout.hpp"
-#include "kernels/device/launch.hpp"
+#include "kernels/conv/plan/plan.hpp"
 #include <heddle/conv.hpp>
-#include <heddle/device.hpp>
 #include <heddle/tensor.hpp>
 
 #include <cuda_runtime_api.h>
@@ -38,26 +36,6 @@ struct arguments {
     conv::epilogue<Out> epilogue{};
 };
 
-/// How a rung does a problem.
-struct plan {
-    launch_extents blocks;
-    launch_extents threads;
-    depthwise_kernel depthwise{};
-    std::int64_t depthwise_rows = 0, depthwise_runs = 0;  ///< of tiles, in an image and in a row
-    std::int64_t scratch = 0;                             ///< bytes
-};
-
-constexpr std::int64_t scratch_bytes(const plan& plan) {
-    return plan.scratch;
-}
-
-/// Pure. These take any problem.
-plan plan_naive(const conv_problem& problem, const device_traits& device);
-plan plan_tiled(const conv_problem& problem, const device_traits& device);
-
-/// Needs as many groups as input channels, and as output channels; filters of at most depthwise_most_taps.
-plan plan_depthwise(const conv_problem& problem, const device_traits& device);
-
 // Each takes its own plan. In is float, and Out then too; or half or bfloat16, and Out the same or float.
 
 template <class In, class Out>
@@ -66,5 +44,10 @@ template <class In, class Out>
 void launch_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+/// half and bfloat16
+template <class In, class Out>
+void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_persistent(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 
 }  // namespace heddle::kernels::conv

@@ -52,4 +52,43 @@ CUtensorMap make_tensor_map(T* data, std::int64_t rows, std::int64_t cols, std::
     return map;
 }
 
+/// How windows lie over images of NHWC, and which of their pixels a map reads at once.
+struct window_map {
+    std::int64_t channels, width, height, images;
+    std::int64_t col_stride, row_stride, image_stride;  ///< elements
+    int first_x, first_y;  ///< the first pixel of the first window; below 0 in the padding
+    int last_x, last_y;    ///< that of the last one, less the last pixel of the image
+    int step_x, step_y;    ///< from one window to the next
+    int pixels, box_channels;
+};
+
+/// Describes the windows of a convolution: the tensor memory accelerator reads the same pixel of `pixels` windows one after the
+/// other, box_channels of it each, into swizzled rows of 128 bytes. What lies outside of the images is read as zeros. Pixels begin
+/// at multiples of 16 bytes.
+template <class T>
+CUtensorMap make_window_map(T* data, const window_map& w) {
+    using element = std::remove_const_t<T>;
+    static const auto encode =
+        driver_function<decltype(cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col", 12000);
+    const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
+    constexpr std::int64_t any = 16;  // where there is but one
+    const auto stride = [&](std::int64_t extent, std::int64_t elements) {
+        return unsigned_of(extent > 1 ? elements * std::int64_t{sizeof(T)} : any);
+    };
+    const cuuint64_t extents[] = {unsigned_of(w.channels), unsigned_of(w.width), unsigned_of(w.height),
+                                  unsigned_of(w.images)};
+    const cuuint64_t strides[] = {stride(w.width, w.col_stride), stride(w.height, w.row_stride),
+                                  stride(w.images, w.image_stride)};
+    const int first[] = {w.first_x, w.first_y}, last[] = {w.last_x, w.last_y};
+    const cuuint32_t steps[] = {1, static_cast<cuuint32_t>(w.step_x), static_cast<cuuint32_t>(w.step_y), 1};
+    CUtensorMap map{};
+    const CUresult status =
+        encode(&map, tensor_map_type<element>, 4, const_cast<element*>(data), extents, strides, first, last,
+               static_cast<cuuint32_t>(w.box_channels), static_cast<cuuint32_t>(w.pixels), steps,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    check(static_cast<cudaError_t>(status));
+    return map;
+}
+
 }  // namespace heddle::kernels

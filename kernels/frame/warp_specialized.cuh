@@ -48,6 +48,7 @@ struct tile_defaults {
 
 /// What a Mainloop need not say.
 struct mainloop_defaults {
+    static constexpr int producer_registers = 40;  ///< of a thread
     static constexpr int loads = 1;  ///< that a step along k takes, each into a stage of its own
     /// Each warp of a consumer tells when it has read a stage; else one thread of the consumer does.
     static constexpr bool warps_release = true;
@@ -129,8 +130,8 @@ struct tile_kernel {
     static constexpr int threads = (tile::consumers + 1) * warpgroup_threads;
     static constexpr int cluster = tile::cluster;
     static constexpr int producer_threads = 1;
-    static constexpr int producer_registers = 40;
-    static constexpr int consumer_registers = 232;
+    static constexpr int producer_registers = Mainloop::producer_registers;
+    static constexpr int consumer_registers = 232 - (producer_registers - 40) / 2;  ///< of two consumers
     static_assert(!tile::streams || tile::halves == 1, "the sums of one half are exchanged");
     static_assert(Mainloop::narrow == 0 || !tile::take_turns, "a consumer's rows are those of its number");
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
-#include "kernels/matmul/epilogue.cuh"
+#include "kernels/frame/epilogue.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/error.hpp>
 
@@ -11,6 +11,8 @@
 #include <type_traits>
 
 namespace heddle::kernels::matmul {
+
+using frame::element_place;
 
 template <class T>
 __device__ T& element(const matrix_view<T>& m, std::int64_t row, std::int64_t col) {

@@ -31,8 +31,8 @@ void launch_tile(const group_plan& plan, std::span<const product<In, Out>> produ
             all.products[all.schedule.products] = product_for<Tile, a_k_major, b_k_major>(p);
             all.schedule.add(schedule_of(tiles_in_group(plan, p.c.rows, p.c.cols, p.a.cols)));
         }
-        using mainloop = wgmma_mainloop<In, Tile, a_k_major, b_k_major>;
-        using epilogue = boxed_epilogue<Out, matmul_activation, Tile>;
+        using mainloop = product_mainloop<In, Tile, a_k_major, b_k_major>;
+        using epilogue = frame::boxed_epilogue<Out, matmul_activation, Tile>;
         frame::launch<frame::tile_kernel<mainloop, epilogue, group>>(all, plan.workers, stream);
     });
 }

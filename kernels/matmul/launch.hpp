@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/matmul/epilogue.hpp"
+#include "kernels/frame/epilogue.hpp"
 #include "kernels/matmul/plan/plan.hpp"
 #include <heddle/view.hpp>
 
@@ -12,6 +12,8 @@
 #include <span>
 
 namespace heddle::kernels::matmul {
+
+using frame::epilogue;
 
 /// Elements from one matrix to the next. 0: one for all.
 struct batch_strides {
@@ -35,7 +37,7 @@ struct product {
     matrix_view<Out> c;
     float alpha = 1;
     float beta = 0;
-    matmul::epilogue<Out, Activation> epilogue{};
+    frame::epilogue<Out, Activation> epilogue{};
     batch_strides batch{};
     product_workspace workspace{};
 };

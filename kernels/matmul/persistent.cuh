@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/device/ptx/wgmma.cuh"
+#include "kernels/frame/boxed_epilogue.cuh"
 #include "kernels/frame/warp_specialized.cuh"
-#include "kernels/matmul/boxed_epilogue.cuh"
+#include "kernels/frame/wgmma_mainloop.cuh"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -15,45 +15,18 @@
 /// which wgmma reads from shared memory.
 namespace heddle::kernels::matmul {
 
-/// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
-/// of it than its rung uses.
-enum class extra { nothing, streams, epilogue, both };
+using frame::consumers_have, frame::extra;
 
-/// Whether the consumers have 64 rows of one tile each, or take turns, with a tile each: then one multiplies while the other
-/// stores.
-enum class consumers_have { one_tile, turns };
-
-/// `consumers` warpgroups multiply `halves` x 64 rows of n columns.
-template <int consumers_, int n_, int stages_, int cluster_, extra extra_ = extra::nothing,
+template <int consumers, int n, int stages, int cluster, extra extra = extra::nothing,
           consumers_have have = consumers_have::one_tile>
-struct persistent_tile : frame::tile_defaults {
-    static constexpr int consumers = consumers_;
-    static constexpr bool take_turns = have == consumers_have::turns;
-    static constexpr int halves = take_turns ? 2 : 1;
-    static constexpr int m = (take_turns ? halves : consumers) * warpgroup_m;
-    static constexpr int n = n_;
-    static constexpr int k = 64;
-    static constexpr int stages = stages_;
-    static constexpr int cluster = cluster_;
-    static constexpr bool streams = extra_ == extra::streams || extra_ == extra::both;
-    static constexpr bool has_epilogue = extra_ == extra::epilogue || extra_ == extra::both;
-    static_assert(!streams || !take_turns);
-};
+using persistent_tile = frame::wgmma_tile<consumers, n, stages, cluster, extra, have>;
 
+/// Boxes of the operands.
 template <class In, class Tile, bool a_k_major, bool b_k_major>
-struct wgmma_mainloop : frame::mainloop_defaults {
-    using tile = Tile;
-    using a_tile = warpgroup_tile<In, Tile::m, a_k_major>;
-    using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
-    static_assert(a_tile::depth == Tile::k);
-    static constexpr bool warps_release = false;
-
-    struct storage {
-        unsigned char a[Tile::stages][a_tile::bytes];
-        unsigned char b[Tile::stages][b_tile::bytes];
-    };
-
-    __device__ wgmma_mainloop(int /*group*/, int /*thread*/) {}
+struct product_mainloop : frame::wgmma_mainloop<In, Tile, a_k_major, b_k_major> {
+    using base = frame::wgmma_mainloop<In, Tile, a_k_major, b_k_major>;
+    using base::base;
+    using typename base::a_tile, typename base::b_tile, typename base::storage;
 
     static __device__ void prefetch(const auto& p) {
         ptx::prefetch(p.a);
@@ -68,55 +41,32 @@ struct wgmma_mainloop : frame::mainloop_defaults {
         b_tile::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, from.batch * p.b_batch_step,
                                              from.rank, full);
     }
-
-    template <int n>
-    __device__ void multiply(auto& kernel, int steps, float (&sums)[Tile::halves][n / 2]) const {
-        int stage_before = 0;
-        for (int step = 0; step < steps; ++step) {
-            const int stage = kernel.at.stage;
-            kernel.wait();
-            const std::uint64_t b = b_tile::descriptor(kernel.shared.stages.b[stage], 0);
-            ptx::wgmma_fence();
-#pragma unroll
-            for (int i = 0; i < Tile::k / a_tile::step; ++i)
-#pragma unroll
-                for (int half = 0; half < Tile::halves; ++half) {
-                    const std::uint64_t a =
-                        a_tile::descriptor(kernel.shared.stages.a[stage], kernel.row_of_half(half));
-                    ptx::wgmma<In, n, a_k_major, b_k_major>(sums[half], a + i * a_tile::advance,
-                                                            b + i * b_tile::advance, step > 0 || i > 0);
-                }
-            ptx::wgmma_commit();
-            if (step > 0) {  // the products of the step before are done, those of this one run
-                ptx::wgmma_wait<1>();
-                kernel.release(stage_before);
-            }
-            stage_before = stage;
-            kernel.at.advance();
-        }
-        kernel.pass_turn();
-        ptx::wgmma_wait<0>();
-#pragma unroll
-        for (auto& of_half : sums) ptx::wgmma_results(of_half);
-        kernel.release(stage_before);
-    }
-
-    __device__ void end() const {}
 };
 
 template <class In, class Out, class Tile, bool a_k_major, bool b_k_major,
           class Activation = matmul_activation>
 using persistent_kernel =
-    frame::tile_kernel<wgmma_mainloop<In, Tile, a_k_major, b_k_major>, boxed_epilogue<Out, Activation, Tile>,
-                       frame::one_product<typename boxed_epilogue<Out, Activation, Tile>::product>>;
+    frame::tile_kernel<product_mainloop<In, Tile, a_k_major, b_k_major>,
+                       frame::boxed_epilogue<Out, Activation, Tile>,
+                       frame::one_product<typename frame::boxed_epilogue<Out, Activation, Tile>::product>>;
 
+/// The product, with the residual's map where it can have one.
 template <class Tile, bool a_k_major, bool b_k_major, class In, class Out, class Activation>
 auto product_for(const product<In, Out, Activation>& arguments) {
-    using mainloop = wgmma_mainloop<In, Tile, a_k_major, b_k_major>;
-    using epilogue = boxed_epilogue<Out, Activation, Tile>;
-    return epilogue::with_residual(
+    using mainloop = product_mainloop<In, Tile, a_k_major, b_k_major>;
+    using epilogue = frame::boxed_epilogue<Out, Activation, Tile>;
+    typename epilogue::product result{
         make_tensor_product<typename mainloop::a_tile, typename mainloop::b_tile, a_k_major, b_k_major>(
-            arguments, Tile::cluster, epilogue::out_cols));
+            arguments, Tile::cluster, epilogue::out_cols)};
+    if constexpr (Tile::has_epilogue) {
+        const auto& e = result.epilogue;
+        const matrix_view<const Out> residual(e.residual, result.m, result.n, e.residual_row_stride,
+                                              e.residual_col_stride);
+        result.has_residual_map = e.residual != nullptr && has_tensor_rows(residual);
+        if (result.has_residual_map)
+            result.residual = make_tensor_map(residual, warpgroup_m, epilogue::out_cols);
+    }
+    return result;
 }
 
 /// With the plan's tile, of those that the rung has.

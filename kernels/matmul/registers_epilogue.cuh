@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/frame/warp_specialized.cuh"
-#include "kernels/matmul/store.cuh"
+#include "kernels/matmul/warpgroup.cuh"
 
 /// From a tile's sums in registers straight to C.
 namespace heddle::kernels::matmul {

@@ -5,7 +5,7 @@
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/ptx/prefetch.cuh"
-#include "kernels/matmul/epilogue.cuh"
+#include "kernels/frame/epilogue.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
 #include <algorithm>

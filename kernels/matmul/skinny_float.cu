@@ -30,7 +30,7 @@ struct skinny_product {
     matrix_view<float> c;
     float alpha = 1;
     float beta = 0;
-    matmul::epilogue<float> epilogue;
+    frame::epilogue<float> epilogue;
     batch_strides batch;
     /// Of the wide operand's rows: what stays in the L2. The others stream through it, so that the next product with the same
     /// operand finds these there, where all of them would have pushed one another out.

@@ -3,7 +3,7 @@
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
-#include "kernels/matmul/epilogue.hpp"
+#include "kernels/frame/tensor_product.hpp"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/tensor_map.hpp"
 #include "kernels/matmul/warpgroup_sums.cuh"
@@ -14,26 +14,7 @@
 /// What the rungs share that multiply with wgmma.
 namespace heddle::kernels::matmul {
 
-/// A product as its kernel takes it: by value, maps too.
-template <class Out, class Activation = matmul_activation>
-struct tensor_product {
-    CUtensorMap a{};
-    CUtensorMap b{};
-    CUtensorMap c{};
-    int c_map_cols = 0;  ///< tiles that end here at the latest are stored with the map
-    Out* c_data = nullptr;
-    std::int64_t c_row_stride = 0;
-    std::int64_t c_col_stride = 0;
-    std::int64_t c_batch_stride = 0;
-    int a_batch_step = 0;  ///< 0 where one A serves all
-    int b_batch_step = 0;
-    int m = 0;
-    int n = 0;
-    int k = 0;
-    float alpha = 0;
-    float beta = 0;
-    matmul::epilogue<Out, Activation> epilogue;
-};
+using frame::tensor_product;
 
 template <class Out, class Activation>
 __device__ result<Out, Activation> result_of(const tensor_product<Out, Activation>& p, int batch = 0) {
@@ -52,8 +33,7 @@ __device__ result<Out, Activation> result_of(const tensor_product<Out, Activatio
 template <int n, class Out>
 __device__ void store_from_registers(const tensor_product<Out>& p, int row, int col,
                                      const float (&sums)[n / 2]) {
-    const int thread = threadIdx.x % warpgroup_threads;
-    store<n>(result_of(p), row + thread / 32 * 16 + thread % 32 / 4, col + thread % 4 * 2, sums);
+    store<n>(result_of(p), row + row_of_thread(0), col + col_of_thread(), sums);
 }
 
 /// Calls function.operator()<a_k_major, b_k_major>().

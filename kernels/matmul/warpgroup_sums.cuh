@@ -2,7 +2,8 @@
 
 #include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
-#include "kernels/matmul/epilogue.cuh"
+#include "kernels/frame/epilogue.cuh"
+#include "kernels/frame/sums.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/types.hpp>
 
@@ -11,6 +12,9 @@
 
 /// What a warpgroup's wgmma leaves in its registers, and C, which it becomes.
 namespace heddle::kernels::matmul {
+
+using frame::activate_elements, frame::activated, frame::chunk_cols, frame::chunk_sums, frame::col_of_thread,
+    frame::element_place, frame::pair_of, frame::pick, frame::row_of_thread, frame::with_activation;
 
 /// C of a product that is not empty, and what becomes of the sums.
 template <class Out, class Activation = matmul_activation>
@@ -22,7 +26,7 @@ struct result {
     int cols = 0;
     float alpha = 0;
     float beta = 0;
-    matmul::epilogue<Out, Activation> epilogue{};
+    epilogue<Out, Activation> epilogue{};
     std::int64_t batch_stride = 0;
 };
 
@@ -37,31 +41,6 @@ inline result<float> make_result(const arguments& arguments) {
             arguments.beta,
             arguments.epilogue,
             arguments.batch.c};
-}
-
-/// In two elements of Out, side by side.
-template <class Out>
-__device__ auto pair_of(float low, float high) {
-    if constexpr (std::is_same_v<Out, half>)
-        return __floats2half2_rn(low, high);
-    else if constexpr (std::is_same_v<Out, bfloat16>)
-        return __floats2bfloat162_rn(low, high);
-    else
-        return make_float2(low, high);
-}
-
-inline constexpr int chunk_cols = 32;
-inline constexpr int chunk_sums = chunk_cols / 2;  ///< of a thread
-
-/// The sums of the columns from `first` on, which is `offset` more than a multiple of `step`. It need not be known before:
-/// registers have no addresses, so it is compared with all that it may be.
-template <int n, int step = chunk_cols>
-__device__ void pick(const float (&sums)[n / 2], int first, float (&values)[chunk_sums], int offset = 0) {
-#pragma unroll
-    for (int at = offset; at < n; at += step)
-        if (at == first)
-#pragma unroll
-            for (int i = 0; i < chunk_sums; ++i) values[i] = sums[at / 2 + i];
 }
 
 /// Asks the second-level cache for what a thread's sums are added to. The loads come later, each behind the stores before it.

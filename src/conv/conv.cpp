@@ -54,6 +54,7 @@ conv_problem problem_of(const tensor_view<const In>& input, const filter_view<co
             .operands = element_type_of<In>,
             .result = element_type_of<Out>,
             .has_epilogue = !described(epilogue).is_identity,
+            .residual = layout_of(described(epilogue).residual),
             .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
             .tile = options.tile,
             .precision = options.precision};
@@ -97,15 +98,18 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
                                 {"epilogue.residual", footprint_of(epilogue.residual)}});
     if (output.count == 0 || output.channels == 0) return;
     const detail::stream_device device(stream);
+    const auto arguments = described<In, Out>(input, filters, output, epilogue, options);
     const auto [chosen, workspace] =
         detail::plan_with_workspace("conv", options, stream, [&](bool has_scratch) {
             conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
             problem.has_scratch = has_scratch;
-            return detail::conv_rungs<In, Out>().choose("conv", options.algorithm, problem, device.traits(),
-                                                        options.variant);
+            // Where nothing is multiplied, the epilogue of 0 is left: any rung that was asked for does that as well as the first.
+            const bool multiplies = arguments.filters.channels > 0;
+            return detail::conv_rungs<In, Out>().choose(
+                "conv", multiplies ? options.algorithm : conv_algorithm::naive, problem, device.traits(),
+                multiplies ? options.variant : std::string_view());
         });
-    chosen.rung->launch(chosen.plan, described<In, Out>(input, filters, output, epilogue, options),
-                        stream.get());
+    chosen.rung->launch(chosen.plan, arguments, stream.get());
 }
 
 template <class Out, class In>

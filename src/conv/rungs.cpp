@@ -1,14 +1,17 @@
 #include "src/conv/rungs.hpp"
 
+#include "kernels/conv/plan/windows.hpp"
 #include "kernels/conv/tuning/tuning.hpp"
 #include "src/conv/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace heddle {
 namespace {
@@ -38,12 +41,47 @@ constexpr need<conv_problem> few_taps{[](auto& problem, auto&) {
                                       },
                                       "takes filters of at most 81 taps"};
 
+constexpr auto& hopper = detail::hopper<conv_problem>;
+constexpr need<conv_problem> of_16_bits{
+    [](auto& problem, auto&) { return problem.operands != element_type::f32; }, "takes half and bfloat16"};
+constexpr need<conv_problem> channels{[](auto& problem, auto&) { return problem.filters.channels > 0; },
+                                      "needs input channels"};
+constexpr need<conv_problem> window_maps{[](auto& problem, auto&) { return has_window_map(problem); },
+                                         "needs pixels at multiples of 16 bytes, windows that step by 8 at "
+                                         "most and reach at most 255 pixels, padding of "
+                                         "at most 127, and extents below 2^31"};
+constexpr need<conv_problem> filter_maps{
+    [](auto& problem, auto&) { return has_filter_map(problem.filters); },
+    "needs filters whose taps lie at multiples of 16 bytes, at one stride"};
+template <const auto& tiles>
+constexpr need<conv_problem> whole_groups{
+    [](auto& problem, auto&) {
+        return std::ranges::any_of(tiles, [&](auto& tile) { return is_of_one_group(problem, tile); });
+    },
+    "needs groups of a multiple of 64 input channels, and of as many outputs as a tile has"};
+constexpr need<conv_problem> matrix_output{
+    [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
+    "needs an output and a residual whose pixels all lie at one stride"};
+constexpr std::array wgmma_tiles{wgmma_tile};
+constexpr auto maps = needs<of_16_bits, channels, window_maps, filter_maps>;
+
+template <auto launch, class In>
+constexpr auto on_hopper = launch_if<launch, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>;
+
+bool fills_steps(const conv_problem& problem, const device_traits&) {
+    return problem.filters.channels >= persistent_min_channels && fills_tiles(problem, {});
+}
+
 template <class In, class Out>
 constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
     {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
     {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
      launch_depthwise<In, Out>},
+    {wgmma, "wgmma", needs<hopper, maps, whole_groups<wgmma_tiles>>, never, plan_wgmma,
+     on_hopper<launch_wgmma<In, Out>, In>},
+    {persistent, "persistent", needs<hopper, maps, whole_groups<persistent_tiles>, matrix_output>,
+     fills_steps, plan_persistent, on_hopper<launch_persistent<In, Out>, In>},
 });
 
 constexpr const char* enumeration = "conv_algorithm";
@@ -79,7 +117,8 @@ std::string_view to_string(conv_algorithm algorithm) {
     return rungs.name_of(algorithm);
 }
 
-std::span<const matmul_tile> conv_tiles(conv_algorithm) {
+std::span<const matmul_tile> conv_tiles(conv_algorithm algorithm) {
+    if (algorithm == persistent) return persistent_tiles;
     return {};
 }
 

@@ -15,8 +15,8 @@ namespace heddle::detail {
 static_assert(kernels::matmul::workspace_ticket_bytes == workspace_ticket_bytes);
 
 template <class Out>
-kernels::matmul::epilogue<Out> described(const matmul_epilogue<Out>& e) {
-    kernels::matmul::epilogue<Out> result{e.activation, e.scale};
+kernels::frame::epilogue<Out> described(const matmul_epilogue<Out>& e) {
+    kernels::frame::epilogue<Out> result{e.activation, e.scale};
     if (e.row_bias.size > 0) {
         result.row_bias = e.row_bias.data;
         result.row_bias_stride = e.row_bias.stride;

@@ -21,6 +21,28 @@ TYPED_TEST(conv_correctness, takes_groups) {
     for (const conv_shape& s : test::grouped_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
 }
 
+TYPED_TEST(conv_correctness, takes_tiles_of_windows) {
+    for (const conv_shape& s : test::window_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    const conv_shape s{3, 9, 8, 24, 136, 3, 3, {.padding = {0, 1, 2, 1}}};
+    for (const matmul_activation activation : test::activations)
+        for (const bool before : {false, true})
+            for (const float beta : {0.0f, 0.5f})
+                ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = 0.5f, .beta = beta}, {},
+                                                    {activation, true, true, true, before}));
+    // Pixels and taps at multiples of 16 bytes, with gaps between them; an output and a residual at any address.
+    constexpr std::int64_t packet = 16 / sizeof(typename TypeParam::In);
+    const test::tensor_gaps whole{packet, 2 * packet, packet, 3 * packet};
+    for (const test::tensor_gaps& out :
+         {test::tensor_gaps{}, {.offset = 1}, {.pixel = 1}, {.pixel = 8, .offset = 3}})
+        for (const float beta : {0.0f, 1.0f})
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.beta = beta},
+                                                {.input = whole,
+                                                 .filters = {.pixel = packet, .image = packet},
+                                                 .output = out,
+                                                 .residual = out},
+                                                test::all_terms));
+}
+
 TYPED_TEST(conv_correctness, takes_a_filter_for_each_channel) {
     for (const conv_shape& s : test::depthwise_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
     const conv_shape s{2, 7, 10, 20, 20, 3, 3, {.padding = test::around(1), .groups = 20}};

@@ -40,6 +40,41 @@ TEST(conv_select, takes_depthwise_where_each_channel_has_a_filter) {
         EXPECT_EQ(reason(s), "conv: depthwise takes as many groups as input channels and as output channels");
 }
 
+TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
+    const device_traits hopper{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
+    const auto problem = [](const test::conv_shape& s) {
+        conv_problem p = problem_of(s);
+        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
+        p.operands = p.result = element_type::bf16;
+        return p;
+    };
+    const test::conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = test::around(1)}};
+    if (!why_not(conv_algorithm::persistent, problem(plain), hopper).empty())
+        GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
+    EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
+    const auto reason = [&](const conv_problem& p) { return why_not(conv_algorithm::persistent, p, hopper); };
+    const auto refused = [&](const test::conv_shape& s) { return !reason(problem(s)).empty(); };
+    EXPECT_EQ(reason(problem_of(plain)), "conv: persistent takes half and bfloat16");
+    EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // channels
+    EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 128, 127}, .dilation = {1, 255}}}));
+    EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 129, 0}}}));
+    EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 0, 128}}}));
+    EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.dilation = {1, 256}}}));
+    EXPECT_TRUE(refused(
+        {1, 3, 300, 8, 8, 1, 2, {.dilation = {1, 129}}}));  // the last window ends 129 before the image
+    EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.stride = {1, 8}}}));
+    EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.stride = {1, 9}}}));
+    EXPECT_TRUE(refused({1, 8, 8, 96, 192, 3, 3, {.groups = 3}}));
+    EXPECT_TRUE(refused({1, 8, 8, 128, 144, 3, 3, {.groups = 2}}));
+    EXPECT_FALSE(refused({1, 8, 8, 128, 128, 3, 3, {.groups = 2}}));
+    conv_problem gaps = problem(plain);
+    gaps.output.row_stride += 64;
+    gaps.output.image_stride *= 2;
+    EXPECT_EQ(reason(gaps),
+              "conv: persistent needs an output and a residual whose pixels all lie at one stride");
+}
+
 TEST(conv_select, asks_for_a_problem_of_one_mind) {
     conv_problem problem = problem_of({1, 8, 8, 16, 16, 3, 3});
     problem.output.height = 7;

@@ -42,6 +42,33 @@ inline std::vector<conv_shape> grouped_shapes() {
     };
 }
 
+/// Tiles of windows and steps of 64 channels, one packet less and one more; windows on every side of an image, from one image to the
+/// next within a tile; groups of whole steps.
+inline std::vector<conv_shape> window_shapes() {
+    return {
+        {2, 9, 8, 64, 128, 3, 3, {.padding = around(1)}},
+        {1, 12, 11, 72, 136, 3, 3, {.padding = around(1)}},
+        {1, 12, 11, 56, 120, 3, 3, {.padding = around(1)}},
+        {3, 5, 7, 8, 64, 1, 1},
+        {1, 8, 8, 128, 65, 1, 1},    // 64 pixels, and an output that no packet has
+        {1, 3, 43, 192, 257, 1, 1},  // 129 pixels
+        {1, 1, 127, 64, 32, 1, 1},
+        {2, 15, 13, 128, 256, 3, 3, {.stride = {2, 2}, .padding = around(1)}},
+        {2, 14, 17, 16, 72, 3, 3, {.stride = {1, 2}, .padding = {0, 2, 1, 3}}},
+        {2, 14, 17, 16, 72, 3, 2, {.stride = {3, 1}, .padding = {3, 1, 2, 0}, .dilation = {2, 3}}},
+        {5, 7, 7, 32, 40, 3, 3, {.padding = around(1)}},
+        {40, 3, 2, 8, 16, 3, 3, {.padding = around(1)}},
+        {2, 9, 10, 64, 24, 1, 7, {.padding = {0, 0, 3, 3}}},
+        {2, 10, 9, 64, 24, 7, 1, {.padding = {3, 3, 0, 0}}},
+        {1, 20, 19, 8, 8, 2, 2, {.stride = {8, 8}}},
+        {1, 30, 29, 8, 64, 7, 7, {.stride = {2, 2}, .padding = around(3)}},
+        {1, 7, 6, 128, 128, 3, 3, {.padding = around(1), .groups = 2}},
+        {1, 7, 6, 128, 512, 1, 1, {.groups = 2}},
+        {1, 5, 4, 192, 768, 3, 3, {.padding = around(1), .groups = 3}},
+        {1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 127, 100}, .dilation = {1, 255}}},  // the farthest tap
+    };
+}
+
 /// Packets of channels and single ones; runs of four and of eight outputs, one less and one more; what is compiled for, and not.
 inline std::vector<conv_shape> depthwise_shapes() {
     std::vector<conv_shape> all;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace heddle::kernels::conv {
@@ -9,5 +10,17 @@ inline constexpr std::int64_t tiled_min_outputs = 8;
 
 /// Blocks of `depthwise` for each multiprocessor: more share the tiles more evenly, fewer stage fewer filters.
 inline constexpr std::int64_t depthwise_blocks_per_sm = 4;
+
+/// Where a pixel has fewer channels, most of what a step of `persistent` loads is zeros.
+inline constexpr std::int64_t persistent_min_channels = 16;
+
+/// What a tile of `persistent` costs, in microseconds.
+struct tile_cost {
+    double step_us;    ///< for 64 channels of a tap
+    double around_us;  ///< beside its steps: the epilogue and the stores
+};
+/// In the order of persistent_tiles.
+inline constexpr std::array persistent_costs = {tile_cost{0.6, 3.8}, tile_cost{0.38, 1.5},
+                                                tile_cost{0.3, 1.9}, tile_cost{0.28, 1.3}, tile_cost{0.2, 1}};
 
 }  // namespace heddle::kernels::conv

@@ -7,7 +7,7 @@
 #include <cuda.h>
 
 /// Copies of boxes between a tensor in global memory and shared memory, by the tensor memory accelerator (compute
-/// capability 9.0). Tensors have three dimensions. One thread starts a copy. A coordinate is of the box's first element, innermost first; what lies
+/// capability 9.0). Tensors have three dimensions, but for windows. One thread starts a copy. A coordinate is of the box's first element, innermost first; what lies
 /// outside of the tensor is read as zeros and not written.
 namespace heddle::kernels::ptx {
 
@@ -22,6 +22,18 @@ __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
         "%4}], [%5];" ::"r"(shared_address(shared)),
         "l"(&map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier))
+        : "memory");
+}
+
+/// Of a map of windows (tensor_map.hpp), which has four dimensions: a line for each pixel from (x, y) of image `image` on, which goes
+/// along rows, and from image to image, of the channels from `channel` on of the pixel that lies (right, down) of it.
+__device__ inline void load_windows(void* shared, const CUtensorMap& map, int channel, int x, int y,
+                                    int image, int right, int down, mbarrier* barrier) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+        "%3, %4, %5}], [%6], {%7, %8};" ::"r"(shared_address(shared)),
+        "l"(&map), "r"(channel), "r"(x), "r"(y), "r"(image), "r"(shared_address(barrier)),
+        "h"(static_cast<std::uint16_t>(right)), "h"(static_cast<std::uint16_t>(down))
         : "memory");
 }
 

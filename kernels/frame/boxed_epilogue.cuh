@@ -1,13 +1,14 @@
 #pragma once
 
 #include "kernels/device/ptx/tensor_copy.cuh"
+#include "kernels/frame/boxes.cuh"
+#include "kernels/frame/chunk_epilogue.cuh"
 #include "kernels/frame/warp_specialized.cuh"
-#include "kernels/matmul/store.cuh"
 
 #include <type_traits>
 
 /// From a tile's sums to C by boxes of the tensor memory accelerator, with what follows a product done on the way.
-namespace heddle::kernels::matmul {
+namespace heddle::kernels::frame {
 
 /// A product whose residual the tensor memory accelerator can read.
 template <class Out, class Activation>
@@ -38,19 +39,6 @@ class boxed_epilogue {
         ptx::mbarrier addend_full[Tile::consumers];
         unsigned addends[Tile::consumers];  ///< that have been asked for: boxes that are filled together
     };
-
-    /// The product, with the residual's map where it can have one.
-    static product with_residual(const tensor_product<Out, Activation>& p) {
-        product result{p};
-        if constexpr (has_epilogue) {
-            const auto& e = p.epilogue;
-            const matrix_view<const Out> residual(e.residual, p.m, p.n, e.residual_row_stride,
-                                                  e.residual_col_stride);
-            result.has_residual_map = e.residual != nullptr && has_tensor_rows(residual);
-            if (result.has_residual_map) result.residual = make_tensor_map(residual, warpgroup_m, out_cols);
-        }
-        return result;
-    }
 
     static __device__ void prefetch(const product& p) {
         if (p.c_map_cols > 0) ptx::prefetch(p.c);
@@ -255,7 +243,7 @@ class boxed_epilogue {
         float* const columns = shared.column_biases[group];
         of_tile.share(columns);
         const bool adds = has_addend();
-        if constexpr (std::is_same_v<Activation, matmul_activation>)
+        if constexpr (requires { is_short(p.epilogue); })
             if (!adds) {
                 const auto store_activated = [&](auto activation) {
                     store_chunks<activated_at_once, false>(
@@ -269,8 +257,9 @@ class boxed_epilogue {
                 };
                 if (is_short(p.epilogue))
                     return store_activated([&](float x) { return short_activation(p.epilogue, x); });
-                if (p.epilogue.activation == matmul_activation::gelu_tanh)
-                    return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
+                if constexpr (std::is_same_v<Activation, matmul_activation>)
+                    if (p.epilogue.activation == matmul_activation::gelu_tanh)
+                        return store_activated([](float x) { return gelu_tanh_of<Out>(x); });
             }
         store_chunks<chunk_cols, false>(
             to, sums, adds, [&](float(&values)[chunk_sums], int first, const float(&addend)[chunk_sums]) {
@@ -286,4 +275,4 @@ class boxed_epilogue {
     tile_biases<has_epilogue ? n : warpgroup_threads> biases[Tile::halves];
 };
 
-}  // namespace heddle::kernels::matmul
+}  // namespace heddle::kernels::frame

@@ -4,26 +4,14 @@
 #include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/vector.cuh"
-#include "kernels/matmul/epilogue.cuh"
-#include "kernels/matmul/warpgroup.cuh"
+#include "kernels/device/warp_reduce.cuh"
+#include "kernels/frame/sums.cuh"
 
 #include <cstdint>
 #include <type_traits>
 
-/// From the sums in a warpgroup's registers to C: 64 rows of 32 columns at a time, by way of shared memory, where they
-/// lie in rows of 128 swizzled bytes.
-namespace heddle::kernels::matmul {
-
-/// A thread has sums of two rows.
-__device__ inline int row_of_thread(int half) {
-    const int thread = threadIdx.x % warpgroup_threads;
-    return thread / 32 * 16 + thread % 32 / 4 + 8 * half;
-}
-
-/// And of each eight columns two.
-__device__ inline int col_of_thread() {
-    return threadIdx.x % 4 * 2;
-}
+/// Boxes of shared memory between a warpgroup's registers and C: 64 rows of 128 swizzled bytes, or of 64.
+namespace heddle::kernels::frame {
 
 /// Where packet `packet` of row r lies in a box of 64 rows of `cols` columns, swizzled within rows of 128 or 64 bytes.
 template <class Out, int cols>
@@ -223,125 +211,4 @@ struct part_by_threads {
     }
 };
 
-/// What is added to a tile's sums before their activation, fetched while the tensor cores work: by thread t, of the
-/// columns t and t + 128, and of its two rows.
-template <int n>
-struct tile_biases {
-    static_assert(n % warpgroup_threads == 0);
-    float of_columns[n / warpgroup_threads];
-    float of_rows[2];
-
-    template <class Out, class Activation>
-    __device__ void fetch(const tensor_product<Out, Activation>& p, int row, int col) {
-        const epilogue<Out, Activation>& e = p.epilogue;
-#pragma unroll
-        for (int i = 0; i < n / warpgroup_threads; ++i) {
-            const int at = col + i * warpgroup_threads + static_cast<int>(threadIdx.x % warpgroup_threads);
-            of_columns[i] = e.row_bias != nullptr && at < p.n
-                                ? static_cast<float>(e.row_bias[at * e.row_bias_stride])
-                                : 0.0f;
-        }
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const int at = row + row_of_thread(half);
-            of_rows[half] = e.column_bias != nullptr && at < p.m
-                                ? static_cast<float>(e.column_bias[at * e.column_bias_stride])
-                                : 0.0f;
-        }
-    }
-
-    __device__ void share(float* columns) const {
-#pragma unroll
-        for (int i = 0; i < n / warpgroup_threads; ++i)
-            columns[i * warpgroup_threads + threadIdx.x % warpgroup_threads] = of_columns[i];
-    }
-};
-
-/// Calls function(i, r, c) for a thread's part of the chunk at (row, col): value i is of row r and column c of C.
-template <class Out, class Activation, class Function>
-__device__ void for_each_place(const tensor_product<Out, Activation>& p, int row, int col,
-                               Function function) {
-#pragma unroll
-    for (int i = 0; i < chunk_sums; ++i) {
-        const int r = row + row_of_thread(i % 4 / 2);
-        const int c = col + i / 4 * 8 + col_of_thread() + i % 2;
-        if (r < p.m && c < p.n) function(i, r, c);
-    }
-}
-
-/// Adds the residual to a thread's part of a chunk.
-template <class Out, class Activation>
-__device__ void add_residual(const tensor_product<Out, Activation>& p, int row, int col,
-                             float (&values)[chunk_sums]) {
-    const epilogue<Out, Activation>& e = p.epilogue;
-    for_each_place(p, row, col, [&](int i, int r, int c) {
-        values[i] += static_cast<float>(e.residual[r * e.residual_row_stride + c * e.residual_col_stride]);
-    });
-}
-
-/// The activation of a thread's part of a chunk, and the scale.
-template <class Out>
-__device__ void activate(const tensor_product<Out>& p, int, int, float (&values)[chunk_sums]) {
-    const epilogue<Out>& e = p.epilogue;
-    with_activation(e.activation, [&]<matmul_activation activation>() {
-#pragma unroll
-        for (float& value : values) value = e.scale * activated<Out, activation>(value);
-    });
-}
-
-/// The same of a user's function, which may look something up by row and column: it is not called outside of C.
-template <class Out, class Function>
-__device__ void activate(const tensor_product<Out, element_function<Function>>& p, int row, int col,
-                         float (&values)[chunk_sums]) {
-    for_each_place(p, row, col, [&](int i, int r, int c) {
-        values[i] = p.epilogue.scale * p.epilogue.activation(values[i], r, c);
-    });
-}
-
-/// alpha times the sums, and the biases: `columns` of the chunk, `rows` of the thread.
-template <class Out, class Activation>
-__device__ void add_biases(const tensor_product<Out, Activation>& p, const float* columns,
-                           const float (&rows)[2], float (&values)[chunk_sums]) {
-#pragma unroll
-    for (int j = 0; j < chunk_cols / 8; ++j) {
-        const float2 bias = *reinterpret_cast<const float2*>(columns + 8 * j + col_of_thread());
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            float* const pair = values + 4 * j + 2 * half;
-            pair[0] = fmaf(p.alpha, pair[0], bias.x);
-            pair[1] = fmaf(p.alpha, pair[1], bias.y);
-        }
-    }
-    if (p.epilogue.column_bias == nullptr) return;
-#pragma unroll
-    for (int i = 0; i < chunk_sums; ++i) values[i] += rows[i % 4 / 2];
-}
-
-template <class Out, class Activation>
-__device__ void scale(const tensor_product<Out, Activation>& p, float (&values)[chunk_sums]) {
-    if (p.epilogue.scale == 1) return;
-#pragma unroll
-    for (float& value : values) value *= p.epilogue.scale;
-}
-
-/// What becomes of a thread's part of a chunk. `addend` has what C was, if beta is not 0, else the residual, where there is one.
-template <class Out, class Activation>
-__device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row, int col,
-                               const float* columns, const float (&rows)[2],
-                               const float (&addend)[chunk_sums], float (&values)[chunk_sums]) {
-    const epilogue<Out, Activation>& e = p.epilogue;
-    const auto add = [&](float factor) {
-#pragma unroll
-        for (int i = 0; i < chunk_sums; ++i) values[i] = fmaf(factor, addend[i], values[i]);
-    };
-    const bool adds_c = p.beta != 0, adds_residual = e.residual != nullptr;
-    add_biases(p, columns, rows, values);
-    if (adds_c) add(p.beta);
-    activate(p, row, col, values);
-    if (adds_residual && adds_c)
-        add_residual(p, row, col, values);
-    else if (adds_residual)
-        add(1);
-}
-
-}  // namespace heddle::kernels::matmul
+}  // namespace heddle::kernels::frame

@@ -2,11 +2,11 @@
 
 #include "kernels/device/activation.cuh"
 #include "kernels/device/ptx/min_max.cuh"
-#include "kernels/matmul/epilogue.hpp"
+#include "kernels/frame/epilogue.hpp"
 
 #include <limits>
 
-namespace heddle::kernels::matmul {
+namespace heddle::kernels::frame {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -142,4 +142,4 @@ __device__ __noinline__ float applied(const epilogue<Out, Activation>& e, float 
     return x;
 }
 
-}  // namespace heddle::kernels::matmul
+}  // namespace heddle::kernels::frame

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <heddle/matmul.hpp>
-#include <heddle/view.hpp>
 
 #include <cstdint>
 
-namespace heddle::kernels::matmul {
+namespace heddle::kernels::frame {
 
 /// A matmul_epilogue whose views are all of C's shape: a bias has a stride of 0 along one side. Null: none.
 /// Activation: matmul_activation, or a user's function (epilogue.cuh).
@@ -29,4 +28,4 @@ epilogue<Out> transposed(const epilogue<Out>& e) {
             e.row_bias_stride, e.residual, e.residual_col_stride, e.residual_row_stride, e.is_identity};
 }
 
-}  // namespace heddle::kernels::matmul
+}  // namespace heddle::kernels::frame

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "kernels/conv/plan/depthwise.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/frame/tile_scheduler.hpp"
+#include <heddle/conv.hpp>
+#include <heddle/device.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::kernels::conv {
+
+/// How a rung does a problem.
+struct plan {
+    launch_extents blocks;
+    launch_extents threads;
+    depthwise_kernel depthwise{};
+    std::int64_t depthwise_rows = 0, depthwise_runs = 0;  ///< of tiles, in an image and in a row
+    std::size_t tile = 0;  ///< of persistent_tiles
+    frame::tile_schedule schedule{};
+    std::int64_t scratch = 0;  ///< bytes
+};
+
+constexpr std::int64_t scratch_bytes(const plan& plan) {
+    return plan.scratch;
+}
+
+/// Pure. These take any problem.
+plan plan_naive(const conv_problem& problem, const device_traits& device);
+plan plan_tiled(const conv_problem& problem, const device_traits& device);
+
+/// Needs as many groups as input channels, and as output channels; filters of at most depthwise_most_taps.
+plan plan_depthwise(const conv_problem& problem, const device_traits& device);
+
+/// Need windows and filters that maps describe (plan/windows.hpp).
+plan plan_wgmma(const conv_problem& problem, const device_traits& device);
+plan plan_persistent(const conv_problem& problem, const device_traits& device);
+
+}  // namespace heddle::kernels::conv

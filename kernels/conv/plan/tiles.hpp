@@ -1,0 +1,17 @@
+#pragma once
+
+#include <heddle/matmul.hpp>
+
+#include <array>
+
+/// The tiles, m pixels by n channels of the output, that the rungs of wgmma are built for. What each costs stands in tuning/.
+namespace heddle::kernels::conv {
+
+inline constexpr int step_channels = 64;  ///< of a pixel, that a step multiplies
+
+inline constexpr matmul_tile wgmma_tile{128, 128};
+inline constexpr std::array persistent_tiles = {matmul_tile{128, 256}, matmul_tile{128, 128},
+                                                matmul_tile{64, 128}, matmul_tile{128, 64},
+                                                matmul_tile{64, 64}};
+
+}  // namespace heddle::kernels::conv

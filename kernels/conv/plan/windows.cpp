@@ -1,0 +1,71 @@
+#include "kernels/conv/plan/windows.hpp"
+
+#include "kernels/conv/plan/plan.hpp"
+#include "kernels/conv/tuning/tuning.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::kernels::conv {
+namespace {
+
+constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) {
+    return (n - 1) / by + 1;
+}
+constexpr int narrow(std::int64_t n) {
+    return static_cast<int>(n);
+}
+
+std::int64_t steps_of(const conv_problem& p) {
+    return p.filters.height * p.filters.width * divided_up(p.filters.channels, step_channels);
+}
+
+frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile, int workers) {
+    constexpr int rows_together = 8;  // of tiles, which share filters and windows in L2
+    const std::int64_t down = divided_up(output_pixels(p), tile.m),
+                       across = divided_up(p.output.channels, tile.n);
+    const int tiles = narrow(down * across);
+    return {.batches = 1,
+            .down = narrow(down),
+            .across = narrow(across),
+            .group = rows_together,
+            .steps = narrow(steps_of(p)),
+            .workers = std::min(workers, tiles),
+            .whole = tiles,
+            .streams = 0};
+}
+
+double cost_us(const conv_problem& p, std::size_t tile, int workers) {
+    const frame::tile_schedule schedule = schedule_of(p, persistent_tiles[tile], workers);
+    const tile_cost& cost = persistent_costs[tile];
+    return static_cast<double>(divided_up(schedule.tiles(), workers)) *
+           (schedule.steps * cost.step_us + cost.around_us);
+}
+
+}  // namespace
+
+plan plan_wgmma(const conv_problem& p, const device_traits&) {
+    const std::int64_t tiles =
+        divided_up(output_pixels(p), wgmma_tile.m) * divided_up(p.output.channels, wgmma_tile.n);
+    constexpr int warpgroup = 128;
+    return {.blocks = {tiles}, .threads = {warpgroup}};
+}
+
+plan plan_persistent(const conv_problem& p, const device_traits& device) {
+    const auto can_take = [&](std::size_t tile) { return is_of_one_group(p, persistent_tiles[tile]); };
+    std::size_t best = persistent_tiles.size();
+    for (std::size_t tile = 0; tile < persistent_tiles.size(); ++tile)
+        if (can_take(tile) && (best == persistent_tiles.size() ||
+                               cost_us(p, tile, device.sm_count) < cost_us(p, best, device.sm_count)))
+            best = tile;
+    if (const auto asked = static_cast<std::size_t>(p.tile);
+        p.tile >= 0 && asked < persistent_tiles.size() && can_take(asked))
+        best = asked;
+    plan result{};
+    result.tile = best;
+    result.schedule = schedule_of(p, persistent_tiles[best], device.sm_count);
+    return result;
+}
+
+}  // namespace heddle::kernels::conv

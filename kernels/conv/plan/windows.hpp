@@ -1,0 +1,64 @@
+#pragma once
+
+#include "kernels/conv/plan/layout.hpp"
+#include "kernels/conv/plan/tiles.hpp"
+#include <heddle/conv.hpp>
+
+#include <cstdint>
+#include <limits>
+
+/// Which convolutions the tensor memory accelerator can read the windows of, and what a product of such windows needs. Pure.
+namespace heddle::kernels::conv {
+
+/// It goes from pixel to pixel at multiples of 16 bytes.
+constexpr bool has_boxes(const tensor_layout& t) {
+    constexpr std::int64_t unit = 16, end_of_strides = std::int64_t{1} << 40;
+    const auto steps_whole = [&](std::int64_t extent, std::int64_t stride) {
+        const std::int64_t bytes = stride * t.element_bytes;
+        return extent <= 1 || (bytes % unit == 0 && bytes < end_of_strides);
+    };
+    return t.alignment % unit == 0 && steps_whole(t.width, t.col_stride) &&
+           steps_whole(t.height, t.row_stride) && steps_whole(t.count, t.image_stride);
+}
+
+/// Whether all pixels lie at one stride, as the rows of a matrix do.
+constexpr bool is_matrix(const tensor_layout& t) {
+    const bool rows_follow = t.height <= 1 || t.width <= 1 || t.row_stride == t.width * t.col_stride;
+    const std::int64_t of_image = t.width > 1 ? t.height * t.width * t.col_stride : t.height * t.row_stride;
+    return rows_follow && (t.count <= 1 || t.height * t.width <= 1 || t.image_stride == of_image);
+}
+/// Of a matrix.
+constexpr std::int64_t pixel_stride(const tensor_layout& t) {
+    return t.width > 1 ? t.col_stride : t.height > 1 ? t.row_stride : t.image_stride;
+}
+
+/// What a map of windows takes (cuTensorMapEncodeIm2col).
+constexpr bool has_window_map(const conv_problem& p) {
+    const auto fits = [](std::int64_t before, std::int64_t after, std::int64_t taps, std::int64_t dilation,
+                         std::int64_t stride) {
+        const std::int64_t reach = taps > 256 || dilation > 256 ? 256 : (taps - 1) * dilation;
+        return before <= 128 && reach <= 255 && after <= 127 && after - reach >= -128 && stride <= 8;
+    };
+    const conv_geometry& g = p.geometry;
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() - 1024;
+    const bool has_pixels = p.input.width > 0 && p.input.height > 0;
+    return has_pixels && has_boxes(p.input) && output_pixels(p) <= most && p.input.width <= most &&
+           p.input.height <= most && p.input.channels <= most && p.output.channels <= most &&
+           depth(p) <= most && output_pixels(p) / 64 + 1 <= most / (p.output.channels / 64 + 1) &&
+           fits(g.padding.left, g.padding.right, p.filters.width, g.dilation.x, g.stride.x) &&
+           fits(g.padding.top, g.padding.bottom, p.filters.height, g.dilation.y, g.stride.y);
+}
+
+/// Filters lie as they should for boxes of channels by outputs, one tap after the other.
+constexpr bool has_filter_map(const tensor_layout& filters) {
+    return has_boxes(filters) && (filters.height <= 1 || filters.width <= 1 ||
+                                  filters.row_stride == filters.width * filters.col_stride);
+}
+
+/// Whether a tile meets one group alone, and a step its channels alone.
+constexpr bool is_of_one_group(const conv_problem& p, const matmul_tile& tile) {
+    return p.geometry.groups == 1 ||
+           (p.filters.channels % step_channels == 0 && outputs_of_a_group(p) % tile.n == 0);
+}
+
+}  // namespace heddle::kernels::conv

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "kernels/conv/channel_epilogue.cuh"
+#include "kernels/conv/launch.hpp"
+#include "kernels/conv/plan/windows.hpp"
+#include "kernels/device/ptx/tensor_copy.cuh"
+#include "kernels/device/quick_division.cuh"
+#include "kernels/device/tensor_map.hpp"
+#include "kernels/device/warpgroup_tile.cuh"
+
+#include <cstdint>
+
+/// Tiles of windows and of filters, which the tensor memory accelerator puts into shared memory as operands of wgmma.
+namespace heddle::kernels::conv {
+
+/// A convolution whose windows a map describes. A step along k is one tap, and 64 channels of the group.
+struct window_steps {
+    CUtensorMap windows;
+    CUtensorMap filters;                ///< boxes of channels by outputs, a tap each
+    wide_division by_height, by_width;  ///< of the output
+    wide_division by_taps, by_packets;  ///< taps in a row of a filter; steps of a tap
+    wide_division by_outputs;           ///< of a group
+    int channels;                       ///< of a group
+    int step_x, step_y, left, top, right_of_tap, down_of_tap;
+
+    /// Loads of a tile of `tile_m` pixels and `tile_n` outputs.
+    template <class In, class Out>
+    __host__ window_steps(const arguments<In, Out>& a, int tile_m, int tile_n)
+        : windows(make_window_map(a.input.data, window_map_of(a, tile_m))),
+          filters(make_tensor_map(a.filters.data, a.filters.outputs, a.filters.channels,
+                                  a.filters.output_stride, tile_n, step_channels,
+                                  a.filters.height * a.filters.width,
+                                  a.filters.width > 1 ? a.filters.col_stride : a.filters.row_stride)),
+          by_height(divisor(a.output.height)),
+          by_width(divisor(a.output.width)),
+          by_taps(divisor(a.filters.width)),
+          by_packets(divisor(steps_of_tap(a.filters.channels))),
+          by_outputs(divisor(a.filters.outputs / a.geometry.groups)),
+          channels(narrow(a.filters.channels)),
+          step_x(narrow(a.geometry.stride.x)),
+          step_y(narrow(a.geometry.stride.y)),
+          left(narrow(a.geometry.padding.left)),
+          top(narrow(a.geometry.padding.top)),
+          right_of_tap(narrow(a.geometry.dilation.x)),
+          down_of_tap(narrow(a.geometry.dilation.y)) {}
+
+    template <class Filters>
+    static int steps_of(const Filters& f) {
+        return narrow(f.height * f.width * steps_of_tap(f.channels));
+    }
+
+    /// By one thread: the windows of the pixels from `pixel` on.
+    __device__ void load_windows(unsigned char* to, int pixel, int output, int step,
+                                 ptx::mbarrier* full) const {
+        const int line = quotient(pixel, by_width), image = quotient(line, by_height);
+        const int x = pixel - product(line, by_width), y = line - product(image, by_height);
+        const int tap = quotient(step, by_packets), r = quotient(tap, by_taps);
+        const int s = tap - product(r, by_taps);
+        const int channel = channel_of(step, tap) + quotient(output, by_outputs) * channels;
+        ptx::load_windows(to, windows, channel, x * step_x - left, y * step_y - top, image, s * right_of_tap,
+                          r * down_of_tap, full);
+    }
+
+    /// And the filters of the outputs from `output` on.
+    template <class Tile>
+    __device__ void load_filters(unsigned char* to, int output, int step, ptx::mbarrier* full) const {
+        const int tap = quotient(step, by_packets);
+        Tile::template load<1>(to, filters, output, channel_of(step, tap), tap, 0, full);
+    }
+
+  private:
+    static __host__ __device__ int narrow(std::int64_t n) { return static_cast<int>(n); }
+    static std::uint32_t divisor(std::int64_t n) { return static_cast<std::uint32_t>(n); }
+    static __device__ int quotient(int n, const wide_division& by) {
+        return static_cast<int>(by.quotient(static_cast<std::uint32_t>(n)));
+    }
+    static __device__ int product(int n, const wide_division& by) { return n * static_cast<int>(by.divisor); }
+    static std::int64_t steps_of_tap(std::int64_t channels) { return (channels - 1) / step_channels + 1; }
+    __device__ int channel_of(int step, int tap) const {
+        return (step - product(tap, by_packets)) * step_channels;
+    }
+
+    template <class In, class Out>
+    static window_map window_map_of(const arguments<In, Out>& a, int pixels) {
+        const conv_geometry& g = a.geometry;
+        return {.channels = a.input.channels,
+                .width = a.input.width,
+                .height = a.input.height,
+                .images = a.input.count,
+                .col_stride = a.input.col_stride,
+                .row_stride = a.input.row_stride,
+                .image_stride = a.input.image_stride,
+                .first_x = narrow(-g.padding.left),
+                .first_y = narrow(-g.padding.top),
+                .last_x = narrow(g.padding.right - (a.filters.width - 1) * g.dilation.x),
+                .last_y = narrow(g.padding.bottom - (a.filters.height - 1) * g.dilation.y),
+                .step_x = narrow(g.stride.x),
+                .step_y = narrow(g.stride.y),
+                .pixels = pixels,
+                .box_channels = step_channels};
+    }
+};
+
+}  // namespace heddle::kernels::conv
