@@ -22,10 +22,11 @@
 namespace heddle::kernels::conv {
 namespace {
 
-using frame::extra;
+using enum frame::consumers_have;
 
-template <int consumers, int n, int stages, frame::consumers_have have = frame::consumers_have::one_tile>
-using tile = frame::wgmma_tile<consumers, n, stages, 1, extra::epilogue, have>;
+template <int consumers, int n, int stages, int cluster = 1, frame::consumers_have have = one_tile,
+          int halves = 1>
+using tile = frame::wgmma_tile<consumers, n, stages, cluster, frame::extra::epilogue, have, halves>;
 
 template <class Tile, class In, class Out>
 window_product<Out> product_for(const arguments<In, Out>& a) {
@@ -46,7 +47,7 @@ window_product<Out> product_for(const arguments<In, Out>& a) {
                             .alpha = a.alpha,
                             .beta = a.beta,
                             .epilogue = channel_epilogue_of(a.epilogue, residual_stride)}},
-                          window_steps(a, Tile::m, Tile::n)};
+                          window_steps(a, Tile::m, Tile::n / Tile::cluster)};
     // Stores are of 16 bytes, also where the output ends within them.
     constexpr std::int64_t of_packet = 16 / sizeof(Out);
     if (has_boxes(layout_of(a.output))) {
@@ -66,7 +67,7 @@ void launch_persistent(const plan& plan, const arguments<In, Out>& a, cudaStream
     const auto launch_if_chosen = [&]<class Tile>() {
         const matmul_tile& shape = persistent_tiles[index];
         if (index++ != plan.tile) return;
-        if (shape.m != Tile::m || shape.n != Tile::n)
+        if (shape.m != Tile::m || shape.n != Tile::n || shape.blocks != Tile::cluster)
             throw std::logic_error("conv: a kernel is not of its plan's tile");
         frame::launch<window_kernel<In, Out, Tile>>(
             {.product = product_for<Tile>(a), .schedule = plan.schedule, .sums = {}}, plan.schedule.workers,
@@ -76,8 +77,9 @@ void launch_persistent(const plan& plan, const arguments<In, Out>& a, cudaStream
         static_assert(sizeof...(Tiles) == persistent_tiles.size());
         (launch_if_chosen.template operator()<Tiles>(), ...);
     };
-    launch_chosen.template operator()<tile<2, 256, 4>, tile<2, 128, 6, frame::consumers_have::turns>,
-                                      tile<1, 128, 8>, tile<2, 64, 8>, tile<1, 64, 8>>();
+    launch_chosen.template operator()<tile<2, 256, 4>, tile<2, 256, 4, 2>, tile<2, 128, 4, 1, one_tile, 2>,
+                                      tile<2, 128, 6, 1, turns, 2>, tile<1, 128, 8>, tile<1, 128, 8, 2>,
+                                      tile<2, 64, 8>, tile<1, 64, 8>>();
 }
 
 template void launch_persistent(const plan&, const arguments<half, half>&, cudaStream_t);

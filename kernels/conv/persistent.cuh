@@ -28,8 +28,9 @@ struct window_mainloop : frame::wgmma_mainloop<In, Tile, true, true> {
     static __device__ void load(storage& to, int stage, const auto& p, const frame::tile_place& from,
                                 ptx::mbarrier* full) {
         ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-        p.steps.load_windows(to.a[stage], from.row, from.col, from.load, full);
-        p.steps.template load_filters<b_tile>(to.b[stage], from.col, from.load, full);
+        p.steps.template load_windows<a_tile>(to.a[stage], from.row, from.col, from.load, full);
+        p.steps.template load_filters<b_tile, Tile::cluster>(to.b[stage], from.col, from.load, from.rank,
+                                                             full);
     }
 };
 

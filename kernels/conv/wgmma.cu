@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(warpgroup_threads)
     for (int step = 0; step < count; ++step) {
         if (threadIdx.x == 0) {
             ptx::arrive_and_expect(&shared.full, a_tile::bytes + b_tile::bytes);
-            steps.load_windows(shared.a, pixel, output, step, &shared.full);
-            steps.template load_filters<b_tile>(shared.b, output, step, &shared.full);
+            steps.template load_windows<a_tile>(shared.a, pixel, output, step, &shared.full);
+            steps.template load_filters<b_tile, 1>(shared.b, output, step, 0, &shared.full);
         }
         ptx::wait(&shared.full, step % 2);
 

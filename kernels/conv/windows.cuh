@@ -15,28 +15,30 @@ namespace heddle::kernels::conv {
 
 /// A convolution whose windows a map describes. A step along k is one tap, and 64 channels of the group.
 struct window_steps {
-    CUtensorMap windows;
+    CUtensorMap windows;                ///< or the pixels, where each is a window of its own
     CUtensorMap filters;                ///< boxes of channels by outputs, a tap each
     wide_division by_height, by_width;  ///< of the output
     wide_division by_taps, by_packets;  ///< taps in a row of a filter; steps of a tap
     wide_division by_outputs;           ///< of a group
     int channels;                       ///< of a group
+    bool are_pixels;
     int step_x, step_y, left, top, right_of_tap, down_of_tap;
 
-    /// Loads of a tile of `tile_m` pixels and `tile_n` outputs.
+    /// Loads of a tile of `tile_m` pixels, and of `tile_n` outputs by each of the blocks that share their filters.
     template <class In, class Out>
     __host__ window_steps(const arguments<In, Out>& a, int tile_m, int tile_n)
-        : windows(make_window_map(a.input.data, window_map_of(a, tile_m))),
+        : windows(windows_are_pixels(a) ? pixel_map(a, tile_m)
+                                        : make_window_map(a.input.data, window_map_of(a, tile_m))),
           filters(make_tensor_map(a.filters.data, a.filters.outputs, a.filters.channels,
                                   a.filters.output_stride, tile_n, step_channels,
-                                  a.filters.height * a.filters.width,
-                                  a.filters.width > 1 ? a.filters.col_stride : a.filters.row_stride)),
+                                  a.filters.height * a.filters.width, stride_of_taps(a.filters))),
           by_height(divisor(a.output.height)),
           by_width(divisor(a.output.width)),
           by_taps(divisor(a.filters.width)),
           by_packets(divisor(steps_of_tap(a.filters.channels))),
           by_outputs(divisor(a.filters.outputs / a.geometry.groups)),
           channels(narrow(a.filters.channels)),
+          are_pixels(windows_are_pixels(a)),
           step_x(narrow(a.geometry.stride.x)),
           step_y(narrow(a.geometry.stride.y)),
           left(narrow(a.geometry.padding.left)),
@@ -49,9 +51,14 @@ struct window_steps {
         return narrow(f.height * f.width * steps_of_tap(f.channels));
     }
 
-    /// By one thread: the windows of the pixels from `pixel` on.
+    /// By one thread: the windows of the pixels from `pixel` on, as a Tile.
+    template <class Tile>
     __device__ void load_windows(unsigned char* to, int pixel, int output, int step,
                                  ptx::mbarrier* full) const {
+        if (are_pixels) {
+            const int channel = step * step_channels;
+            return Tile::template load<1>(to, windows, pixel, channel, 0, 0, full);
+        }
         const int line = quotient(pixel, by_width), image = quotient(line, by_height);
         const int x = pixel - product(line, by_width), y = line - product(image, by_height);
         const int tap = quotient(step, by_packets), r = quotient(tap, by_taps);
@@ -61,11 +68,12 @@ struct window_steps {
                           r * down_of_tap, full);
     }
 
-    /// And the filters of the outputs from `output` on.
-    template <class Tile>
-    __device__ void load_filters(unsigned char* to, int output, int step, ptx::mbarrier* full) const {
+    /// And the filters of the outputs from `output` on, by each of `parts` blocks its part for all.
+    template <class Tile, int parts>
+    __device__ void load_filters(unsigned char* to, int output, int step, int part,
+                                 ptx::mbarrier* full) const {
         const int tap = quotient(step, by_packets);
-        Tile::template load<1>(to, filters, output, channel_of(step, tap), tap, 0, full);
+        Tile::template load<parts>(to, filters, output, channel_of(step, tap), tap, part, full);
     }
 
   private:
@@ -80,6 +88,23 @@ struct window_steps {
         return (step - product(tap, by_packets)) * step_channels;
     }
 
+    template <class T>
+    static std::int64_t stride_of_taps(const filter_view<T>& f) {
+        return f.width > 1 ? f.col_stride : f.height > 1 ? f.row_stride : 0;
+    }
+
+    /// Filters of one tap meet all pixels one after the other, which lie as the rows of a matrix do.
+    template <class In, class Out>
+    static bool windows_are_pixels(const arguments<In, Out>& a) {
+        const conv_geometry& g = a.geometry;
+        return a.filters.height == 1 && a.filters.width == 1 && g.groups == 1 && g.stride == conv_steps{} &&
+               g.padding == conv_padding{} && is_matrix(layout_of(a.input));
+    }
+    template <class In, class Out>
+    static CUtensorMap pixel_map(const arguments<In, Out>& a, int tile_m) {
+        return make_tensor_map(a.input.data, a.input.count * a.input.height * a.input.width, a.input.channels,
+                               pixel_stride(layout_of(a.input)), tile_m, step_channels);
+    }
     template <class In, class Out>
     static window_map window_map_of(const arguments<In, Out>& a, int pixels) {
         const conv_geometry& g = a.geometry;

@@ -171,7 +171,9 @@ struct tile_kernel {
     __device__ int row_of(const tile_work& work) const { return (work.row * cluster + rank) * tile::m; }
     __device__ int col_of(const tile_work& work) const { return work.col * tile::n; }
     /// Where this consumer's rows begin in the tile.
-    __device__ int row_of_half(int half) const { return (tile::take_turns ? half : group) * warpgroup_m; }
+    __device__ int row_of_half(int half) const {
+        return (half + (tile::take_turns ? 0 : group * tile::halves)) * warpgroup_m;
+    }
 
     __device__ void produce() {
         typename Work::walker tiles(all, worker);

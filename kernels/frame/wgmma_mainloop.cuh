@@ -17,14 +17,14 @@ enum class extra { nothing, streams, epilogue, both };
 /// stores.
 enum class consumers_have { one_tile, turns };
 
-/// `consumers` warpgroups multiply `halves` x 64 rows of n columns.
+/// `consumers` warpgroups multiply `halves` x 64 rows of n columns, each its own or in turns.
 template <int consumers_, int n_, int stages_, int cluster_, extra extra_ = extra::nothing,
-          consumers_have have = consumers_have::one_tile>
+          consumers_have have = consumers_have::one_tile, int halves_ = have == consumers_have::turns ? 2 : 1>
 struct wgmma_tile : tile_defaults {
     static constexpr int consumers = consumers_;
     static constexpr bool take_turns = have == consumers_have::turns;
-    static constexpr int halves = take_turns ? 2 : 1;
-    static constexpr int m = (take_turns ? halves : consumers) * warpgroup_m;
+    static constexpr int halves = halves_;
+    static constexpr int m = (take_turns ? 1 : consumers) * halves * warpgroup_m;
     static constexpr int n = n_;
     static constexpr int k = 64;
     static constexpr int stages = stages_;

@@ -99,16 +99,17 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
     if (output.count == 0 || output.channels == 0) return;
     const detail::stream_device device(stream);
     const auto arguments = described<In, Out>(input, filters, output, epilogue, options);
-    const auto [chosen, workspace] =
-        detail::plan_with_workspace("conv", options, stream, [&](bool has_scratch) {
-            conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
-            problem.has_scratch = has_scratch;
-            // Where nothing is multiplied, the epilogue of 0 is left: any rung that was asked for does that as well as the first.
-            const bool multiplies = arguments.filters.channels > 0;
-            return detail::conv_rungs<In, Out>().choose(
-                "conv", multiplies ? options.algorithm : conv_algorithm::naive, problem, device.traits(),
-                multiplies ? options.variant : std::string_view());
-        });
+    const auto [chosen,
+                workspace] = detail::plan_with_workspace("conv", options, stream, [&](bool has_scratch) {
+        conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
+        problem.has_scratch = has_scratch;
+        const auto rungs = detail::conv_rungs<In, Out>();
+        const auto asked = rungs.choose("conv", options.algorithm, problem, device.traits(), options.variant);
+        // Where nothing is multiplied, the epilogue of 0 is left, and any rung that can run does it as the first.
+        return arguments.filters.channels > 0
+                   ? asked
+                   : rungs.choose("conv", conv_algorithm::naive, problem, device.traits());
+    });
     chosen.rung->launch(chosen.plan, arguments, stream.get());
 }
 

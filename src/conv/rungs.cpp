@@ -58,7 +58,7 @@ constexpr need<conv_problem> whole_groups{
     [](auto& problem, auto&) {
         return std::ranges::any_of(tiles, [&](auto& tile) { return is_of_one_group(problem, tile); });
     },
-    "needs groups of a multiple of 64 input channels, and of as many outputs as a tile has"};
+    "needs groups of a multiple of 64 input channels, and of a multiple of a tile's outputs"};
 constexpr need<conv_problem> matrix_output{
     [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
     "needs an output and a residual whose pixels all lie at one stride"};

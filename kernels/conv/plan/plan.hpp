@@ -17,7 +17,7 @@ struct plan {
     launch_extents threads;
     depthwise_kernel depthwise{};
     std::int64_t depthwise_rows = 0, depthwise_runs = 0;  ///< of tiles, in an image and in a row
-    std::size_t tile = 0;  ///< of persistent_tiles
+    std::size_t tile = 0;                                 ///< of persistent_tiles
     frame::tile_schedule schedule{};
     std::int64_t scratch = 0;  ///< bytes
 };

@@ -23,7 +23,7 @@ std::int64_t steps_of(const conv_problem& p) {
 
 frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile, int workers) {
     constexpr int rows_together = 8;  // of tiles, which share filters and windows in L2
-    const std::int64_t down = divided_up(output_pixels(p), tile.m),
+    const std::int64_t down = divided_up(output_pixels(p), tile.m * tile.blocks),
                        across = divided_up(p.output.channels, tile.n);
     const int tiles = narrow(down * across);
     return {.batches = 1,
@@ -31,7 +31,7 @@ frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile,
             .across = narrow(across),
             .group = rows_together,
             .steps = narrow(steps_of(p)),
-            .workers = std::min(workers, tiles),
+            .workers = std::min(workers / tile.blocks, tiles),
             .whole = tiles,
             .streams = 0};
 }
@@ -39,7 +39,7 @@ frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile,
 double cost_us(const conv_problem& p, std::size_t tile, int workers) {
     const frame::tile_schedule schedule = schedule_of(p, persistent_tiles[tile], workers);
     const tile_cost& cost = persistent_costs[tile];
-    return static_cast<double>(divided_up(schedule.tiles(), workers)) *
+    return static_cast<double>(divided_up(schedule.tiles(), schedule.workers)) *
            (schedule.steps * cost.step_us + cost.around_us);
 }
 
