@@ -285,7 +285,10 @@ plan planning::after(const operand_copies& copies, plan then) const {
         then.copied_bytes += bytes;
         then.us += static_cast<double>(bytes) / costs.copied_bytes_per_us;
     }
-    if (then.copied_bytes > 0) then.us += costs.copy_around_us;
+    if (then.copied_bytes > 0) {
+        then.copied_bytes += copy_slack;
+        then.us += costs.copy_around_us;
+    }
     return then;
 }
 
