@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/clusters.hpp"
+#include "kernels/device/tuning/strips.hpp"
 #include <heddle/device.hpp>
 
 #include <algorithm>
@@ -37,8 +38,6 @@ struct strip_limits {
 template <class Problem>
 strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     using limits = strip_limits;
-    constexpr int least_bytes = 8;  // of a column: a quarter of a sector
-    constexpr int waves = 4;        // the last one is seldom full
     const bool may_share = has_clusters(device.compute_capability_major, device.compute_capability_minor);
     const std::int64_t cols = problem.cols, places = std::int64_t{limits::blocks_per_sm} * device.sm_count;
     const int most_blocks = device.clusters_of_16 > 0 ? limits::most_blocks : limits::usual_blocks;
@@ -49,7 +48,7 @@ strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     if (problem.x_in_columns || problem.y_in_columns) {
         while (log_rows < limits::log_lanes && strips_of(log_rows) > 1) ++log_rows;
         // Where rows are few, strips are narrower than sectors, so that more SMs have some.
-        while ((static_cast<int>(problem.element_bytes) << log_rows) > least_bytes &&
+        while ((static_cast<int>(problem.element_bytes) << log_rows) > strip_sharing::least_bytes &&
                cols_of(log_rows) < cols && strips_of(log_rows) * most_blocks < device.sm_count)
             --log_rows;
     }
@@ -59,7 +58,7 @@ strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     const bool has_long_rows = log_rows <= limits::log_tile - limits::log_lanes;
     std::int64_t cluster = 1;
     while (may_share && cluster < most_blocks && cluster * cols_of(log_rows) < cols &&
-           (cluster < limits::usual_blocks ? strips * cluster < waves * places
+           (cluster < limits::usual_blocks ? strips * cluster < strip_sharing::waves * places
                                            : strips <= device.clusters_of_16))
         cluster *= 2;
     return {.log_rows = log_rows,
