@@ -105,8 +105,8 @@ def run_by_program(build: pathlib.Path, jobs: int) -> Report:
     """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time, and the
     others beside them. Parts of one program are far apart: some of its tests take much of the device's memory."""
     tests = tests_of_ctest(build)
-    programs = test_programs(build)
     counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests if test.get("command"))
+    programs = sorted(test_programs(build), key=lambda program: -counts[program])  # what ends last is short then
     parts = {program: min(jobs, -(-counts[program] // TESTS_OF_A_PART)) for program in programs}
     others = [re.escape(test["name"]) for test in tests
               if "command" not in test or pathlib.Path(test["command"][0]) not in programs]

@@ -27,6 +27,7 @@ import typing
 PAGE = "docs/add-a-kernel.md"
 OPERATION = "softmax"
 FOLDERS = ("include", "kernels", "src", "tests")
+PARTS = 4  # of the tests
 
 LISTED = """#include <heddle/{operation}.hpp>
 
@@ -124,8 +125,9 @@ def missing(rung: str, root: pathlib.Path) -> list[str]:
 
 # --- what they touch ---
 
-def run(what: str, command: list[str], folder: pathlib.Path) -> str:
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+def run(what: str, command: list[str], folder: pathlib.Path, **variables: str) -> str:
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                          env={**os.environ, **variables})
     if done.returncode != 0:
         raise Broken(f"{what}, exit status {done.returncode}:\n{done.stdout[-6000:]}")
     return done.stdout
@@ -181,6 +183,16 @@ class Build:
         return command
 
 
+def run_tests(program: pathlib.Path, folder: pathlib.Path) -> str:
+    """In parts, side by side."""
+    def run_part(part: int) -> str:
+        return run(f"the tests of {OPERATION} fail with the page's rung", [str(program), "--gtest_brief=1"], folder,
+                   GTEST_TOTAL_SHARDS=str(PARTS), GTEST_SHARD_INDEX=str(part))
+
+    with concurrent.futures.ThreadPoolExecutor(PARTS) as pool:
+        return "".join(pool.map(run_part, range(PARTS)))
+
+
 def follow(root: pathlib.Path, folder: pathlib.Path, copy: pathlib.Path) -> str:
     steps = steps_of((root / PAGE).read_text())
     kernels = [step.file for step in steps if step.language == "cuda"]
@@ -219,10 +231,10 @@ def follow(root: pathlib.Path, folder: pathlib.Path, copy: pathlib.Path) -> str:
 
     program = copy / f"test_{OPERATION}"
     run("the page's rung does not link", build.link(f"tests/test_{OPERATION}", objects, program), folder)
-    output = run(f"the tests of {OPERATION} fail with the page's rung", [str(program), "--gtest_brief=1"], copy)
-    passed, skipped = (re.search(rf"{word}.* (\d+) tests?", output) for word in ("PASSED", "SKIPPED"))
+    output = run_tests(program, copy)
+    passed, skipped = (sum(map(int, re.findall(rf"{word}.* (\d+) tests?", output))) for word in ("PASSED", "SKIPPED"))
     return (f"the {len(steps)} steps of {PAGE} add {rung}; of the tests of {OPERATION} "
-            f"{passed[1]} pass, {skipped[1] if skipped else 'none'} skip")
+            f"{passed} pass, {skipped or 'none'} skip")
 
 
 def check(root: pathlib.Path, folder: pathlib.Path) -> int:

@@ -92,9 +92,12 @@ struct conv_options {
     /// Where it is 0, the output is not read: it may hold anything, NaN too.
     float beta = 0;
     conv_algorithm algorithm = conv_algorithm::automatic;
-    /// As matmul_options::workspace, of conv_workspace_bytes().
+    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
+    /// conv_workspace_bytes(), 16-byte aligned, apart from the operands; ready for the next call when this one is done.
     std::span<std::byte> workspace{};
-    /// As matmul_options::scratch.
+    /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
+    /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
+    /// without scratch memory, and a rung that needs some throws unsupported.
     heddle::scratch scratch = heddle::scratch::pool;
     /// Which of conv_tiles() of the algorithm that is asked for to take; with -1 the plan chooses.
     int tile = -1;

@@ -74,7 +74,8 @@ struct gaussian_blur_options {
     gaussian_blur_algorithm algorithm = gaussian_blur_algorithm::automatic;
     /// Which kernel of that rung to take, one of gaussian_blur_variants(). Empty: the fastest that runs.
     std::string_view variant{};
-    /// Device scratch memory of at least gaussian_blur_workspace_bytes(), aligned to 16 bytes.
+    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
+    /// gaussian_blur_workspace_bytes(), 16-byte aligned, apart from the images; ready for the next call when this one is done.
     std::span<std::byte> workspace{};
     /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans

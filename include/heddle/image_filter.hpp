@@ -33,8 +33,9 @@ struct image_filter_options {
     std::optional<image_region> region{};
     /// The rung of sobel and laplacian. The others take whichever of the blur's rungs suits.
     image_filter_algorithm algorithm = image_filter_algorithm::automatic;
-    /// Device scratch memory of at least image_filter_workspace_bytes(), aligned to 16 bytes. Sobel and
-    /// laplacian need none.
+    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
+    /// image_filter_workspace_bytes(), 16-byte aligned, apart from the images; ready for the next call when this one is done.
+    /// Sobel and laplacian need none.
     std::span<std::byte> workspace{};
     /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans

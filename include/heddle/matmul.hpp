@@ -89,14 +89,15 @@ struct matmul_options {
     float beta = 0;
     matmul_algorithm algorithm = matmul_algorithm::automatic;
     /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least
-    /// matmul_workspace_bytes() with these options, 16-byte aligned, apart from A, B and C; ready for the next call when this one
-    /// is done.
+    /// matmul_workspace_bytes() with these options (whether alpha and beta are 0 counts too), 16-byte aligned, apart from A, B
+    /// and C; ready for the next call when this one is done.
     std::span<std::byte> workspace{};
     /// Without a workspace, scratch memory that makes the call faster comes, stream-ordered, from heddle's pool of the stream's
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
     /// without scratch memory, and a rung that needs some throws unsupported.
-    /// With scratch memory, products that have too few tiles for the device are shared out along k as well, and operands that
-    /// the fastest rungs cannot read as they lie are copied first.
+    /// With scratch memory, products that have too few tiles for the device are shared out along k as well, and operands are
+    /// copied first where the fastest rungs cannot read them as they lie, or read them slower: aligned rows too, if they begin
+    /// within lines of 128 bytes.
     heddle::scratch scratch = heddle::scratch::pool;
     /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
     int tile = -1;

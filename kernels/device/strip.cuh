@@ -28,10 +28,11 @@ struct strip_storage {
 ///   | tile 0   | tile 1   | tile 2   | ..      R rows, 4096 / R columns a tile
 ///   | block 0  | block 1  | block 0  | ..      of the cluster
 ///
-/// Threads that are neighbours take neighbours in memory: of a row, or of a column. Each has 8 elements of a tile, and a state for
-/// each of these places, so that loads wait neither for one another nor for what is computed. Passes go forwards and backwards in
-/// turn: the last tile of one is the first of the next, and still there. Where y lies the other way than x, a tile of results is
-/// turned over in shared memory.
+/// Threads that are neighbours take neighbours in memory: of a column, where the matrix is column-major and a strip has up to 32
+/// rows, or of a row with gaps between its elements. Each has 8 elements of a tile, and a state for each of these places, so that
+/// loads wait neither for one another nor for what is computed. Passes go forwards and backwards in turn: the last tile of one is
+/// the first of the next, and still in registers, and the tiles before it are in L2. A strip of one tile a block is read once.
+/// Where y lies the other way than x, a tile of results is turned over in shared memory.
 template <class T, class State, int turns, bool reads_rows, bool writes_rows>
 class strip {
   public:

@@ -196,6 +196,7 @@ template <class In, class Out>
 product<In, Out> launch_copies(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
     product<In, Out> result = arguments;
     std::byte* free = arguments.workspace.scratch + plan.scratch_bytes() - plan.copied_bytes;
+    free += -reinterpret_cast<std::uintptr_t>(free) % copy_alignment;
     aligned_copies<In> aligned;
     for (const auto& [operand, stride, kind] : {std::tuple(&result.a, &result.batch.a, plan.copies.a),
                                                 std::tuple(&result.b, &result.batch.b, plan.copies.b)}) {

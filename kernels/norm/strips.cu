@@ -1,12 +1,8 @@
-// strips: rows in strips, whichever way their elements lie in memory.
+// strips: rows in strips, whichever way their elements lie in memory (kernels/device/strip.cuh).
 //
 //   pass 1: the mean      pass 2: the mean of squared deviations      pass 3: read again, write
 //
-// In a column-major matrix a block takes up to 32 rows side by side, and neighbouring threads take neighbouring rows. Where a row has
-// gaps between its elements, neighbouring threads go along the row. Where y lies the other way than x, tiles are turned over in shared
-// memory. The blocks of a cluster share long rows. A strip that its blocks hold in registers is read once, longer ones once a pass,
-// every other time from the end backwards, where L2 still holds it (kernels/device/strip.cuh). Any strides. What limits it are the
-// further passes, and few SMs where rows are few and long.
+// Any strides. What limits it are the further reads of what registers do not hold, and few SMs where rows are few and long.
 
 #include "kernels/device/row.cuh"
 #include "kernels/device/strip.cuh"

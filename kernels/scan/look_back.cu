@@ -21,6 +21,7 @@
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/ledger.cuh"
 #include "kernels/scan/tile.cuh"
+#include "kernels/scan/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -211,8 +212,9 @@ template <class T>
 bool has_small_tiles(std::int64_t size, const device_traits& device) {
     const std::int64_t positions = size + widest<T> - 1;  // at any alignment
     const std::int64_t small = small_tile<T>::count(positions);
-    return small == 1 || (tile<T, widest<T>>::count(positions) > 1 &&
-                          small <= std::int64_t{device.sm_count} * small_tile<T>::blocks_per_sm / 2);
+    return small == 1 ||
+           (tile<T, widest<T>>::count(positions) > 1 &&
+            small <= std::int64_t{device.sm_count} * small_tile<T>::blocks_per_sm / places_of_small_tile);
 }
 
 template <class T>

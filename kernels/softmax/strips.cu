@@ -1,13 +1,9 @@
-// strips: rows in strips, whichever way their elements lie in memory.
+// strips: rows in strips, whichever way their elements lie in memory (kernels/device/strip.cuh).
 //
 //   pass 1: the largest element and the sum, online      pass 2: read again, write
 //
-// In a column-major matrix a block takes up to 32 rows side by side, and neighbouring threads take neighbouring rows. Where a row has
-// gaps between its elements, neighbouring threads go along the row. Where y lies the other way than x, tiles are turned over in shared
-// memory. The blocks of a cluster share long rows. A strip that its blocks hold in registers is read once, longer ones twice, the
-// second time from the end backwards, where L2 still holds it (kernels/device/strip.cuh). A step of a sum takes one exponential: of
-// the smaller of the new element and the largest so far. Any strides. What limits it is the second read, and few SMs where rows are
-// few and long.
+// A step of a sum takes one exponential: of the smaller of the new element and the largest so far. Any strides. What limits it is the
+// second read of what registers do not hold, and few SMs where rows are few and long.
 
 #include "kernels/device/strip.cuh"
 #include "kernels/softmax/exponential.cuh"

@@ -4,6 +4,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/transpose/launch.hpp"
+#include "kernels/transpose/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -54,7 +55,6 @@ __global__ void __launch_bounds__(copy_tile::threads)
 }
 
 inline plan plan_copy(const transpose_problem& problem) {
-    constexpr std::int64_t short_row_bytes = 64;  // too few packets to leave a rest
     const std::int64_t row_bytes = problem.cols * problem.element_bytes;
     const std::int64_t pieces = (row_bytes + max_vector_bytes - 1) / max_vector_bytes;
     // Narrow matrices give their spare threads to further rows.

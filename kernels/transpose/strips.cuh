@@ -3,6 +3,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/quick_division.cuh"
 #include "kernels/transpose/launch.hpp"
+#include "kernels/transpose/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,11 +24,6 @@ struct strip_tile {
     static constexpr int threads = 256;
     static constexpr int batch = 8;  ///< loads that a thread has under way
     static constexpr int size = threads * 2 * batch;
-
-    /// The longest short lines: beyond them tiles of packets are full enough.
-    static constexpr std::int64_t most_width(std::int64_t element_bytes) {
-        return element_bytes < 4 ? 32 : 16;
-    }
 };
 
 /// `by_short` counts a block's elements along short lines, `by_long` along long ones.
@@ -92,7 +88,7 @@ __global__ void __launch_bounds__(strip_tile::threads)
 }
 
 inline bool is_strip(const transpose_problem& problem) {
-    return std::min(problem.rows, problem.cols) <= strip_tile::most_width(problem.element_bytes);
+    return std::min(problem.rows, problem.cols) <= widest_strip(problem.element_bytes);
 }
 
 /// Lines in shared memory begin 32 / width banks apart, or as near as an odd number comes: what a warp takes along short lines

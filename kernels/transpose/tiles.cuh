@@ -5,6 +5,7 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/patch.cuh"
+#include "kernels/transpose/tuning/tuning.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,9 +21,6 @@ struct tile_extents {
     int cols;
     int threads;  ///< one for each patch, where they are that few
 };
-
-constexpr int small_side =
-    64;  // of a tile that is small, for matrices that have few tiles, or less to fill one
 
 constexpr tile_extents tile_of(int element_bytes, int packet_bytes, aspect shape) {
     const bool is_wide = packet_bytes == max_vector_bytes;
@@ -217,14 +215,13 @@ auto kernel_of(const plan& plan, Kernels kernels) {
 }
 
 inline plan plan_tiles(const transpose_problem& problem, int packet_bytes, aspect shape) {
-    constexpr std::int64_t max_band = 128;
     const tile_extents tile = tile_of(static_cast<int>(problem.element_bytes), packet_bytes, shape);
     // At least 1: an empty problem has a plan too.
     const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
     const std::int64_t down = divide_up(problem.rows, tile.rows);
     const std::int64_t across = divide_up(problem.cols, tile.cols);
     // Equal bands; as many as a grid has room for. More columns than that go to z, and all rows to x.
-    std::int64_t bands = std::min(divide_up(down, max_band), max_grid_y);
+    std::int64_t bands = std::min(divide_up(down, tile_rows_of_band), max_grid_y);
     const std::int64_t band = across > max_grid_y ? down : divide_up(down, bands);
     bands = divide_up(down, band);
     const std::int64_t column_groups = divide_up(across, max_grid_y);

@@ -1,5 +1,6 @@
 #include "src/transpose/rungs.hpp"
 
+#include "kernels/transpose/tuning/tuning.hpp"
 #include "src/validate.hpp"
 
 #include <algorithm>
@@ -19,9 +20,7 @@ constexpr need<transpose_problem> unit_stride{
     [](auto& problem, auto&) { return problem.is_copy || problem.unit_stride; },
     "needs the elements of source and of destination side by side along one dimension"};
 
-/// A tile of so few rows or columns would be mostly empty.
 bool is_narrow(const transpose_problem& problem, const device_traits&) {
-    constexpr std::int64_t narrow_bytes = 64;
     return std::min(problem.rows, problem.cols) * problem.element_bytes < narrow_bytes;
 }
 bool fills_tiles(const transpose_problem& problem, const device_traits& device) {

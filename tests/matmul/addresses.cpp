@@ -24,12 +24,18 @@ class matmul_to_any_address : public matmul_device {
     template <class Out, class In>
     void run_and_check(const shape& s, const test::layouts& lie, const matmul_options& with,
                        bool has_epilogue) {
+        operands<Out, In> p(s, lie);
+        run_and_check(p, lie, with, has_epilogue);
+    }
+    template <class Out, class In>
+    void run_and_check(operands<Out, In>& p, const test::layouts& lie, const matmul_options& with,
+                       bool has_epilogue) {
+        const shape& s = p.s;
         SCOPED_TRACE(text(s) + " " + test::type_name<In>() + " to " + test::type_name<Out>() + ", tile " +
                      std::to_string(with.tile) + ", beta " + std::to_string(with.beta) + ", C in columns " +
                      std::to_string(lie.c.is_transposed) + ", offset " + std::to_string(lie.c.offset) +
                      ", padding " + std::to_string(lie.c.padding) + ", step " + std::to_string(lie.c.step) +
                      (has_epilogue ? ", epilogue" : ""));
-        operands<Out, In> p(s, lie);
         if (!has_epilogue) {
             p.multiply(*stream_, with);
             expect_close(p, with);
@@ -64,11 +70,11 @@ class matmul_to_any_address : public matmul_device {
                     with.beta = draw(0, 2) == 0 ? 0.0f : 0.5f;
                     with.tile = static_cast<int>(tile);
                     const test::layouts lie{any(s.m, s.k), any(s.k, s.n), c};
+                    operands<Out, In> p(s, lie);
                     matmul_options fitting = with;
                     // The largest tile reads packets alone.
-                    const bool takes = operands<Out, In>(s, lie).why_not(with).empty();
-                    if (!takes) fitting.tile = -1;
-                    ASSERT_NO_FATAL_FAILURE((run_and_check<Out, In>(s, lie, fitting, draw(0, 2) == 0)));
+                    if (!p.why_not(with).empty()) fitting.tile = -1;
+                    ASSERT_NO_FATAL_FAILURE(run_and_check(p, lie, fitting, draw(0, 2) == 0));
                     if (HasFailure()) return;
                 }
     }
@@ -80,9 +86,10 @@ TEST_F(matmul_to_any_address, is_right_in_every_tile_of_thin) {
     run_every_address<float, float>({.algorithm = thin}, std::ssize(matmul_tiles(thin)), 600);
 }
 TEST_F(matmul_to_any_address, is_right_in_every_tile_of_mma_sync) {
-    const auto tiles = std::ssize(matmul_tiles(mma_sync));
-    run_every_address<half, half>({.algorithm = mma_sync}, tiles, 300);
-    run_every_address<float, bfloat16>({.algorithm = mma_sync}, tiles, 300);
+    run_every_address<half, half>({.algorithm = mma_sync}, std::ssize(matmul_tiles(mma_sync)), 300);
+}
+TEST_F(matmul_to_any_address, is_right_in_every_tile_of_mma_sync_to_float) {
+    run_every_address<float, bfloat16>({.algorithm = mma_sync}, std::ssize(matmul_tiles(mma_sync)), 300);
 }
 TEST_F(matmul_to_any_address, is_right_where_nothing_is_multiplied) {
     const matmul_options scaling{.alpha = 0, .algorithm = naive};

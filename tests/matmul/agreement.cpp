@@ -127,10 +127,11 @@ TEST(matmul_beside_cublas, agrees) {
 }
 #endif
 
-/// Every plan of calls that are drawn: each rung that can run one, in each of its variants and tiles.
-class matmul_of_drawn_problems : public test::matmul_device {
+/// Every plan of calls that are drawn: each rung that can run one, in each of its variants and tiles. In parts, which run side by
+/// side.
+class matmul_of_drawn_problems : public test::matmul_device, public testing::WithParamInterface<int> {
   protected:
-    static constexpr int draws = 200;
+    static constexpr int draws = 52;
 
     template <class Out, class In = Out>
     void check_next() {
@@ -160,10 +161,11 @@ class matmul_of_drawn_problems : public test::matmul_device {
     int plans = 0;
 
   private:
-    test::drawing_of_products draw;
+    test::drawing_of_products draw{GetParam()};
 };
+INSTANTIATE_TEST_SUITE_P(parts, matmul_of_drawn_problems, testing::Range(0, 4));
 
-TEST_F(matmul_of_drawn_problems, takes_every_plan_of_float) {
+TEST_P(matmul_of_drawn_problems, takes_every_plan_of_float) {
     for (int i = 0; i < draws && !HasFailure(); ++i) {
         SCOPED_TRACE("draw " + std::to_string(i));
         check_next<float>();
@@ -171,7 +173,7 @@ TEST_F(matmul_of_drawn_problems, takes_every_plan_of_float) {
     EXPECT_GT(plans, 10 * draws);
 }
 
-TEST_F(matmul_of_drawn_problems, takes_every_plan_of_16_bit) {
+TEST_P(matmul_of_drawn_problems, takes_every_plan_of_16_bit) {
     for (int i = 0; i < draws / 4 && !HasFailure(); ++i) {
         SCOPED_TRACE("draw " + std::to_string(i));
         check_next<half>();

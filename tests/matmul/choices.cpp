@@ -378,6 +378,14 @@ TEST(matmul_16_bit_select, turns_a_short_side_into_n) {
     EXPECT_NE(select(product{65, 4096, 4096, element_type::bf16}, hopper), skinny);
 }
 
+/// A workspace begins at a multiple of 16 bytes, copies at one of 128.
+TEST(matmul_workspace_of_copies, holds_what_aligns_them) {
+    if (HEDDLE_COMPILED_FOR_90 == 0) GTEST_SKIP() << "heddle is not built for Hopper";
+    const product odd{512, 512, 512, element_type::f16, precision::fp32, place::odd};
+    constexpr std::int64_t tickets = 4096, copies = 2 * 512 * 512 * 2;
+    EXPECT_EQ(matmul_workspace_bytes(odd, hopper, wgmma_tma), tickets + copies + 128 - 16);
+}
+
 TEST(matmul_16_bit_select, takes_mma_sync_and_wmma_where_nothing_faster_can_run) {
     product problem{512, 512, 512, element_type::f16};
     EXPECT_EQ(select(problem, turing), wmma);

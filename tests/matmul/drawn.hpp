@@ -18,6 +18,8 @@ namespace heddle::test {
 
 class drawing_of_products {
   public:
+    explicit drawing_of_products(int part = 0) : draw_(static_cast<std::uint64_t>(part)) {}
+
     std::int64_t operator()(std::int64_t low, std::int64_t high) { return draw_(low, high); }
 
     /// All sums together have at most so many terms.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,16 @@ class epilogue_test : public Rung {
 
     /// No activation here is steeper than 1.13, and each adds at most 10 roundings of its own to its result, or of 1 where
     /// that is larger (docs/accuracy.md).
+    template <class Out, class In>
+    void expect_close(operands<Out, In>& p, test::epilogue_terms<Out>& terms, const test::reference& product,
+                      const matmul_options& with, const matmul_epilogue<Out>& epilogue) {
+        terms.expect_close(
+            p, product, with, epilogue, [&](double sum, double of_sum, std::size_t, std::size_t) {
+                const double value = activated(epilogue.activation, sum);
+                return std::pair(value, 1.13 * of_sum + 10 * 0x1p-16 * std::max(std::abs(value), 1.0));
+            });
+    }
+
     template <class Out, class In = Out>
     void run_and_check_epilogue(const shape& s, matmul_activation activation, const layout& c_layout = {},
                                 float beta = 0, bool has_residual = true, int transposed = 0, int tile = -1,
@@ -57,10 +68,7 @@ class epilogue_test : public Rung {
         with.tile = tile;
         p.prepare_c(beta);
         if (!run_or_expect_refusal(p, epilogue, with)) return;
-        terms.expect_close(p, with, epilogue, [&](double sum, double of_sum, std::size_t, std::size_t) {
-            const double value = activated(activation, sum);
-            return std::pair(value, 1.13 * of_sum + 10 * 0x1p-16 * std::max(std::abs(value), 1.0));
-        });
+        expect_close(p, terms, p.expected(with.alpha, beta), with, epilogue);
     }
     /// Without a residual and with C's lines whole: the way of a linear layer, which has code of its own.
     template <class Out>
@@ -78,15 +86,25 @@ class epilogue_test : public Rung {
     template <class Out, class In>
     void run_every_tile_with_addends(matmul_algorithm algorithm) {
         const auto tiles = static_cast<int>(matmul_tiles(algorithm).size());
-        for (int tile = -1; tile < tiles; ++tile)
-            for (const float beta : {0.0f, 0.5f})
-                for (const bool has_residual : {false, true})
-                    for (const shape& s : {shape{304, 648, 72}, {2100, 1048, 64}}) {
-                        SCOPED_TRACE("tile " + std::to_string(tile) + ", beta " + std::to_string(beta) +
-                                     (has_residual ? ", residual" : ""));
-                        run_and_check_epilogue<Out, In>(s, matmul_activation::relu, {}, beta, has_residual, 0,
-                                                        tile);
+        for (const shape& s : {shape{304, 648, 72}, {2100, 1048, 64}}) {
+            operands<Out, In> p(s, {in_packets(s).a, in_packets(s).b, {}});
+            test::epilogue_terms<Out> terms(s);
+            for (const float beta : {0.0f, 0.5f}) {
+                std::optional<test::reference> product;  // once for all tiles
+                for (int tile = -1; tile < tiles; ++tile)
+                    for (const bool has_residual : {false, true}) {
+                        SCOPED_TRACE(text(s) + ", tile " + std::to_string(tile) + ", beta " +
+                                     std::to_string(beta) + (has_residual ? ", residual" : ""));
+                        const auto epilogue = terms.epilogue(matmul_activation::relu, 1.5f, has_residual);
+                        matmul_options with = this->options(0.5f, beta);
+                        with.tile = tile;
+                        p.prepare_c(beta);
+                        if (!run_or_expect_refusal(p, epilogue, with)) continue;
+                        if (!product) product = p.expected(with.alpha, beta);
+                        expect_close(p, terms, *product, with, epilogue);
                     }
+            }
+        }
     }
 
     /// What C was, a residual, or both, in rows and columns, at multiples of 16 bytes and elsewhere. A and B lie along k, or B alone.
@@ -169,17 +187,23 @@ TEST_P(matmul_epilogues, are_applied_or_refused) {
         run_and_check_epilogue<bfloat16>(fitted({64, 300, 40}), activation, {true, 5, 0});
         run_and_check_epilogue<float, half>(fitted({60, 90, 64}), activation, {false, 1, 1}, 0.5f);
     }
-    run_every_tile<half>(GetParam());
-    run_every_tile_with_addends<bfloat16, bfloat16>(GetParam());
-    run_every_tile_with_addends<float, half>(GetParam());
-    run_every_tile_with_addends_anywhere<float, half>(GetParam(),
-                                                      fitted({200, is_skinny ? std::int64_t{40} : 328, 40}));
     // Few tiles of a long k, which may be shared; rows of A and B begin at cache lines, and elsewhere.
     run_and_check_epilogue<half>(fitted({130, 264, 4032}), matmul_activation::gelu, {}, 0.5f);
     run_and_check_epilogue<float, half>(fitted({200, 520, 4008}), matmul_activation::sigmoid, {}, 0.5f,
                                         false);
     // A tile each for more than two rounds of all multiprocessors.
     run_and_check_epilogue<half>({4200, 1048, 136}, matmul_activation::silu);
+}
+TEST_P(matmul_epilogues, are_applied_in_every_tile) {
+    run_every_tile<half>(GetParam());
+}
+TEST_P(matmul_epilogues, take_addends_in_every_tile) {
+    run_every_tile_with_addends<bfloat16, bfloat16>(GetParam());
+    run_every_tile_with_addends<float, half>(GetParam());
+}
+TEST_P(matmul_epilogues, take_addends_anywhere) {
+    const std::int64_t n = GetParam() == matmul_algorithm::skinny ? 40 : 328;
+    run_every_tile_with_addends_anywhere<float, half>(GetParam(), fitted({200, n, 40}));
 }
 
 INSTANTIATE_TEST_SUITE_P(all, matmul_epilogues_of_float,
@@ -193,12 +217,16 @@ TEST_P(matmul_epilogues_of_float, are_applied_or_refused) {
         run_and_check_epilogue<float>(fitted({257, 130, 72}), activation, {false, 3, 1}, 0.5f);
         run_and_check_epilogue<float>(fitted({33, 300, 40}), activation, {}, 0.5f, true, 3);
     }
-    if (!is_skinny) run_every_tile<float>(GetParam());
-    run_every_tile_with_addends_anywhere<float, float>(GetParam(), fitted({200, 300, 40}));
     // Few tiles of a long k, which are shared, and more than two rounds of tiles.
     run_and_check_epilogue<float>(fitted({130, 260, 4000}), matmul_activation::gelu);
     if (!is_skinny) run_and_check_epilogue<float>({2100, 2048, 72}, matmul_activation::silu);
     if (!is_skinny) run_and_check_epilogue<float>({2100, 2049, 40}, matmul_activation::silu, {}, 0.5f);
+}
+TEST_P(matmul_epilogues_of_float, are_applied_in_every_tile) {
+    if (GetParam() != matmul_algorithm::skinny) run_every_tile<float>(GetParam());
+}
+TEST_P(matmul_epilogues_of_float, take_addends_anywhere) {
+    run_every_tile_with_addends_anywhere<float, float>(GetParam(), fitted({200, 300, 40}));
 }
 
 TEST_P(matmul_epilogues, pass_nan_and_infinity_on) {

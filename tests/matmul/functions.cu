@@ -2,6 +2,7 @@
 
 #include "tests/matmul/epilogues.hpp"
 #include "tests/matmul/rungs.hpp"
+#include "tests/support/guarded_workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul.cuh>
 #include <heddle/stream.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +86,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         return {.alpha = alpha,
                 .beta = beta,
                 .algorithm = GetParam().algorithm,
+                .workspace = given_,
                 .scratch = scratch_,
                 .precision = GetParam().precision};
     }
@@ -111,7 +114,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
         };
         const bool lies_along_k = !lie.a.is_transposed || lie.b.is_transposed;
         const bool is_tf32 = with.algorithm == matmul_algorithm::tf32;
-        const bool is_copied = scratch_ == scratch::pool && !is_of_float();
+        const bool is_copied = given_.empty() && scratch_ == scratch::pool && !is_of_float();
         const bool can_run = !needs_90a() || is_copied || (is_aligned && (!is_tf32 || lies_along_k));
         if (!can_run || (needs_90a() && !has_90a_)) {
             EXPECT_THROW(run(), unsupported);
@@ -154,6 +157,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
 
     bool has_90a_ = false;
     scratch scratch_ = scratch::none;
+    std::span<std::byte> given_{};
 };
 
 TEST_P(matmul_function, is_applied_around_tile_edges) {
@@ -190,6 +194,22 @@ TEST_P(matmul_function, takes_operands_of_any_alignment_or_says_so) {
     }
     run_all_types(s, {in_packets(s).a, in_packets(s).b, {false, 3, 1}});
     run_all_types(s, {in_packets(s).a, in_packets(s).b, {true, 1, 0, 2}}, 0.5f);
+}
+
+/// Nobody can ask how large a workspace has to be: a call plans without the one that it is given.
+TEST_P(matmul_function, takes_a_workspace_of_any_size) {
+    const shape shared{130, 264, 4032}, odd{130, 70, 51};
+    test::guarded_workspace least(16);
+    const std::span<std::byte> sizes[] = {std::span<std::byte>(least).first(0), least, *workspace_};
+    for (const std::span<std::byte> each : sizes)
+        for (const scratch memory : {scratch::none, scratch::pool}) {
+            SCOPED_TRACE("a workspace of " + std::to_string(each.size()) + " bytes");
+            given_ = each;
+            scratch_ = memory;
+            run_all_types(shared, in_packets(shared), 0.5f);
+            run_all_types(odd, {{false, 14, 1}, {true, 3, 1}, {false, 3, 1}}, 0.5f, false);
+        }
+    EXPECT_TRUE(least.is_intact());
 }
 
 TEST_P(matmul_function, is_applied_where_nothing_is_multiplied) {

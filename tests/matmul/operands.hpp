@@ -60,11 +60,12 @@ inline layouts in_packets(const shape& s, int bits = 0, std::int64_t packet = 8)
 }
 
 template <class T>
-guarded<T> make(std::int64_t rows, std::int64_t cols, const layout& how, bool is_on_host = false) {
+guarded<T> make(std::int64_t rows, std::int64_t cols, const layout& how, bool is_on_host = false,
+                const std::vector<T>& elements = {}) {
     const auto where = is_on_host ? guarded<T>::memory::host : guarded<T>::memory::device;
     const std::int64_t line = (how.is_transposed ? rows : cols) * how.step + how.padding;
-    return how.is_transposed ? guarded<T>(rows, cols, how.step, how.offset, line, where)
-                             : guarded<T>(rows, cols, line, how.offset, how.step, where);
+    return how.is_transposed ? guarded<T>(rows, cols, how.step, how.offset, line, where, elements)
+                             : guarded<T>(rows, cols, line, how.offset, how.step, where, elements);
 }
 
 /// float64 products, and for each the sum of magnitudes that error bounds are relative to.
@@ -131,12 +132,9 @@ struct operands {
           as(std::move(of_a)),
           bs(std::move(of_b)),
           cs(std::move(of_c)),
-          a(make<In>(s.m, s.k, lie.a, is_on_host)),
-          b(make<In>(s.k, s.n, lie.b, is_on_host)),
-          c(make<Out>(s.m, s.n, lie.c, is_on_host)) {
-        a.upload(as);
-        b.upload(bs);
-    }
+          a(make(s.m, s.k, lie.a, is_on_host, as)),
+          b(make(s.k, s.n, lie.b, is_on_host, bs)),
+          c(make<Out>(s.m, s.n, lie.c, is_on_host)) {}
     operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, const layouts& lie = {},
              bool is_on_host = false)
         : operands(size, std::move(of_a), std::move(of_b), random_elements<Out>(size.m * size.n), lie,

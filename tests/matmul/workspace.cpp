@@ -1,4 +1,5 @@
 #include "tests/matmul/rungs.hpp"
+#include "tests/support/guarded_workspace.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -120,6 +121,35 @@ TEST_P(matmul_rung, takes_the_pools_memory_as_a_workspace) {
 TEST_P(matmul_16_bit, takes_the_pools_memory_as_a_workspace) {
     for (const shape& s : {shape{64, 60, 4100}, {290, 129, 1900}})
         expect_the_bits_of_a_workspace<half>(s, *stream_, options());
+}
+
+/// Operands whose rows begin anywhere, which some rungs copy, and a workspace that begins at a multiple of 16 bytes and no more.
+template <class T>
+void expect_the_bits_of_the_pool_at_16_bytes(const shape& s, const stream& on, const matmul_options& with) {
+    for (int bits = 0; bits < 4; ++bits) {
+        SCOPED_TRACE("transposed A, B: " + std::to_string(bits));
+        operands<T> p(s, test::transposed_by(bits, 1));
+        const std::int64_t bytes = p.workspace_bytes(on, with);
+        if (bytes == 0) continue;
+        matmul_options given = with;
+        given.workspace = {};
+        p.multiply(on, given);
+        const std::vector<T> expected = p.c.download();
+        test::guarded_workspace scratch(bytes);
+        given.workspace = scratch;
+        p.multiply(on, given);
+        test::expect_same(p.c.download(), expected);
+        p.expect_intact();
+        EXPECT_TRUE(scratch.is_intact());
+    }
+}
+TEST_P(matmul_rung, takes_a_workspace_at_any_16_bytes) {
+    for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
+        expect_the_bits_of_the_pool_at_16_bytes<float>(fitted(s), *stream_, options());
+}
+TEST_P(matmul_16_bit, takes_a_workspace_at_any_16_bytes) {
+    for (const shape& s : {shape{64, 60, 4099}, {290, 129, 1901}})
+        expect_the_bits_of_the_pool_at_16_bytes<half>(fitted(s), *stream_, options());
 }
 
 }  // namespace

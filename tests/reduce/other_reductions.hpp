@@ -100,16 +100,6 @@ class other_reductions : public reduce_test {
   protected:
     using elements_view = vector_view<const T>;
 
-    /// What `enqueue` writes, brought to the host; the device is idle after it.
-    template <class Result, class Enqueue>
-    Result result_of(Enqueue enqueue) {
-        guarded<Result> result(1);
-        enqueue(result.data());
-        stream->synchronize();
-        EXPECT_TRUE(result.canaries_alive());
-        return result.download()[0];
-    }
-
     mean_type<T> mean_of(elements_view x, const reduce_options& options = {}) {
         return result_of<mean_type<T>>([&](auto* result) { mean<T>(x, result, *stream, options); });
     }

@@ -181,30 +181,28 @@ class reduce_test : public gpu_test {
         return reduce_depth(problem_of(x), traits_of(current_device()), algorithm);
     }
 
-    /// The sum, brought to the host; the device is idle after it.
+    /// What `enqueue` writes, brought to the host; the device is idle after it.
+    template <class Result, class Enqueue>
+    Result result_of(Enqueue enqueue) {
+        guarded<Result> result(1);
+        enqueue(result.data());
+        stream->synchronize();
+        const auto [elements, canaries_alive] = result.inspect();
+        EXPECT_TRUE(canaries_alive);
+        return elements[0];
+    }
+
     template <class T>
     sum_type<T> sum_of(vector_view<const T> x, const reduce_options& options = {}) {
-        guarded<sum_type<T>> result(1);
-        sum<T>(x, result.data(), *stream, options);
-        stream->synchronize();
-        EXPECT_TRUE(result.canaries_alive());
-        return result.download()[0];
+        return result_of<sum_type<T>>([&](auto* result) { sum<T>(x, result, *stream, options); });
     }
     template <class T>
     T min_of(vector_view<const T> x, const reduce_options& options = {}) {
-        guarded<T> result(1);
-        min<T>(x, result.data(), *stream, options);
-        stream->synchronize();
-        EXPECT_TRUE(result.canaries_alive());
-        return result.download()[0];
+        return result_of<T>([&](auto* result) { min<T>(x, result, *stream, options); });
     }
     template <class T>
     T max_of(vector_view<const T> x, const reduce_options& options = {}) {
-        guarded<T> result(1);
-        max<T>(x, result.data(), *stream, options);
-        stream->synchronize();
-        EXPECT_TRUE(result.canaries_alive());
-        return result.download()[0];
+        return result_of<T>([&](auto* result) { max<T>(x, result, *stream, options); });
     }
 
     std::optional<heddle::stream> stream;

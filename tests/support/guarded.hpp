@@ -23,21 +23,26 @@ class guarded {
   public:
     enum class memory { device, host };
 
+    /// With `elements` as upload() takes them, where there are any.
     guarded(std::int64_t rows, std::int64_t cols, std::int64_t row_stride, std::int64_t offset = 0,
-            std::int64_t col_stride = 1, memory where = memory::device)
+            std::int64_t col_stride = 1, memory where = memory::device, const std::vector<T>& elements = {})
         : rows_(rows), cols_(cols), row_stride_(row_stride), col_stride_(col_stride), where_(where) {
         const std::int64_t extent =
             rows > 0 && cols > 0 ? (rows - 1) * row_stride + (cols - 1) * col_stride + 1 : 0;
         first_ = canaries + offset;
         image_.resize(static_cast<std::size_t>(first_ + extent + canaries));
         std::memset(static_cast<void*>(image_.data()), poison, bytes());
-        if (where_ == memory::device) {
-            check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
-            check(cudaMemset(data_, poison, bytes()));
-            check(cudaDeviceSynchronize());  // no other stream waits for it
-        } else {
+        if (where_ == memory::host) {
             host_ = image_;
             data_ = host_.data();
+        } else {
+            check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
+        }
+        if (!elements.empty()) {
+            upload(elements);
+        } else if (where_ == memory::device) {
+            check(cudaMemset(data_, poison, bytes()));
+            check(cudaDeviceSynchronize());  // no other stream waits for it
         }
     }
     ~guarded() {
@@ -70,20 +75,25 @@ class guarded {
     /// Waits for the device, then reads the elements in row-major order, without gaps.
     std::vector<T> download() {
         read();
-        std::vector<T> elements(static_cast<std::size_t>(rows_ * cols_));
-        for_each([&](std::size_t at, std::size_t i) { elements[i] = now_[at]; });
-        return elements;
+        return elements_now();
     }
 
     /// Whether every byte outside the elements is as it was made.
     bool canaries_alive() {
         read();
-        for_each([&](std::size_t at, std::size_t) {
-            std::memset(static_cast<void*>(&now_[at]), poison, sizeof(T));
-        });
-        const auto* byte = reinterpret_cast<const unsigned char*>(now_.data());
-        return byte[0] == poison &&
-               std::memcmp(byte, byte + 1, bytes() - 1) == 0;  // each is as the one before
+        return canaries_alive_now();
+    }
+
+    struct reading {
+        std::vector<T> elements;
+        bool canaries_alive;
+    };
+    /// Both of one reading: each waits for a device that other processes use too.
+    reading inspect() {
+        read();
+        reading result{elements_now(), false};
+        result.canaries_alive = canaries_alive_now();
+        return result;
     }
 
     /// Whether no byte at all has changed since the last upload (or since it was made).
@@ -97,6 +107,21 @@ class guarded {
     static constexpr std::int64_t canaries = 256;  // a multiple of every vector's width
 
     std::size_t bytes() const { return image_.size() * sizeof(T); }
+
+    /// Of what was read last.
+    std::vector<T> elements_now() const {
+        std::vector<T> elements(static_cast<std::size_t>(rows_ * cols_));
+        for_each([&](std::size_t at, std::size_t i) { elements[i] = now_[at]; });
+        return elements;
+    }
+    bool canaries_alive_now() {
+        for_each([&](std::size_t at, std::size_t) {
+            std::memset(static_cast<void*>(&now_[at]), poison, sizeof(T));
+        });
+        const auto* byte = reinterpret_cast<const unsigned char*>(now_.data());
+        return byte[0] == poison &&
+               std::memcmp(byte, byte + 1, bytes() - 1) == 0;  // each is as the one before
+    }
 
     /// What the memory holds.
     void read() {

@@ -31,6 +31,10 @@ inline std::uint64_t seed() {
 /// Draws integers that are uniform in [low, high], from the seed.
 class drawing {
   public:
+    drawing() = default;
+    /// The draws of parts are independent.
+    explicit drawing(std::uint64_t part) : generator_{seed() + part} {}
+
     std::int64_t operator()(std::int64_t low, std::int64_t high) {
         return std::uniform_int_distribution<std::int64_t>(low, high)(generator_);
     }

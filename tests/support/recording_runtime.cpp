@@ -77,7 +77,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
     return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
+cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void*, const cudaLaunchConfig_t*) {
+    *count = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int) {
+    // Of a device's traits, which are asked for once.
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
     return enqueue("cudaFuncSetAttribute", nullptr);
 }
 

@@ -85,6 +85,8 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 /// Rows of copies begin at multiples of this from the first one on: a box of 128 bytes is then one cache line, or, where
 /// the first row does not begin at one, two in every row. Shorter rows take the power of two that they fit.
 inline constexpr std::int64_t copy_alignment = 128;
+/// Scratch memory begins at a multiple of less, and the first copy up to so many bytes behind that.
+inline constexpr std::int64_t copy_slack = copy_alignment - tensor_alignment;
 constexpr std::int64_t copied_row_bytes(std::int64_t bytes) {
     const auto fitting = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(bytes)));
     const std::int64_t alignment = std::clamp(fitting, tensor_alignment, copy_alignment);

@@ -71,8 +71,8 @@ plan plan_one_way(const matmul_problem&, const device_traits&) {
 plan plan_scale(const matmul_problem& p, const device_traits&) {
     constexpr std::int64_t packet_bytes = 16;
     // Rows and columns of one line of all of C are those that the epilogue knows.
-    const std::int64_t longest = p.has_epilogue ? 0 : std::numeric_limits<std::int64_t>::max() / 2;
-    return {.of_c = access_of(p.c, p.c_stride, packet_bytes / p.c.element_bytes, longest)};
+    const std::int64_t longest_row = p.has_epilogue ? 0 : std::numeric_limits<std::int64_t>::max() / 2;
+    return {.of_c = access_of(p.c, p.c_stride, packet_bytes / p.c.element_bytes, longest_row)};
 }
 plan plan_wmma(const matmul_problem&, const device_traits&) {
     constexpr double after_all_others_us = 1e12;

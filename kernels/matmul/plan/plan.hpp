@@ -47,7 +47,7 @@ struct plan {
 
     std::int64_t sums_bytes = 0;    ///< that those who share tiles leave for one another
     std::int64_t pieces_bytes = 0;  ///< behind them, of operands that are split
-    std::int64_t copied_bytes = 0;  ///< and of copies
+    std::int64_t copied_bytes = 0;  ///< and of copies, and what aligns them
     bool begins_early = false;      ///< the device lets a kernel begin while the one before still runs
     double us = std::numeric_limits<double>::infinity();  ///< predicted, without the launch
 

@@ -98,13 +98,13 @@ void for_each_copies(const matmul_problem& p, const std::function<void(const ope
 }
 
 c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64_t packet,
-                   std::int64_t longest) {
+                   std::int64_t longest_row) {
     constexpr std::int64_t few = 2;  // packets: shorter rows are hardly more than what is left of them
     if (!has_contiguous_rows(c)) return c_access::elements;
     const std::int64_t steps = (c.rows > 1 ? c.row_stride : 0) | batch_stride | c.cols;
     const bool has_packets = c.alignment % (packet * c.element_bytes) == 0 && steps % packet == 0;
-    const bool is_one_line = c.rows > 1 && c.row_stride == c.cols && c.cols <= longest;
-    if (is_one_line && (!has_packets || 2 * c.cols <= longest)) return c_access::line;
+    const bool is_one_line = c.rows > 1 && c.row_stride == c.cols && c.cols <= longest_row;
+    if (is_one_line && (!has_packets || 2 * c.cols <= longest_row)) return c_access::line;
     if (has_packets) return c_access::packets;
     return c.cols >= few * packet ? c_access::rows : c_access::elements;
 }
@@ -285,7 +285,10 @@ plan planning::after(const operand_copies& copies, plan then) const {
         then.copied_bytes += bytes;
         then.us += static_cast<double>(bytes) / costs.copied_bytes_per_us;
     }
-    if (then.copied_bytes > 0) then.us += costs.copy_around_us;
+    if (then.copied_bytes > 0) {
+        then.copied_bytes += copy_slack;
+        then.us += costs.copy_around_us;
+    }
     return then;
 }
 

@@ -20,9 +20,9 @@ plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t 
 operand_copies copies_of(const matmul_problem& problem, bool along_k = false);
 
 /// How matrices that lie like C, `batch_stride` apart, are stored in packets of so many elements, by tiles whose rows are
-/// at most `longest`.
+/// at most `longest_row`.
 c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64_t packet,
-                   std::int64_t longest);
+                   std::int64_t longest_row);
 
 /// Whether a matrix, or its copy, has rows, or columns, that the tensor memory accelerator can read; a vector may have both.
 constexpr bool has_tensor_rows(const matrix_layout& m, copy_kind copy) {
