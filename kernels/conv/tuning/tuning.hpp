@@ -14,14 +14,17 @@ inline constexpr std::int64_t depthwise_blocks_per_sm = 4;
 /// Where a pixel has fewer channels, most of what a step of `persistent` loads is zeros.
 inline constexpr std::int64_t persistent_min_channels = 16;
 
-/// What a tile of `persistent` costs, in microseconds.
+/// What a tile of `persistent` or `mma_sync` costs, in microseconds.
 struct tile_cost {
-    double step_us;    ///< for 64 channels of a tap
+    double step_us;    ///< for 64 channels of a tap; or 128 bytes of a sum's terms
     double around_us;  ///< beside its steps: the epilogue and the stores
 };
 /// In the order of persistent_tiles.
 inline constexpr std::array persistent_costs = {
     tile_cost{0.6, 3.8}, tile_cost{0.58, 3.8}, tile_cost{0.6, 3.8},  tile_cost{0.38, 1.5},
     tile_cost{0.3, 1.9}, tile_cost{0.28, 1.9}, tile_cost{0.28, 1.3}, tile_cost{0.2, 1}};
+/// In the order of mma_sync_tiles: their share of a multiprocessor that has several at a time.
+inline constexpr std::array mma_sync_costs = {tile_cost{0.47, 1.6}, tile_cost{0.26, 0.9},
+                                              tile_cost{0.15, 0.6}, tile_cost{0.1, 0.4}};
 
 }  // namespace heddle::kernels::conv
