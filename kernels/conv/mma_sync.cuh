@@ -100,21 +100,21 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
         loader.template each<of>(part, stage_at(stage), a, windows, filter, outputs, function);
     };
     const auto copy = [&](int stage) {
-        each.template operator()<1>(0, stage, [&](int, unsigned char* to, const In* from) {
-            if constexpr (!by_register)
-                ptx::cp_async<copied>(to, from != nullptr ? from : a.filters.data,
-                                      from != nullptr ? copied : 0);
+        each.template operator()<1>(0, stage, [&](int, unsigned char* to, const In* from, bool is_there) {
+            if constexpr (!by_register) ptx::cp_async<copied>(to, from, is_there ? copied : 0);
         });
         loader.advance(g);
     };
     const auto load_part = [&](int part, int stage) {
-        each.template operator()<parts>(part, stage, [&](int i, unsigned char*, const In* from) {
-            moved[i] = from != nullptr ? *from : In(0.0f);
-        });
+        each.template operator()<parts>(part, stage,
+                                        [&](int i, unsigned char*, const In* from, bool is_there) {
+                                            moved[i] = is_there ? *from : In(0.0f);
+                                        });
     };
     const auto store_part = [&](int part, int stage) {
-        each.template operator()<parts>(
-            part, stage, [&](int i, unsigned char* to, const In*) { *reinterpret_cast<In*>(to) = moved[i]; });
+        each.template operator()<parts>(part, stage, [&](int i, unsigned char* to, const In*, bool) {
+            *reinterpret_cast<In*>(to) = moved[i];
+        });
         if (part == parts - 1) loader.advance(g);
     };
 #pragma unroll 1
