@@ -39,7 +39,7 @@ frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile,
 double cost_us(const conv_problem& p, std::size_t tile, int workers) {
     const frame::tile_schedule schedule = schedule_of(p, persistent_tiles[tile], workers);
     const tile_cost& cost = persistent_costs[tile];
-    const double steps = divided_up(schedule.steps, persistent_tiles[tile].blocks);
+    const auto steps = static_cast<double>(divided_up(schedule.steps, persistent_tiles[tile].blocks));
     return static_cast<double>(divided_up(schedule.tiles(), schedule.workers)) *
            (steps * cost.step_us + cost.around_us);
 }
