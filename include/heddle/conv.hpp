@@ -24,6 +24,8 @@ enum class conv_algorithm {
     naive,
     tiled,
     depthwise,
+    im2col,
+    mma_sync,
     wgmma,
     persistent,
 };

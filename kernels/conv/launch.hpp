@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::conv {
@@ -34,6 +35,7 @@ struct arguments {
     float alpha = 1;
     float beta = 0;
     conv::epilogue<Out> epilogue{};
+    std::byte* scratch = nullptr;  ///< as many bytes as the plan says
 };
 
 // Each takes its own plan. In is float, and Out then too; or half or bfloat16, and Out the same or float.
@@ -44,6 +46,20 @@ template <class In, class Out>
 void launch_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+/// What im2col does beside the products of matrices (src/conv/im2col.cpp): the windows of a group, as rows of a matrix.
+template <class In, class Out>
+void launch_lay_out(const plan& plan, const arguments<In, Out>& arguments, std::int64_t group, In* rows,
+                    cudaStream_t stream);
+/// Sums of all channels, pixel after pixel, become output.
+template <class In, class Out>
+void launch_store_sums(const arguments<In, Out>& arguments, const float* sums, cudaStream_t stream);
+template <class In, class Out>
+void launch_mma_sync(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_mma_sync_words(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+/// half and bfloat16
+template <class In, class Out>
+void launch_mma_sync_elements(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 /// half and bfloat16
 template <class In, class Out>
 void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);

@@ -98,7 +98,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
                                 {"epilogue.residual", footprint_of(epilogue.residual)}});
     if (output.count == 0 || output.channels == 0) return;
     const detail::stream_device device(stream);
-    const auto arguments = described<In, Out>(input, filters, output, epilogue, options);
+    auto arguments = described<In, Out>(input, filters, output, epilogue, options);
     const auto [chosen,
                 workspace] = detail::plan_with_workspace("conv", options, stream, [&](bool has_scratch) {
         conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
@@ -110,6 +110,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
                    ? asked
                    : rungs.choose("conv", conv_algorithm::naive, problem, device.traits());
     });
+    arguments.scratch = workspace.scratch();
     chosen.rung->launch(chosen.plan, arguments, stream.get());
 }
 

@@ -1,7 +1,10 @@
 #include "src/conv/rungs.hpp"
 
+#include "kernels/conv/plan/im2col.hpp"
+#include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/windows.hpp"
 #include "kernels/conv/tuning/tuning.hpp"
+#include "src/conv/im2col.hpp"
 #include "src/conv/validate.hpp"
 #include "src/workspace.hpp"
 #include <heddle/types.hpp>
@@ -41,6 +44,29 @@ constexpr need<conv_problem> few_taps{[](auto& problem, auto&) {
                                       },
                                       "takes filters of at most 81 taps"};
 
+constexpr need<conv_problem> rows_of_filters{
+    [](auto& problem, auto&) { return filters_are_rows(problem.filters); },
+    "needs filters whose taps lie side by side"};
+constexpr need<conv_problem> countable_windows{[](auto& problem, auto&) { return im2col_fits(problem); },
+                                               "needs windows and sums of fewer than 2^40 elements"};
+
+constexpr need<conv_problem> ampere{[](auto&, auto& device) { return device.has_compute_capability(8, 0); },
+                                    "needs compute capability 8.0"};
+constexpr need<conv_problem> tf32_or_16_bits{
+    [](auto& problem, auto&) {
+        return problem.operands != element_type::f32 || problem.precision == precision::tf32;
+    },
+    "takes half and bfloat16, and float where its precision may be that of tf32"};
+constexpr need<conv_problem> ints{[](auto& problem, auto&) { return fits_in_ints(problem); },
+                                  "needs images, with their padding, and sums of at most 2^30 rows, columns, "
+                                  "channels and terms, and fewer than 2^31 tiles"};
+template <int bytes>
+constexpr need<conv_problem> copies_of{[](auto& problem, auto&) { return lies_in(problem, bytes); },
+                                       bytes == 16
+                                           ? "needs channels, pixels and taps at multiples of 16 bytes"
+                                           : "needs channels, pixels and taps at multiples of 4 bytes"};
+constexpr auto on_tensor_cores = needs<ampere, tf32_or_16_bits, ints>;
+
 constexpr auto& hopper = detail::hopper<conv_problem>;
 constexpr need<conv_problem> of_16_bits{
     [](auto& problem, auto&) { return problem.operands != element_type::f32; }, "takes half and bfloat16"};
@@ -79,6 +105,13 @@ constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
     {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
      launch_depthwise<In, Out>},
+    {im2col, "im2col", needs<rows_of_filters, countable_windows>, never, plan_im2col, launch_im2col<In, Out>},
+    {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits>, fills_tiles, plan_mma_sync_elements,
+     launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>, "elements"},
+    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<4>>, fills_tiles, plan_mma_sync_words,
+     launch_mma_sync_words<In, Out>, "words"},
+    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<16>>, fills_tiles, plan_mma_sync,
+     launch_mma_sync<In, Out>, "packets"},
     {wgmma, "wgmma", needs<hopper, maps, whole_groups<wgmma_tiles>>, never, plan_wgmma,
      on_hopper<launch_wgmma<In, Out>, In>},
     {persistent, "persistent", needs<hopper, maps, whole_groups<persistent_tiles>, matrix_output>,
@@ -120,6 +153,7 @@ std::string_view to_string(conv_algorithm algorithm) {
 
 std::span<const matmul_tile> conv_tiles(conv_algorithm algorithm) {
     if (algorithm == persistent) return persistent_tiles;
+    if (algorithm == mma_sync) return mma_sync_tiles;
     return {};
 }
 

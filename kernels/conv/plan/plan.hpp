@@ -17,9 +17,17 @@ struct plan {
     launch_extents threads;
     depthwise_kernel depthwise{};
     std::int64_t depthwise_rows = 0, depthwise_runs = 0;  ///< of tiles, in an image and in a row
-    std::size_t tile = 0;                                 ///< of persistent_tiles
+    std::size_t tile = 0;                                 ///< of the rung's tiles
     frame::tile_schedule schedule{};
+    bool stores_packets = false;
     std::int64_t scratch = 0;  ///< bytes
+    // im2col
+    bool copies = true;              ///< windows, of each group
+    bool in_packets = false;         ///< of 16 bytes
+    std::int64_t window_stride = 0;  ///< elements from one to the next
+    bool has_sums = false;           ///< in float, that are stored by a kernel of their own
+    std::int64_t sums = 0;           ///< where they begin in scratch memory
+    heddle::precision precision = heddle::precision::fp32;
 };
 
 constexpr std::int64_t scratch_bytes(const plan& plan) {
@@ -32,6 +40,14 @@ plan plan_tiled(const conv_problem& problem, const device_traits& device);
 
 /// Needs as many groups as input channels, and as output channels; filters of at most depthwise_most_taps.
 plan plan_depthwise(const conv_problem& problem, const device_traits& device);
+
+/// Needs filters that are rows, and sizes that fit (plan/im2col.hpp).
+plan plan_im2col(const conv_problem& problem, const device_traits& device);
+
+/// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp).
+plan plan_mma_sync(const conv_problem& problem, const device_traits& device);
+plan plan_mma_sync_words(const conv_problem& problem, const device_traits& device);
+plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device);
 
 /// Need windows and filters that maps describe (plan/windows.hpp).
 plan plan_wgmma(const conv_problem& problem, const device_traits& device);

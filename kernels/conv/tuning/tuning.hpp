@@ -14,9 +14,9 @@ inline constexpr std::int64_t depthwise_blocks_per_sm = 4;
 /// Where a pixel has fewer channels, most of what a step of `persistent` loads is zeros.
 inline constexpr std::int64_t persistent_min_channels = 16;
 
-/// What a tile of `persistent` costs, in microseconds.
+/// What a tile of `persistent` or `mma_sync` costs, in microseconds.
 struct tile_cost {
-    double step_us;    ///< for 64 channels of a tap
+    double step_us;    ///< for 64 channels of a tap; or 128 bytes of a sum's terms
     double around_us;  ///< beside its steps: the epilogue and the stores
 };
 /// In the order of persistent_tiles.
@@ -24,5 +24,8 @@ inline constexpr std::array persistent_costs = {
     tile_cost{0.725, 2.7}, tile_cost{0.71, 3.5}, tile_cost{0.54, 3},    tile_cost{0.41, 1.9},
     tile_cost{0.273, 1.4}, tile_cost{0.45, 2},   tile_cost{0.316, 1.1}, tile_cost{0.223, 1.05},
     tile_cost{0.41, 4},    tile_cost{0.41, 5}};
+/// In the order of mma_sync_tiles: their share of a multiprocessor that has several at a time.
+inline constexpr std::array mma_sync_costs = {tile_cost{0.47, 1.6}, tile_cost{0.26, 0.9},
+                                              tile_cost{0.15, 0.6}, tile_cost{0.1, 0.4}};
 
 }  // namespace heddle::kernels::conv

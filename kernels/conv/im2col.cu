@@ -1,0 +1,100 @@
+// im2col: windows are laid out as a matrix in scratch memory, and a product of matrices does the rest.
+//
+//   input                     A: a row a window                          output
+//   +---+---+---+             | tap 0, its channels | tap 1, ... |
+//   | window 0  |    copy     |  window of pixel 0               |  A B^T   row by row
+//   +---+---+---+   ------>   |  window of pixel 1               | ------>
+//
+// All that was found out about products is had for one kernel that copies. A pixel is written R S times and read again, which
+// takes R S times the memory of the input; where filters are 1 x 1 and pixels lie as rows do, nothing is copied. The product
+// goes to the output, or where there is an epilogue or the output is no matrix to sums in float, which a second kernel
+// stores. Groups are products one after another. Needs filters whose taps lie side by side. What limits it: memory.
+
+#include "kernels/conv/epilogue.cuh"
+#include "kernels/conv/geometry.cuh"
+#include "kernels/conv/launch.hpp"
+#include "kernels/device/grid.hpp"
+#include "kernels/device/index_division.cuh"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/vector.cuh"
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::conv {
+namespace {
+
+constexpr int threads = 256;
+
+launch_extents blocks_for(std::int64_t count) {
+    return {std::min((count - 1) / threads + 1, max_grid_x)};
+}
+
+/// A thread copies `width` neighbouring channels of a tap of a window.
+template <int width, class In, class Out>
+__global__ void __launch_bounds__(threads)
+    lay_out(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ geometry g,
+            const __grid_constant__ index_division by_packets, std::int64_t group, In* rows,
+            std::int64_t stride) {
+    using packet = vector<In, width>;
+    const std::int64_t step = std::int64_t{gridDim.x} * threads, end = g.pixels * by_packets.divisor;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < end; i += step) {
+        const std::int64_t pixel = by_packets.quotient(i), j = (i - pixel * by_packets.divisor) * width;
+        const window<In> from = window_of(a, g.place_of_pixel(pixel), group);
+        const tap_place at = g.place_of_tap(j);
+        const std::int64_t y = from.y + at.r * a.geometry.dilation.y,
+                           x = from.x + at.s * a.geometry.dilation.x;
+        packet values{};
+        if (y >= 0 && y < a.input.height && x >= 0 && x < a.input.width)
+            values = *reinterpret_cast<const packet*>(from.image + y * a.input.row_stride +
+                                                      x * a.input.col_stride + at.channel);
+        *reinterpret_cast<packet*>(rows + pixel * stride + j) = values;
+    }
+}
+
+template <class In, class Out>
+__global__ void __launch_bounds__(threads)
+    store_sums(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ geometry g,
+               const __grid_constant__ index_division by_outputs, const float* sums) {
+    const std::int64_t step = std::int64_t{gridDim.x} * threads, end = g.pixels * by_outputs.divisor;
+    for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < end; i += step) {
+        const std::int64_t pixel = by_outputs.quotient(i);
+        store(a, g.place_of_pixel(pixel), i - pixel * by_outputs.divisor, sums[i]);
+    }
+}
+
+}  // namespace
+
+template <class In, class Out>
+void launch_lay_out(const plan& plan, const arguments<In, Out>& a, std::int64_t group, In* rows,
+                    cudaStream_t stream) {
+    const geometry g(a);
+    const auto with = [&]<int width>() {
+        const std::int64_t packets = g.depth / width, count = g.pixels * packets;
+        launch({.blocks = blocks_for(count), .threads = {threads}, .stream = stream}, lay_out<width, In, Out>,
+               a, g, index_division(packets, count), group, rows, plan.window_stride);
+    };
+    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(In));
+    plan.in_packets ? with.template operator()<packet>() : with.template operator()<1>();
+}
+
+template <class In, class Out>
+void launch_store_sums(const arguments<In, Out>& a, const float* sums, cudaStream_t stream) {
+    const geometry g(a);
+    const std::int64_t count = g.pixels * a.output.channels;
+    launch({.blocks = blocks_for(count), .threads = {threads}, .stream = stream}, store_sums<In, Out>, a, g,
+           index_division(a.output.channels, count), sums);
+}
+
+#define INSTANTIATE(In, Out)                                                                               \
+    template void launch_lay_out(const plan&, const arguments<In, Out>&, std::int64_t, In*, cudaStream_t); \
+    template void launch_store_sums(const arguments<In, Out>&, const float*, cudaStream_t);
+INSTANTIATE(float, float)
+INSTANTIATE(half, half)
+INSTANTIATE(half, float)
+INSTANTIATE(bfloat16, bfloat16)
+INSTANTIATE(bfloat16, float)
+#undef INSTANTIATE
+
+}  // namespace heddle::kernels::conv

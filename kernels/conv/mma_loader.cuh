@@ -1,0 +1,116 @@
+#pragma once
+
+#include "kernels/conv/geometry.cuh"
+#include "kernels/conv/launch.hpp"
+#include "kernels/conv/plan/mma_sync.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
+
+#include <climits>
+#include <cstdint>
+
+/// How `mma_sync` brings rows of windows and of filters into shared memory.
+namespace heddle::kernels::conv {
+
+/// A convolution whose sums are shared out in steps of 128 bytes along k: taps, and their channels.
+struct step_geometry : geometry {
+    int channels, taps;                ///< of a tap; in a row of a filter
+    int next_r, next_s, next_channel;  ///< from a step's place to that of the next, without carries
+    int steps;
+    int last_parts;  ///< of 32 bytes, that the last step has
+
+    template <class In, class Out>
+    __host__ explicit step_geometry(const arguments<In, Out>& a)
+        : geometry(a),
+          channels(static_cast<int>(a.filters.channels)),
+          taps(static_cast<int>(a.filters.width)),
+          next_r(terms_of<In> / channels / taps),
+          next_s(terms_of<In> / channels % taps),
+          next_channel(terms_of<In> % channels),
+          steps(static_cast<int>((depth - 1) / terms_of<In>) + 1),
+          last_parts(static_cast<int>((depth - 1) % terms_of<In> * std::int64_t{sizeof(In)} / 32) + 1) {}
+
+    template <class In>
+    static constexpr int terms_of = mma_row_bytes / static_cast<int>(sizeof(In));
+};
+
+/// Where a window begins, from the input's first element on. It may lie in the padding.
+struct alignas(16) window_place {
+    std::int64_t offset;
+    int y, x;
+};
+
+template <class In, class Out>
+__device__ window_place window_place_of(const arguments<In, Out>& a, const pixel_place& at,
+                                        std::int64_t group) {
+    const window<In> from = window_of(a, at, group);
+    return {from.image - a.input.data + from.y * a.input.row_stride + from.x * a.input.col_stride,
+            static_cast<int>(from.y), static_cast<int>(from.x)};
+}
+/// All of it is outside any image.
+__device__ inline window_place no_window() {
+    return {0, INT_MIN, INT_MIN};
+}
+
+/// Byte `byte` of a row of 128, whose packets of 16 are swizzled: the eight rows that ldmatrix reads lie in different banks.
+__device__ inline unsigned char* swizzled(unsigned char* rows, int row, int byte) {
+    return rows + row * mma_row_bytes + ((byte / 16 ^ row % 8) * 16 + byte % 16);
+}
+
+/// What a thread loads: of all its rows the same place along k, `copied` bytes, which are in one tap. Rows of windows first, then
+/// of filters.
+template <class tile, int copied, class In>
+struct step_loader {
+    static constexpr int across = mma_row_bytes / copied;
+    static constexpr int together = tile::threads / across;  ///< rows that all threads load at once
+    static constexpr int windows = tile::m / together, filters = tile::n / together;  ///< of a thread
+    static_assert(tile::m % together == 0 && tile::n % together == 0);
+
+    int line, column;  ///< row and place in bytes
+    int r, s, channel;
+
+    __device__ explicit step_loader(const geometry& g)
+        : line(static_cast<int>(threadIdx.x) / across),
+          column(static_cast<int>(threadIdx.x) % across * copied) {
+        const tap_place at = g.place_of_tap(column / static_cast<int>(sizeof(In)));
+        r = static_cast<int>(at.r), s = static_cast<int>(at.s), channel = static_cast<int>(at.channel);
+    }
+
+    __device__ void advance(const step_geometry& g) {
+        channel += g.next_channel, s += g.next_s, r += g.next_r;
+        if (channel >= g.channels) channel -= g.channels, ++s;
+        if (s >= g.taps) s -= g.taps, ++r;
+    }
+
+    /// Calls function(i, to, from) for part `part` of so many of the thread's rows of a stage: what goes to `to`, at null zeros.
+    /// `filter`: the first element of the tile's first filter, `outputs` so many from there on are of the group.
+    template <int parts, class Out, class Function>
+    __device__ void each(int part, unsigned char* stage, const arguments<In, Out>& a,
+                         const window_place* places, const In* filter, int outputs, Function function) const {
+        const bool is_tap = r < static_cast<int>(a.filters.height);
+        const int down = r * static_cast<int>(a.geometry.dilation.y),
+                  right = s * static_cast<int>(a.geometry.dilation.x);
+        const In* const of_tap =
+            a.input.data + down * a.input.row_stride + right * a.input.col_stride + channel;
+#pragma unroll
+        for (int i = 0; i < windows; ++i) {
+            if (i * parts / windows != part) continue;
+            const int row = line + i * together;
+            const window_place from = places[row];
+            const bool is_inside =
+                is_tap && static_cast<unsigned>(from.y + down) < static_cast<unsigned>(a.input.height) &&
+                static_cast<unsigned>(from.x + right) < static_cast<unsigned>(a.input.width);
+            function(i, swizzled(stage, row, column), is_inside ? of_tap + from.offset : nullptr);
+        }
+        const In* const of_filter = filter + r * a.filters.row_stride + s * a.filters.col_stride + channel;
+        unsigned char* const rows = stage + tile::m * mma_row_bytes;
+#pragma unroll
+        for (int i = 0; i < filters; ++i) {
+            if (i * parts / filters != part) continue;
+            const int row = line + i * together;
+            function(windows + i, swizzled(rows, row, column),
+                     is_tap && row < outputs ? of_filter + row * a.filters.output_stride : nullptr);
+        }
+    }
+};
+
+}  // namespace heddle::kernels::conv

@@ -1,0 +1,207 @@
+#pragma once
+
+#include "kernels/conv/mma_loader.cuh"
+#include "kernels/conv/mma_store.cuh"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/mma.cuh"
+#include <heddle/types.hpp>
+
+#include <mma.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+/// The kernels of `mma_sync`, by what a thread copies at once (mma_sync.cu has packets of 16 bytes).
+namespace heddle::kernels::conv {
+
+template <int m_, int n_, int warp_m_, int stages_, int blocks_>
+struct mma_tile {
+    static constexpr int m = m_;
+    static constexpr int n = n_;
+    static constexpr int warp_m = warp_m_;
+    static constexpr int warp_n = 32;
+    static constexpr int warps_n = n / warp_n;
+    static constexpr int threads = m / warp_m * warps_n * 32;
+    static constexpr int stages = stages_;
+    static constexpr int blocks = blocks_;  ///< a multiprocessor, at least
+    static constexpr int places_bytes = m * 16;
+    static constexpr int stage_bytes = (m + n) * mma_row_bytes;
+    static constexpr int sums_pitch = n + 8;  ///< rows that a warp stores at once are in different banks
+    static constexpr int sums_bytes = m * sums_pitch * static_cast<int>(sizeof(float));
+};
+
+template <class In>
+__device__ void multiply(float (&sums)[4], const unsigned (&a)[4], unsigned b_low, unsigned b_high) {
+    if constexpr (std::is_same_v<In, float>)
+        ptx::mma_tf32(sums, a, b_low, b_high);
+    else
+        ptx::mma<In>(sums, a, b_low, b_high);
+}
+
+/// Tensor cores do not read the lower bits of a float, so it is rounded first.
+template <class In>
+__device__ void load_fragment(unsigned (&to)[4], const unsigned char* row) {
+    ptx::load_matrices<false>(to, row);
+    if constexpr (std::is_same_v<In, float>)
+#pragma unroll
+        for (unsigned& x : to) x = __float_as_uint(nvcuda::wmma::__float_to_tf32(__uint_as_float(x)));
+}
+
+/// `copied` bytes at once: 16 or 4, or an element of 2.
+template <class tile, int copied, class In, class Out>
+__global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
+    mma_sync(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ step_geometry g,
+             bool stores_packets) {
+    extern __shared__ __align__(128) unsigned char storage[];
+    auto* const windows = reinterpret_cast<window_place*>(storage);
+    const auto stage_at = [](int stage) { return storage + tile::places_bytes + stage * tile::stage_bytes; };
+    const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
+
+    // locate
+    const unsigned of_group = (static_cast<unsigned>(g.outputs_of_a_group) - 1) / tile::n + 1;
+    const unsigned across = of_group * static_cast<unsigned>(a.geometry.groups);
+    const unsigned group = blockIdx.x % across / of_group;
+    const std::int64_t pixel = std::int64_t{blockIdx.x / across} * tile::m;
+    const int of_first = static_cast<int>(blockIdx.x % of_group) * tile::n;  // of the group's outputs
+    const std::int64_t output = group * g.outputs_of_a_group + of_first;
+    const int outputs = static_cast<int>(g.outputs_of_a_group) - of_first;
+    for (int i = thread; i < tile::m; i += tile::threads)
+        windows[i] =
+            pixel + i < g.pixels ? window_place_of(a, g.place_of_pixel(pixel + i), group) : no_window();
+    __syncthreads();
+
+    // load
+    constexpr int parts = mma_row_bytes / 32;  // an instruction multiplies 32 bytes of a row
+    constexpr bool by_register = copied < 4;
+    using loader_type = step_loader<tile, copied, In>;
+    loader_type loader(g);
+    const In* const filter = a.filters.data + output * a.filters.output_stride;
+    In moved[by_register ? loader_type::windows + loader_type::filters : 1];
+    const auto each = [&]<int of>(int part, int stage, auto function) {
+        loader.template each<of>(part, stage_at(stage), a, windows, filter, outputs, function);
+    };
+    const auto copy = [&](int stage) {
+        each.template operator()<1>(0, stage, [&](int, unsigned char* to, const In* from) {
+            if constexpr (!by_register)
+                ptx::cp_async<copied>(to, from != nullptr ? from : a.filters.data,
+                                      from != nullptr ? copied : 0);
+        });
+        loader.advance(g);
+    };
+    const auto load_part = [&](int part, int stage) {
+        each.template operator()<parts>(part, stage, [&](int i, unsigned char*, const In* from) {
+            moved[i] = from != nullptr ? *from : In(0.0f);
+        });
+    };
+    const auto store_part = [&](int part, int stage) {
+        each.template operator()<parts>(
+            part, stage, [&](int i, unsigned char* to, const In*) { *reinterpret_cast<In*>(to) = moved[i]; });
+        if (part == parts - 1) loader.advance(g);
+    };
+#pragma unroll 1
+    for (int stage = 0; stage < tile::stages - 1; ++stage) {
+        if (stage < g.steps) {
+            if constexpr (!by_register) copy(stage);
+#pragma unroll
+            for (int part = 0; by_register && part < parts; ++part)
+                load_part(part, stage), store_part(part, stage);
+        }
+        ptx::cp_async_commit_group();
+    }
+
+    // compute
+    constexpr int parts_m = tile::warp_m / 16, parts_n = tile::warp_n / 16;
+    const int warp_row = warp / tile::warps_n * tile::warp_m, warp_col = warp % tile::warps_n * tile::warp_n;
+    const int low = lane % 8, second = lane / 8 % 2, third = lane / 16;
+    float sums[parts_m][2 * parts_n][4] = {};
+    int stage = 0, next_stage = tile::stages - 1;
+    for (int step = 0; step < g.steps; ++step) {
+        ptx::cp_async_wait_group<tile::stages - 2>();
+        __syncthreads();  // this step has arrived for all, and all are done with the one that is overwritten next
+        const bool has_next = step + tile::stages - 1 < g.steps;
+        if (!by_register && has_next) copy(next_stage);
+        ptx::cp_async_commit_group();
+        unsigned char* const rows = stage_at(stage);
+#pragma unroll
+        for (int part = 0; part < parts; ++part) {
+            if (step + 1 == g.steps && part >= g.last_parts) break;
+            // Elements come in parts, each while a part of this step is multiplied: registers hold one.
+            if (by_register && has_next) load_part(part, next_stage);
+            // Lanes 8 i .. 8 i + 7 give the rows of matrix i: A's second is 8 rows below, B's a packet further along k.
+            unsigned as[parts_m][4], bs[parts_n][4];
+#pragma unroll
+            for (int i = 0; i < parts_m; ++i)
+                load_fragment<In>(
+                    as[i], swizzled(rows, warp_row + i * 16 + second * 8 + low, part * 32 + third * 16));
+#pragma unroll
+            for (int j = 0; j < parts_n; ++j)
+                load_fragment<In>(bs[j], swizzled(rows, tile::m + warp_col + j * 16 + third * 8 + low,
+                                                  part * 32 + second * 16));
+#pragma unroll
+            for (int i = 0; i < parts_m; ++i)
+#pragma unroll
+                for (int j = 0; j < 2 * parts_n; ++j)
+                    multiply<In>(sums[i][j], as[i], bs[j / 2][j % 2 * 2], bs[j / 2][j % 2 * 2 + 1]);
+            if (by_register && has_next) store_part(part, next_stage);
+        }
+        stage = stage + 1 == tile::stages ? 0 : stage + 1;
+        next_stage = next_stage + 1 == tile::stages ? 0 : next_stage + 1;
+    }
+
+    // store
+    __syncthreads();  // all have read the last stage
+    auto* const places = reinterpret_cast<output_place*>(storage);
+    auto* const of_tile = reinterpret_cast<float*>(stage_at(0));
+    for (int i = thread; i < tile::m; i += tile::threads)
+        places[i] = pixel + i < g.pixels ? place_in(a, g.place_of_pixel(pixel + i)) : output_place{-1, 0};
+#pragma unroll
+    for (int i = 0; i < parts_m; ++i)
+#pragma unroll
+        for (int j = 0; j < 2 * parts_n; ++j)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int r = warp_row + i * 16 + lane / 4 + half * 8, c = warp_col + j * 8 + lane % 4 * 2;
+                *reinterpret_cast<float2*>(of_tile + r * tile::sums_pitch + c) =
+                    make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+            }
+    __syncthreads();
+    if (stores_packets)
+        store_tile<tile, depthwise_packet>(a, places, of_tile, output, outputs);
+    else
+        store_tile<tile, 1>(a, places, of_tile, output, outputs);
+}
+
+template <mma_copies copies, int copied, class In, class Out>
+void launch_mma_copies(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    const step_geometry g(a);
+    std::size_t index = 0;
+    const auto launch_if_chosen = [&]<class tile>() {
+        constexpr matmul_tile shape{tile::m, tile::n};
+        const matmul_tile& of_table = mma_sync_tiles[index];
+        if (of_table.m != shape.m || of_table.n != shape.n)
+            throw std::logic_error("conv: a kernel is not of its plan's tile");
+        if (index++ != plan.tile) return;
+        const auto bytes = [](int stages) {
+            return static_cast<std::size_t>(tile::places_bytes +
+                                            std::max(stages * tile::stage_bytes, tile::sums_bytes));
+        };
+        if constexpr (is_built(shape, copies))
+            launch({.blocks = plan.blocks,
+                    .threads = {tile::threads},
+                    .shared_bytes = bytes(std::min(tile::stages, g.steps)),
+                    .shared_limit = bytes(tile::stages),
+                    .stream = stream},
+                   mma_sync<tile, copied, In, Out>, a, g, plan.stores_packets);
+        else
+            throw std::logic_error("conv: a plan has a tile that copies packets alone");
+    };
+    launch_if_chosen.template operator()<mma_tile<128, 128, 64, 3, 2>>();
+    launch_if_chosen.template operator()<mma_tile<128, 64, 64, 3, 3>>();
+    launch_if_chosen.template operator()<mma_tile<64, 64, 32, 4, 3>>();
+    launch_if_chosen.template operator()<mma_tile<64, 32, 16, 4, 4>>();
+}
+
+}  // namespace heddle::kernels::conv

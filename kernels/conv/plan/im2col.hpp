@@ -1,0 +1,39 @@
+#pragma once
+
+#include "kernels/conv/plan/depthwise.hpp"
+#include "kernels/conv/plan/layout.hpp"
+#include "kernels/conv/plan/windows.hpp"
+#include <heddle/conv.hpp>
+
+#include <cstdint>
+
+/// How `im2col` lays out windows as a matrix, and where it has no need to. Pure.
+namespace heddle::kernels::conv {
+
+/// Each pixel is a window of its own, and they lie as the rows of a matrix do.
+constexpr bool windows_are_rows(const conv_problem& p) {
+    return p.filters.height == 1 && p.filters.width == 1 && p.geometry.stride == conv_steps{} &&
+           p.geometry.padding == conv_padding{} && is_matrix(p.input);
+}
+
+/// A filter's taps follow one another.
+constexpr bool filters_are_rows(const tensor_layout& f) {
+    return (f.width <= 1 || f.col_stride == f.channels) &&
+           (f.height <= 1 || f.row_stride == f.width * f.channels);
+}
+
+constexpr std::int64_t im2col_unit = 16;  ///< bytes, at multiples of which rows begin
+
+/// From one row of windows to the next, in elements.
+constexpr std::int64_t im2col_stride(const conv_problem& p) {
+    const std::int64_t packet = im2col_unit / p.input.element_bytes;
+    return (depth(p) + packet - 1) / packet * packet;
+}
+
+/// Whether the matrix, of a group at a time, and sums have sizes that can be counted.
+constexpr bool im2col_fits(const conv_problem& p) {
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    return output_pixels(p) <= most / (im2col_stride(p) + p.output.channels + 1);
+}
+
+}  // namespace heddle::kernels::conv

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "kernels/conv/plan/depthwise.hpp"
+#include "kernels/conv/plan/layout.hpp"
+#include "kernels/device/grid.hpp"
+#include <heddle/conv.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// Which convolutions `mma_sync` can do, and by which of its kernels. Pure.
+namespace heddle::kernels::conv {
+
+inline constexpr int mma_row_bytes = 128;  ///< of a window or a filter, that a step multiplies
+
+inline constexpr std::array mma_sync_tiles = {matmul_tile{128, 128}, matmul_tile{128, 64},
+                                              matmul_tile{64, 64}, matmul_tile{64, 32}};
+
+/// What a thread copies into shared memory at once: 16 bytes, 4 bytes, or an element by way of a register.
+enum class mma_copies { packets, words, elements };
+
+/// Copies of less than a packet are for few channels, of which tiles that are large are not built.
+constexpr bool is_built(const matmul_tile& tile, mma_copies copies) {
+    return copies == mma_copies::packets || tile.m == 64;
+}
+
+/// Whether copies of so many bytes of pixels, or taps, keep to one of them, and begin at multiples of it.
+constexpr bool lies_in(const tensor_layout& t, std::int64_t bytes) {
+    const auto steps_whole = [&](std::int64_t extent, std::int64_t stride) {
+        return extent <= 1 || stride * t.element_bytes % bytes == 0;
+    };
+    return t.alignment % bytes == 0 && steps_whole(t.width, t.col_stride) &&
+           steps_whole(t.height, t.row_stride) && steps_whole(t.count, t.image_stride);
+}
+constexpr bool lies_in(const conv_problem& p, std::int64_t bytes) {
+    return p.filters.channels * p.filters.element_bytes % bytes == 0 && lies_in(p.input, bytes) &&
+           lies_in(p.filters, bytes);
+}
+
+constexpr std::int64_t mma_tile_count(const conv_problem& p, const matmul_tile& tile) {
+    return divide_up(output_pixels(p), tile.m) * p.geometry.groups * divide_up(outputs_of_a_group(p), tile.n);
+}
+
+/// Whether places in an image and along a sum fit 32 bits, a step beyond the end too, and tiles a grid.
+constexpr bool fits_in_ints(const conv_problem& p) {
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    const conv_padding& around = p.geometry.padding;
+    return p.input.height + around.top + around.bottom <= most &&
+           p.input.width + around.left + around.right <= most && depth(p) <= most &&
+           p.output.channels <= most &&
+           output_pixels(p) / 64 + 1 <= max_grid_x / (p.output.channels / 32 + p.geometry.groups);
+}
+
+/// Packets of the output's type, and of the residual's, that lie in one group.
+inline bool stores_in_packets(const conv_problem& p) {
+    return has_packets(p.output) && has_packets(p.residual) && outputs_of_a_group(p) % depthwise_packet == 0;
+}
+
+}  // namespace heddle::kernels::conv
