@@ -1,5 +1,4 @@
-#include "benchmarks/conv.hpp"
-
+#include "benchmarks/layer_rows.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/networks.hpp"
@@ -13,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -150,7 +149,7 @@ std::vector<conv_shape> depthwise_layers(std::int64_t count) {
 
 }  // namespace
 
-void add_conv_row(const conv_shape& s, std::string_view type, temperature temperature) {
+void add_layer_row(const conv_shape& s, std::string_view type, temperature temperature) {
     if (type == "bf16")
         heddle_row<bfloat16>(s, type, temperature);
     else if (type == "f16")

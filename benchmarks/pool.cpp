@@ -1,3 +1,4 @@
+#include "benchmarks/layer_rows.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/layers.hpp"
@@ -96,6 +97,15 @@ pool_shape global_average(std::int64_t count) {
 }
 
 }  // namespace
+
+void add_layer_row(const pool_shape& s, std::string_view type, temperature temperature) {
+    if (type == "bf16")
+        heddle_row<bfloat16>(s, temperature);
+    else if (type == "f16")
+        heddle_row<half>(s, temperature);
+    else
+        heddle_row<float>(s, temperature);
+}
 
 void register_pool() {
     for (const std::int64_t count : {256, 32})

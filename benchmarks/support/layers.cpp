@@ -119,6 +119,7 @@ problem problem_of(const pool_shape& s, std::string_view type) {
         side{s.width, s.output_width(), g.window.x, g.stride.x, g.padding.left, 1}.met();
     const std::string name = fmt::format("{}{}", s.is_global() ? "global_" : "",
                                          s.mode == pool_mode::max ? "max_pool" : "average_pool");
+    if (type == "tf32") type = "f32";
     return {fmt::format("{}/{}/{}", name, type, text(s)),
             bytes_of_one(type) * static_cast<double>(s.count * rows * cols * s.channels),
             bytes_of_one(type) * static_cast<double>(s.output_size())};

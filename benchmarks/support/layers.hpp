@@ -53,7 +53,7 @@ std::string text(const pool_shape& s);
 /// where they are the tensor cores': a depthwise convolution has the limit of its bytes alone.
 problem problem_of(const conv_shape& s, std::string_view type);
 
-/// Of `type`, f32, f16 or bf16. Bytes alone.
+/// One of conv_types, of which tf32 is f32. Bytes alone.
 problem problem_of(const pool_shape& s, std::string_view type);
 
 }  // namespace heddle::bench
