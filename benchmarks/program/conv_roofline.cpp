@@ -56,8 +56,6 @@ struct line {
     receptive_fields fields;
     std::optional<limit> roof = {};
     std::optional<double> seconds = {};  ///< of heddle's plain call
-
-    [[nodiscard]] double intensity() const { return problem.operations / problem.bytes(); }
 };
 
 struct roofs {
@@ -130,7 +128,7 @@ roofs recorded_roofs(const std::filesystem::path& file) {
         for (const json& entry : record.at("ceilings"))
             if (entry.contains("per_second"))
                 result.ceilings.add({entry.at("name").get<std::string>(), entry.value("bytes", 0.0),
-                                     entry.at("hot").get<bool>() ? temperature::hot : temperature::cold,
+                                     entry.value("hot", false) ? temperature::hot : temperature::cold,
                                      entry.at("per_second").get<double>()});
     } catch (const json::exception& error) {
         throw std::runtime_error(fmt::format("{} is damaged: {}", file.string(), error.what()));
@@ -182,39 +180,64 @@ std::string shape_text(const layer& layer) {
     return std::visit([](const auto& s) { return text(s); }, layer.shape);
 }
 
-void print_table(const std::vector<line>& lines, bool has_roof) {
-    const auto row = [&](std::string_view name, std::string_view shape, const auto&... columns) {
-        fmt::print("{:18} {:34}", name, shape);
-        (fmt::print(" {:>9}", columns), ...);
-        fmt::print("\n");
+void print_row(std::string_view name, std::string_view shape, const std::vector<std::string>& columns) {
+    std::string line = fmt::format("{:18} {:34}", name, shape);
+    for (const std::string& column : columns) line += fmt::format(" {:>9}", column);
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+}
+
+/// Operations and bytes, the rest of what lines share with their sum.
+std::vector<std::string> work_columns(double operations, double bytes) {
+    return {number(operations > 0 ? std::optional(1e-9 * operations) : std::nullopt, 2),
+            number(1e-6 * bytes, 2),
+            number(operations > 0 ? std::optional(operations / bytes) : std::nullopt, 1)};
+}
+
+/// Times by the roof and by the clock, where they are known.
+std::vector<std::string> time_columns(double operations, std::optional<double> roof,
+                                      std::optional<double> seconds) {
+    const auto scaled = [](std::optional<double> value, double by) {
+        return value ? std::optional(by * *value) : std::nullopt;
     };
-    row("layer", "shape", "GFLOP", "MB", "FLOP/B", "jump", "field", "effective", has_roof ? "roof us" : "",
-        has_roof ? "TFLOP/s" : "", has_roof ? "us" : "", has_roof ? "of roof" : "", has_roof ? "limit" : "");
+    const bool has_rate = roof && operations > 0;
+    return {number(scaled(roof, 1e6), 2),
+            number(has_rate ? std::optional(1e-12 * operations / *roof) : std::nullopt, 1),
+            number(scaled(seconds, 1e6), 2),
+            roof && seconds ? fmt::format("{:.0f} %", 100 * *roof / *seconds) : std::string{}};
+}
+
+void print_table(const std::vector<line>& lines, bool has_roof, bool is_timed) {
+    std::vector<std::string> titles = {"GFLOP", "MB", "FLOP/B", "jump", "field", "effective"};
+    if (has_roof) titles.insert(titles.end(), {"roof us", "TFLOP/s"});
+    if (has_roof) titles.insert(titles.end(), {is_timed ? "us" : "", is_timed ? "of roof" : "", "limit"});
+    print_row("layer", "shape", titles);
     double operations = 0, bytes = 0;
     std::optional<double> roof = 0, seconds = 0;
+    const auto add = [](std::optional<double>& sum, std::optional<double> one) {
+        sum = sum && one ? std::optional(*sum + *one) : std::nullopt;
+    };
     for (const line& line : lines) {
-        const auto rate = [&](double time) { return 1e-12 * line.problem.operations / time; };
         const auto& [y, x] = line.fields;
-        std::optional<double> roof_us, roof_rate, us, share;
-        if (line.roof) roof_us = 1e6 * line.roof->seconds;
-        if (line.roof && line.problem.operations > 0) roof_rate = rate(line.roof->seconds);
-        if (line.seconds) us = 1e6 * *line.seconds;
-        if (roof_us && us) share = 100 * *roof_us / *us;
-        row(line.layer->name, shape_text(*line.layer), number(1e-9 * line.problem.operations, 2),
-            number(1e-6 * line.problem.bytes(), 2), number(line.intensity(), 1), sides(y.jump, x.jump, 0),
-            sides(y.size, x.size, 0), sides(y.effective_size(), x.effective_size(), 1), number(roof_us, 2),
-            number(roof_rate, 1), number(us, 2), share ? fmt::format("{:.0f} %", *share) : std::string{},
-            line.roof ? line.roof->ceiling : std::string{});
+        const std::optional<double> of_roof = line.roof ? std::optional(line.roof->seconds) : std::nullopt;
+        std::vector<std::string> columns = work_columns(line.problem.operations, line.problem.bytes());
+        for (const std::string& column : {sides(y.jump, x.jump, 0), sides(y.size, x.size, 0),
+                                          sides(y.effective_size(), x.effective_size(), 1)})
+            columns.push_back(column);
+        for (const std::string& column : time_columns(line.problem.operations, of_roof, line.seconds))
+            columns.push_back(column);
+        columns.push_back(line.roof ? line.roof->ceiling : "");
+        print_row(line.layer->name, shape_text(*line.layer), columns);
         operations += line.problem.operations;
         bytes += line.problem.bytes();
-        roof = roof && roof_us ? std::optional(*roof + *roof_us) : std::nullopt;
-        seconds = seconds && us ? std::optional(*seconds + *us) : std::nullopt;
+        add(roof, of_roof);
+        add(seconds, line.seconds);
     }
     if (lines.size() == 1) return;
-    row("all", "", number(1e-9 * operations, 2), number(1e-6 * bytes, 2), number(operations / bytes, 1), "",
-        "", "", number(roof, 2), number(roof ? std::optional(1e-6 * operations / *roof) : std::nullopt, 1),
-        number(seconds, 2), roof && seconds ? fmt::format("{:.0f} %", 100 * *roof / *seconds) : std::string{},
-        "");
+    std::vector<std::string> columns = work_columns(operations, bytes);
+    columns.resize(columns.size() + 3);
+    for (const std::string& column : time_columns(operations, roof, seconds)) columns.push_back(column);
+    print_row("all", "", columns);
 }
 
 /// What the picture shows.
@@ -229,6 +252,7 @@ json content_of(const request& r, const std::vector<line>& lines, const roofs& r
                 of_units[std::string(to_string(line.problem.unit))] = rounded(*rate / line.problem.products);
         json one = {{"name", line.layer->name},
                     {"shape", shape_text(*line.layer)},
+                    {"input", line.layer->input},
                     {"operations", line.problem.operations},
                     {"bytes", line.problem.bytes()},
                     {"field", {line.fields.y.size, line.fields.x.size}},
@@ -283,7 +307,7 @@ void run(const request& r) {
     fmt::print(
         "{}, {}{}\n", r.network.empty() ? "a convolution" : r.network, r.type,
         has_roof ? fmt::format(", under the roof of {}, {}", roofs.device, r.hot ? "hot" : "cold") : "");
-    print_table(lines, has_roof);
+    print_table(lines, has_roof, r.time);
     if (!r.picture.empty()) draw(r, lines, roofs);
 }
 

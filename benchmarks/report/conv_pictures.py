@@ -15,8 +15,8 @@ SIDE = 280  # of the panel of receptive fields
 
 def draw_roof(picture: Picture, content: dict, right: float) -> None:
     """Operations a second over operations a byte."""
-    layers = [layer for layer in content["layers"] if layer["operations"] and layer["roof"]]
-    memory, units = content["memory"], content["units"]
+    layers = [layer for layer in content["layers"] if layer["operations"] and layer.get("roof")]
+    memory, units = content.get("memory"), content["units"]
     axes = picture.axes(84, 62, right, 46)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -24,11 +24,11 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
     for layer in layers:
         intensity = layer["operations"] / layer["bytes"]
         marks.append((layer, intensity, layer["operations"] / layer["roof"]["us"] * 1e6,
-                      layer["operations"] / layer["us"] * 1e6 if layer["us"] else None))
+                      layer["operations"] / layer["us"] * 1e6 if layer.get("us") else None))
     low = min(x for _, x, _, _ in marks) / 2
     high = max(x for _, x, _, _ in marks) * 2
     rates = [rate for _, _, roof, timed in marks for rate in (roof, timed) if rate] + list(units.values())
-    bottom, top = min(rates) / 2, max(rates) * 2
+    bottom, top = 10.0**math.floor(math.log10(min(rates) / 1.5)), max(rates) * 2
     line = {"color": LIGHT["limit"], "linewidth": 1.4, "zorder": 1}
     peak = max(units.values(), default=top)
     if memory:
@@ -48,7 +48,7 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
                             f"{x:.3g} operations a byte")
 
     for layer, x, roof, timed in marks:
-        mark("roof", layer, x, roof, layer["roof"]["us"], marker="_", color=LIGHT["ink"])
+        mark("roof", layer, x, roof, layer["roof"]["us"], marker="o", color=LIGHT["limit"], markerfacecolor="none")
         if timed:
             mark("heddle", layer, x, timed, layer["us"], marker="o", color=LIGHT["heddle"], alpha=0.8)
     for axis in (axes.xaxis, axes.yaxis):
@@ -56,7 +56,7 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
     ticks = decades(low, high)
     axes.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 3 else
                                               [multiple * tick for tick in ticks for multiple in (1, 2, 5)]))
-    axes.yaxis.set_major_locator(FixedLocator(decades(bottom, top)))
+    axes.yaxis.set_major_locator(FixedLocator([tick for tick in decades(bottom, top) if tick <= top]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, "FLOP/s")))
     axes.set_xlim(low, high)
@@ -69,18 +69,20 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
 
 def draw_fields(picture: Picture, content: dict) -> None:
     """The receptive field over the layers, whole and effective."""
-    layers = content["layers"]
+    every = content["layers"]
+    read = {layer["input"] for layer in every} | {len(every) - 1}
+    layers = [layer for index, layer in enumerate(every) if index in read]  # no side branches
     axes = picture.axes(picture.size[0] - SIDE + 52, 62, 14, 46)
     for key, label, colour in (("field", "whole", "limit"), ("effective_field", "effective", "heddle")):
         sizes = [math.sqrt(layer[key][0] * layer[key][1]) for layer in layers]
         line, = axes.plot(range(1, len(layers) + 1), sizes, color=LIGHT[colour], marker="o", markersize=3.5, linewidth=1.6)
         picture.titled(line, f"{label} receptive field: " + ", ".join(
             f"{layer['name']} {size:.0f}" for layer, size in zip(layers, sizes)))
-        axes.annotate(label, (len(layers), sizes[-1]), textcoords="offset points", xytext=(-4, 6), ha="right", fontsize=11,
+        axes.annotate(label, (len(layers), sizes[-1]), textcoords="offset points", xytext=(-12, 0), ha="right", fontsize=11,
                       color=LIGHT[colour])
     axes.grid(True)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("layer")
+    axes.set_xlabel("layer, one after the other")
     picture.figure.text((picture.size[0] - SIDE + 12) / picture.size[0], 1 - 44 / HEIGHT, "receptive field, pixels of the image",
                         fontsize=11, color=LIGHT["muted"], va="center")
 

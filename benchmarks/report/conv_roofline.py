@@ -25,7 +25,7 @@ def main() -> int:
             return fail(f"{arguments.data} is not what heddle-bench conv-roofline writes")
     except (OSError, ValueError, LookupError, TypeError) as error:
         return fail(f"cannot read {arguments.data}: {error}")
-    if not any(layer["operations"] and layer["roof"] for layer in content["layers"]):
+    if not any(layer["operations"] and layer.get("roof") for layer in content["layers"]):
         return fail(f"{arguments.data} has no layer under a roof: ceilings are missing")
     try:
         import conv_pictures

@@ -19,7 +19,7 @@ struct cudnn_operands {
 };
 
 /// relu(conv + bias), of one of conv_types, as one graph of cuDNN's. Of all plans that its heuristics offer (modes A and B, and
-/// the fallback), each timed as rows of this temperature are, the fastest; found once for each shape, type and temperature.
+/// the fallback), each timed as rows of this temperature are, the fastest; they are tried once for each shape and type.
 /// Sums in float32; f32 without tensor cores, so in FFMA, by Winograd's algorithm too.
 /// @throws unsupported  cuDNN has no plan
 std::function<void()> best_cudnn_conv(const conv_shape& shape, std::string_view type, temperature temperature,
