@@ -18,6 +18,8 @@ std::span<const operation> operations() {
         {"linear", register_linear},
         {"gaussian_blur", register_gaussian_blur},
         {"image_filter", register_image_filter},
+        {"conv", register_conv},
+        {"pool", register_pool},
         {"softmax", register_softmax},
         {"norm", register_norm},
         {"transpose", register_transpose},

@@ -27,6 +27,8 @@ void register_batched_matmul();
 void register_linear();
 void register_gaussian_blur();
 void register_image_filter();
+void register_conv();
+void register_pool();
 void register_softmax();
 void register_norm();
 void register_transpose();

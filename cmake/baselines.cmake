@@ -1,5 +1,6 @@
 # heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed, each announced to the code
-# by a definition HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS, HEDDLE_HAS_OPENCV of 0 or 1.
+# by a definition HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS,
+# HEDDLE_HAS_OPENCV of 0 or 1.
 # heddle_loaded_baselines: the same, but what is LOADABLE is not linked: the program loads it when it runs. Its folders are in
 # HEDDLE_BASELINE_FOLDERS.
 add_library(heddle_baselines INTERFACE)
@@ -46,6 +47,11 @@ find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR})
 mark_as_advanced(CUDNN_INCLUDE_DIR CUDNN_LIBRARY)
 heddle_baseline(CUDNN LOADABLE LIBRARIES ${CUDNN_LIBRARY} INCLUDES ${CUDNN_INCLUDE_DIR})
+
+# Headers alone: cuDNN's graphs.
+find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ${CUDNN_INCLUDE_DIR})
+mark_as_advanced(CUDNN_FRONTEND_INCLUDE_DIR)
+heddle_baseline(CUDNN_FRONTEND INCLUDES ${CUDNN_FRONTEND_INCLUDE_DIR})
 
 find_path(NPP_INCLUDE_DIR npp.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 mark_as_advanced(NPP_INCLUDE_DIR)

@@ -15,4 +15,4 @@ if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
 endif()
 
 # The baselines that the toolkit lacks, as scripts/setup --baselines installs them.
-list(APPEND CMAKE_PREFIX_PATH ${deps}/baselines)
+list(APPEND CMAKE_PREFIX_PATH ${deps}/baselines ${deps}/cudnn-frontend)

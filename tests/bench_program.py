@@ -184,6 +184,43 @@ class Rung(Program):
         self.fails(1, "rung", "layer_norm", "naive", "--size", "4096", says="no GPU")
 
 
+class ConvRoofline(Program):
+    def table(self, *arguments: object) -> list[list[str]]:
+        done = self.run_program("conv-roofline", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [line.split() for line in done.stdout.splitlines()]
+
+    def test_a_networks_layers(self) -> None:
+        lines = {line[0]: line for line in self.table("--network", "vgg16", "--count", 1)}
+        self.assertEqual(lines["conv1_2"][1:3], ["1x224x224x64-k64-3x3-p1", "3.70"])
+        self.assertEqual(lines["pool5"][3:5], ["32", "212"])
+        self.assertEqual(lines["all"][1], "30.69")
+
+    def test_under_the_roof_of_a_record(self) -> None:
+        record = self.folder / "record.json"
+        ceilings = [{"name": name, "bytes": 2**30, "hot": False, "per_second": 1e12, "unit": "B/s"}
+                    for name in ("dram_copy", "dram_read", "dram_write")]
+        ceilings.append({"name": "tensor_bf16", "hot": False, "per_second": 1e15, "unit": "FLOP/s"})
+        record.write_text(json.dumps({"schema": 1, "gpu": {"name": "a GPU"}, "ceilings": ceilings, "rows": []}))
+        title, _, line = self.table("--record", record, "--kernel", "5x5", "--channels", 1024, "--dilation", 2)
+        self.assertIn("a convolution, bf16, under the roof of a GPU, cold", " ".join(title))
+        self.assertEqual(line[1], "32x56x56x1024-k1024-5x5-p4-d2")
+        self.assertEqual(line[-1], "tensor_bf16")
+        self.assertAlmostEqual(float(line[8]), float(line[2]) * 1e9 / 1e15 * 1e6, places=1)
+        self.assertEqual(self.table("--record", record, "--kernel", "1x1")[-1][-1], "memory")
+
+    def test_what_does_not_fit(self) -> None:
+        self.fails(2, "conv-roofline", "--network", "vgg", says="there is no network vgg")
+        self.fails(2, "conv-roofline", "--network", "vgg16", "--channels", 3, says="--channels")
+        self.fails(2, "conv-roofline", "--kernel", "3", says="RxS")
+        self.fails(2, "conv-roofline", "--groups", 3, says="do not divide")
+        self.fails(2, "conv-roofline", "--height", 2, "--kernel", "5x5", "--padding", 0, says="no place")
+        self.fails(2, "conv-roofline", "--type", "f64", says="one of bf16")
+        self.fails(1, "conv-roofline", "--time", says="no GPU")
+        self.fails(1, "conv-roofline", "--picture", self.folder / "x.svg", says="no GPU")
+        self.fails(1, "conv-roofline", "--record", self.folder / "none.json", says="none.json")
+
+
 class Report(Program):
     def test_bad_records(self) -> None:
         for text, message in (("", ""), ('{"schema": 1, "rows": [', "cut off"), ('{"schema": 99, "rows": []}', "schema 99"),

@@ -392,6 +392,25 @@ class Page(InFolder):
 
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+class ConvRoofline(unittest.TestCase):
+    def test_draws_layers_under_the_roof(self) -> None:
+        layer = {"shape": "1x8x8x8-k8-3x3-p1", "operations": 2e9, "bytes": 1e7, "field": [3.0, 3.0], "effective_field": [3.0, 3.0]}
+        layers = [layer | {"name": "first", "input": -1, "roof": {"ceiling": "memory", "us": 10.0}, "us": 12.5},
+                  layer | {"name": "pool", "input": 0, "operations": 0.0, "roof": None},
+                  layer | {"name": "last", "input": 1, "bytes": 1e5, "roof": {"ceiling": "tensor_bf16", "us": 2.5}}]
+        content = {"kind": "conv-roofline", "title": "a <network>", "count": 2, "type": "bf16", "gpu": "a GPU", "hot": False,
+                   "memory": 1e12, "units": {"tensor_bf16": 8e14}, "layers": layers}
+        with tempfile.TemporaryDirectory() as folder:
+            data, picture = pathlib.Path(folder) / "x.json", pathlib.Path(folder) / "x.svg"
+            data.write_text(json.dumps(content))
+            script = root / "benchmarks/report/conv_roofline.py"
+            subprocess.run([sys.executable, script, data, "--output", picture], check=True, stdout=subprocess.DEVNULL)
+            text = picture.read_text()
+        for part in ("a &lt;network&gt;", "first 1x8x8x8-k8-3x3-p1: heddle 12.5 us", "last 1x8x8x8-k8-3x3-p1: roof 2.50 us"):
+            self.assertIn(part, text)
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
 class Sizes(InFolder):
     def test_what_differs_in_size_alone(self) -> None:
         import pictures

@@ -29,7 +29,7 @@ class Expectation:
     may_have_local_memory: bool = False
 
 
-TURNED_EPILOGUE = r"[^,]*extra\)2, [^,]*consumers_have\)1>"
+TURNED_EPILOGUE = r"[^,]*extra\)2, [^,]*consumers_have\)1,"
 
 EXPECTATIONS = [
     Expectation(r"matmul::register_tiled\b", ["FFMA"]),
@@ -45,14 +45,17 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(rf"frame::.*persistent_tile<\d+, \d+, \d+, 1, (?!{TURNED_EPILOGUE}).*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, \d+, \d+, 1, (?!{TURNED_EPILOGUE}).*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
-    Expectation(rf"frame::.*persistent_tile<\d+, \d+, \d+, 1, {TURNED_EPILOGUE}.*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, \d+, \d+, 1, {TURNED_EPILOGUE}.*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER, may_have_local_memory=True),  # between its tiles
-    Expectation(r"frame::.*persistent_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
+    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
-    Expectation(r"frame::.*persistent_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
-    Expectation(r"frame::.*persistent_tile<.*product_group<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<\d+, \d+, \d+, 2,", ["HGMMA", "UTMALDG.*MULTICAST"], HOPPER),
+    Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*product_group<", ["HGMMA", "UTMALDG"], HOPPER),
+    Expectation(r"conv::wgmma<", ["HGMMA", r"UTMALDG.*IM2COL"], HOPPER),
+    Expectation(r"frame::.*window_mainloop<.*wgmma_tile<", ["HGMMA", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
+                may_have_local_memory=True),  # its epilogue
     Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny_tf32<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),

@@ -27,12 +27,13 @@ int run(int argc, char** argv) {
     add_run(program);
     add_rung(program);
     add_cliffs(program);
+    add_conv_roofline(program);
     add_report(program);
     add_compare(program);
     try {
         program.parse(argc, argv);
         if (program.get_subcommands().empty())
-            throw usage_error("what to do? list, run, rung, cliffs, report or compare; --help says more");
+            throw usage_error("what to do? list, run, rung, cliffs, conv-roofline, report or compare; --help says more");
     } catch (const CLI::RuntimeError& error) {
         return error.get_exit_code();
     } catch (const CLI::ParseError& error) {

@@ -33,6 +33,7 @@ FAMILIES = {
     "norm": r"(layer|rms)_norm\w*",
     "scan": r"(in|ex)clusive_scan",
     "matmul": r"batched_matmul|linear\w*",
+    "pool": r"(global_)?(max|average)_pool",
     "image_filter": r"sobel_\w+|laplacian|box_blur|\w*convolution",
 }
 UNITS = {"ffma": "FFMA", "fp64": "FP64", "tensor_tf32": "TF32 tensor cores", "tensor_f16": "FP16 tensor cores",

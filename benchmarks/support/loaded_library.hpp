@@ -13,6 +13,8 @@ class loaded_library {
     [[nodiscard]] bool is_present() const noexcept { return handle_ != nullptr; }
     /// "cuDNN is missing: ..."; empty where it is present.
     [[nodiscard]] const std::string& why_missing() const noexcept { return why_missing_; }
+    /// What dlopen() gave; null where it is missing.
+    [[nodiscard]] void* handle() const noexcept { return handle_; }
     /// The address of one of its functions.
     /// @throws std::runtime_error  the library is missing, or has no such function
     [[nodiscard]] void* find(const char* function) const;

@@ -24,9 +24,8 @@ namespace {
 
 using enum frame::consumers_have;
 
-template <int consumers, int n, int stages, int cluster = 1, frame::consumers_have have = one_tile,
-          int halves = 1>
-using tile = frame::wgmma_tile<consumers, n, stages, cluster, frame::extra::epilogue, have, halves>;
+template <int consumers, int n, int stages, frame::consumers_have have = one_tile, int halves = 1>
+using tile = frame::wgmma_tile<consumers, n, stages, 1, frame::extra::epilogue, have, halves>;
 
 template <class Tile, class In, class Out>
 window_product<Out> product_for(const arguments<In, Out>& a) {
@@ -47,7 +46,7 @@ window_product<Out> product_for(const arguments<In, Out>& a) {
                             .alpha = a.alpha,
                             .beta = a.beta,
                             .epilogue = channel_epilogue_of(a.epilogue, residual_stride)}},
-                          window_steps(a, Tile::m, Tile::n / Tile::cluster)};
+                          window_steps(a, Tile::m, Tile::n)};
     // Stores are of 16 bytes, also where the output ends within them.
     constexpr std::int64_t of_packet = 16 / sizeof(Out);
     if (has_boxes(layout_of(a.output))) {
@@ -77,9 +76,10 @@ void launch_persistent(const plan& plan, const arguments<In, Out>& a, cudaStream
         static_assert(sizeof...(Tiles) == persistent_tiles.size());
         (launch_if_chosen.template operator()<Tiles>(), ...);
     };
-    launch_chosen.template operator()<tile<2, 256, 4>, tile<2, 256, 4, 2>, tile<2, 128, 4, 1, one_tile, 2>,
-                                      tile<2, 128, 6, 1, turns, 2>, tile<1, 128, 8>, tile<1, 128, 8, 2>,
-                                      tile<2, 64, 8>, tile<1, 64, 8>>();
+    launch_chosen.template
+    operator()<tile<2, 256, 4>, tile<2, 128, 4, one_tile, 2>, tile<3, 128, 4>, tile<2, 128, 6, turns, 2>,
+               tile<1, 128, 8>, tile<2, 64, 4, one_tile, 2>, tile<2, 64, 8>, tile<1, 64, 8>,
+               frame::divided_tile<tile<2, 128, 6>, 2>, frame::divided_tile<tile<2, 128, 6>, 4>>();
 }
 
 template void launch_persistent(const plan&, const arguments<half, half>&, cudaStream_t);

@@ -29,8 +29,7 @@ struct window_mainloop : frame::wgmma_mainloop<In, Tile, true, true> {
                                 ptx::mbarrier* full) {
         ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
         p.steps.template load_windows<a_tile>(to.a[stage], from.row, from.col, from.load, full);
-        p.steps.template load_filters<b_tile, Tile::cluster>(to.b[stage], from.col, from.load, from.rank,
-                                                             full);
+        p.steps.template load_filters<b_tile>(to.b[stage], from.col, from.load, full);
     }
 };
 

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
         if (threadIdx.x == 0) {
             ptx::arrive_and_expect(&shared.full, a_tile::bytes + b_tile::bytes);
             steps.template load_windows<a_tile>(shared.a, pixel, output, step, &shared.full);
-            steps.template load_filters<b_tile, 1>(shared.b, output, step, 0, &shared.full);
+            steps.template load_filters<b_tile>(shared.b, output, step, &shared.full);
         }
         ptx::wait(&shared.full, step % 2);
 

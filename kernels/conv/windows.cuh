@@ -24,7 +24,7 @@ struct window_steps {
     bool are_pixels;
     int step_x, step_y, left, top, right_of_tap, down_of_tap;
 
-    /// Loads of a tile of `tile_m` pixels, and of `tile_n` outputs by each of the blocks that share their filters.
+    /// Loads of a tile of `tile_m` pixels and `tile_n` outputs.
     template <class In, class Out>
     __host__ window_steps(const arguments<In, Out>& a, int tile_m, int tile_n)
         : windows(windows_are_pixels(a) ? pixel_map(a, tile_m)
@@ -68,12 +68,11 @@ struct window_steps {
                           r * down_of_tap, full);
     }
 
-    /// And the filters of the outputs from `output` on, by each of `parts` blocks its part for all.
-    template <class Tile, int parts>
-    __device__ void load_filters(unsigned char* to, int output, int step, int part,
-                                 ptx::mbarrier* full) const {
+    /// And the filters of the outputs from `output` on.
+    template <class Tile>
+    __device__ void load_filters(unsigned char* to, int output, int step, ptx::mbarrier* full) const {
         const int tap = quotient(step, by_packets);
-        Tile::template load<parts>(to, filters, output, channel_of(step, tap), tap, part, full);
+        Tile::template load<1>(to, filters, output, channel_of(step, tap), tap, 0, full);
     }
 
   private:

@@ -7,9 +7,12 @@
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
+#include "kernels/frame/cluster_sums.cuh"
 #include "kernels/frame/sum_exchange.cuh"
 #include "kernels/frame/tile_scheduler.hpp"
 #include <heddle/error.hpp>
+
+#include <algorithm>
 
 /// A frame for kernels that multiply on Hopper's tensor cores. A block has a warpgroup that loads and others that multiply, with a
 /// ring of stages in shared memory between them, and goes from tile to tile of C.
@@ -44,6 +47,8 @@ struct tile_defaults {
     /// Each consumer has a tile for itself: one multiplies while the other stores.
     static constexpr bool take_turns = false;
     static constexpr bool streams = true;  ///< workers may share a tile
+    /// Instead, the blocks of a cluster have a tile together, and a share of its steps each. A worker has one tile at most.
+    static constexpr bool divides_k = false;
 };
 
 /// What a Mainloop need not say.
@@ -129,10 +134,15 @@ struct tile_kernel {
     using tile = typename Mainloop::tile;
     static constexpr int threads = (tile::consumers + 1) * warpgroup_threads;
     static constexpr int cluster = tile::cluster;
+    /// Blocks of a cluster that fill one another's stages.
+    static constexpr int fillers = tile::divides_k ? 1 : cluster;
     static constexpr int producer_threads = 1;
     static constexpr int producer_registers = Mainloop::producer_registers;
-    static constexpr int consumer_registers = 232 - (producer_registers - 40) / 2;  ///< of two consumers
+    /// What is left of the multiprocessor's for each consumer, in eights; more than 232 no thread needs.
+    static constexpr int consumer_registers =
+        std::min(232, (512 - producer_registers) / tile::consumers / 8 * 8);
     static_assert(!tile::streams || tile::halves == 1, "the sums of one half are exchanged");
+    static_assert(!tile::divides_k || (!tile::streams && !tile::take_turns && tile::halves == 1));
     static_assert(Mainloop::narrow == 0 || !tile::take_turns, "a consumer's rows are those of its number");
 
     struct shared_storage {
@@ -165,11 +175,22 @@ struct tile_kernel {
         if constexpr (tile::take_turns)
             for (ptx::mbarrier& turn : shared.tile_turns) ptx::init(&turn, warpgroup_threads);
         Epilogue::init(shared.epilogue);
-        shared.barriers.init(1, emptiers * arrivals * cluster);  // and a fence for all of them
+        shared.barriers.init(1, emptiers * arrivals * fillers);  // and a fence for all of them
     }
 
-    __device__ int row_of(const tile_work& work) const { return (work.row * cluster + rank) * tile::m; }
+    __device__ int row_of(const tile_work& work) const {
+        return (work.row * fillers + (tile::divides_k ? 0 : rank)) * tile::m;
+    }
     __device__ int col_of(const tile_work& work) const { return work.col * tile::n; }
+    /// The steps of a tile that are this block's.
+    __device__ tile_work part_of(tile_work work) const {
+        if constexpr (tile::divides_k) {
+            const int steps = work.last;
+            work.first = steps * rank / cluster;
+            work.last = steps * (rank + 1) / cluster;
+        }
+        return work;
+    }
     /// Where this consumer's rows begin in the tile.
     __device__ int row_of_half(int half) const {
         return (half + (tile::take_turns ? 0 : group * tile::halves)) * warpgroup_m;
@@ -177,7 +198,8 @@ struct tile_kernel {
 
     __device__ void produce() {
         typename Work::walker tiles(all, worker);
-        for (tile_work work{}; tiles.next(work);) {
+        for (tile_work whole{}; tiles.next(whole);) {
+            const tile_work work = part_of(whole);
             const Product& p = tiles.product();
             if constexpr (Work::is_group) Epilogue::prefetch(p);  // its loads come at once, its stores later
             for (int load = work.first * Mainloop::loads; load < work.last * Mainloop::loads;
@@ -188,7 +210,7 @@ struct tile_kernel {
                                &shared.barriers.full[at.stage]);
             }
         }
-        if constexpr (cluster > 1)  // a block that has ended cannot be arrived at
+        if constexpr (fillers > 1)  // a block that has ended cannot be arrived at
             for (int stage = 0; stage < tile::stages; ++stage, at.advance())
                 ptx::wait(&shared.barriers.empty[at.stage], at.parity ^ 1);
     }
@@ -202,7 +224,7 @@ struct tile_kernel {
             __syncwarp();
             arriver %= warp_size;
         }
-        if constexpr (cluster == 1) {
+        if constexpr (fillers == 1) {
             if (arriver == 0) ptx::arrive(&shared.barriers.empty[stage]);
         } else {
             if (arriver < cluster) ptx::arrive_at_block(&shared.barriers.empty[stage], arriver);
@@ -227,7 +249,8 @@ struct tile_kernel {
     template <int n>
     __device__ void consume_tile(const Mainloop& mainloop, const Product& p, const tile_work& work) {
         const auto place_of = [&](int half) {
-            return sums_place{row_of(work) + row_of_half(half), col_of(work), work.batch, work.tile < 0};
+            const bool is_whole = work.tile < 0 && (!tile::divides_k || rank == 0);
+            return sums_place{row_of(work) + row_of_half(half), col_of(work), work.batch, is_whole};
         };
         Epilogue epilogue(p, shared.epilogue, group);
 #pragma unroll
@@ -236,6 +259,8 @@ struct tile_kernel {
         mainloop.template multiply<n>(*this, work.last - work.first, sums);
         if constexpr (tile::streams)
             if (work.tile >= 0 && !combine<n>(work.tile, sums[0])) return;
+        if constexpr (tile::divides_k)
+            if (!add_up_in_cluster<cluster, tile::consumers, n>(shared.stages, rank, group, sums[0])) return;
 #pragma unroll
         for (int half = 0; half < tile::halves; ++half)
             epilogue.template store<n>(half, place_of(half), sums[half]);
@@ -253,7 +278,8 @@ struct tile_kernel {
         typename Work::walker tiles(all, worker);
         const Mainloop mainloop(group, thread);
         [[maybe_unused]] int turn = 0;
-        for (tile_work work{}; tiles.next(work);) {
+        for (tile_work whole{}; tiles.next(whole);) {
+            const tile_work work = part_of(whole);
             const Product& p = tiles.product();
             if constexpr (tile::take_turns) {
                 const int before = turn++;

@@ -34,6 +34,13 @@ struct wgmma_tile : tile_defaults {
     static_assert(!streams || !take_turns);
 };
 
+/// The same of `blocks` that divide the steps of a tile among them.
+template <class Tile, int blocks>
+struct divided_tile : Tile {
+    static constexpr int cluster = blocks;
+    static constexpr bool divides_k = true;
+};
+
 /// The stages and the products; a mainloop adds what fills a stage.
 template <class In, class Tile, bool a_k_major, bool b_k_major>
 struct wgmma_mainloop : mainloop_defaults {

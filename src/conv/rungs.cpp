@@ -82,7 +82,8 @@ constexpr need<conv_problem> filter_maps{
 template <const auto& tiles>
 constexpr need<conv_problem> whole_groups{
     [](auto& problem, auto&) {
-        return std::ranges::any_of(tiles, [&](auto& tile) { return is_of_one_group(problem, tile); });
+        return std::ranges::any_of(
+            tiles, [&](auto& tile) { return tile.blocks == 1 && is_of_one_group(problem, tile); });
     },
     "needs groups of a multiple of 64 input channels, and of a multiple of a tile's outputs"};
 constexpr need<conv_problem> matrix_output{

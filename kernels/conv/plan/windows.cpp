@@ -23,7 +23,7 @@ std::int64_t steps_of(const conv_problem& p) {
 
 frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile, int workers) {
     constexpr int rows_together = 8;  // of tiles, which share filters and windows in L2
-    const std::int64_t down = divided_up(output_pixels(p), tile.m * tile.blocks),
+    const std::int64_t down = divided_up(output_pixels(p), tile.m),
                        across = divided_up(p.output.channels, tile.n);
     const int tiles = narrow(down * across);
     return {.batches = 1,
@@ -31,7 +31,7 @@ frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile,
             .across = narrow(across),
             .group = rows_together,
             .steps = narrow(steps_of(p)),
-            .workers = std::min(workers / tile.blocks, tiles),
+            .workers = tile.blocks > 1 ? tiles : std::min(workers, tiles),
             .whole = tiles,
             .streams = 0};
 }
@@ -39,8 +39,9 @@ frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile,
 double cost_us(const conv_problem& p, std::size_t tile, int workers) {
     const frame::tile_schedule schedule = schedule_of(p, persistent_tiles[tile], workers);
     const tile_cost& cost = persistent_costs[tile];
+    const auto steps = static_cast<double>(divided_up(schedule.steps, persistent_tiles[tile].blocks));
     return static_cast<double>(divided_up(schedule.tiles(), schedule.workers)) *
-           (schedule.steps * cost.step_us + cost.around_us);
+           (steps * cost.step_us + cost.around_us);
 }
 
 }  // namespace
@@ -53,7 +54,13 @@ plan plan_wgmma(const conv_problem& p, const device_traits&) {
 }
 
 plan plan_persistent(const conv_problem& p, const device_traits& device) {
-    const auto can_take = [&](std::size_t tile) { return is_of_one_group(p, persistent_tiles[tile]); };
+    const auto can_take = [&](std::size_t index) {
+        const matmul_tile& tile = persistent_tiles[index];
+        const frame::tile_schedule schedule = schedule_of(p, tile, device.sm_count);
+        const bool can_divide =
+            schedule.steps >= tile.blocks && schedule.tiles() <= device.sm_count / tile.blocks;
+        return is_of_one_group(p, tile) && (tile.blocks == 1 || can_divide);
+    };
     std::size_t best = persistent_tiles.size();
     for (std::size_t tile = 0; tile < persistent_tiles.size(); ++tile)
         if (can_take(tile) && (best == persistent_tiles.size() ||

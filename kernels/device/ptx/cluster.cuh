@@ -77,6 +77,26 @@ __device__ void sync_cluster() {
     }
 }
 
+/// Where something of block `rank` of the cluster lies that lies at `shared` in this one: for store_at_block().
+__device__ inline unsigned address_at_block([[maybe_unused]] const void* shared,
+                                            [[maybe_unused]] unsigned rank) {
+    unsigned address = 0;
+#if __CUDA_ARCH__ >= 900
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(shared)), "r"(rank));
+#endif
+    return address;
+}
+
+/// cluster_arrive() makes it seen.
+__device__ inline void store_at_block([[maybe_unused]] unsigned address,
+                                      [[maybe_unused]] const float4& value) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value.x),
+                 "f"(value.y), "f"(value.z), "f"(value.w)
+                 : "memory");
+#endif
+}
+
 /// Writes to the place in block `rank` of the cluster that `shared` has in this one.
 __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unused]] unsigned rank,
                                      [[maybe_unused]] float value) {

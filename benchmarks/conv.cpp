@@ -1,0 +1,187 @@
+#include "benchmarks/layer_rows.hpp"
+#include "benchmarks/operations.hpp"
+#include "benchmarks/support/cudnn_graph.hpp"
+#include "benchmarks/support/networks.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/conv.hpp>
+#include <heddle/host.hpp>
+#include <heddle/matmul.hpp>
+#include <heddle/workspace.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// All rows are relu(conv + bias).
+namespace heddle::bench {
+namespace {
+
+constexpr auto cold = temperature::cold, hot = temperature::hot;
+
+template <class T>
+struct operands {
+    tensor_view<const T> input;
+    filter_view<const T> filters;
+    vector_view<const T> bias;
+    tensor_view<T> output;
+};
+
+template <class T>
+operands<T> views_of(const conv_shape& s, T* input, T* filters, T* bias, T* output) {
+    return {{input, s.count, s.height, s.width, s.channels},
+            {filters, s.filters, s.filter_height, s.filter_width, s.channels / s.geometry.groups},
+            {bias, s.filters},
+            {output, s.count, s.output_height(), s.output_width(), s.filters}};
+}
+
+template <class T>
+conv_epilogue<T> epilogue_of(const operands<T>& o) {
+    return {.activation = matmul_activation::relu, .bias = o.bias};
+}
+
+/// `prepare` takes the operands and gives the call.
+template <class T, class Prepare>
+void row(const conv_shape& s, std::string_view type, std::string_view library, temperature temperature,
+         Prepare prepare) {
+    device_row(problem_of(s, type), library, temperature, [s, prepare] {
+        auto input = random_on_device<T>(s.input_size());
+        auto filters = random_on_device<T>(s.filters_size());
+        auto bias = random_on_device<T>(s.filters);
+        device_buffer<T> output(s.output_size(), stream());
+        auto call = prepare(views_of<T>(s, input.data(), filters.data(), bias.data(), output.data()));
+        return [input = std::move(input), filters = std::move(filters), bias = std::move(bias),
+                output = std::move(output), call = std::move(call)]() mutable { call(); };
+    });
+}
+
+template <class T>
+void heddle_row(const conv_shape& s, std::string_view type, temperature temperature,
+                conv_algorithm algorithm = conv_algorithm::automatic, std::string_view variant = {}) {
+    std::string library = implementation(algorithm);
+    if (!variant.empty()) library += fmt::format("-{}", variant);
+    const auto precision = type == "tf32" ? precision::tf32 : precision::fp32;
+    row<T>(s, type, library, temperature, [s, algorithm, variant, precision](const operands<T>& o) {
+        conv_options options{
+            .geometry = s.geometry, .algorithm = algorithm, .precision = precision, .variant = variant};
+        const auto scratch = std::make_shared<workspace>(
+            conv_workspace_bytes<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), options),
+            stream());
+        options.workspace = *scratch;
+        return [=] { conv<T>(o.input, o.filters, o.output, epilogue_of(o), stream(), options); };
+    });
+}
+
+template <class T>
+void peer_row([[maybe_unused]] const conv_shape& s, [[maybe_unused]] std::string_view type,
+              [[maybe_unused]] temperature temperature) {
+#if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
+    row<T>(s, type, "cudnn", temperature, [s, type, temperature](const operands<T>& o) {
+        return best_cudnn_conv(s, type, temperature,
+                               {const_cast<T*>(o.input.data), const_cast<T*>(o.filters.data),
+                                const_cast<T*>(o.bias.data), o.output.data});
+    });
+#endif
+}
+
+template <class T>
+void pair_of_rows(const conv_shape& s, std::string_view type, temperature temperature) {
+    heddle_row<T>(s, type, temperature);
+    peer_row<T>(s, type, temperature);
+}
+
+/// Whether it is the product of pixels and filters, as both lie.
+bool is_product(const conv_shape& s) {
+    return s.filter_height == 1 && s.filter_width == 1 && s.geometry == conv_geometry{};
+}
+
+/// The same by our matmul: heddle:matmul.
+template <class T>
+void product_row(const conv_shape& s, std::string_view type, temperature temperature) {
+    row<T>(s, type, "heddle:matmul", temperature, [s](const operands<T>& o) {
+        const std::int64_t pixels = s.count * s.height * s.width;
+        const matrix_view<const T> a{o.input.data, pixels, s.channels};
+        const matrix_view<const T> b{o.filters.data, s.filters, s.channels};
+        const matrix_view<T> c{o.output.data, pixels, s.filters};
+        const matmul_epilogue<T> epilogue{matmul_activation::relu, o.bias};
+        return [=] { matmul<T>(a, transposed(b), c, epilogue, stream(), {}); };
+    });
+}
+
+template <class T>
+void rung_rows(const conv_shape& s, std::string_view type) {
+    for (const auto algorithm : conv_algorithms()) {
+        heddle_row<T>(s, type, cold, algorithm);
+        for (const std::string_view variant : conv_variants(algorithm))
+            heddle_row<T>(s, type, cold, algorithm, variant);
+    }
+}
+
+void host_row_of(const conv_shape& s) {
+    host_row(problem_of(s, "f32"), "host", [s] {
+        return [s, input = random_on_host<float>(s.input_size()),
+                filters = random_on_host<float>(s.filters_size()), bias = random_on_host<float>(s.filters),
+                output = std::vector<float>(static_cast<std::size_t>(s.output_size()))]() mutable {
+            const auto o = views_of<float>(s, input.data(), filters.data(), bias.data(), output.data());
+            host::conv<float>(o.input, o.filters, o.output, epilogue_of(o), {.geometry = s.geometry});
+        };
+    });
+}
+
+/// A layer of 3 x 3 filters that keeps the extents.
+conv_shape three_by_three(std::int64_t count, std::int64_t side, std::int64_t channels,
+                          std::int64_t groups = 1) {
+    return {count, side, side, channels, channels, 3, 3, {.padding = {1, 1, 1, 1}, .groups = groups}};
+}
+
+std::vector<conv_shape> depthwise_layers(std::int64_t count) {
+    std::vector<conv_shape> all = distinct_convolutions(efficientnet_lite0(count));
+    std::erase_if(all, [](const conv_shape& s) { return s.geometry.groups == 1; });
+    return all;
+}
+
+}  // namespace
+
+void add_layer_row(const conv_shape& s, std::string_view type, temperature temperature) {
+    if (type == "bf16")
+        heddle_row<bfloat16>(s, type, temperature);
+    else if (type == "f16")
+        heddle_row<half>(s, type, temperature);
+    else
+        heddle_row<float>(s, type, temperature);
+}
+
+void register_conv() {
+    for (const std::int64_t count : {256, 32})
+        for (const conv_shape& s : distinct_convolutions(resnet50(count)))
+            for (const auto temperature : {cold, hot}) {
+                pair_of_rows<bfloat16>(s, "bf16", temperature);
+                if (is_product(s)) product_row<bfloat16>(s, "bf16", temperature);
+            }
+    for (const std::int64_t count : {256, 32})
+        for (const conv_shape& s : depthwise_layers(count))
+            for (const auto temperature : {cold, hot}) {
+                pair_of_rows<bfloat16>(s, "bf16", temperature);
+                if (count == 32) pair_of_rows<float>(s, "f32", temperature);
+            }
+    for (const auto& [side, channels] :
+         {std::pair<std::int64_t, std::int64_t>{56, 64}, {28, 128}, {14, 256}, {7, 512}}) {
+        const conv_shape s = three_by_three(32, side, channels);
+        pair_of_rows<float>(s, "f32", cold);
+        pair_of_rows<float>(s, "tf32", cold);
+        pair_of_rows<half>(s, "f16", cold);
+    }
+    rung_rows<bfloat16>(three_by_three(32, 28, 128), "bf16");
+    rung_rows<float>(three_by_three(32, 28, 128), "f32");
+    rung_rows<bfloat16>(three_by_three(32, 56, 144, 144), "bf16");
+    host_row_of(three_by_three(1, 56, 64));
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,121 @@
+#include "benchmarks/layer_rows.hpp"
+#include "benchmarks/operations.hpp"
+#include "benchmarks/support/cudnn_graph.hpp"
+#include "benchmarks/support/layers.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/host.hpp>
+#include <heddle/pool.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+constexpr auto cold = temperature::cold, hot = temperature::hot;
+
+template <class T>
+tensor_view<const T> input_of(const pool_shape& s, const T* data) {
+    return {data, s.count, s.height, s.width, s.channels};
+}
+template <class T>
+tensor_view<T> output_of(const pool_shape& s, T* data) {
+    return {data, s.count, s.output_height(), s.output_width(), s.channels};
+}
+
+/// `prepare` takes the addresses of input and output, and gives the call.
+template <class T, class Prepare>
+void row(const pool_shape& s, std::string_view library, temperature temperature, Prepare prepare) {
+    device_row(problem_of(s, dtype<T>), library, temperature, [s, prepare] {
+        auto input = random_on_device<T>(s.input_size());
+        device_buffer<T> output(s.output_size(), stream());
+        auto call = prepare(input.data(), output.data());
+        return [input = std::move(input), output = std::move(output), call = std::move(call)]() mutable {
+            call();
+        };
+    });
+}
+
+template <class T>
+void heddle_row(const pool_shape& s, temperature temperature,
+                pool_algorithm algorithm = pool_algorithm::automatic, std::string_view variant = {}) {
+    std::string library = implementation(algorithm);
+    if (!variant.empty()) library += fmt::format("-{}", variant);
+    row<T>(s, library, temperature, [s, algorithm, variant](const T* input, T* output) {
+        return [=] {
+            pool<T>(input_of(s, input), output_of(s, output), stream(),
+                    {.mode = s.mode, .geometry = s.geometry, .algorithm = algorithm, .variant = variant});
+        };
+    });
+}
+
+template <class T>
+void comparison(const pool_shape& s, temperature temperature) {
+    heddle_row<T>(s, temperature);
+#if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
+    row<T>(s, "cudnn", temperature, [s, temperature](T* input, T* output) {
+        return best_cudnn_pool(s, dtype<T>, temperature, {.input = input, .output = output});
+    });
+#endif
+}
+
+template <class T>
+void rung_rows(const pool_shape& s) {
+    for (const auto algorithm : pool_algorithms()) {
+        heddle_row<T>(s, cold, algorithm);
+        for (const std::string_view variant : pool_variants(algorithm))
+            heddle_row<T>(s, cold, algorithm, variant);
+    }
+}
+
+void host_row_of(const pool_shape& s) {
+    host_row(problem_of(s, "f32"), "host", [s] {
+        return [s, input = random_on_host<float>(s.input_size()),
+                output = std::vector<float>(static_cast<std::size_t>(s.output_size()))]() mutable {
+            host::pool<float>(input_of(s, input.data()), output_of(s, output.data()),
+                              {.mode = s.mode, .geometry = s.geometry});
+        };
+    });
+}
+
+/// What follows the first convolution of ResNet-50.
+pool_shape max_of_three(std::int64_t count) {
+    return {
+        count, 112, 112, 64, pool_mode::max, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1, 1, 1}}};
+}
+/// What follows its last.
+pool_shape global_average(std::int64_t count) {
+    return {count, 7, 7, 2048, pool_mode::average, {.window = {7, 7}}};
+}
+
+}  // namespace
+
+void add_layer_row(const pool_shape& s, std::string_view type, temperature temperature) {
+    if (type == "bf16")
+        heddle_row<bfloat16>(s, temperature);
+    else if (type == "f16")
+        heddle_row<half>(s, temperature);
+    else
+        heddle_row<float>(s, temperature);
+}
+
+void register_pool() {
+    for (const std::int64_t count : {256, 32})
+        for (const pool_shape& s : {max_of_three(count), global_average(count)})
+            for (const auto temperature : {cold, hot}) {
+                comparison<bfloat16>(s, temperature);
+                comparison<float>(s, temperature);
+            }
+    for (const pool_shape& s : {max_of_three(32), global_average(32)}) rung_rows<bfloat16>(s);
+    host_row_of(max_of_three(1));
+}
+
+}  // namespace heddle::bench

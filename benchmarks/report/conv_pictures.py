@@ -1,0 +1,104 @@
+"""The picture of heddle-bench conv-roofline: each layer under the roof, and how its receptive field grows."""
+
+from __future__ import annotations
+
+import math
+
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from pictures import LIGHT, Picture, compact, decades
+from record import UNITS, as_time
+
+WIDTH, HEIGHT = 760, 400
+SIDE = 280  # of the panel of receptive fields
+
+
+def draw_roof(picture: Picture, content: dict, right: float) -> None:
+    """Operations a second over operations a byte."""
+    layers = [layer for layer in content["layers"] if layer["operations"] and layer.get("roof")]
+    memory, units = content.get("memory"), content["units"]
+    axes = picture.axes(84, 62, right, 46)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    marks = []
+    for layer in layers:
+        intensity = layer["operations"] / layer["bytes"]
+        marks.append((layer, intensity, layer["operations"] / layer["roof"]["us"] * 1e6,
+                      layer["operations"] / layer["us"] * 1e6 if layer.get("us") else None))
+    low = min(x for _, x, _, _ in marks) / 2
+    high = max(x for _, x, _, _ in marks) * 2
+    rates = [rate for _, _, roof, timed in marks for rate in (roof, timed) if rate] + list(units.values())
+    bottom, top = 10.0**math.floor(math.log10(min(rates) / 1.5)), max(rates) * 2
+    line = {"color": LIGHT["limit"], "linewidth": 1.4, "zorder": 1}
+    peak = max(units.values(), default=top)
+    if memory:
+        knee = min(peak / memory, high)
+        axes.plot([low, knee], [low * memory, knee * memory], **line)
+    for unit, rate in units.items():
+        axes.plot([min(rate / memory, high) if memory else low, high], [rate, rate], **line)
+        axes.text(high / 1.1, rate * 1.08, f"{UNITS.get(unit, unit)} {compact(rate, 'FLOP/s')}", ha="right", va="bottom",
+                  fontsize=11, color=LIGHT["muted"])
+    style = {"linestyle": "none", "markersize": 6}
+    labels = set()
+
+    def mark(label: str, layer: dict, x: float, rate: float, us: float, **how: object) -> None:
+        dot, = axes.plot([x], [rate], label=None if label in labels else label, **style, **how)
+        labels.add(label)
+        picture.titled(dot, f"{layer['name']} {layer['shape']}: {label} {as_time(us)}, {compact(rate, 'FLOP/s')}, "
+                            f"{x:.3g} operations a byte")
+
+    for layer, x, roof, timed in marks:
+        mark("roof", layer, x, roof, layer["roof"]["us"], marker="o", color=LIGHT["limit"], markerfacecolor="none")
+        if timed:
+            mark("heddle", layer, x, timed, layer["us"], marker="o", color=LIGHT["heddle"], alpha=0.8)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+    ticks = decades(low, high)
+    axes.xaxis.set_major_locator(FixedLocator(ticks if len(ticks) > 3 else
+                                              [multiple * tick for tick in ticks for multiple in (1, 2, 5)]))
+    axes.yaxis.set_major_locator(FixedLocator([tick for tick in decades(bottom, top) if tick <= top]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, "FLOP/s")))
+    axes.set_xlim(low, high)
+    axes.set_ylim(bottom, top)
+    axes.grid(True)
+    axes.set_xlabel("operations a byte (log scale)")
+    picture.figure.legend(*axes.get_legend_handles_labels(), loc="upper left", ncols=2, handlelength=1, borderaxespad=0.3,
+                          bbox_to_anchor=(6 / picture.size[0], 1 - 34 / HEIGHT))
+
+
+def draw_fields(picture: Picture, content: dict) -> None:
+    """The receptive field over the layers, whole and effective."""
+    every = content["layers"]
+    read = {layer["input"] for layer in every} | {len(every) - 1}
+    layers = [layer for index, layer in enumerate(every) if index in read]  # no side branches
+    axes = picture.axes(picture.size[0] - SIDE + 52, 62, 14, 46)
+    for key, label, colour in (("field", "whole", "limit"), ("effective_field", "effective", "heddle")):
+        sizes = [math.sqrt(layer[key][0] * layer[key][1]) for layer in layers]
+        line, = axes.plot(range(1, len(layers) + 1), sizes, color=LIGHT[colour], marker="o", markersize=3.5, linewidth=1.6)
+        picture.titled(line, f"{label} receptive field: " + ", ".join(
+            f"{layer['name']} {size:.0f}" for layer, size in zip(layers, sizes)))
+        axes.annotate(label, (len(layers), sizes[-1]), textcoords="offset points", xytext=(-12, 0), ha="right", fontsize=11,
+                      color=LIGHT[colour])
+    axes.grid(True)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("layer, one after the other")
+    picture.figure.text((picture.size[0] - SIDE + 12) / picture.size[0], 1 - 44 / HEIGHT, "receptive field, pixels of the image",
+                        fontsize=11, color=LIGHT["muted"], va="center")
+
+
+def picture_of(content: dict) -> Picture:
+    several = len(content["layers"]) > 1
+    picture = Picture(WIDTH + (SIDE if several else 0), HEIGHT)
+    title = f"{content['title']}, {content['type']}, {content['count']} images"
+    caption = f"{content['gpu']}, {'hot' if content['hot'] else 'cold'}"
+    picture.figure.text(12 / picture.size[0], 1 - 16 / HEIGHT, title, fontsize=13, weight="bold", va="center")
+    picture.figure.text(1 - 14 / picture.size[0], 1 - 16 / HEIGHT, caption, fontsize=11, ha="right", va="center",
+                        color=LIGHT["muted"])
+    draw_roof(picture, content, SIDE + 20 if several else 20)
+    if several:
+        draw_fields(picture, content)
+    last = content["layers"][-1]
+    picture.alt = (f"Layers under the roof: {title}, {caption}. The receptive field of the last is {last['field'][0]:.0f} "
+                   f"pixels high, the effective one {last['effective_field'][0]:.0f}.")
+    return picture
