@@ -33,7 +33,8 @@ int run(int argc, char** argv) {
     try {
         program.parse(argc, argv);
         if (program.get_subcommands().empty())
-            throw usage_error("what to do? list, run, rung, cliffs, conv-roofline, report or compare; --help says more");
+            throw usage_error(
+                "what to do? list, run, rung, cliffs, conv-roofline, report or compare; --help says more");
     } catch (const CLI::RuntimeError& error) {
         return error.get_exit_code();
     } catch (const CLI::ParseError& error) {

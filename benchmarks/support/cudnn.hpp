@@ -22,22 +22,26 @@ HEDDLE_LOADED(cudnn_library, cudnnCreate);
 HEDDLE_LOADED(cudnn_library, cudnnCreateActivationDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnCreateConvolutionDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnCreateFilterDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnCreatePoolingDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnCreateReduceTensorDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnCreateTensorDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnDestroyActivationDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnDestroyConvolutionDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnDestroyFilterDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnDestroyPoolingDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnDestroyReduceTensorDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnDestroyTensorDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnFindConvolutionForwardAlgorithm);
 HEDDLE_LOADED(cudnn_library, cudnnGetErrorString);
 HEDDLE_LOADED(cudnn_library, cudnnGetReductionWorkspaceSize);
 HEDDLE_LOADED(cudnn_library, cudnnGetVersion);
+HEDDLE_LOADED(cudnn_library, cudnnPoolingForward);
 HEDDLE_LOADED(cudnn_library, cudnnReduceTensor);
 HEDDLE_LOADED(cudnn_library, cudnnSetActivationDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnSetConvolution2dDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnSetConvolutionMathType);
 HEDDLE_LOADED(cudnn_library, cudnnSetFilter4dDescriptor);
+HEDDLE_LOADED(cudnn_library, cudnnSetPooling2dDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnSetReduceTensorDescriptor);
 HEDDLE_LOADED(cudnn_library, cudnnSetStream);
 HEDDLE_LOADED(cudnn_library, cudnnSetTensor4dDescriptor);
@@ -76,6 +80,7 @@ class cudnn_descriptor {
 using cudnn_tensor = cudnn_descriptor<cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
 using cudnn_filter = cudnn_descriptor<cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor>;
 using cudnn_activation = cudnn_descriptor<cudnnCreateActivationDescriptor, cudnnDestroyActivationDescriptor>;
+using cudnn_pooling = cudnn_descriptor<cudnnCreatePoolingDescriptor, cudnnDestroyPoolingDescriptor>;
 using cudnn_convolution =
     cudnn_descriptor<cudnnCreateConvolutionDescriptor, cudnnDestroyConvolutionDescriptor>;
 

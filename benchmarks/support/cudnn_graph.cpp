@@ -36,7 +36,10 @@ using extents = std::vector<std::int64_t>;
 enum id : std::int64_t { of_input = 1, of_filters, of_bias, of_output };
 
 void check(fe::error_t error) {
-    if (error.is_bad()) throw unsupported("cuDNN: " + error.get_message());
+    if (error.is_good()) return;
+    const std::string text =
+        error.get_message();  // what follows its first line are all of the engines' reasons
+    throw unsupported("cuDNN: " + text.substr(0, text.find('\n')));
 }
 
 fe::DataType_t data_type(std::string_view type) {

@@ -39,6 +39,14 @@ TYPED_TEST(conv_edges, takes_every_address_and_stride) {
         }
 }
 
+TYPED_TEST(conv_edges, takes_any_stride_of_one_row_or_column) {
+    ASSERT_NO_FATAL_FAILURE(
+        this->check({1, 1, 7, 8, 8, 3, 3, {.padding = test::around(1)}}, {}, {.input = {.row = 1}}));
+    ASSERT_NO_FATAL_FAILURE(
+        this->check({1, 1, 1, 8, 8, 3, 3, {.padding = test::around(1)}}, {}, {.input = {.pixel = 1}}));
+    ASSERT_NO_FATAL_FAILURE(this->check({1, 5, 6, 8, 1, 1, 1}, {}, {.filters = {1, 2, 3}}));
+}
+
 TYPED_TEST(conv_edges, without_channels_are_the_epilogue_of_zero) {
     for (const float alpha : {1.0f, infinity, not_a_number})
         for (const float beta : {0.0f, 0.5f}) {
