@@ -28,4 +28,7 @@ inline constexpr std::array persistent_costs = {
 inline constexpr std::array mma_sync_costs = {tile_cost{0.47, 1.6}, tile_cost{0.26, 0.9},
                                               tile_cost{0.15, 0.6}, tile_cost{0.1, 0.4}};
 
+/// Blocks of the `rows` kernel of mma_sync that a multiprocessor has at a time.
+inline constexpr std::int64_t rows_blocks_per_sm = 3;
+
 }  // namespace heddle::kernels::conv
