@@ -223,7 +223,8 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
 ///                           variant that the algorithm does not have (nothing is enqueued)
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why (nothing is enqueued): `depthwise` has one filter for each input channel, of at most 81
-///                           taps
+///                           taps; `im2col` needs filters whose taps lie side by side, and scratch memory but for filters of
+///                           one tap; `mma_sync` takes float where options.precision is tf32
 /// @throws cuda_error        the launch or the allocation failed
 template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,

@@ -81,35 +81,36 @@ struct step_loader {
         if (s >= g.taps) s -= g.taps, ++r;
     }
 
-    /// Calls function(i, to, from) for part `part` of so many of the thread's rows of a stage: what goes to `to`, at null zeros.
-    /// `filter`: the first element of the tile's first filter, `outputs` so many from there on are of the group.
+    /// Calls function(i, to, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to `to`, zeros
+    /// where it is not there. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
     template <int parts, class Out, class Function>
     __device__ void each(int part, unsigned char* stage, const arguments<In, Out>& a,
                          const window_place* places, const In* filter, int outputs, Function function) const {
         const bool is_tap = r < static_cast<int>(a.filters.height);
         const int down = r * static_cast<int>(a.geometry.dilation.y),
                   right = s * static_cast<int>(a.geometry.dilation.x);
+        const unsigned height = is_tap ? static_cast<unsigned>(a.input.height) : 0,
+                       width = static_cast<unsigned>(a.input.width);
         const In* const of_tap =
             a.input.data + down * a.input.row_stride + right * a.input.col_stride + channel;
 #pragma unroll
         for (int i = 0; i < windows; ++i) {
             if (i * parts / windows != part) continue;
             const int row = line + i * together;
-            const window_place from = places[row];
-            const bool is_inside =
-                is_tap && static_cast<unsigned>(from.y + down) < static_cast<unsigned>(a.input.height) &&
-                static_cast<unsigned>(from.x + right) < static_cast<unsigned>(a.input.width);
-            function(i, swizzled(stage, row, column), is_inside ? of_tap + from.offset : nullptr);
+            const auto from = __builtin_bit_cast(window_place, reinterpret_cast<const int4&>(places[row]));
+            const bool is_in_column = static_cast<unsigned>(from.y + down) < height,
+                       is_in_row = static_cast<unsigned>(from.x + right) < width;
+            function(i, swizzled(stage, row, column), of_tap + from.offset, is_in_column & is_in_row);
         }
-        const In* const of_filter = filter + r * a.filters.row_stride + s * a.filters.col_stride + channel;
+        const int outputs_left = is_tap ? outputs - line : 0;
+        const In* from = filter + r * a.filters.row_stride + s * a.filters.col_stride + channel +
+                         line * a.filters.output_stride;
         unsigned char* const rows = stage + tile::m * mma_row_bytes;
 #pragma unroll
-        for (int i = 0; i < filters; ++i) {
-            if (i * parts / filters != part) continue;
-            const int row = line + i * together;
-            function(windows + i, swizzled(rows, row, column),
-                     is_tap && row < outputs ? of_filter + row * a.filters.output_stride : nullptr);
-        }
+        for (int i = 0; i < filters; ++i, from += together * a.filters.output_stride)
+            if (i * parts / filters == part)
+                function(windows + i, swizzled(rows, line + i * together, column), from,
+                         i * together < outputs_left);
     }
 };
 

@@ -50,6 +50,22 @@ __device__ void load_fragment(unsigned (&to)[4], const unsigned char* row) {
         for (unsigned& x : to) x = __float_as_uint(nvcuda::wmma::__float_to_tf32(__uint_as_float(x)));
 }
 
+/// A warp's sums as rows in shared memory.
+template <class tile, int parts_m, int parts_n>
+__device__ void put_sums(const float (&sums)[parts_m][parts_n][4], float* to) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < parts_m; ++i)
+#pragma unroll
+        for (int j = 0; j < parts_n; ++j)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int row = i * 16 + lane / 4 + half * 8, col = j * 8 + lane % 4 * 2;
+                *reinterpret_cast<float2*>(to + row * tile::sums_pitch + col) =
+                    make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+            }
+}
+
 /// `copied` bytes at once: 16 or 4, or an element of 2.
 template <class tile, int copied, class In, class Out>
 __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
@@ -84,21 +100,21 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
         loader.template each<of>(part, stage_at(stage), a, windows, filter, outputs, function);
     };
     const auto copy = [&](int stage) {
-        each.template operator()<1>(0, stage, [&](int, unsigned char* to, const In* from) {
-            if constexpr (!by_register)
-                ptx::cp_async<copied>(to, from != nullptr ? from : a.filters.data,
-                                      from != nullptr ? copied : 0);
+        each.template operator()<1>(0, stage, [&](int, unsigned char* to, const In* from, bool is_there) {
+            if constexpr (!by_register) ptx::cp_async<copied>(to, from, is_there ? copied : 0);
         });
         loader.advance(g);
     };
     const auto load_part = [&](int part, int stage) {
-        each.template operator()<parts>(part, stage, [&](int i, unsigned char*, const In* from) {
-            moved[i] = from != nullptr ? *from : In(0.0f);
-        });
+        each.template operator()<parts>(part, stage,
+                                        [&](int i, unsigned char*, const In* from, bool is_there) {
+                                            moved[i] = is_there ? *from : In(0.0f);
+                                        });
     };
     const auto store_part = [&](int part, int stage) {
-        each.template operator()<parts>(
-            part, stage, [&](int i, unsigned char* to, const In*) { *reinterpret_cast<In*>(to) = moved[i]; });
+        each.template operator()<parts>(part, stage, [&](int i, unsigned char* to, const In*, bool) {
+            *reinterpret_cast<In*>(to) = moved[i];
+        });
         if (part == parts - 1) loader.advance(g);
     };
 #pragma unroll 1
@@ -157,16 +173,7 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     auto* const of_tile = reinterpret_cast<float*>(stage_at(0));
     for (int i = thread; i < tile::m; i += tile::threads)
         places[i] = pixel + i < g.pixels ? place_in(a, g.place_of_pixel(pixel + i)) : output_place{-1, 0};
-#pragma unroll
-    for (int i = 0; i < parts_m; ++i)
-#pragma unroll
-        for (int j = 0; j < 2 * parts_n; ++j)
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const int r = warp_row + i * 16 + lane / 4 + half * 8, c = warp_col + j * 8 + lane % 4 * 2;
-                *reinterpret_cast<float2*>(of_tile + r * tile::sums_pitch + c) =
-                    make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
-            }
+    put_sums<tile>(sums, of_tile + warp_row * tile::sums_pitch + warp_col);
     __syncthreads();
     if (stores_packets)
         store_tile<tile, depthwise_packet>(a, places, of_tile, output, outputs);

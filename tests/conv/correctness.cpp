@@ -1,8 +1,10 @@
 #include "tests/conv/device.hpp"
 #include <heddle/graph.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 namespace heddle {
 namespace {
@@ -41,6 +43,69 @@ TYPED_TEST(conv_correctness, takes_tiles_of_windows) {
                                                  .output = out,
                                                  .residual = out},
                                                 test::all_terms));
+}
+
+TYPED_TEST(conv_correctness, takes_tiles_of_copies) {
+    for (const conv_shape& s : test::copied_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    // Pixels that are rows of a matrix, with gaps and without, and such that are none.
+    const conv_shape s{2, 5, 6, 16, 24, 1, 1, {.groups = 2}};
+    for (const test::tensor_gaps& gaps : {test::tensor_gaps{}, {.pixel = 8}, {.offset = 1}, {.row = 4}})
+        for (const bool adds : {false, true})
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.beta = adds ? 0.5f : 0}, {.input = gaps, .output = gaps},
+                                                adds ? test::all_terms : test::conv_terms{}));
+}
+
+TYPED_TEST(conv_correctness, takes_rounded_operands) {
+    if constexpr (std::is_same_v<typename TypeParam::In, float>) {
+        const conv_options options{.precision = precision::tf32};
+        for (const auto& shapes : {test::conv_shapes(), test::copied_shapes(), test::grouped_shapes()})
+            for (const conv_shape& s : shapes) ASSERT_NO_FATAL_FAILURE(this->check(s, options));
+        test::drawing draw;
+        for (int i = 0; i < 40; ++i) {
+            SCOPED_TRACE("draw " + std::to_string(i));
+            const conv_shape s = test::draw_conv_shape(draw);
+            ASSERT_NO_FATAL_FAILURE(this->check(
+                s, {.alpha = 0.5f, .beta = draw(0, 1) == 0 ? 0 : 0.75f, .precision = precision::tf32},
+                {test::draw_gaps(draw), test::draw_gaps(draw), test::draw_gaps(draw)}, test::all_terms));
+        }
+    }
+}
+
+TYPED_TEST(conv_correctness, takes_few_channels) {
+    for (const conv_shape& s : test::few_channel_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    const conv_shape s{2, 12, 21, 3, 72, 3, 3, {.stride = {2, 2}, .padding = test::around(1)}};
+    for (const matmul_activation activation : test::activations)
+        for (const bool has_residual : {false, true})
+            ASSERT_NO_FATAL_FAILURE(
+                this->check(s, {.alpha = 0.5f}, {}, {activation, true, true, has_residual, true}));
+    for (const test::tensor_gaps& gaps : {test::tensor_gaps{.offset = 1}, {.row = 3}, {0, 1, 5, 3}})
+        ASSERT_NO_FATAL_FAILURE(
+            this->check(s, {.beta = 0.5f}, {.input = gaps, .filters = gaps, .output = gaps}));
+}
+
+TYPED_TEST(conv_correctness, takes_a_workspace) {
+    using Out = TypeParam::Out;
+    using In = TypeParam::In;
+    test::conv_operands<Out, In> p({2, 9, 8, 12, 20, 3, 3, {.padding = test::around(1), .groups = 2}});
+    conv_options options{.geometry = p.s.geometry, .algorithm = conv_algorithm::im2col};
+    const auto call = [&] {
+        p.prepare_output(0);
+        conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(test::all_terms),
+                      *this->stream, options);
+    };
+    const std::int64_t bytes = conv_workspace_bytes(p.problem(options, test::all_terms),
+                                                    traits_of(current_device()), conv_algorithm::im2col);
+    ASSERT_GT(bytes, 0);
+    workspace memory(bytes, *this->stream), too_small(bytes - 16, *this->stream);
+    options.workspace = memory;
+    call();
+    this->stream->synchronize();
+    ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, test::all_terms));
+    options.workspace = too_small;
+    EXPECT_THROW(call(), invalid_argument);
+    options.workspace = {};
+    options.scratch = scratch::none;
+    EXPECT_THROW(call(), unsupported);
 }
 
 TYPED_TEST(conv_correctness, takes_a_filter_for_each_channel) {

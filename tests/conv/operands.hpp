@@ -120,8 +120,18 @@ struct conv_reference {
 };
 
 /// What an element's alpha times its sum, plus beta times the output, may be off by in float32 (docs/accuracy.md).
-inline double conv_sum_bound(conv_algorithm /*algorithm*/, std::int64_t depth, double magnitude) {
-    return static_cast<double>(depth + 4) * unit_roundoff<float>() * magnitude + smallest<float>();
+template <class In>
+double conv_sum_bound(const conv_options& with, std::int64_t depth, double magnitude) {
+    using enum conv_algorithm;
+    const conv_algorithm rung = with.algorithm;
+    const bool is_of_fmas = rung == naive || rung == tiled || rung == depthwise;
+    const bool is_tf32 = std::is_same_v<In, float> && with.precision == precision::tf32;
+    const double u = unit_roundoff<float>();
+    double of_magnitude = static_cast<double>(depth + 4) * u;
+    if (!is_of_fmas && (is_tf32 || !std::is_same_v<In, float>))
+        of_magnitude = 2 * static_cast<double>(depth + depth / (is_tf32 ? 8 : 16) + 20) * u +
+                       (is_tf32 ? 0x1p-10 * (1 + 0x1p-11) : 0);
+    return of_magnitude * magnitude + smallest<float>();
 }
 
 /// What an epilogue has.
@@ -206,7 +216,7 @@ struct conv_operands {
             const double added = terms.residual ? to_double(residuals[i]) : 0;
             const double before = terms.residual_before_activation ? added : 0;
             double value = scaled * of.value[i] + biased + before;
-            double error = scaled * conv_sum_bound(with.algorithm, s.depth(), of.magnitude[i]) +
+            double error = scaled * conv_sum_bound<In>(with, s.depth(), of.magnitude[i]) +
                            4 * u * (std::abs(scaled * of.value[i]) + std::abs(biased) + std::abs(before));
             value = activated(terms.activation, value);
             if (!is_linear) error = 1.13 * error + of_activation * std::max(std::abs(value), 1.0);

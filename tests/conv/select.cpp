@@ -75,6 +75,71 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
               "conv: persistent needs an output and a residual whose pixels all lie at one stride");
 }
 
+TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
+    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
+    const auto problem = [](const test::conv_shape& s) {
+        conv_problem p = problem_of(s);
+        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
+        p.operands = p.result = element_type::f16;
+        return p;
+    };
+    const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
+        return why_not(conv_algorithm::mma_sync, p, ampere, variant);
+    };
+    const test::conv_shape plain{2, 8, 8, 16, 24, 3, 3, {.padding = test::around(1)}};
+    EXPECT_EQ(select(problem(plain), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem({2, 8, 8, 3, 7, 3, 3}), ampere), conv_algorithm::naive);
+    EXPECT_EQ(select(problem({2, 8, 8, 3, 8, 3, 3}), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem_of(plain), ampere), conv_algorithm::tiled);
+    conv_problem rounded = problem_of(plain);
+    rounded.precision = precision::tf32;
+    EXPECT_EQ(select(rounded, ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(reason(rounded, "elements"), "conv: mma_sync (elements) takes half and bfloat16");
+    EXPECT_EQ(reason(problem_of(plain)),
+              "conv: mma_sync takes half and bfloat16, and float where its precision may be that of tf32");
+    EXPECT_EQ(why_not(conv_algorithm::mma_sync, problem(plain), device),
+              "conv: mma_sync needs compute capability 8.0");
+    for (const char* variant : {"packets", "words", "elements"})
+        EXPECT_EQ(reason(problem(plain), variant), "");
+    const auto takes = [&](const test::conv_shape& s, std::string_view variant) {
+        return reason(problem(s), variant).empty();
+    };
+    EXPECT_FALSE(takes({2, 8, 8, 12, 24, 3, 3}, "packets"));
+    EXPECT_TRUE(takes({2, 8, 8, 12, 24, 3, 3}, "words"));
+    EXPECT_FALSE(takes({2, 8, 8, 16, 24, 3, 3, {.groups = 4}}, "packets"));
+    EXPECT_FALSE(takes({2, 8, 8, 13, 24, 3, 3}, "words"));
+    EXPECT_TRUE(takes({2, 8, 8, 13, 24, 3, 3}, "elements"));
+    conv_problem at = problem(plain);
+    at.input.alignment = 8;
+    EXPECT_EQ(reason(at, "packets"),
+              "conv: mma_sync (packets) needs channels, pixels and taps at multiples of 16 bytes");
+    at.input.alignment = 2;
+    EXPECT_EQ(reason(at, "words"),
+              "conv: mma_sync (words) needs channels, pixels and taps at multiples of 4 bytes");
+    const std::int64_t many = (std::int64_t{1} << 30) + 1;
+    EXPECT_NE(reason(problem({1, 1, many, 1, 1, 1, 1})), "");
+}
+
+TEST(conv_select, lays_out_windows_where_it_is_asked) {
+    const auto bytes = [](const conv_problem& p) {
+        return conv_workspace_bytes(p, device, conv_algorithm::im2col);
+    };
+    EXPECT_EQ(bytes(problem_of({2, 8, 8, 16, 24, 1, 1})), 0);
+    EXPECT_EQ(bytes(problem_of({2, 8, 8, 16, 24, 1, 1, {.stride = {2, 1}}})), 4096 + 2 * 4 * 8 * 16 * 4);
+    EXPECT_EQ(bytes(problem_of({1, 4, 4, 3, 24, 3, 3})), 4096 + 2 * 2 * 28 * 4);  // 27, in packets of 4
+    conv_problem gaps = problem_of({2, 8, 8, 16, 24, 3, 3});
+    gaps.filters.col_stride = 17;
+    gaps.filters.row_stride = 3 * 17;
+    gaps.filters.image_stride = 9 * 17;
+    EXPECT_EQ(why_not(conv_algorithm::im2col, gaps, device),
+              "conv: im2col needs filters whose taps lie side by side");
+    conv_problem sums = problem_of({2, 8, 8, 16, 24, 1, 1});
+    sums.has_epilogue = true;
+    EXPECT_EQ(bytes(sums), 4096 + 2 * 8 * 8 * 24 * 4);
+    sums.has_scratch = false;
+    EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
+}
+
 TEST(conv_select, asks_for_a_problem_of_one_mind) {
     conv_problem problem = problem_of({1, 8, 8, 16, 16, 3, 3});
     problem.output.height = 7;

@@ -26,13 +26,12 @@ constexpr bool is_built(const matmul_tile& tile, mma_copies copies) {
     return copies == mma_copies::packets || tile.m == 64;
 }
 
-/// Whether copies of so many bytes of pixels, or taps, keep to one of them, and begin at multiples of it.
+/// Whether copies of so many bytes of pixels, or taps, keep to one of them, and begin at multiples of it: also those of which
+/// nothing is read as they are outside, so strides count where there is but one row or column.
 constexpr bool lies_in(const tensor_layout& t, std::int64_t bytes) {
-    const auto steps_whole = [&](std::int64_t extent, std::int64_t stride) {
-        return extent <= 1 || stride * t.element_bytes % bytes == 0;
-    };
-    return t.alignment % bytes == 0 && steps_whole(t.width, t.col_stride) &&
-           steps_whole(t.height, t.row_stride) && steps_whole(t.count, t.image_stride);
+    const auto is_whole = [&](std::int64_t stride) { return stride * t.element_bytes % bytes == 0; };
+    return t.alignment % bytes == 0 && is_whole(t.col_stride) && is_whole(t.row_stride) &&
+           is_whole(t.image_stride);
 }
 constexpr bool lies_in(const conv_problem& p, std::int64_t bytes) {
     return p.filters.channels * p.filters.element_bytes % bytes == 0 && lies_in(p.input, bytes) &&
