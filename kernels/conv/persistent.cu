@@ -29,7 +29,7 @@ using tile = frame::wgmma_tile<consumers, n, stages, 1, frame::extra::epilogue, 
 
 template <class Tile, class In, class Out>
 window_product<Out> product_for(const arguments<In, Out>& a) {
-    using epilogue = frame::boxed_epilogue<Out, channel_activation<Out>, Tile>;
+    using epilogue = frame::boxed_epilogue<Out, channel_activation<Out>, typename Tile::share>;
     const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
     const std::int64_t pixels = a.output.count * a.output.height * a.output.width;
     const std::int64_t stride = pixel_stride(layout_of(a.output));
@@ -79,7 +79,7 @@ void launch_persistent(const plan& plan, const arguments<In, Out>& a, cudaStream
     launch_chosen.template
     operator()<tile<2, 256, 4>, tile<2, 128, 4, one_tile, 2>, tile<3, 128, 4>, tile<2, 128, 6, turns, 2>,
                tile<1, 128, 8>, tile<2, 64, 4, one_tile, 2>, tile<2, 64, 8>, tile<1, 64, 8>,
-               frame::divided_tile<tile<2, 128, 6>, 2>, frame::divided_tile<tile<2, 128, 6>, 4>>();
+               frame::divided_tile<tile<2, 128, 6>, 2>, frame::divided_tile<tile<2, 256, 4>, 4>>();
 }
 
 template void launch_persistent(const plan&, const arguments<half, half>&, cudaStream_t);

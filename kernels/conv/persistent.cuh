@@ -35,7 +35,8 @@ struct window_mainloop : frame::wgmma_mainloop<In, Tile, true, true> {
 
 template <class In, class Out, class Tile>
 using window_kernel =
-    frame::tile_kernel<window_mainloop<In, Tile>, frame::boxed_epilogue<Out, channel_activation<Out>, Tile>,
+    frame::tile_kernel<window_mainloop<In, Tile>,
+                       frame::boxed_epilogue<Out, channel_activation<Out>, typename Tile::share>,
                        frame::one_product<window_product<Out>>>;
 
 }  // namespace heddle::kernels::conv

@@ -6,38 +6,48 @@
 /// How the blocks of a cluster that have a tile together add up their sums.
 namespace heddle::kernels::frame {
 
-/// By all consumers of the cluster, of which this is `group` of `consumers` in block `rank`, once: all blocks leave their sums in the
-/// stages of the first, which nobody fills or reads any more, and that adds them in the order of their ranks. Whether this is it.
+/// By all consumers of the cluster, of which this is `group` of `consumers` in block `rank`, once: each block gets n / blocks columns,
+/// the first block the first ones, and adds what it had of them to what the others leave in its stages, which nobody fills or reads
+/// any more. They are added in the order of ranks, its own first.
 template <int blocks, int consumers, int n, class Stages>
-__device__ bool add_up_in_cluster(Stages& stages, int rank, int group, float (&sums)[n / 2]) {
-    constexpr int packets = n / 8;  // of four sums of a thread
-    static_assert(sizeof(Stages) >= sizeof(float4) * (blocks - 1) * consumers * packets * warpgroup_threads);
+__device__ void share_sums_in_cluster(Stages& stages, int rank, int group, const float (&sums)[n / 2],
+                                      float (&share)[n / 2 / blocks]) {
+    constexpr int packets = n / 8 / blocks;  // of four sums of a thread
+    static_assert(packets * 8 * blocks == n);
+    static_assert(sizeof(Stages) >= sizeof(float4) * blocks * consumers * packets * warpgroup_threads);
     const int thread = static_cast<int>(threadIdx.x) % warpgroup_threads;
     const auto place = [&](int from, int packet) {
         return reinterpret_cast<float4*>(&stages) +
-               (((from - 1) * consumers + group) * packets + packet) * warpgroup_threads + thread;
+               ((from * consumers + group) * packets + packet) * warpgroup_threads + thread;
     };
     ptx::cluster_arrive();
     ptx::cluster_wait();
-    if (rank > 0)
+#pragma unroll
+    for (int to = 0; to < blocks; ++to) {
+        const float* const of_block = sums + 4 * packets * to;
 #pragma unroll
         for (int i = 0; i < packets; ++i)
-            ptx::store_at_block(ptx::address_at_block(place(rank, i), 0),
-                                {sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]});
+            if (to != rank)
+                ptx::store_at_block(
+                    ptx::address_at_block(place(rank, i), to),
+                    {of_block[4 * i], of_block[4 * i + 1], of_block[4 * i + 2], of_block[4 * i + 3]});
+            else
+#pragma unroll
+                for (int part = 0; part < 4; ++part) share[4 * i + part] = of_block[4 * i + part];
+    }
     ptx::cluster_arrive();
     ptx::cluster_wait();
-    if (rank > 0) return false;
-#pragma unroll 1
-    for (int from = 1; from < blocks; ++from)
 #pragma unroll
-        for (int i = 0; i < packets; ++i) {
-            const float4 added = *place(from, i);
-            sums[4 * i] += added.x;
-            sums[4 * i + 1] += added.y;
-            sums[4 * i + 2] += added.z;
-            sums[4 * i + 3] += added.w;
-        }
-    return true;
+    for (int from = 0; from < blocks; ++from)
+        if (from != rank)
+#pragma unroll
+            for (int i = 0; i < packets; ++i) {
+                const float4 added = *place(from, i);
+                share[4 * i] += added.x;
+                share[4 * i + 1] += added.y;
+                share[4 * i + 2] += added.z;
+                share[4 * i + 3] += added.w;
+            }
 }
 
 }  // namespace heddle::kernels::frame

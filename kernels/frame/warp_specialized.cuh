@@ -47,7 +47,8 @@ struct tile_defaults {
     /// Each consumer has a tile for itself: one multiplies while the other stores.
     static constexpr bool take_turns = false;
     static constexpr bool streams = true;  ///< workers may share a tile
-    /// Instead, the blocks of a cluster have a tile together, and a share of its steps each. A worker has one tile at most.
+    /// Instead, the blocks of a cluster have a tile together: each a share of its steps, and then of its columns, which is the
+    /// Epilogue's tile. A worker has one tile at most.
     static constexpr bool divides_k = false;
 };
 
@@ -249,8 +250,8 @@ struct tile_kernel {
     template <int n>
     __device__ void consume_tile(const Mainloop& mainloop, const Product& p, const tile_work& work) {
         const auto place_of = [&](int half) {
-            const bool is_whole = work.tile < 0 && (!tile::divides_k || rank == 0);
-            return sums_place{row_of(work) + row_of_half(half), col_of(work), work.batch, is_whole};
+            const int col = col_of(work) + (tile::divides_k ? rank * (n / cluster) : 0);
+            return sums_place{row_of(work) + row_of_half(half), col, work.batch, work.tile < 0};
         };
         Epilogue epilogue(p, shared.epilogue, group);
 #pragma unroll
@@ -259,11 +260,15 @@ struct tile_kernel {
         mainloop.template multiply<n>(*this, work.last - work.first, sums);
         if constexpr (tile::streams)
             if (work.tile >= 0 && !combine<n>(work.tile, sums[0])) return;
-        if constexpr (tile::divides_k)
-            if (!add_up_in_cluster<cluster, tile::consumers, n>(shared.stages, rank, group, sums[0])) return;
+        if constexpr (tile::divides_k) {
+            float share[n / 2 / cluster];
+            share_sums_in_cluster<cluster, tile::consumers, n>(shared.stages, rank, group, sums[0], share);
+            epilogue.template store<n / cluster>(0, place_of(0), share);
+        } else {
 #pragma unroll
-        for (int half = 0; half < tile::halves; ++half)
-            epilogue.template store<n>(half, place_of(half), sums[half]);
+            for (int half = 0; half < tile::halves; ++half)
+                epilogue.template store<n>(half, place_of(half), sums[half]);
+        }
     }
 
     /// Lets the stages of a tile go that has no rows of C for this consumer.

@@ -32,6 +32,7 @@ struct wgmma_tile : tile_defaults {
     static constexpr bool streams = extra_ == extra::streams || extra_ == extra::both;
     static constexpr bool has_epilogue = extra_ == extra::epilogue || extra_ == extra::both;
     static_assert(!streams || !take_turns);
+    using share = wgmma_tile;  ///< what a block stores
 };
 
 /// The same of `blocks` that divide the steps of a tile among them.
@@ -39,6 +40,9 @@ template <class Tile, int blocks>
 struct divided_tile : Tile {
     static constexpr int cluster = blocks;
     static constexpr bool divides_k = true;
+    struct share : Tile {
+        static constexpr int n = Tile::n / blocks;
+    };
 };
 
 /// The stages and the products; a mainloop adds what fills a stage.

@@ -1,6 +1,7 @@
 #include "src/conv/rungs.hpp"
 
 #include "kernels/conv/plan/im2col.hpp"
+#include "kernels/conv/plan/mma_rows.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/windows.hpp"
 #include "kernels/conv/tuning/tuning.hpp"
@@ -65,6 +66,9 @@ constexpr need<conv_problem> copies_of{[](auto& problem, auto&) { return lies_in
                                        bytes == 16
                                            ? "needs channels, pixels and taps at multiples of 16 bytes"
                                            : "needs channels, pixels and taps at multiples of 4 bytes"};
+constexpr need<conv_problem> rows_of_taps{[](auto& problem, auto&) { return has_rows_of_taps(problem); },
+                                          "needs one group, pixels and taps side by side and not far apart, "
+                                          "and rows of taps that fit shared memory"};
 constexpr auto on_tensor_cores = needs<ampere, tf32_or_16_bits, ints>;
 
 constexpr auto& hopper = detail::hopper<conv_problem>;
@@ -99,6 +103,10 @@ bool fills_steps(const conv_problem& problem, const device_traits&) {
     return problem.filters.channels >= persistent_min_channels && fills_tiles(problem, {});
 }
 
+bool has_few_channels(const conv_problem& problem, const device_traits&) {
+    return problem.filters.channels < persistent_min_channels && fills_tiles(problem, {});
+}
+
 template <class In, class Out>
 constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
@@ -112,6 +120,8 @@ constexpr auto table = std::to_array<conv_rung<In, Out>>({
      launch_mma_sync_words<In, Out>, "words"},
     {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<16>>, fills_tiles, plan_mma_sync,
      launch_mma_sync<In, Out>, "packets"},
+    {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits, rows_of_taps>, has_few_channels, plan_mma_rows,
+     launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>, "rows"},
     {wgmma, "wgmma", needs<hopper, maps, whole_groups<wgmma_tiles>>, never, plan_wgmma,
      on_hopper<launch_wgmma<In, Out>, In>},
     {persistent, "persistent", needs<hopper, maps, whole_groups<persistent_tiles>, matrix_output>,

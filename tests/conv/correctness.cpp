@@ -74,6 +74,18 @@ TYPED_TEST(conv_correctness, takes_rounded_operands) {
     }
 }
 
+TYPED_TEST(conv_correctness, takes_few_channels) {
+    for (const conv_shape& s : test::few_channel_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    const conv_shape s{2, 12, 21, 3, 72, 3, 3, {.stride = {2, 2}, .padding = test::around(1)}};
+    for (const matmul_activation activation : test::activations)
+        for (const bool has_residual : {false, true})
+            ASSERT_NO_FATAL_FAILURE(
+                this->check(s, {.alpha = 0.5f}, {}, {activation, true, true, has_residual, true}));
+    for (const test::tensor_gaps& gaps : {test::tensor_gaps{.offset = 1}, {.row = 3}, {0, 1, 5, 3}})
+        ASSERT_NO_FATAL_FAILURE(
+            this->check(s, {.beta = 0.5f}, {.input = gaps, .filters = gaps, .output = gaps}));
+}
+
 /// Single channels and packets, rows of windows with nothing after them and with room, in several blocks; with and without sums.
 /// What another call has left in the workspace does not get into the result.
 TYPED_TEST(conv_correctness, takes_a_workspace) {

@@ -81,9 +81,15 @@ TYPED_TEST(conv_edges, do_nothing_where_there_is_nothing) {
 
 // A NaN and infinities reach the outputs whose windows they lie in, and no others. What fills a tile up never meets them.
 TYPED_TEST(conv_edges, keep_infinities_and_nans_where_they_belong) {
-    for (const std::int64_t groups : {1, 3}) {
-        typename TestFixture::operands p(
-            {2, 9, 8, 21, 66, 3, 3, {.stride = {2, 1}, .padding = test::around(1), .groups = groups}});
+    const conv_geometry plain{.stride = {2, 1}, .padding = test::around(1)};
+    conv_geometry of_groups = plain;
+    of_groups.groups = 3;
+    for (const test::conv_shape& s : {test::conv_shape{2, 9, 8, 21, 66, 3, 3, plain},
+                                      {2, 9, 8, 21, 66, 3, 3, of_groups},
+                                      {2, 9, 8, 72, 66, 3, 3, plain},
+                                      {2, 9, 20, 3, 8, 3, 3, plain},
+                                      {1, 9, 20, 5, 40, 2, 3, plain}}) {
+        typename TestFixture::operands p(s);
         p.xs[5] = typename TypeParam::In(not_a_number);
         p.xs[p.xs.size() / 2] = typename TypeParam::In(infinity);
         p.xs.back() = typename TypeParam::In(-infinity);

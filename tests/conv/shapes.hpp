@@ -87,6 +87,27 @@ inline std::vector<conv_shape> copied_shapes() {
     return all;
 }
 
+/// Few channels: rows of taps of odd and even lengths, as long as a step and beyond; tiles of 8 x 16 outputs, one less and one more;
+/// windows that begin at odd elements.
+inline std::vector<conv_shape> few_channel_shapes() {
+    std::vector<conv_shape> all;
+    for (const std::int64_t channels : {1, 2, 3, 4, 5, 7, 9, 13})
+        for (const std::int64_t taps : {1, 3, 7})
+            for (const std::int64_t stride : {1, 2})
+                all.push_back({2,
+                               7 + channels % 3,
+                               15 + channels % 4 + taps,
+                               channels,
+                               channels % 2 == 0 ? 33 : 24,
+                               taps,
+                               taps,
+                               {.stride = {stride, stride}, .padding = around(taps / 2)}});
+    all.push_back({2, 37, 50, 3, 64, 7, 7, {.stride = {2, 2}, .padding = around(3)}});
+    all.push_back({1, 20, 19, 3, 136, 5, 2, {.stride = {1, 3}, .padding = {4, 1, 0, 2}, .dilation = {2, 1}}});
+    all.push_back({3, 9, 17, 3, 65, 2, 8, {.padding = {0, 1, 9, 0}}});
+    return all;
+}
+
 /// Packets of channels and single ones; runs of four and of eight outputs, one less and one more; what is compiled for, and not.
 inline std::vector<conv_shape> depthwise_shapes() {
     std::vector<conv_shape> all;

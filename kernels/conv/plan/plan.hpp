@@ -51,6 +51,7 @@ plan plan_im2col(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync_words(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device);
+plan plan_mma_rows(const conv_problem& problem, const device_traits& device);
 
 /// Need windows and filters that maps describe (plan/windows.hpp).
 plan plan_wgmma(const conv_problem& problem, const device_traits& device);

@@ -14,6 +14,6 @@ inline constexpr matmul_tile wgmma_tile{128, 128};
 inline constexpr std::array persistent_tiles = {
     matmul_tile{128, 256},    matmul_tile{256, 128},   matmul_tile{192, 128}, matmul_tile{128, 128},
     matmul_tile{64, 128},     matmul_tile{256, 64},    matmul_tile{128, 64},  matmul_tile{64, 64},
-    matmul_tile{128, 128, 2}, matmul_tile{128, 128, 4}};
+    matmul_tile{128, 128, 2}, matmul_tile{128, 256, 4}};
 
 }  // namespace heddle::kernels::conv

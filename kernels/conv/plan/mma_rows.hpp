@@ -1,0 +1,65 @@
+#pragma once
+
+#include "kernels/conv/plan/depthwise.hpp"
+#include "kernels/conv/plan/layout.hpp"
+#include <heddle/conv.hpp>
+
+#include <cstdint>
+
+/// How the `rows` kernel of `mma_sync` puts images of few channels into shared memory. Pure.
+namespace heddle::kernels::conv {
+
+/// A block's tile of output pixels; a warp has two rows of it.
+inline constexpr int rows_tile_height = 8, rows_tile_width = 16;
+inline constexpr int rows_threads = rows_tile_height / 2 * 32;
+
+/// The outputs that a block computes: it is built for these.
+constexpr int rows_outputs(std::int64_t outputs) {
+    return outputs > 32 ? 64 : 32;
+}
+
+/// Extents in elements.
+struct rows_layout {
+    std::int64_t taps;          ///< of a row of a filter, with their channels: neighbours in memory
+    std::int64_t padded;        ///< the same, and zeros up to a multiple of 8
+    std::int64_t depth;         ///< of all rows, in steps of 16
+    std::int64_t filter_pitch;  ///< in shared memory, where eight filters lie in different banks
+    std::int64_t patch_rows;    ///< of the input, which a tile's windows meet
+    std::int64_t patch_width;
+    std::int64_t patch_pitch;
+    int copies;  ///< of the patch: a second begins an element later, for windows that begin at odd elements
+
+    constexpr explicit rows_layout(const conv_problem& p)
+        : taps(p.filters.width * p.filters.channels),
+          padded(divide_up(taps, 8) * 8),
+          depth(divide_up(p.filters.height * padded, 16) * 16),
+          filter_pitch(depth + 8),
+          patch_rows((rows_tile_height - 1) * p.geometry.stride.y +
+                     (p.filters.height - 1) * p.geometry.dilation.y + 1),
+          patch_width(((rows_tile_width - 1) * p.geometry.stride.x + p.filters.width) * p.filters.channels),
+          patch_pitch(
+              divide_up((rows_tile_width - 1) * p.geometry.stride.x * p.filters.channels + padded, 2) * 2),
+          copies(p.geometry.stride.x * p.filters.channels % 2 == 0 ? 1 : 2) {}
+
+    constexpr std::int64_t patch_size() const { return patch_rows * patch_pitch; }
+    /// Of sums, filters and patch, for so many outputs.
+    constexpr std::int64_t shared_bytes(int outputs) const {
+        constexpr std::int64_t of_float = 4, of_element = 2;
+        return of_float * rows_tile_height * rows_tile_width * (outputs + 8) +
+               of_element * (outputs * filter_pitch + copies * patch_size());
+    }
+};
+
+/// Whether a row of a filter meets neighbours in memory, and all fits: three blocks a multiprocessor of the smallest shared memory.
+constexpr bool has_rows_of_taps(const conv_problem& p) {
+    constexpr std::int64_t most_taps = 128, most_rows = 64, most_step = 16, most_bytes = 96 << 10;
+    const conv_geometry& g = p.geometry;
+    const auto is_dense = [](const tensor_layout& t) { return t.width <= 1 || t.col_stride == t.channels; };
+    return g.groups == 1 && is_dense(p.input) && is_dense(p.filters) && p.filters.channels > 0 &&
+           (g.dilation.x == 1 || p.filters.width == 1) && p.filters.width <= most_taps &&
+           p.filters.channels <= most_taps && p.filters.height <= most_rows && g.stride.x <= most_step &&
+           g.stride.y <= most_step && g.dilation.y <= most_step &&
+           rows_layout(p).shared_bytes(rows_outputs(p.output.channels)) <= most_bytes;
+}
+
+}  // namespace heddle::kernels::conv
