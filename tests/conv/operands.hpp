@@ -127,12 +127,13 @@ double conv_sum_bound(const conv_options& with, const conv_shape& s, bool is_on_
     const bool is_of_fmas = is_on_host || rung == naive || rung == tiled || rung == depthwise;
     const bool is_tf32 = std::is_same_v<In, float> && with.precision == precision::tf32;
     const double u = unit_roundoff<float>();
-    const std::int64_t depth = s.depth(), together = is_tf32 ? 8 : 16;
-    // Each tap begins a group of terms, and `automatic` may be a rung of these.
-    const bool adds_taps = rung == wgmma || rung == persistent || rung == automatic;
-    const std::int64_t groups =
-        adds_taps ? s.filter_height * s.filter_width * ((s.group_channels() + together - 1) / together)
-                  : depth / together;
+    const std::int64_t depth = s.depth(), together = is_tf32 ? 8 : 16, channels = s.group_channels();
+    // Where a row of taps begins at a multiple of 8 terms, or each tap a group, as `automatic` may have it too.
+    std::int64_t groups = depth / together;
+    if (rung == mma_sync && !is_tf32)
+        groups = (s.filter_height * ((s.filter_width * channels + 7) / 8) + 1) / 2;
+    if (rung == wgmma || rung == persistent || rung == automatic)
+        groups = s.filter_height * s.filter_width * ((channels + together - 1) / together);
     double of_magnitude = static_cast<double>(depth + 4) * u;
     if (!is_of_fmas && (is_tf32 || !std::is_same_v<In, float>))
         of_magnitude =
