@@ -1,4 +1,5 @@
 #include "tests/support/recording_runtime.hpp"
+#include <heddle/conv.hpp>
 #include <heddle/error.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/matmul.hpp>
@@ -182,7 +183,12 @@ TEST(call_memory_of_a_rung, is_missed) {
                              image_view<float>{address<float>(2), 100, 100}, 2000.0, s,
                              {.exact = true, .scratch = memory});
     };
-    const std::vector<std::function<void(scratch)>> all{blur, scan, reduce, wide_blur};
+    const auto windows = [&](scratch memory) {
+        conv<float>({address<float>(0), 1, 30, 30, 8}, {address<float>(1), 16, 3, 3, 8},
+                    tensor_view<float>{address<float>(2), 1, 28, 28, 16}, s,
+                    {.algorithm = conv_algorithm::im2col, .scratch = memory});
+    };
+    const std::vector<std::function<void(scratch)>> all{blur, scan, reduce, wide_blur, windows};
     for (const auto& call : all) {
         runtime.has_pool_memory = true;
         EXPECT_NO_THROW(call(scratch::pool));

@@ -190,6 +190,57 @@ TEST(workspace_bytes, are_what_calls_take) {
     expect_enough(separable_convolution_workspace_bytes(from, to, taps, taps, s), [&](auto scratch) {
         separable_convolution(from, to, taps, taps, s, {.workspace = scratch});
     });
+    const tensor_view<const half> input{m.at<half>(0), 2, 8, 8, 8};
+    const filter_view<const half> filters{m.at<half>(1), 16, 3, 3, 8};
+    const tensor_view<half> output{m.at<half>(2), 2, 6, 6, 16};
+    const conv_options im2col{.algorithm = conv_algorithm::im2col};
+    for (const auto activation : {matmul_activation::none, matmul_activation::relu})
+        expect_enough(
+            conv_workspace_bytes<half>(input, filters, output, {.activation = activation}, s, im2col),
+            [&](auto scratch) {
+                conv<half>(input, filters, output, {.activation = activation}, s,
+                           {.algorithm = im2col.algorithm, .workspace = scratch});
+            });
+}
+
+/// Products in a call take no memory of their own: windows of two groups, two products, and a kernel that stores.
+TEST(windows_in_a_workspace, are_all_the_memory_of_a_convolution) {
+    recording_runtime& runtime = recording_runtime::instance();
+    runtime.current = 0;
+    runtime.status_of_launches = cudaSuccess;
+    const cuda::stream_ref s{recording_runtime::stream_of(1)};
+    const tensor_view<const float> input{far<float>(0), 2, 33, 33, 6};
+    const filter_view<const float> filters{far<float>(1), 130, 3, 3, 3};
+    const tensor_view<float> output{const_cast<float*>(far<float>(2)), 2, 31, 31, 130};
+    const conv_epilogue<float> relu{.activation = matmul_activation::relu};
+    conv_options options{.geometry = {.groups = 2}, .algorithm = conv_algorithm::im2col};
+    const auto bytes =
+        static_cast<std::size_t>(conv_workspace_bytes<float>(input, filters, output, relu, s, options));
+    options.workspace = {std::bit_cast<std::byte*>(std::uintptr_t{1} << 50), bytes};
+    runtime.calls.clear();
+    conv<float>(input, filters, output, relu, s, options);
+    EXPECT_EQ(runtime.count("launch"), 5);
+    EXPECT_EQ(std::ranges::count(runtime.calls, s.get(), &recording_runtime::call::stream), 5);
+
+    options.workspace = {};
+    runtime.calls.clear();
+    conv<float>(input, filters, output, relu, s, options);
+    EXPECT_EQ(runtime.count("cudaMallocFromPoolAsync"), 1);
+    EXPECT_EQ(runtime.count("cudaMemsetAsync"), 0) << "of tickets, which it has none of";
+    EXPECT_EQ(runtime.count("launch"), 5);
+}
+
+/// Of the same pixels windows of one tap are the input.
+TEST(windows_in_a_workspace, are_not_copied_where_they_are_pixels) {
+    recording_runtime& runtime = recording_runtime::instance();
+    runtime.current = 0;
+    runtime.status_of_launches = cudaSuccess;
+    runtime.calls.clear();
+    const cuda::stream_ref s{recording_runtime::stream_of(0)};
+    conv<float>({far<float>(0), 2, 33, 33, 6}, {far<float>(1), 130, 1, 1, 6},
+                tensor_view<float>{const_cast<float*>(far<float>(2)), 2, 33, 33, 130}, s,
+                {.algorithm = conv_algorithm::im2col, .scratch = scratch::none});
+    EXPECT_EQ(runtime.count("launch"), 1);
 }
 
 /// A default stream is another one on each device.

@@ -16,6 +16,7 @@
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/mma_rows.hpp"
+#include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
@@ -77,18 +78,33 @@ __device__ void load_filters(In* to, const arguments<In, Out>& a, const rows_sha
 template <class In, class Out>
 __device__ void load_patch(In* to, const arguments<In, Out>& a, const rows_shape& s, std::int64_t image,
                            std::int64_t top, std::int64_t left) {
+    constexpr int warps = rows_threads / 32, rows = 4,
+                  parts = 4;  // rows and parts of them that are on their way together
     const std::int64_t width = a.input.width * a.filters.channels;
-    for (int r = threadIdx.x / 32; r < s.patch_rows; r += rows_threads / 32) {
-        const std::int64_t y = top + r;
-        const bool is_row = y >= 0 && y < a.input.height;
-        const In* const row = a.input.data + image * a.input.image_stride + y * a.input.row_stride + left;
-#pragma unroll 4
-        for (int e = threadIdx.x % 32; e < s.patch_width; e += 32) {
-            const In value = is_row && left + e >= 0 && left + e < width ? row[e] : In(0.0f);
-            to[r * s.patch_pitch + e] = value;
-            if (s.copies > 1 && e > 0) to[s.patch_size + r * s.patch_pitch + e - 1] = value;
+    const In* const of_image = a.input.data + image * a.input.image_stride + left;
+    for (int first = threadIdx.x % 32; first < s.patch_width; first += 32 * parts)
+        for (int r = threadIdx.x / 32; r < s.patch_rows; r += warps * rows) {
+            In values[rows][parts];
+#pragma unroll
+            for (int i = 0; i < rows; ++i)
+#pragma unroll
+                for (int part = 0; part < parts; ++part) {
+                    const std::int64_t y = top + r + i * warps;
+                    const int e = first + part * 32;
+                    const bool is_inside = r + i * warps < s.patch_rows && e < s.patch_width && y >= 0 &&
+                                           y < a.input.height && left + e >= 0 && left + e < width;
+                    values[i][part] = is_inside ? of_image[y * a.input.row_stride + e] : In(0.0f);
+                }
+#pragma unroll
+            for (int i = 0; i < rows; ++i)
+#pragma unroll
+                for (int part = 0; part < parts; ++part) {
+                    const int e = first + part * 32, at = (r + i * warps) * s.patch_pitch + e;
+                    if (r + i * warps >= s.patch_rows || e >= s.patch_width) continue;
+                    to[at] = values[i][part];
+                    if (s.copies > 1 && e > 0) to[s.patch_size + at - 1] = values[i][part];
+                }
         }
-    }
 }
 
 /// A thread's pairs along k of the windows that its row of an operand has (mma.cuh): its own pixel and eight to the right.
@@ -114,15 +130,15 @@ __device__ void store_packet(const arguments<In, Out>& a, const float* sums, con
     });
 }
 
-/// Stores a warp's sums: 32 pixels of n channels, two rows of the tile.
+/// Stores a warp's sums of a row of the tile: 16 pixels of n channels.
 template <int n, class In, class Out>
 __device__ void store_rows(const arguments<In, Out>& a, const float* sums, const pixel_place& first,
                            std::int64_t output, bool in_packets) {
     constexpr int pitch = n + 8, width = max_vector_bytes / sizeof(Out), across = n / width;
     const int lane = threadIdx.x % 32;
     const auto each = [&](int begin, int step, auto function) {
-        for (int i = begin; i < 2 * rows_tile_width; i += step) {
-            const pixel_place at{first.image, first.y + i / rows_tile_width, first.x + i % rows_tile_width};
+        for (int i = begin; i < rows_tile_width; i += step) {
+            const pixel_place at{first.image, first.y, first.x + i};
             if (at.y < a.output.height && at.x < a.output.width) function(i, at);
         }
     };
@@ -149,13 +165,13 @@ __device__ void store_rows(const arguments<In, Out>& a, const float* sums, const
 }
 
 template <int n, class In, class Out>
-__global__ void __launch_bounds__(rows_threads, 3)
+__global__ void __launch_bounds__(rows_threads, rows_blocks_per_sm)
     mma_rows(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ rows_shape s,
              bool in_packets) {
     constexpr int pitch = n + 8;  // of sums
     extern __shared__ __align__(128) unsigned char storage[];
     auto* const of_tile = reinterpret_cast<float*>(storage);
-    auto* const filters = reinterpret_cast<In*>(of_tile + rows_tile_height * rows_tile_width * pitch);
+    auto* const filters = reinterpret_cast<In*>(of_tile + rows_threads / 32 * rows_tile_width * pitch);
     In* const patch = filters + n * s.filter_pitch;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, low = lane / 4, pair = lane % 4 * 2;
 
@@ -169,7 +185,7 @@ __global__ void __launch_bounds__(rows_threads, 3)
         pixel[side] = pair + (at % 2 == 0 ? at : s.patch_size + at - 1);
     }
     const In* const of_filter = filters + (lane / 16 * 8 + lane % 8) * s.filter_pitch + lane / 8 % 2 * 8;
-    float* const of_warp = of_tile + warp * 2 * rows_tile_width * pitch;
+    float* const of_warp = of_tile + warp * rows_tile_width * pitch;
 
     for (std::int64_t tile = worker; tile < s.tiles; tile += gridDim.x / across) {
         const std::int64_t line = s.by_tiles_across.quotient(tile), image = s.by_tiles_down.quotient(line);
@@ -210,18 +226,18 @@ __global__ void __launch_bounds__(rows_threads, 3)
             }
         }
 
-        __syncwarp();  // all have stored the sums before
 #pragma unroll
-        for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < 2; ++i) {
+            __syncwarp();  // all have stored the sums before
 #pragma unroll
             for (int c = 0; c < n / 8; ++c)
 #pragma unroll
                 for (int side = 0; side < 2; ++side)
-                    *reinterpret_cast<float2*>(of_warp + (i * rows_tile_width + low + 8 * side) * pitch +
-                                               c * 8 + pair) =
+                    *reinterpret_cast<float2*>(of_warp + (low + 8 * side) * pitch + c * 8 + pair) =
                         make_float2(sums[i][c][2 * side], sums[i][c][2 * side + 1]);
-        __syncwarp();
-        store_rows<n>(a, of_warp, {first.image, first.y + 2 * warp, first.x}, output, in_packets);
+            __syncwarp();
+            store_rows<n>(a, of_warp, {first.image, first.y + 2 * warp + i, first.x}, output, in_packets);
+        }
     }
 }
 

@@ -76,10 +76,10 @@ void launch_persistent(const plan& plan, const arguments<In, Out>& a, cudaStream
         static_assert(sizeof...(Tiles) == persistent_tiles.size());
         (launch_if_chosen.template operator()<Tiles>(), ...);
     };
-    launch_chosen.template
-    operator()<tile<2, 256, 4>, tile<2, 128, 4, one_tile, 2>, tile<3, 128, 4>, tile<2, 128, 6, turns, 2>,
-               tile<1, 128, 8>, tile<2, 64, 4, one_tile, 2>, tile<2, 64, 8>, tile<1, 64, 8>,
-               frame::divided_tile<tile<2, 128, 6>, 2>, frame::divided_tile<tile<2, 256, 4>, 4>>();
+    launch_chosen
+        .template operator()<tile<2, 256, 4>, tile<2, 128, 4, one_tile, 2>, tile<3, 128, 4>,
+                             tile<2, 128, 6, turns, 2>, tile<1, 128, 8>, tile<2, 64, 4, one_tile, 2>,
+                             tile<2, 64, 8>, tile<1, 64, 8>, frame::divided_tile<tile<2, 128, 6>, 2>>();
 }
 
 template void launch_persistent(const plan&, const arguments<half, half>&, cudaStream_t);

@@ -1,8 +1,11 @@
 #include "tests/conv/device.hpp"
+#include "tests/support/guarded_workspace.hpp"
 #include <heddle/graph.hpp>
-#include <heddle/workspace.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -83,29 +86,45 @@ TYPED_TEST(conv_correctness, takes_few_channels) {
             this->check(s, {.beta = 0.5f}, {.input = gaps, .filters = gaps, .output = gaps}));
 }
 
+/// Single channels and packets, rows of windows with nothing after them and with room, in several blocks; with and without sums.
+/// What another call has left in the workspace does not get into the result.
 TYPED_TEST(conv_correctness, takes_a_workspace) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
-    test::conv_operands<Out, In> p({2, 9, 8, 12, 20, 3, 3, {.padding = test::around(1), .groups = 2}});
-    conv_options options{.geometry = p.s.geometry, .algorithm = conv_algorithm::im2col};
-    const auto call = [&] {
-        p.prepare_output(0);
-        conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(test::all_terms),
-                      *this->stream, options);
-    };
-    const std::int64_t bytes = conv_workspace_bytes(p.problem(options, test::all_terms),
-                                                    traits_of(current_device()), conv_algorithm::im2col);
-    ASSERT_GT(bytes, 0);
-    workspace memory(bytes, *this->stream), too_small(bytes - 16, *this->stream);
-    options.workspace = memory;
-    call();
-    this->stream->synchronize();
-    ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, test::all_terms));
-    options.workspace = too_small;
-    EXPECT_THROW(call(), invalid_argument);
-    options.workspace = {};
-    options.scratch = scratch::none;
-    EXPECT_THROW(call(), unsupported);
+    constexpr std::size_t tickets = 4096;
+    for (const conv_shape& s : {conv_shape{2, 9, 8, 12, 20, 3, 3, {.padding = test::around(1), .groups = 2}},
+                                {2, 23, 21, 5, 33, 3, 3, {.padding = test::around(1)}},
+                                {2, 23, 21, 16, 40, 3, 3, {.stride = {1, 2}, .padding = test::around(1)}},
+                                {1, 31, 30, 64, 72, 3, 3, {.dilation = {2, 1}, .groups = 2}}})
+        for (const test::conv_terms& terms : {test::conv_terms{}, test::all_terms}) {
+            SCOPED_TRACE(text(s));
+            test::conv_operands<Out, In> p(s);
+            conv_options options{.geometry = s.geometry, .algorithm = conv_algorithm::im2col};
+            const auto call = [&] {
+                p.prepare_output(0);
+                conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(terms),
+                              *this->stream, options);
+            };
+            const std::int64_t bytes = conv_workspace_bytes(p.problem(options, terms),
+                                                            traits_of(current_device()), options.algorithm);
+            ASSERT_GT(bytes, 0);
+            test::guarded_workspace memory(bytes), too_small(bytes - 16);
+            options.workspace = memory;
+            const std::span<std::byte> left = options.workspace.subspan(tickets);
+            check(cudaMemset(left.data(), 0xff, left.size()));  // a NaN, in all types
+            check(cudaDeviceSynchronize());
+            call();
+            this->stream->synchronize();
+            ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options, terms));
+            p.expect_intact();
+            ASSERT_TRUE(memory.is_intact());
+            options.workspace = too_small;
+            EXPECT_THROW(call(), invalid_argument);
+            options.workspace = {};
+            options.scratch = scratch::none;
+            EXPECT_THROW(call(), unsupported);
+            EXPECT_TRUE(p.output.untouched());
+        }
 }
 
 TYPED_TEST(conv_correctness, takes_a_filter_for_each_channel) {

@@ -121,16 +121,23 @@ struct conv_reference {
 
 /// What an element's alpha times its sum, plus beta times the output, may be off by in float32 (docs/accuracy.md).
 template <class In>
-double conv_sum_bound(const conv_options& with, std::int64_t depth, double magnitude) {
+double conv_sum_bound(const conv_options& with, const conv_shape& s, bool is_on_host, double magnitude) {
     using enum conv_algorithm;
     const conv_algorithm rung = with.algorithm;
-    const bool is_of_fmas = rung == naive || rung == tiled || rung == depthwise;
+    const bool is_of_fmas = is_on_host || rung == naive || rung == tiled || rung == depthwise;
     const bool is_tf32 = std::is_same_v<In, float> && with.precision == precision::tf32;
     const double u = unit_roundoff<float>();
+    const std::int64_t depth = s.depth(), together = is_tf32 ? 8 : 16, channels = s.group_channels();
+    // Where a row of taps begins at a multiple of 8 terms, or each tap a group, as `automatic` may have it too.
+    std::int64_t groups = depth / together;
+    if (rung == mma_sync && !is_tf32)
+        groups = (s.filter_height * ((s.filter_width * channels + 7) / 8) + 1) / 2;
+    if (rung == wgmma || rung == persistent || rung == automatic)
+        groups = s.filter_height * s.filter_width * ((channels + together - 1) / together);
     double of_magnitude = static_cast<double>(depth + 4) * u;
     if (!is_of_fmas && (is_tf32 || !std::is_same_v<In, float>))
-        of_magnitude = 2 * static_cast<double>(depth + depth / (is_tf32 ? 8 : 16) + 20) * u +
-                       (is_tf32 ? 0x1p-10 * (1 + 0x1p-11) : 0);
+        of_magnitude =
+            2 * static_cast<double>(depth + groups + 20) * u + (is_tf32 ? 0x1p-10 * (1 + 0x1p-11) : 0);
     return of_magnitude * magnitude + smallest<float>();
 }
 
@@ -216,7 +223,7 @@ struct conv_operands {
             const double added = terms.residual ? to_double(residuals[i]) : 0;
             const double before = terms.residual_before_activation ? added : 0;
             double value = scaled * of.value[i] + biased + before;
-            double error = scaled * conv_sum_bound<In>(with, s.depth(), of.magnitude[i]) +
+            double error = scaled * conv_sum_bound<In>(with, s, is_on_host, of.magnitude[i]) +
                            4 * u * (std::abs(scaled * of.value[i]) + std::abs(biased) + std::abs(before));
             value = activated(terms.activation, value);
             if (!is_linear) error = 1.13 * error + of_activation * std::max(std::abs(value), 1.0);

@@ -45,12 +45,12 @@ struct rows_layout {
     /// Of sums, filters and patch, for so many outputs.
     constexpr std::int64_t shared_bytes(int outputs) const {
         constexpr std::int64_t of_float = 4, of_element = 2;
-        return of_float * rows_tile_height * rows_tile_width * (outputs + 8) +
+        return of_float * (rows_threads / 32) * rows_tile_width * (outputs + 8) +
                of_element * (outputs * filter_pitch + copies * patch_size());
     }
 };
 
-/// Whether a row of a filter meets neighbours in memory, and all fits: three blocks a multiprocessor of the smallest shared memory.
+/// Whether a row of a filter meets neighbours in memory, and all fits shared memory.
 constexpr bool has_rows_of_taps(const conv_problem& p) {
     constexpr std::int64_t most_taps = 128, most_rows = 64, most_step = 16, most_bytes = 96 << 10;
     const conv_geometry& g = p.geometry;

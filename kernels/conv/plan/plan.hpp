@@ -33,6 +33,9 @@ struct plan {
 constexpr std::int64_t scratch_bytes(const plan& plan) {
     return plan.scratch;
 }
+constexpr bool needs_tickets(const plan&) {
+    return false;
+}
 
 /// Pure. These take any problem.
 plan plan_naive(const conv_problem& problem, const device_traits& device);

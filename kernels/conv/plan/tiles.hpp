@@ -12,8 +12,8 @@ inline constexpr int step_channels = 64;  ///< of a pixel, that a step multiplie
 inline constexpr matmul_tile wgmma_tile{128, 128};
 /// Several blocks divide the depth among them.
 inline constexpr std::array persistent_tiles = {
-    matmul_tile{128, 256},    matmul_tile{256, 128},   matmul_tile{192, 128}, matmul_tile{128, 128},
-    matmul_tile{64, 128},     matmul_tile{256, 64},    matmul_tile{128, 64},  matmul_tile{64, 64},
-    matmul_tile{128, 128, 2}, matmul_tile{128, 256, 4}};
+    matmul_tile{128, 256}, matmul_tile{256, 128}, matmul_tile{192, 128},
+    matmul_tile{128, 128}, matmul_tile{64, 128},  matmul_tile{256, 64},
+    matmul_tile{128, 64},  matmul_tile{64, 64},   matmul_tile{128, 128, 2}};
 
 }  // namespace heddle::kernels::conv

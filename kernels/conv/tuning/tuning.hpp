@@ -21,14 +21,14 @@ struct tile_cost {
 };
 /// In the order of persistent_tiles.
 inline constexpr std::array persistent_costs = {
-    tile_cost{0.725, 2.7}, tile_cost{0.71, 3.5}, tile_cost{0.54, 3},    tile_cost{0.41, 1.9},
-    tile_cost{0.273, 1.4}, tile_cost{0.45, 2},   tile_cost{0.316, 1.1}, tile_cost{0.223, 1.05},
-    tile_cost{0.41, 3.5},  tile_cost{0.7, 4}};
+    tile_cost{0.724, 2.8}, tile_cost{0.71, 3.5},  tile_cost{0.55, 2.4},
+    tile_cost{0.424, 1.9}, tile_cost{0.283, 1.4}, tile_cost{0.555, 1.9},
+    tile_cost{0.324, 1.1}, tile_cost{0.231, 1},   tile_cost{0.41, 3.6}};
 /// In the order of mma_sync_tiles: their share of a multiprocessor that has several at a time.
 inline constexpr std::array mma_sync_costs = {tile_cost{0.47, 1.6}, tile_cost{0.26, 0.9},
                                               tile_cost{0.15, 0.6}, tile_cost{0.1, 0.4}};
 
 /// Blocks of the `rows` kernel of mma_sync that a multiprocessor has at a time.
-inline constexpr std::int64_t rows_blocks_per_sm = 3;
+inline constexpr std::int64_t rows_blocks_per_sm = 4;
 
 }  // namespace heddle::kernels::conv
