@@ -1,20 +1,15 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/mapped_buffer.hpp"
+#include "tests/support/mapped_pages.hpp"
+
 #include "tests/support/norm.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/softmax.hpp"
 #include <heddle/batched_matmul.hpp>
-#include <heddle/conv.hpp>
 #include <heddle/elementwise.hpp>
-#include <heddle/gaussian_blur.hpp>
 #include <heddle/histogram.hpp>
-#include <heddle/image_filter.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
-#include <heddle/planes.hpp>
-#include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>
@@ -26,125 +21,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-/// Operands at the first or the last bytes of mapped pages: whatever a kernel reads or writes outside of them there is an
-/// illegal address. It ends the context, so that all tests after the one that met it fail too: the first is the one to look at.
 namespace heddle {
 namespace {
 
-using test::page_edge;
-using test::random_elements;
-
-/// The operands of one call, each in memory of its own: at an edge of mapped pages, or in the middle of an ordinary
-/// allocation at the same distance from a multiple of 256 bytes.
-class operands {
-  public:
-    operands(page_edge edge, bool is_ordinary) : edge_(edge), is_ordinary_(is_ordinary) {}
-    operands(const operands&) = delete;
-    operands& operator=(const operands&) = delete;
-    ~operands() {
-        for (std::byte* memory : ordinary_) (void)cudaFree(memory);
-    }
-
-    template <class T>
-    T* of(const std::vector<T>& elements) {
-        const auto bytes = elements.size() * sizeof(T);
-        std::byte* const data = allocate(static_cast<std::int64_t>(bytes));
-        check(cudaMemcpy(data, elements.data(), bytes, cudaMemcpyDefault));
-        check(cudaDeviceSynchronize());  // no other stream waits for a copy from pageable memory
-        return reinterpret_cast<T*>(data);
-    }
-
-    /// An output; its bytes are the same in each run at first.
-    template <class T>
-    T* result(std::int64_t size) {
-        T* const data = of(std::vector<T>(static_cast<std::size_t>(size)));
-        results_.push_back({reinterpret_cast<std::byte*>(data), static_cast<std::size_t>(size) * sizeof(T)});
-        return data;
-    }
-
-    std::vector<std::vector<std::byte>> download() const {
-        std::vector<std::vector<std::byte>> all;
-        for (const auto& [data, bytes] : results_) {
-            all.emplace_back(bytes);
-            check(cudaMemcpy(all.back().data(), data, bytes, cudaMemcpyDefault));
-        }
-        return all;
-    }
-
-  private:
-    std::byte* allocate(std::int64_t bytes) {
-        if (!is_ordinary_)
-            return mapped_.emplace_back(std::make_unique<test::mapped_buffer>(bytes, edge_))->data();
-        constexpr std::int64_t alignment = 256, margin = 4096;
-        std::byte* memory = nullptr;
-        check(cudaMalloc(reinterpret_cast<void**>(&memory), static_cast<std::size_t>(bytes + 2 * margin)));
-        ordinary_.push_back(memory);
-        const std::int64_t past = edge_ == page_edge::begin ? 0 : (alignment - bytes % alignment) % alignment;
-        return memory + margin + past;
-    }
-
-    struct output {
-        std::byte* data;
-        std::size_t bytes;
-    };
-
-    page_edge edge_;
-    bool is_ordinary_;
-    std::vector<std::unique_ptr<test::mapped_buffer>> mapped_;
-    std::vector<std::byte*> ordinary_;
-    std::vector<output> results_;
-};
-
-/// A matrix of rows x cols in as few elements as it can have.
-constexpr std::int64_t extent(std::int64_t rows, std::int64_t row_stride, std::int64_t cols) {
-    return (rows - 1) * row_stride + cols;
-}
-
-class mapped_pages_test : public test::gpu_test {
-  protected:
-    void SetUp() override {
-        gpu_test::SetUp();
-        if (!IsSkipped()) stream_.emplace();
-    }
-
-    /// `call` enqueues an operation on operands that it takes from what it is given. At both edges it comes to an end, with the
-    /// bits that it gives in ordinary memory. False where it throws unsupported.
-    template <class Call>
-    bool check_edges(const std::string& what, Call call) {
-        SCOPED_TRACE(what);
-        for (const page_edge edge : {page_edge::begin, page_edge::end}) {
-            SCOPED_TRACE(edge == page_edge::begin ? "from a page's first byte" : "to a page's last byte");
-            operands ordinary(edge, true), mapped(edge, false);
-            try {
-                call(ordinary);
-            } catch (const unsupported&) {
-                return false;
-            }
-            call(mapped);
-            stream_->synchronize();
-            EXPECT_EQ(mapped.download(), ordinary.download());
-        }
-        return true;
-    }
-
-    std::optional<stream> stream_;
-};
-
-template <class Algorithm>
-class of_rung : public mapped_pages_test, public testing::WithParamInterface<Algorithm> {};
-
-const auto rung_name = [](const auto& info) { return std::string(to_string(info.param)); };
-
-template <class Algorithms>
-auto values_in(const Algorithms& algorithms) {
-    return testing::ValuesIn(algorithms.begin(), algorithms.end());
-}
+using test::extent, test::mapped_pages_test, test::of_rung, test::operands, test::random_elements,
+    test::rung_name, test::values_in;
 
 /// Sizes of vectors: a tile's and around it, and odd ones.
 constexpr std::int64_t sizes[] = {1, 7, 255, 256, 1000, 1024, 4096, 4099, 65536, 100003, 1 << 20};
@@ -436,176 +321,6 @@ TEST_F(mapped_batched_matmul, keeps_to_its_operands) {
     check_type(float{});
     check_type(half{});
     check_type(bfloat16{});
-}
-
-/// An image has this width and height, these channels, and so many values from a row to the next.
-struct image_shape {
-    std::int64_t width, height, channels, row_stride;
-};
-constexpr image_shape images[] = {
-    {1, 1, 1, 1},       {128, 64, 1, 128}, {97, 61, 1, 97},    {97, 61, 3, 291},   {256, 128, 4, 1024},
-    {320, 200, 3, 960}, {333, 77, 1, 336}, {640, 480, 1, 640}, {512, 300, 1, 528}, {1001, 130, 2, 2003}};
-
-std::string text(const image_shape& s) {
-    return std::to_string(s.width) + "x" + std::to_string(s.height) + "x" + std::to_string(s.channels) +
-           ", stride " + std::to_string(s.row_stride);
-}
-
-using mapped_conv = of_rung<conv_algorithm>;
-INSTANTIATE_TEST_SUITE_P(all, mapped_conv, values_in(conv_algorithms()), rung_name);
-
-TEST_P(mapped_conv, keeps_to_its_operands) {
-    struct shape {
-        std::int64_t channels, outputs, side, groups;
-    };
-    constexpr std::int64_t count = 2, height = 7, width = 9;
-    const auto check_type = [&]<class T>(T) {
-        for (const auto& [channels, outputs, side, groups] : {shape{3, 5, 3, 1},
-                                                              {8, 64, 1, 1},
-                                                              {64, 128, 3, 1},
-                                                              {33, 66, 3, 3},
-                                                              {24, 24, 5, 24},
-                                                              {132, 132, 3, 132},
-                                                              {9, 9, 3, 9}}) {
-            const conv_options options{.geometry = {.padding = {1, 1, 1, 1}, .groups = groups},
-                                       .algorithm = this->GetParam()};
-            const std::int64_t p = conv_output_height(height, side, options.geometry),
-                               q = conv_output_width(width, side, options.geometry);
-            const auto xs = random_elements<T>(count * height * width * channels);
-            const auto ws = random_elements<T>(outputs * side * side * channels / groups);
-            this->check_edges(std::to_string(channels) + " to " + std::to_string(outputs), [&](operands& o) {
-                conv<T>({o.of(xs), count, height, width, channels},
-                        {o.of(ws), outputs, side, side, channels / groups},
-                        tensor_view<T>{o.result<T>(count * p * q * outputs), count, p, q, outputs},
-                        *this->stream_, options);
-            });
-        }
-    };
-    check_type(float{});
-    check_type(half{});
-}
-
-using mapped_pool = of_rung<pool_algorithm>;
-INSTANTIATE_TEST_SUITE_P(all, mapped_pool, values_in(pool_algorithms()), rung_name);
-
-TEST_P(mapped_pool, keeps_to_its_operands) {
-    constexpr std::int64_t count = 2, height = 7, width = 9;
-    const auto check_type = [&]<class T>(T) {
-        for (const std::int64_t channels : {3, 8, 33, 72})
-            for (const pool_geometry& g :
-                 {pool_geometry{{3, 3}, {2, 2}, {1, 1, 1, 1}}, pool_geometry{{height, width}}}) {
-                const std::int64_t p = pool_output_height(height, g), q = pool_output_width(width, g);
-                const auto xs = random_elements<T>(count * height * width * channels);
-                this->check_edges(std::to_string(channels) + " channels", [&](operands& o) {
-                    pool<T>({o.of(xs), count, height, width, channels},
-                            tensor_view<T>{o.result<T>(count * p * q * channels), count, p, q, channels},
-                            *this->stream_, {.geometry = g, .algorithm = this->GetParam()});
-                });
-            }
-    };
-    check_type(float{});
-    check_type(half{});
-}
-
-using mapped_planes = mapped_pages_test;
-
-TEST_F(mapped_planes, keep_to_their_operands) {
-    constexpr std::int64_t count = 2, height = 7, width = 9;
-    const auto check_type = [&]<class T>(T) {
-        for (const std::int64_t channels : {3, 17, 64, 130}) {
-            const auto xs = random_elements<T>(count * height * width * channels);
-            check_edges(std::to_string(channels) + " channels", [&](operands& o) {
-                to_nhwc<T>({o.of(xs), count, channels, height, width},
-                           {o.result<T>(count * height * width * channels), count, height, width, channels},
-                           *stream_);
-                to_nchw<T>({o.of(xs), count, height, width, channels},
-                           {o.result<T>(count * height * width * channels), count, channels, height, width},
-                           *stream_);
-            });
-        }
-    };
-    check_type(float{});
-    check_type(half{});
-}
-
-using mapped_gaussian_blur = of_rung<gaussian_blur_algorithm>;
-INSTANTIATE_TEST_SUITE_P(all, mapped_gaussian_blur, values_in(gaussian_blur_algorithms()), rung_name);
-
-TEST_P(mapped_gaussian_blur, keeps_to_its_operands) {
-    int ran = 0;
-    const auto check_type = [&]<class T>(T) {
-        for (const image_shape& s : images)
-            for (const double sigma : {0.8, 2.5, 9.0})
-                for (const border kind : {border::replicate, border::wrap}) {
-                    const std::int64_t values = s.width * s.channels;
-                    const std::int64_t size = extent(s.height, s.row_stride, values);
-                    const auto xs = random_elements<T>(size, 0, 255);
-                    const std::string what = text(s) + ", sigma " + std::to_string(sigma);
-                    const gaussian_blur_options options{.border = kind, .algorithm = this->GetParam()};
-                    ran += this->check_edges(what,
-                                             [&](operands& o) {
-                                                 gaussian_blur<T>(
-                                                     image_view<const T>{o.of(xs), s.width, s.height,
-                                                                         s.channels, s.row_stride},
-                                                     image_view<T>{o.result<T>(size), s.width, s.height,
-                                                                   s.channels, s.row_stride},
-                                                     sigma, *this->stream_, options);
-                                             })
-                               ? 1
-                               : 0;
-                }
-    };
-    check_type(std::uint8_t{});
-    check_type(std::uint16_t{});
-    check_type(half{});
-    check_type(float{});
-    if (!test::has_warpgroups() && ran == 0) GTEST_SKIP() << "needs compute capability 9.0";
-    EXPECT_GT(ran, 0);
-}
-
-using mapped_image_filter = of_rung<image_filter_algorithm>;
-INSTANTIATE_TEST_SUITE_P(all, mapped_image_filter, values_in(image_filter_algorithms()), rung_name);
-
-TEST_P(mapped_image_filter, keeps_to_its_operands) {
-    int ran = 0;
-    const auto check_type = [&]<class T>(T) {
-        for (const image_shape& s : images)
-            for (const border kind : {border::replicate, border::wrap}) {
-                const std::int64_t size = extent(s.height, s.row_stride, s.width * s.channels);
-                const auto xs = random_elements<T>(size, 0, 255);
-                const image_filter_options options{.border = kind, .algorithm = this->GetParam()};
-                const auto source = [&](operands& o) {
-                    return image_view<const T>{o.of(xs), s.width, s.height, s.channels, s.row_stride};
-                };
-                const auto result = [&]<class Out>(operands& o, Out) {
-                    return image_view<Out>{o.result<Out>(size), s.width, s.height, s.channels, s.row_stride};
-                };
-                const auto count = [&](const char* filter, auto call) {
-                    if (this->check_edges(filter + (", " + text(s)), call)) ++ran;
-                };
-                count("box_blur", [&](operands& o) {
-                    box_blur<T>(source(o), result(o, T{}), 3, *this->stream_, options);
-                });
-                count("sobel", [&](operands& o) {
-                    sobel<T>(source(o), result(o, float{}), gradient::magnitude, *this->stream_, options);
-                });
-                count("laplacian", [&](operands& o) {
-                    laplacian<T>(source(o), result(o, float{}), *this->stream_, options);
-                });
-                if constexpr (std::is_same_v<T, float>) {
-                    const std::vector<float> taps = {0.25f, -1, 3, 0.5f, 0.125f};
-                    count("separable_convolution", [&](operands& o) {
-                        separable_convolution(source(o), result(o, float{}), taps, taps, *this->stream_,
-                                              options);
-                    });
-                }
-            }
-    };
-    check_type(std::uint8_t{});
-    check_type(std::uint16_t{});
-    check_type(half{});
-    check_type(float{});
-    EXPECT_GT(ran, 0);
 }
 
 }  // namespace

@@ -233,8 +233,7 @@ class boxed_epilogue {
                 });
     }
 
-    static constexpr int activated_at_once =
-        std::is_same_v<Out, float> ? chunk_cols : n / 2;
+    static constexpr int activated_at_once = std::is_same_v<Out, float> ? chunk_cols : n / 2;
 
     /// Registers have no addresses, so each round of a loop that is not unrolled takes its sums from among those of all rounds, and
     /// an unrolled epilogue is long: code that is not in the cache yet comes from memory. Biases and the usual activations take few
