@@ -22,7 +22,8 @@ struct device_traits {
     std::size_t shared_memory_per_block_optin = 0;  ///< bytes that a kernel may ask for
     std::size_t l2_bytes = 0;
     std::size_t global_memory_bytes = 0;
-    /// Clusters of 16 blocks of 1024 threads that run at once; 0 where none does, or heddle was not built for such a device.
+    /// Clusters of 16 blocks of 1024 threads that run at once; 0 where none does, or heddle was not built for compute capability
+    /// 9.0.
     int clusters_of_16 = 0;
 
     /// Whether the device has at least this compute capability.
