@@ -1,8 +1,6 @@
-#include "kernels/device/clusters.hpp"
 #include "kernels/device/driver_function.hpp"
 #include "src/ignore.hpp"
 #include "src/require.hpp"
-#include "src/uncaptured.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 
@@ -15,17 +13,6 @@
 
 namespace heddle {
 namespace {
-
-/// Loading the kernel that is asked about belongs to no capture.
-int query_clusters_of_16(int device) {
-    const detail::uncaptured scope;
-    const device_guard guard(device);
-    int count = 0;
-    const cudaError_t status = kernels::count_clusters_of_16(count);
-    if (status != cudaErrorInvalidClusterSize) check(status);
-    detail::ignore(status);
-    return count;
-}
 
 device_traits query(int device) {
     cudaDeviceProp properties;
@@ -43,8 +30,6 @@ device_traits query(int device) {
         .shared_memory_per_block_optin = properties.sharedMemPerBlockOptin,
         .l2_bytes = static_cast<std::size_t>(properties.l2CacheSize),
         .global_memory_bytes = properties.totalGlobalMem,
-        .clusters_of_16 =
-            kernels::has_clusters(properties.major, properties.minor) ? query_clusters_of_16(device) : 0,
     };
 }
 

@@ -67,12 +67,6 @@ TEST_F(device, traits_are_the_drivers) {
         EXPECT_EQ(traits.shared_memory_per_block_optin, bytes(cudaDevAttrMaxSharedMemoryPerBlockOptin));
         EXPECT_EQ(traits.l2_bytes, bytes(cudaDevAttrL2CacheSize));
         EXPECT_GT(traits.global_memory_bytes, traits.l2_bytes);
-        // Two blocks that fill a multiprocessor make no more clusters than all multiprocessors have room for.
-        EXPECT_GE(traits.clusters_of_16, 0);
-        EXPECT_LE(traits.clusters_of_16 * 16, 2 * traits.sm_count);
-        if (!traits.has_compute_capability(9, 0)) {
-            EXPECT_EQ(traits.clusters_of_16, 0);
-        }
     }
 }
 

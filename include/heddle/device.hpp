@@ -22,9 +22,6 @@ struct device_traits {
     std::size_t shared_memory_per_block_optin = 0;  ///< bytes that a kernel may ask for
     std::size_t l2_bytes = 0;
     std::size_t global_memory_bytes = 0;
-    /// Clusters of 16 blocks of 1024 threads that run at once; 0 where none does, or heddle was not built for compute capability
-    /// 9.0.
-    int clusters_of_16 = 0;
 
     /// Whether the device has at least this compute capability.
     [[nodiscard]] constexpr bool has_compute_capability(int major, int minor) const noexcept {
@@ -42,8 +39,8 @@ struct device_traits {
 [[nodiscard]] int current_device();
 
 /// The traits of a device. They never change: the first call for a device asks the driver, later ones only
-/// read what it answered and allocate nothing. Of a device of compute capability 9.0 the first call makes the primary context,
-/// if there is none. The reference stays valid. Safe to call from any thread and during stream capture.
+/// read what it answered and allocate nothing. The reference stays valid. Safe to call from any thread and
+/// during stream capture.
 /// @throws invalid_argument  no such device
 /// @throws cuda_error        no device at all, or the query failed
 [[nodiscard]] const device_traits& traits_of(int device);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 namespace heddle::kernels {
 
 /// Whether kernels may be launched in clusters on a device of this compute capability. They know of clusters where
@@ -10,9 +8,5 @@ namespace heddle::kernels {
 inline bool has_clusters(int major, int minor) {
     return HEDDLE_COMPILED_FOR_90 != 0 && major == 9 && minor == 0;
 }
-
-/// Clusters of 16 blocks, of which a multiprocessor takes two, that run at once on the current device, which has clusters. A
-/// cluster lies in one group of multiprocessors, and only the runtime knows how many each group has.
-cudaError_t count_clusters_of_16(int& count);
 
 }  // namespace heddle::kernels

@@ -26,8 +26,8 @@ struct strip_limits {
     static constexpr int elements = 8;  ///< of a tile that a thread holds, all under way together
     static constexpr int log_tile = 12;
     static_assert(1 << log_tile == threads * elements);
-    /// Blocks of a cluster: more than `usual_blocks`, which every device with clusters runs, only where strips are few.
-    static constexpr int most_blocks = 16;  ///< device_traits::clusters_of_16
+    /// Blocks of a cluster: more than `usual_blocks` only where strips are few, as kernels are not promised them.
+    static constexpr int most_blocks = 16;
     static constexpr int usual_blocks = 8;
     static constexpr int log_lanes =
         5;  ///< rows that make whole sectors, and columns that a warp reads along a row
@@ -40,7 +40,7 @@ strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     using limits = strip_limits;
     const bool may_share = has_clusters(device.compute_capability_major, device.compute_capability_minor);
     const std::int64_t cols = problem.cols, places = std::int64_t{limits::blocks_per_sm} * device.sm_count;
-    const int most_blocks = device.clusters_of_16 > 0 ? limits::most_blocks : limits::usual_blocks;
+    const int most_blocks = may_share ? limits::most_blocks : limits::usual_blocks;
     const auto strips_of = [&](int log_rows) { return ((problem.rows - 1) >> log_rows) + 1; };
     const auto cols_of = [](int log_rows) { return std::int64_t{1} << (limits::log_tile - log_rows); };
 
@@ -59,7 +59,7 @@ strip_plan plan_strips(const Problem& problem, const device_traits& device) {
     std::int64_t cluster = 1;
     while (may_share && cluster < most_blocks && cluster * cols_of(log_rows) < cols &&
            (cluster < limits::usual_blocks ? strips * cluster < strip_sharing::waves * places
-                                           : strips <= device.clusters_of_16))
+                                           : strips * cluster * 2 <= places))
         cluster *= 2;
     return {.log_rows = log_rows,
             .reads_rows = has_long_rows && !problem.x_in_columns,

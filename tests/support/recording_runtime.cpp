@@ -77,14 +77,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
     return cudaSuccess;
 }
 
-cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void*, const cudaLaunchConfig_t*) {
-    *count = 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int) {
-    // Of a device's traits, which are asked for once.
-    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess;
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
     return enqueue("cudaFuncSetAttribute", nullptr);
 }
 
