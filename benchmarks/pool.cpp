@@ -1,7 +1,6 @@
 #include "benchmarks/layer_rows.hpp"
 #include "benchmarks/operations.hpp"
 #include "benchmarks/support/cudnn.hpp"
-#include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/layers.hpp"
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -106,13 +105,6 @@ void comparison(const pool_shape& s, temperature temperature) {
     heddle_row<T>(s, temperature);
 #if HEDDLE_HAS_CUDNN
     forward_row<T>(s, temperature);
-#endif
-#if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
-    // A plan for averages of whole images ends in a launch failure, after which no row can be timed.
-    if (s.mode == pool_mode::max)
-        row<T>(s, "cudnn", temperature, [s, temperature](T* input, T* output) {
-            return best_cudnn_pool(s, dtype<T>, temperature, {.input = input, .output = output});
-        });
 #endif
 }
 

@@ -92,30 +92,8 @@ std::shared_ptr<Graph> graph_of(const conv_shape& s, std::string_view type) {
     return graph;
 }
 
-std::shared_ptr<Graph> graph_of(const pool_shape& s, std::string_view type) {
-    const pool_geometry& g = s.geometry;
-    const auto graph = empty_graph(data_type(type));
-    const auto input = graph->tensor(tensor(of_input, s.count, s.channels, s.height, s.width));
-    const bool is_max = s.mode == pool_mode::max;
-    const auto mode = is_max                                ? fe::ResampleMode_t::MAXPOOL
-                      : s.mode == pool_mode::padded_average ? fe::ResampleMode_t::AVGPOOL_INCLUDE_PADDING
-                                                            : fe::ResampleMode_t::AVGPOOL_EXCLUDE_PADDING;
-    const auto results = graph->resample(
-        input, fe::graph::Resample_attributes()
-                   .set_resampling_mode(mode)
-                   .set_padding_mode(is_max ? fe::PaddingMode_t::NEG_INF_PAD : fe::PaddingMode_t::ZERO_PAD)
-                   .set_generate_index(false)
-                   .set_window(extents{g.window.y, g.window.x})
-                   .set_stride(extents{g.stride.y, g.stride.x})
-                   .set_pre_padding(extents{g.padding.top, g.padding.left})
-                   .set_post_padding(extents{g.padding.bottom, g.padding.right}));
-    set_output(*results[0], s.count, s.channels, s.output_height(), s.output_width(), data_type(type));
-    return graph;
-}
-
 /// The graph with the plans that it may take, none of them built.
-template <class Shape>
-std::shared_ptr<Graph> planned(const Shape& shape, std::string_view type) {
+std::shared_ptr<Graph> planned(const conv_shape& shape, std::string_view type) {
     constexpr std::int64_t most_workspace = std::int64_t{1} << 30;
     const auto graph = graph_of(shape, type);
     check(graph->validate());
@@ -181,15 +159,15 @@ struct found_plans {
     by_temperature best;
 };
 
-template <class Shape>
-found_plans find_plans(const Shape& shape, std::string_view type, const cudnn_operands& operands) {
+found_plans find_plans(const conv_shape& shape, std::string_view type, const cudnn_operands& operands) {
     by_temperature best = fastest_plans(planned(shape, type), operands);
     return {planned(shape, type), std::move(best)};
 }
 
-template <class Shape>
-std::function<void()> best_call(const Shape& shape, std::string_view type, temperature temperature,
-                                const cudnn_operands& operands) {
+}  // namespace
+
+std::function<void()> best_cudnn_conv(const conv_shape& shape, std::string_view type, temperature temperature,
+                                      const cudnn_operands& operands) {
     fe::cudnn_dlhandle = cudnn_library().handle();
     // Lives on: when the program ends, cuDNN may end before it.
     static auto& all = *new std::map<std::string, found_plans>;
@@ -201,18 +179,6 @@ std::function<void()> best_call(const Shape& shape, std::string_view type, tempe
     for (std::int64_t plan = 0; plan < graph->get_execution_plan_count(); ++plan)
         if (name_of(*graph, plan) == name) return call_of(graph, plan, operands);
     throw unsupported("cuDNN no longer offers " + name);
-}
-
-}  // namespace
-
-std::function<void()> best_cudnn_conv(const conv_shape& shape, std::string_view type, temperature temperature,
-                                      const cudnn_operands& operands) {
-    return best_call(shape, type, temperature, operands);
-}
-
-std::function<void()> best_cudnn_pool(const pool_shape& shape, std::string_view type, temperature temperature,
-                                      const cudnn_operands& operands) {
-    return best_call(shape, type, temperature, operands);
 }
 
 }  // namespace heddle::bench

@@ -13,8 +13,8 @@ namespace heddle::bench {
 /// Dense tensors in device memory.
 struct cudnn_operands {
     void* input = nullptr;
-    void* filters = nullptr;  ///< of convolutions
-    void* bias = nullptr;     ///< of convolutions
+    void* filters = nullptr;
+    void* bias = nullptr;
     void* output = nullptr;
 };
 
@@ -23,10 +23,6 @@ struct cudnn_operands {
 /// Sums in float32; f32 without tensor cores, so in FFMA, by Winograd's algorithm too.
 /// @throws unsupported  cuDNN has no plan
 std::function<void()> best_cudnn_conv(const conv_shape& shape, std::string_view type, temperature temperature,
-                                      const cudnn_operands& operands);
-
-/// A pooling, of f32, f16 or bf16, likewise.
-std::function<void()> best_cudnn_pool(const pool_shape& shape, std::string_view type, temperature temperature,
                                       const cudnn_operands& operands);
 
 }  // namespace heddle::bench

@@ -96,8 +96,8 @@ struct matmul_options {
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
     /// without scratch memory, and a rung that needs some throws unsupported.
     /// With scratch memory, products that have too few tiles for the device are shared out along k as well, and operands are
-    /// copied first where the fastest rungs cannot read them as they lie, or read them slower, as aligned rows that begin within
-    /// lines of 128 bytes.
+    /// copied first where the fastest rungs cannot read them as they lie, or read them slower: aligned rows too, if they begin
+    /// within lines of 128 bytes.
     heddle::scratch scratch = heddle::scratch::pool;
     /// Which of matmul_tiles() of the algorithm that is asked for to take; with -1 a model of their costs chooses.
     int tile = -1;
