@@ -230,7 +230,7 @@ TEST(windows_in_a_workspace, are_all_the_memory_of_a_convolution) {
     EXPECT_EQ(runtime.count("launch"), 5);
 }
 
-/// Of the same pixels windows of one tap are the input.
+/// Windows of one tap at every pixel are the input itself.
 TEST(windows_in_a_workspace, are_not_copied_where_they_are_pixels) {
     recording_runtime& runtime = recording_runtime::instance();
     runtime.current = 0;

@@ -3,11 +3,10 @@
 //   a row of a filter    | s0 c0 c1 c2 | s1 c0 c1 c2 | ... 0 0 0 |   in steps of 8 along k, then the next row
 //   a row of the image   . . . | x0 c0 c1 c2 | x1 c0 c1 c2 | ...     meets it with neighbours in memory
 //
-// Of three channels no copy of a window is of more than an element. But a row of taps with its channels is one run of the image:
-// so a block puts the part of the image that 8 x 16 outputs meet into shared memory, once, and each thread reads its pairs along
-// k from there. Of runs that begin at odd elements it reads a second copy, which begins an element later. What a step reads
-// beyond a row's end is not a window's: it is masked, as it may be infinite. Filters stay in shared memory for all tiles of a
-// block.
+// With three channels a copy of a window would move one element at a time. But a row of taps with its channels is one run of
+// the image. So a block puts the part of the image that 8 x 16 outputs meet into shared memory, once, and each thread reads its
+// pairs along k from there. Runs that begin at odd elements are read from a second copy, which begins an element later. What a
+// step reads beyond a row's end is not a window's: it is masked, as it may be infinite. Filters stay for all tiles of a block.
 //
 // Needs one group, pixels and taps side by side, no dilation along x, and few taps. What limits it: loads from shared memory,
 // and the stores.

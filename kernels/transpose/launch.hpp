@@ -59,7 +59,7 @@ plan plan_naive(const transpose_problem& problem, const device_traits& device);
 plan plan_shared_memory(const transpose_problem& problem, const device_traits& device);
 /// Needs a copy, or unit_stride.
 plan plan_vectorized(const transpose_problem& problem, const device_traits& device);
-/// Of `count` matrices. Needs unit_stride, and no copy.
+/// Plans `count` matrices that lie alike. Needs unit_stride, and no copy.
 plan plan_batch(const transpose_problem& problem, std::int64_t count, const device_traits& device);
 
 /// These transpose by the rung's plan for these arguments.

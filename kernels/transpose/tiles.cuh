@@ -233,7 +233,7 @@ inline plan plan_tiles(const transpose_problem& problem, int packet_bytes, aspec
             .order = order};
 }
 
-/// Of `count` such matrices.
+/// Shares out `count` such matrices.
 inline plan plan_tiles(const transpose_problem& problem, const device_traits& device,
                        std::int64_t count = 1) {
     const int element_bytes = static_cast<int>(problem.element_bytes);

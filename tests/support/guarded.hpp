@@ -108,7 +108,7 @@ class guarded {
 
     std::size_t bytes() const { return image_.size() * sizeof(T); }
 
-    /// Of what was read last.
+    /// The elements as they were read last.
     std::vector<T> elements_now() const {
         std::vector<T> elements(static_cast<std::size_t>(rows_ * cols_));
         for_each([&](std::size_t at, std::size_t i) { elements[i] = now_[at]; });

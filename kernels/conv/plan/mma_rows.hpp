@@ -42,7 +42,7 @@ struct rows_layout {
           copies(p.geometry.stride.x * p.filters.channels % 2 == 0 ? 1 : 2) {}
 
     constexpr std::int64_t patch_size() const { return patch_rows * patch_pitch; }
-    /// Of sums, filters and patch, for so many outputs.
+    /// What a block of so many outputs needs: sums, filters and patch.
     constexpr std::int64_t shared_bytes(int outputs) const {
         constexpr std::int64_t of_float = 4, of_element = 2;
         return of_float * (rows_threads / 32) * rows_tile_width * (outputs + 8) +

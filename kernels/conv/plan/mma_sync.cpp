@@ -9,7 +9,7 @@
 namespace heddle::kernels::conv {
 namespace {
 
-/// Of the multiprocessor that has most tiles; several at a time share what it does.
+/// The time of the multiprocessor that has most tiles; tiles that it has at the same time share its rate.
 double cost_us(const conv_problem& p, std::size_t tile, const device_traits& device) {
     const tile_cost& cost = mma_sync_costs[tile];
     const std::int64_t steps = divide_up(depth(p) * p.filters.element_bytes, mma_row_bytes),

@@ -27,7 +27,7 @@ constexpr bool is_matrix(const tensor_layout& t) {
     const std::int64_t of_image = t.width > 1 ? t.height * t.width * t.col_stride : t.height * t.row_stride;
     return rows_follow && (t.count <= 1 || t.height * t.width <= 1 || t.image_stride == of_image);
 }
-/// Of a matrix.
+/// From one pixel to the next; is_matrix() holds.
 constexpr std::int64_t pixel_stride(const tensor_layout& t) {
     return t.width > 1 ? t.col_stride : t.height > 1 ? t.row_stride : t.image_stride;
 }

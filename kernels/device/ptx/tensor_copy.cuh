@@ -7,8 +7,8 @@
 #include <cuda.h>
 
 /// Copies of boxes between a tensor in global memory and shared memory, by the tensor memory accelerator (compute
-/// capability 9.0). Tensors have three dimensions, but for windows. One thread starts a copy. A coordinate is of the box's first element, innermost first; what lies
-/// outside of the tensor is read as zeros and not written.
+/// capability 9.0). Tensors have three dimensions, but for windows. One thread starts a copy. A coordinate is of the box's first
+/// element, innermost first; what lies outside of the tensor is read as zeros and not written.
 namespace heddle::kernels::ptx {
 
 __device__ inline void prefetch(const CUtensorMap& map) {
@@ -25,8 +25,8 @@ __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int
         : "memory");
 }
 
-/// Of a map of windows (tensor_map.hpp), which has four dimensions: a line for each pixel from (x, y) of image `image` on, which goes
-/// along rows, and from image to image, of the channels from `channel` on of the pixel that lies (right, down) of it.
+/// The map is one of windows (tensor_map.hpp) and has four dimensions. Loads a line for each of its pixels from (x, y) of image
+/// `image` on, along rows and from image to image: the channels from `channel` on of the pixel that lies (right, down) of it.
 __device__ inline void load_windows(void* shared, const CUtensorMap& map, int channel, int x, int y,
                                     int image, int right, int down, mbarrier* barrier) {
     asm volatile(

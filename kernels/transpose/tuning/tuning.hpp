@@ -10,10 +10,10 @@ constexpr std::int64_t widest_strip(std::int64_t element_bytes) {
     return element_bytes < 4 ? 32 : 16;
 }
 
-/// Of a tile that is small, for matrices that have few tiles, or less to fill one.
+/// The side of a small tile, for matrices that have few tiles, or less to fill one.
 inline constexpr int small_side = 64;
 
-/// Of a band, at most: the lines that two of its columns share are then still in L2.
+/// A band has at most these rows of tiles: the lines that two of its columns share are then still in L2.
 inline constexpr std::int64_t tile_rows_of_band = 128;
 
 /// A tile of `shared_memory` with less on a side would be mostly empty.
