@@ -14,8 +14,8 @@
 /// The tiles of `vectorized`, of one matrix and of many.
 namespace heddle::kernels::transpose {
 
-/// The part of the source that a block turns over. Its rows, and its columns, are 128 to 512 bytes long. Of small packets columns
-/// are the longer ones: lines written by parts cost more than lines read by parts.
+/// The part of the source that a block turns over. Its rows, and its columns, are 128 to 512 bytes long. With small
+/// packets columns are the longer ones: lines written by parts cost more than lines read by parts.
 struct tile_extents {
     int rows;
     int cols;

@@ -7,8 +7,8 @@
 #include <cuda.h>
 
 /// Copies of boxes between a tensor in global memory and shared memory, by the tensor memory accelerator (compute
-/// capability 9.0). Tensors have three dimensions, but for windows. One thread starts a copy. A coordinate is of the box's first
-/// element, innermost first; what lies outside of the tensor is read as zeros and not written.
+/// capability 9.0). Tensors have three dimensions, but for windows. One thread starts a copy. A coordinate is of the box's
+/// first element, innermost first; what lies outside of the tensor is read as zeros and not written.
 namespace heddle::kernels::ptx {
 
 __device__ inline void prefetch(const CUtensorMap& map) {
