@@ -1,4 +1,4 @@
-#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/separable_filter/launch.hpp"
 #include "src/gaussian_blur/call.hpp"
 #include "src/gaussian_blur/rungs.hpp"
 #include "src/gaussian_blur/validate.hpp"
@@ -21,7 +21,7 @@
 namespace heddle {
 namespace {
 
-namespace blur = kernels::gaussian_blur;
+namespace blur = kernels::separable_filter;
 constexpr auto automatic = gaussian_blur_algorithm::automatic;
 constexpr double sigma_of_box = std::numeric_limits<double>::infinity();
 
