@@ -7,33 +7,21 @@
 //               the others ...
 //     the last  filters the rows below the block too, and has fewer of its own
 //
-// A warp that goes down a strip by itself filters 2r rows more than it has results: a quarter more at r = 15, 4096 x 4096.
-// Here only one of a chain does; what it filtered first, each lends in shared memory to the warp above, which needs it last.
-// A sum has the same terms in the same order as without, so that a region still gets to the bit what the whole has.
-// In the first r rows and in the last r, the half of the sums that belongs to other warps is left out. That leaves, for a row of a
-// lane's four values at r = 15, 248 FMAs and what else there is, 40 instructions:
-// - Rows come by cp.async, straight to shared memory: as packets, and singly what is beyond a side or not a whole packet.
-//   Warps at the sides take longer even so, and everyone waits for them.
-// - Loops take one row, not all that were copied, whose 30 KB of instructions had to come from DRAM when called cold.
-// - The first packets of the next row are loaded before the sums of this one.
-// - The number of a warp comes from a shuffle, which says that it is the same for all lanes. Without it the compiler takes
-//   loops for the lanes' own, and holds taps in registers instead of uniform ones: with spills and conflicts of their banks.
+// A warp that goes down a strip by itself filters 2r rows more than it has results. Here only one of a chain does. In the first r rows
+// and in the last r, the half of the sums that belongs to other warps is left out. A sum has the same terms in the same order as
+// without, so that a region still gets to the bit what the whole has. The number of a warp comes from a shuffle, which says that it is
+// the same for all lanes: without it taps would be in ordinary registers. What limits it: issue slots, which FMAs fill.
 
-#include "kernels/device/border.cuh"
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
-#include "kernels/device/vector.cuh"
-#include "kernels/separable_filter/batch_rows.hpp"
-#include "kernels/separable_filter/column_sums.cuh"
+#include "kernels/separable_filter/fused_chains.cuh"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/packet.cuh"
-#include "kernels/separable_filter/plan/compiled.hpp"
-#include "kernels/separable_filter/plan/extents.hpp"
-#include "kernels/separable_filter/plan/march.hpp"
-#include "kernels/separable_filter/row_sums.cuh"
+#include "kernels/separable_filter/pixel.cuh"
+#include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 
 #include <algorithm>
@@ -41,59 +29,41 @@
 namespace heddle::kernels::separable_filter {
 namespace {
 
-constexpr int lanes = 32;
+using namespace chains;
 
+/// Along x: a lane's values of a row, whose window begins with packets that are loaded already.
 template <int radius>
-struct chain {
-    static constexpr int values = 4;  ///< neighbours that a lane owns, a packet of 16 bytes
-    using packet = separable_filter::packet<float, values>;
-    static constexpr int columns = lanes * values;
-    static constexpr int halo = radius;
-    static constexpr int lead = round_up(halo, values);  ///< values of a window before a lane's own
-    static constexpr int packets = 1 + 2 * lead / values;
-    static constexpr int early = 3;  ///< packets of the next row's window, loaded before the sums of this one
-
-    static constexpr int rows = 4;  ///< of a stage: copied at a time
-    static constexpr int stages = 3;
-    static constexpr int row_packets = lanes + packets - 1;
-    static constexpr int stage_packets = rows * row_packets;
-    /// Copies of a stage that a lane takes: of packets, and at most of values singly, which are those of halos beyond a side
-    /// and of packets that are not whole.
-    static constexpr int packet_copies = (stage_packets + lanes - 1) / lanes;
-    static constexpr int single_copies = (rows * 2 * (halo + values - 1) + lanes - 1) / lanes;
-
-    /// What the registers allow: sums, and the rest as compiled.
-    static constexpr int registers = 2 * radius * values + 72;
-    static constexpr int max_warps = 65536 / lanes / registers / 4 * 4 < 12 ? 8 : 12;
-    static constexpr int warp_packets = stages * stage_packets;
-    static constexpr int lent_packets = 2 * radius * lanes;
-    static constexpr std::int64_t bytes(int warps) {
-        return max_vector_bytes * (std::int64_t{warps} * warp_packets + (warps - 1) * lent_packets);
+__device__ __forceinline__ void filter_window(
+    const typename chains::chain<radius>::packet (&early)[chains::chain<radius>::early],
+    const typename chains::chain<radius>::packet* window, const float* taps,
+    float (&h)[chains::chain<radius>::values]) {
+    using chain = chains::chain<radius>;
+#pragma unroll
+    for (int k = 0; k < chain::packets; ++k) {
+        const typename chain::packet loaded = k < chain::early ? early[k] : window[k];
+#pragma unroll
+        for (int e = 0; e < chain::values; ++e) {
+            const int at = k * chain::values + e - chain::lead;
+            if (at < -chain::halo || at >= chain::values + chain::halo) continue;
+            filter_row_input<chain, 1, radius>(at, loaded.get(e), taps, h);
+        }
     }
-    /// Rows that the last warp has less, as it filters 2 * radius more: those that others only add up cost a third.
-    static constexpr int less_in_last = 2 * radius * 2 / 3;
-};
+}
 
-/// The source counts from where the destination's pixel (0, 0) stands.
-template <int radius>
-struct chain_parameters : batch_rows<float> {
-    int width;  ///< of the destination
-    int left;   ///< pixels of the source left of its place
-    int source_width;
-    unsigned strips;
-    unsigned segments;
-    int rows_per_block;
-    int rows_per_warp;  ///< but the last's of a block, which has those that are left
-    heddle::border border;
-    float border_value;
-    float taps_x[2 * radius + 1];
-    float taps_y[2 * radius + 1];
-};
+/// A packet, or the `ragged` values of one that is not whole.
+template <int values>
+__device__ __forceinline__ void store_values(float* out, const float (&complete)[values], bool is_whole,
+                                             int ragged) {
+    if (is_whole) store(out, packet<float, values>::from_floats(complete));
+#pragma unroll
+    for (int e = 0; e + 1 < values; ++e)
+        if (e < ragged) out[e] = complete[e];
+}
 
 template <int radius>
 __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     fused_chains(const __grid_constant__ chain_parameters<radius> p) {
-    using chain = chain<radius>;
+    using chain = chains::chain<radius>;
     using packet = typename chain::packet;
     extern __shared__ packet shared[];
     ptx::let_next_grid_begin();
@@ -117,103 +87,9 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     packet* const staged = shared + warp * chain::warp_packets;
     packet* const links = shared + warps * chain::warp_packets;
 
-    // Places in a row count from the first lane's window on: of the source's row, and of the whole packets in it.
-    const int row_begin = chain::lead - p.left - begin;
-    const int row_end = row_begin + p.source_width;
-    const int whole_begin = round_up(max(row_begin, 0), chain::values);
-    const int whole_end =
-        max(whole_begin, min(row_end, chain::columns + 2 * chain::lead) / chain::values * chain::values);
-    const float* first_window =
-        p.source + image * p.source_image + (first_row - p.above) * p.source_stride + begin - chain::lead;
+    row_copies<radius> copies(p, staged, lane, image, first_row, inputs, begin, valid);
 
-    // Copy k takes packet lane + lanes * k of a stage, whose rows lie one behind the other.
-    const auto row_of_packet = [lane](int k) { return (lane + k * lanes) / chain::row_packets; };
-    const float* packet_from[chain::packet_copies];
-    unsigned whole_packets = 0;  ///< a bit for each copy
-#pragma unroll
-    for (int k = 0; k < chain::packet_copies; ++k) {
-        const int row = row_of_packet(k);
-        const int place = (lane + k * lanes) % chain::row_packets * chain::values;
-        if (row < chain::rows && place >= whole_begin && place < whole_end) whole_packets |= 1U << k;
-        packet_from[k] = first_window + row * p.source_stride + place;
-    }
-    // All other values of rows, if there are any, in each row those at the left first.
-    const int left_singles = max(whole_begin - (chain::lead - chain::halo), 0);
-    const int row_singles = left_singles + max(chain::lead + valid + chain::halo - whole_end, 0);
-    const float* single_from[chain::single_copies];
-    int single_to[chain::single_copies];
-#pragma unroll
-    for (int k = 0; k < chain::single_copies; ++k) {
-        single_to[k] = -1;
-        single_from[k] = first_window;
-        if (lane + k * lanes >= chain::rows * row_singles) continue;
-        const int row = (lane + k * lanes) / row_singles;
-        const int i = (lane + k * lanes) % row_singles;
-        const int place = i < left_singles ? chain::lead - chain::halo + i : whole_end + i - left_singles;
-        const int to = row * chain::row_packets * chain::values + place;
-        const int pixel = nearby_source_index(place - row_begin, p.source_width, p.border);
-        if (pixel >= 0) {
-            single_to[k] = to;
-            single_from[k] += row * p.source_stride + row_begin + pixel;
-        } else {  // the border's constant, which stays there
-            for (int stage = 0; stage < chain::stages; ++stage)
-                reinterpret_cast<float*>(staged + stage * chain::stage_packets)[to] = p.border_value;
-        }
-    }
-
-    // Of the rows that this warp filters, and of those that a last stage would have beyond, the source has these.
-    const int inside_begin = first_row < 0 ? static_cast<int>(-first_row) : 0;
-    const int inside_end =
-        static_cast<int>(min(p.source_height - first_row, std::int64_t{inputs} + chain::rows));
-    const auto copy_rows = [&](int first, int stage) {
-        packet* const packets_to = staged + stage * chain::stage_packets + lane;
-        float* const singles_to = reinterpret_cast<float*>(packets_to - lane);
-        const bool is_any = first < inputs;
-        if (is_any && first >= inside_begin && first + chain::rows <= inside_end) {
-#pragma unroll
-            for (int k = 0; k < chain::packet_copies; ++k)
-                if (whole_packets >> k & 1) ptx::cp_async<16>(packets_to + k * lanes, packet_from[k], 16);
-            if (row_singles > 0) {
-#pragma unroll
-                for (int k = 0; k < chain::single_copies; ++k)
-                    if (single_to[k] >= 0) ptx::cp_async<4>(singles_to + single_to[k], single_from[k], 4);
-            }
-        } else if (is_any) {
-            // A lane knows of one row which one stands for it, and how far below that is.
-            const std::int64_t y = first_row + first + lane % chain::rows;
-            const std::int64_t shown = nearby_source_index(y, p.source_height, p.border);
-            const std::int64_t below = (shown - y) * p.source_stride;
-            const unsigned is_constant = __ballot_sync(~0U, shown < 0);
-#pragma unroll
-            for (int k = 0; k < chain::packet_copies; ++k) {
-                const int row = row_of_packet(k);
-                const float* from = packet_from[k] + __shfl_sync(~0U, below, row);
-                if ((whole_packets >> k & 1) == 0) continue;
-                if (is_constant >> row & 1)
-                    packets_to[k * lanes].fill(p.border_value);
-                else
-                    ptx::cp_async<16>(packets_to + k * lanes, from, 16);
-            }
-#pragma unroll
-            for (int k = 0; k < chain::single_copies; ++k) {
-                const int row = max(single_to[k], 0) / (chain::row_packets * chain::values);
-                const float* from = single_from[k] + __shfl_sync(~0U, below, row);
-                if (single_to[k] < 0) continue;
-                if (is_constant >> row & 1)
-                    singles_to[single_to[k]] = p.border_value;
-                else
-                    ptx::cp_async<4>(singles_to + single_to[k], from, 4);
-            }
-        }
-        ptx::cp_async_commit_group();
-#pragma unroll
-        for (const float*& from : packet_from) from += chain::rows * p.source_stride;
-#pragma unroll
-        for (const float*& from : single_from) from += chain::rows * p.source_stride;
-    };
-
-    float h[chain::values];
-    float complete[chain::values];
+    float h[chain::values], complete[chain::values];
     float sums[chain::values][2 * radius + 1] = {};
     const auto add_row = [&]<int first_sum, int last_sum>() {
 #pragma unroll
@@ -225,10 +101,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     const bool is_whole = (lane + 1) * chain::values <= valid;
     const int ragged = is_whole ? 0 : valid - lane * chain::values;  // values of a packet that is not
     const auto store_row = [&] {
-        if (is_whole) store(out, packet::from_floats(complete));
-#pragma unroll
-        for (int e = 0; e + 1 < chain::values; ++e)
-            if (e < ragged) out[e] = complete[e];
+        store_values(out, complete, is_whole, ragged);
         out += p.destination_stride;
     };
     packet* lent = links + (warp - 1) * chain::lent_packets + lane;
@@ -239,7 +112,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     };
 
     ptx::wait_for_grids_before();
-    for (int stage = 0; stage < chain::stages; ++stage) copy_rows(stage * chain::rows, stage);
+    for (int stage = 0; stage < chain::stages; ++stage) copies.copy(stage * chain::rows, stage);
     int stage = 0;
 #pragma unroll 1
     for (int first = 0; first < inputs; first += chain::rows) {
@@ -255,16 +128,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
         };
         load_early();
         const auto filter_row = [&] {
-#pragma unroll
-            for (int k = 0; k < chain::packets; ++k) {
-                const packet loaded = k < chain::early ? early[k] : window[k];
-#pragma unroll
-                for (int e = 0; e < chain::values; ++e) {
-                    const int at = k * chain::values + e - chain::lead;
-                    if (at < -chain::halo || at >= chain::values + chain::halo) continue;
-                    filter_row_input<chain, 1, radius>(at, loaded.get(e), p.taps_x, h);
-                }
-            }
+            filter_window<radius>(early, window, p.taps_x, h);
             if (++input < end) window += chain::row_packets;
             load_early();
         };
@@ -292,7 +156,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
         }
         __syncwarp();  // all have read, and lent
         if (lends && first < 2 * radius && end >= 2 * radius) ptx::arrive_threads(warp, 2 * lanes);
-        copy_rows(first + chain::stages * chain::rows, stage);
+        copies.copy(first + chain::stages * chain::rows, stage);
         if (++stage == chain::stages) stage = 0;
     }
     if (is_last) return;
@@ -322,7 +186,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
 
 template <int radius>
 fused_chains_plan plan_of(const problem& p, const device_traits& device) {
-    using chain = chain<radius>;
+    using chain = chains::chain<radius>;
     const std::int64_t strips = divide_up(p.width, chain::columns);
     // As many warps to a block as shared memory holds, but fewer where multiprocessors would go without.
     const std::int64_t most_warps = divide_up(p.height, 2 * radius) * strips * p.images / device.sm_count;

@@ -1,15 +1,28 @@
+// fused, variant strips: one launch, one read, one write. A warp marches down a strip of the image. It filters each row along x from
+// shared memory and, at once, along y in registers.
+//
+//            strip: halo | 32 * tile::values values | halo                  taps w, n = 2r + 1
+//   row y+2  . . . . . . being loaded . . . . . . . . . . . .
+//   row y+1  in shared memory  ->  h = sum of w[k] * in[x + k]
+//   row y    written: out[y - r] = sums[0] + w[n - 1] * h, and sums[i] = sums[i + 1] + w[n - 2 - i] * h
+//
+// sums[i] are the output rows that still miss inputs: each row of h adds one term to all of them, and writing the sum one place down
+// is free. So the pass along y loads nothing and stores nothing. After the start no warp waits for another. Rows are fetched into
+// registers, staged and filtered some at a time, with one branch for all. Halos, and what stands for values beyond a border, come
+// singly, mostly one value a lane, so a warp at an edge does what all others do.
+//
+// It needs one radius, up to max_register_radius(). Where rows are not aligned, packets are put together from words, and results leave
+// by way of shared memory. CMake writes the files that compile it (kernels/CMakeLists.txt). What limits it: DRAM, and then FMAs.
+
 #pragma once
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/separable_filter/batch_rows.hpp"
-#include "kernels/separable_filter/column_sums.cuh"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/packet.cuh"
-#include "kernels/separable_filter/plan/compiled.hpp"
-#include "kernels/separable_filter/plan/fused_strips.hpp"
-#include "kernels/separable_filter/row_sums.cuh"
+#include "kernels/separable_filter/pixel.cuh"
+#include "kernels/separable_filter/plan/fused.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
 
 #include <type_traits>
 
@@ -107,6 +120,56 @@ __device__ void filter_row(const packet<T, tile::values>* window, const float* t
     }
 }
 
+/// Where the values lie in a staged row that a lane fetches singly, and the columns that stand for them: any where it is the border's
+/// constant.
+template <class T, int channels, int radius, class tile>
+struct singles {
+    int places[tile::singles];
+    int columns[tile::singles];
+    bool is_border[tile::singles];
+
+    __device__ singles(const parameters<T, radius>& p, int lane, int begin, int valid, int whole) {
+#pragma unroll
+        for (int k = 0; k < tile::singles; ++k) {
+            const int i = lane + 32 * k;
+            const int place = i < tile::lead + tile::head ? i : i - tile::head + whole;
+            const bool is_needed =
+                place >= tile::lead - tile::halo && place < tile::lead + valid + tile::halo;
+            const int value = begin + place - tile::lead + tile::halo;  // not negative where it is needed
+            const int pixel = is_needed
+                                  ? source_index(p.left + value / channels - radius, p.source_width, p.border)
+                                  : p.left;
+            places[k] = is_needed ? place : -1;
+            is_border[k] = pixel < 0;
+            columns[k] = is_needed && pixel >= 0 ? (pixel - p.left) * channels + value % channels : 0;
+        }
+    }
+};
+
+/// A row of results, of which `valid` values are the destination's.
+template <class T, class tile, bool aligned>
+__device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>& result,
+                                          packet<T, tile::values>* stage, int lane, int valid) {
+    const bool is_whole = (lane + 1) * tile::values <= valid;
+    if constexpr (aligned) {
+        if (is_whole) {
+            store(out + lane * tile::values, result);
+        } else {
+#pragma unroll
+            for (int e = 0; e < tile::values; ++e)
+                if (lane * tile::values + e < valid)
+                    out[lane * tile::values + e] = reinterpret_cast<const T*>(result.words)[e];
+        }
+    } else {
+        // By way of the row's place in shared memory, so that a warp stores neighbours.
+        __syncwarp();
+        stage[lane] = result;
+        __syncwarp();
+#pragma unroll 1
+        for (int e = lane; e < valid; e += 32) out[e] = reinterpret_cast<const T*>(stage)[e];
+    }
+}
+
 /// `aligned`: packets of source and destination start at multiples of their size.
 template <class T, int channels, int radius, bool aligned>
 __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps,
@@ -147,29 +210,13 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
         max(tile::head, min((row_end - begin - tile::slack) & -tile::values, tile::warp_values));
     const bool fetches_packet = lane * tile::values >= tile::head && (lane + 1) * tile::values <= whole;
 
-    // Where singles lie in a staged row, and the column that stands for them, or any where it is the border's
-    // constant.
-    int places[tile::singles];
-    int columns[tile::singles];
-    bool is_border[tile::singles];
-#pragma unroll
-    for (int k = 0; k < tile::singles; ++k) {
-        const int i = lane + 32 * k;
-        const int place = i < tile::lead + tile::head ? i : i - tile::head + whole;
-        const bool is_needed = place >= tile::lead - tile::halo && place < tile::lead + valid + tile::halo;
-        const int value = begin + place - tile::lead + tile::halo;  // not negative where it is needed
-        const int pixel =
-            is_needed ? source_index(p.left + value / channels - radius, p.source_width, p.border) : p.left;
-        places[k] = is_needed ? place : -1;
-        is_border[k] = pixel < 0;
-        columns[k] = is_needed && pixel >= 0 ? (pixel - p.left) * channels + value % channels : 0;
-    }
+    const singles<T, channels, radius, tile> single(p, lane, begin, valid, whole);
 
     fetched<T, tile, aligned> rows[tile::rows] = {};
     const auto fetch_row = [&](int i, const T* row) {
         if (fetches_packet) rows[i].fetch_packet(row + x);
 #pragma unroll
-        for (int k = 0; k < tile::singles; ++k) rows[i].singles[k] = row[columns[k]];
+        for (int k = 0; k < tile::singles; ++k) rows[i].singles[k] = row[single.columns[k]];
     };
     // Inputs [inside_begin, inside_end) are rows of the source.
     const int inside_begin = first_row < 0 ? static_cast<int>(-first_row) : 0;
@@ -203,7 +250,6 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     // Of the first input, which completes no row.
     T* out = p.destination + image * p.destination_image + (top - 2 * radius) * p.destination_stride + begin;
     ptx::wait_for_grids_before();
-    const bool is_whole = (lane + 1) * tile::values <= valid;
     fetch_rows(0);
     for (int first = 0; first < inputs; first += tile::rows) {
         __syncwarp();  // the rows before have been read
@@ -213,9 +259,9 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
             if (fetches_packet) stage[tile::packets / 2 + lane] = rows[i].own();
 #pragma unroll
             for (int k = 0; k < tile::singles; ++k)
-                if (places[k] >= 0)
-                    reinterpret_cast<T*>(stage)[places[k]] =
-                        is_border[k] ? p.border_value : rows[i].singles[k];
+                if (single.places[k] >= 0)
+                    reinterpret_cast<T*>(stage)[single.places[k]] =
+                        single.is_border[k] ? p.border_value : rows[i].singles[k];
         }
         __syncwarp();
         fetch_rows(first + tile::rows);
@@ -232,24 +278,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
             const packet result = packet::from_floats(complete);
 
             if (first + i >= 2 * radius && first + i < inputs) {
-                if constexpr (aligned) {
-                    if (is_whole) {
-                        store(out + lane * tile::values, result);
-                    } else {
-#pragma unroll
-                        for (int e = 0; e < tile::values; ++e)
-                            if (lane * tile::values + e < valid)
-                                out[lane * tile::values + e] = reinterpret_cast<const T*>(result.words)[e];
-                    }
-                } else {
-                    // By way of the row's place in shared memory, so that a warp stores neighbours.
-                    packet* stage = staged[warp][i];
-                    __syncwarp();
-                    stage[lane] = result;
-                    __syncwarp();
-#pragma unroll 1
-                    for (int e = lane; e < valid; e += 32) out[e] = reinterpret_cast<const T*>(stage)[e];
-                }
+                store_row<T, tile, aligned>(out, result, staged[warp][i], lane, valid);
             }
             out += p.destination_stride;
         }

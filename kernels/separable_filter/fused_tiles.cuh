@@ -1,16 +1,20 @@
+// fused, variant tiles: small windows do not march.
+//
+// A warp takes a tile of 8 rows, all of whose loads are under way at once, and blocks take the tiles in the order of memory: what they
+// share is still in L1 and L2. Nothing is carried on to another tile, so the pass along y comes first, by sums that end with the tile.
+// Along x, shuffles bring what other lanes have. The outermost lanes only lend.
+//
+// It needs one radius, up to max_tile_radius(), and a source whose rows start at multiples of packets. What limits it: DRAM.
+
 #pragma once
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/separable_filter/batch_rows.hpp"
-#include "kernels/separable_filter/column_sums.cuh"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/packet.cuh"
-#include "kernels/separable_filter/plan/compiled.hpp"
-#include "kernels/separable_filter/plan/extents.hpp"
-#include "kernels/separable_filter/plan/fused_tiles.hpp"
-#include "kernels/separable_filter/row_sums.cuh"
+#include "kernels/separable_filter/pixel.cuh"
+#include "kernels/separable_filter/plan/fused.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
 
 #include <algorithm>
 

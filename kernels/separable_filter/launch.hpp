@@ -1,24 +1,22 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
-#include "kernels/separable_filter/plan/decimated.hpp"
-#include "kernels/separable_filter/plan/fused_ring.hpp"
-#include "kernels/separable_filter/plan/fused_strips.hpp"
-#include "kernels/separable_filter/plan/fused_tiles.hpp"
-#include "kernels/separable_filter/plan/kernel_grid.hpp"
-#include "kernels/separable_filter/plan/problem.hpp"
-#include "kernels/separable_filter/plan/taps.hpp"
+#include "kernels/separable_filter/decimated/decimated.hpp"
+#include "kernels/separable_filter/plan/fused.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/mma_xy.hpp"
-#include "kernels/separable_filter/plan/mma_x_registers_y.hpp"
-#include "kernels/separable_filter/plan/wgmma_xy.hpp"
-#include "kernels/separable_filter/plan/mma_xy_by_channel.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/small_windows.hpp"
 #include "kernels/separable_filter/plan/two_passes.hpp"
+#include "kernels/separable_filter/plan/wgmma_xy.hpp"
 #include <heddle/device.hpp>
 #include <heddle/view.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <source_location>
 #include <string_view>
 #include <variant>
@@ -53,10 +51,9 @@ struct fused_chains_plan {
 };
 
 /// How a kernel does a problem: one of these.
-using plan =
-    std::variant<naive_plan, two_pass_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
-                 fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan,
-                 wgmma_xy_plan, mma_xy_by_channel_plan, decimated_plan>;
+using plan = std::variant<naive_plan, two_pass_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
+                          fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan,
+                          mma_xy_by_channel_plan, decimated_plan>;
 
 inline std::int64_t scratch_bytes(const plan& any) {
     return std::visit(
@@ -79,6 +76,48 @@ inline launch_config config_of(const kernel_grid& grid, cudaStream_t stream,
             .stream = stream,
             .begins_early = grid.begins_early,
             .where = where};
+}
+
+/// What kernels know of the rows of a batch's images, in elements.
+template <class T>
+struct batch_rows {
+    const T* source;  ///< of the first image, at the pixel from which the kernel counts
+    T* destination;
+    std::int64_t source_stride;
+    std::int64_t source_image;
+    std::int64_t destination_stride;
+    std::int64_t destination_image;
+    std::int64_t height;  ///< of the destination
+    std::int64_t above;   ///< rows of the source above its place
+    std::int64_t source_height;
+
+    static batch_rows of(const arguments<T>& a, std::int64_t first_element) {
+        const image_view<const T>& from = a.source.first;
+        const image_view<T>& to = a.destination.first;
+        return {from.data + first_element,
+                to.data,
+                from.row_stride,
+                a.source.stride,
+                to.row_stride,
+                a.destination.stride,
+                to.height,
+                a.y,
+                from.height};
+    }
+};
+
+/// Launches all blocks of a batch, as many images at a time as a grid has room for: kernel(the parameters of those images).
+template <class Parameters>
+void launch_batch(const kernel_grid& grid, std::int64_t images, void (*kernel)(Parameters), Parameters p,
+                  cudaStream_t stream, std::source_location where = std::source_location::current()) {
+    launch_config config = config_of(grid, stream, where);
+    const std::int64_t most = std::max<std::int64_t>(1, std::numeric_limits<int>::max() / grid.blocks.x);
+    for (std::int64_t first = 0; first < images; first += most) {
+        config.blocks.x = std::min(most, images - first) * grid.blocks.x;
+        kernels::launch(config, kernel, p);
+        p.source += most * p.source_image;
+        p.destination += most * p.destination_image;
+    }
 }
 
 // Plans, and what the choice asks of kernels, are pure. Those of kernels that other files compile stand in plan/. A launch
@@ -118,11 +157,14 @@ fused_ring_plan plan_fused_ring(const problem& problem, const device_traits& dev
 template <class T>
 void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-template <class T>
-void launch_fused_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
-/// The same of images of this many channels.
+/// Of images of this many channels.
 template <class T, int channels>
 void launch_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_fused_strips(const fused_strips_plan& own, const arguments<T>& a, cudaStream_t stream) {
+    with_channels(a.source.first.channels,
+                  [&]<int channels>() { launch_strips<T, channels>(own, a, stream); });
+}
 
 /// Needs one channel of float; one radius above that of tiles and up to that of registers; and rows of the source, from the
 /// region's place on, and of the destination that start at multiples of 16 bytes.
@@ -134,12 +176,11 @@ template <class T>
 void launch_fused_tiles(const fused_tiles_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
 // The kernels on the tensor cores are there where heddle is compiled for compute capability 9.0.
-void launch_mma_xy(const mma_xy_plan& plan, const arguments<std::uint8_t>& arguments,
-                        cudaStream_t stream);
+void launch_mma_xy(const mma_xy_plan& plan, const arguments<std::uint8_t>& arguments, cudaStream_t stream);
 void launch_mma_x_registers_y(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& arguments,
                               cudaStream_t stream);
-void launch_wgmma_xy(const wgmma_xy_plan& plan,
-                                   const arguments<std::uint8_t>& arguments, cudaStream_t stream);
+void launch_wgmma_xy(const wgmma_xy_plan& plan, const arguments<std::uint8_t>& arguments,
+                     cudaStream_t stream);
 void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const arguments<std::uint8_t>& arguments,
                               cudaStream_t stream);
 

@@ -1,66 +1,36 @@
-// mma_x_registers_y, variant spans, for windows of up to 32 values, and best for long strips: the same products and sums,
-// with less to load, to store and to multiply. What it teaches: there, at radius 2, it is L1 that is busy,
-// as lanes copy 16 bytes each of eight rows of four strips, and store 4. Nothing in the arithmetic asks for that.
+// mma_x_registers_y: the blur of bytes by small windows, along x as products on the tensor cores, along y by sums in registers.
 //
-//   a product   h (16 columns x 8) = W_x (16 x 32 values) * (32 values x 8: two rows, of four times 16 columns)
+//   a product   h (16 columns x 8) = W_x (16 x 32 values) * (32 values x 8: two rows, of four spans of 16 columns side by side)
 //
-// - The 8 are four spans side by side of the same two rows. So a warp marches down one strip, of 256 columns, copies rows
-//   whole, and its stores fill sectors side by side.
-// - 16 columns need 32 values of the row at most: one product. All of a warp have the same weights, 8 registers of a thread in
-//   place of 32 or 48, which come ready from the host.
-// - Weights that all columns share cannot know the image's sides. What is shown beyond them is written into the rows, a step
-//   ahead, by lanes of the warp that reads them, behind a __syncwarp.
-// - A lane has 8 columns, so what it does for a step, and not for a column, costs half: 100 instructions for 8 values, at
-//   radius 2, where the other variant takes 120.
-// - All warps ask for their first rows at once, so what is asked for behind those comes late: weights are asked for before. And
-//   where tall windows leave room for few blocks, these load as many rows ahead as more blocks would.
+// Weights along x are whole numbers of two bytes, so a product is taken with their high and with their low bytes, whatever the
+// radius. h is exact, a whole number below 2^24: its bits are those of a float that counts in units of 2^-149, and the pass along y
+// is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole. All of its products have
+// the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes write into the rows what is shown
+// beyond them, a step ahead.
 //
-// What limits it: issue slots, and the time until a warp's first product.
+// It needs a radius up to 8 along y, windows of 16 columns within 32 values, sources whose rows start at multiples of 16 bytes, and
+// borders that neither wrap nor are a constant. Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y, and the
+// time until a warp's first product.
 
 #include "kernels/device/border.cuh"
+#include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
-#include "kernels/separable_filter/column_sums.cuh"
+#include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/mma_operand.cuh"
 #include "kernels/separable_filter/pixel.cuh"
-#include "kernels/separable_filter/plan/compiled.hpp"
-#include "kernels/separable_filter/plan/extents.hpp"
-#include "kernels/separable_filter/plan/mma_x_registers_y.hpp"
-#include "kernels/separable_filter/plan/warp_strips.hpp"
-#include "kernels/separable_filter/source_rows.cuh"
+#include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/small_windows.hpp"
 #include "kernels/separable_filter/whole_weights.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace heddle::kernels::separable_filter {
 namespace {
 
 constexpr int warp_threads = 32;
-
-/// The weights along x as whole numbers. Sums of a row stay below 2^24, as those of weights are below 2^16.
-struct whole_taps {
-    double sum = 0;
-    std::uint16_t weights[2 * max_registers_radius + 1] = {};
-
-    explicit whole_taps(const taps& taps) {
-        constexpr double max_sum = 0xffff;
-        const std::span<const float> of = taps.weights();
-        const double scale = best_scale(of, max_sum);
-        for (std::size_t i = 0; i < of.size(); ++i) {
-            weights[i] = static_cast<std::uint16_t>(whole(scale * of[i]));
-            sum += weights[i];
-        }
-    }
-};
-
-/// Those sums are the bits of subnormal floats, which count in units of 2^-149. The taps along y make normal numbers of their
-/// sums, and these, over the sum of the weights along x, times this are the image's.
-inline constexpr float scale_y = 0x1p120f;
-inline constexpr double sums_unit = 0x1p29;
 
 using tile = span_tile;
 using stage = span_stage;
@@ -86,6 +56,91 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
 #pragma unroll
     for (unsigned& sum : sums) sum = 0;
     add_product(sums, weights, first, second);
+}
+
+/// The rows of a strip as a warp copies them: a lane one packet or two of a row.
+struct row_copies {
+    int own_packet;
+    int own_at[stage::copies];
+    int own_bytes[stage::copies];
+    std::uint8_t* own_place;
+    const std::uint8_t* const* next_line;
+
+    /// Rows have `row_values`, and the copies begin at `first_at` of them.
+    __device__ row_copies(std::uint8_t* stages, const std::uint8_t* const* lines, int first_at,
+                          int row_values, int lane) {
+        const int own_row = lane % tile::rows;
+        own_packet = lane / tile::rows;
+#pragma unroll
+        for (int i = 0; i < stage::copies; ++i) {
+            const int at = first_at + (own_packet + i * stage::packets_at_once) * stage::packet;
+            own_bytes[i] = bytes_inside(at, row_values, stage::packet);
+            own_at[i] = own_bytes[i] > 0 ? at : 0;
+        }
+        own_place = stages + own_row * stage::pitch + own_packet * stage::packet;
+        next_line = lines + own_row;
+    }
+
+    /// The next step's rows.
+    __device__ void load(int to) {
+        const std::uint8_t* const line = *next_line;
+        next_line += tile::rows;
+#pragma unroll
+        for (int i = 0; i < stage::copies; ++i)
+            if (own_packet + i * stage::packets_at_once < stage::packets)
+                ptx::cp_async<stage::packet, ptx::cache::all_levels>(
+                    own_place + to + i * stage::packets_at_once * stage::packet, line + own_at[i],
+                    own_bytes[i]);
+        ptx::cp_async_commit_group();
+    }
+};
+
+/// What the image shows beyond its sides are values of the window. A lane fills in one of a row, or none.
+struct sides {
+    static_assert(tile::rows * (tile::depth - tile::product_columns) <= warp_threads);
+    bool fills;
+    int to = 0;
+    int from = 0;
+
+    template <int radius>
+    __device__ sides(const parameters<radius>& p, int begin, int values, int row_values, int lane) {
+        const int first_at = p.x + begin - p.lead;
+        const int own_row = lane % tile::rows, own = lane / tile::rows;
+        const int left = ::max(0, p.reach - p.x - begin);
+        const int right = ::max(0, p.x + begin + ::min(values, tile::columns) + p.reach - row_values);
+        fills = own < left + right;
+        if (!fills) return;
+        const int channels = static_cast<int>(p.source.first.channels);
+        const int value = own < left ? own - left : row_values + own - left;
+        const int pixel = (value + p.reach) / channels - p.reach / channels;
+        const int width = static_cast<int>(p.source.first.width);
+        const int seen =
+            nearby_source_index(pixel, width, p.border) * channels + (value + p.reach) % channels;
+        to = own_row * stage::pitch + value - first_at;
+        // Where a warp begins inside of a pixel, its other channels have mirrors before the window, and no weight.
+        from = own_row * stage::pitch + ::max(seen - first_at, 0);
+    }
+    __device__ void fill_in(std::uint8_t* rows) const {
+        if (fills) rows[to] = rows[from];
+    }
+};
+
+/// Two neighbours of each product, of which `valid` values and more are in the row.
+__device__ inline void store_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products],
+                                   bool is_whole, int valid) {
+    if (is_whole) {
+#pragma unroll
+        for (int i = 0; i < tile::products; ++i)
+            *reinterpret_cast<std::uint16_t*>(out + i * tile::product) = pairs[i];
+    } else {
+#pragma unroll
+        for (int i = 0; i < tile::products; ++i) {
+            const int left = valid - i * tile::product;
+            std::uint8_t* const to = out + i * tile::product;
+            if (left > 0) to[0] = static_cast<std::uint8_t>(pairs[i]);
+            if (left > 1) to[1] = static_cast<std::uint8_t>(pairs[i] >> 8);
+        }
+    }
 }
 
 template <int radius>
@@ -115,57 +170,15 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     const int values = static_cast<int>(p.destination.first.width * p.destination.first.channels) - begin;
     if (values <= 0) return;
 
-    // A lane copies one packet or two of a row.
     const int row_values = static_cast<int>(p.source.first.width * p.source.first.channels);
-    const int first_at = p.x + begin - p.lead;
-    const int own_row = lane % tile::rows, own_packet = lane / tile::rows;
-    int own_at[stage::copies], own_bytes[stage::copies];
-#pragma unroll
-    for (int i = 0; i < stage::copies; ++i) {
-        const int at = first_at + (own_packet + i * stage::packets_at_once) * stage::packet;
-        own_bytes[i] = bytes_inside(at, row_values, stage::packet);
-        own_at[i] = own_bytes[i] > 0 ? at : 0;
-    }
     std::uint8_t* const own_stages = shared + warp * bytes_of_warp;
-    std::uint8_t* const own_place = own_stages + own_row * stage::pitch + own_packet * stage::packet;
-    const std::uint8_t* const* next_line = lines + own_row;
-    const auto load = [&](int to) {
-        const std::uint8_t* const line = *next_line;
-        next_line += tile::rows;
-#pragma unroll
-        for (int i = 0; i < stage::copies; ++i)
-            if (own_packet + i * stage::packets_at_once < stage::packets)
-                ptx::cp_async<stage::packet, ptx::cache::all_levels>(
-                    own_place + to + i * stage::packets_at_once * stage::packet, line + own_at[i],
-                    own_bytes[i]);
-        ptx::cp_async_commit_group();
-    };
+    row_copies copies(own_stages, lines, p.x + begin - p.lead, row_values, lane);
     // The weights are asked for first: behind the rows that all warps ask for they would come last.
     const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
     const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);
     ptx::wait_for_grids_before();
-    for (int i = 0; i < stages; ++i) load(i * stage::bytes);
-
-    // What the image shows beyond its sides are values of the window. A lane fills in one of a row, or none.
-    static_assert(tile::rows * (tile::depth - tile::product_columns) <= warp_threads);
-    const int left = ::max(0, p.reach - p.x - begin);
-    const int right = ::max(0, p.x + begin + ::min(values, tile::columns) + p.reach - row_values);
-    const bool fills = own_packet < left + right;
-    int fill_to = 0, fill_from = 0;
-    if (fills) {
-        const int channels = static_cast<int>(p.source.first.channels);
-        const int value = own_packet < left ? own_packet - left : row_values + own_packet - left;
-        const int pixel = (value + p.reach) / channels - p.reach / channels;
-        const int width = static_cast<int>(p.source.first.width);
-        const int seen =
-            nearby_source_index(pixel, width, p.border) * channels + (value + p.reach) % channels;
-        fill_to = own_row * stage::pitch + value - first_at;
-        // Where a warp begins inside of a pixel, its other channels have mirrors before the window, and no weight.
-        fill_from = own_row * stage::pitch + ::max(seen - first_at, 0);
-    }
-    const auto fill_in = [&](int of) {
-        if (fills) own_stages[of + fill_to] = own_stages[of + fill_from];
-    };
+    for (int i = 0; i < stages; ++i) copies.load(i * stage::bytes);
+    const sides beyond(p, begin, values, row_values, lane);
 
     // Column n of a product is row n % 2 of span n / 2. A thread gets both rows of two neighbours.
     const int group = lane / 4;
@@ -186,7 +199,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     int now = 0;
     ptx::cp_async_wait_group<stages - 1>();
     __syncwarp();
-    fill_in(now);
+    beyond.fill_in(own_stages + now);
     const auto multiply = [&] {
         ptx::cp_async_wait_group<stages - 2>();  // and of the next step
         __syncwarp();
@@ -200,9 +213,9 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         }
         const int multiplied = now;
         now = now + stage::bytes < bytes_of_warp ? now + stage::bytes : 0;
-        fill_in(now);
+        beyond.fill_in(own_stages + now);
         __syncwarp();
-        load(multiplied);
+        copies.load(multiplied);
     };
     const auto take_products = [&] {
 #pragma unroll
@@ -212,21 +225,6 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
                 const int i = c % 2 * 2 + n;
                 h[n][c] = __uint_as_float(high[c / 2][i] * 256 + low[c / 2][i]);
             }
-    };
-    const auto store = [&](const std::uint16_t(&pairs)[tile::products]) {
-        if (is_whole) {
-#pragma unroll
-            for (int i = 0; i < tile::products; ++i)
-                *reinterpret_cast<std::uint16_t*>(out + i * tile::product) = pairs[i];
-        } else {
-#pragma unroll
-            for (int i = 0; i < tile::products; ++i) {
-                const int valid = values - column - i * tile::product;
-                std::uint8_t* const to = out + i * tile::product;
-                if (valid > 0) to[0] = static_cast<std::uint8_t>(pairs[i]);
-                if (valid > 1) to[1] = static_cast<std::uint8_t>(pairs[i] >> 8);
-            }
-        }
     };
     float sums[own_columns][2 * radius + 1] = {};
     const auto march = [&]<bool completes>(int row) {
@@ -248,7 +246,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         if constexpr (completes) {
 #pragma unroll
             for (int n = 0; n < tile::rows; ++n, out += destination_stride)
-                if (n == 0 || row + n < rows) store(pairs[n]);
+                if (n == 0 || row + n < rows) store_pairs(out, pairs[n], is_whole, values - column);
         }
     };
     multiply();

@@ -15,7 +15,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
-#include "kernels/separable_filter/plan/compiled.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
 
 #include <algorithm>
 

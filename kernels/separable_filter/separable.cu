@@ -54,6 +54,7 @@ __device__ void stage_taps(const taps& all, int first, int count, float* chunk) 
     for (int i = static_cast<int>(threadIdx.x); i < count; i += tile::threads) {
         const double t = (first + i - all.radius) / all.sigma;
         chunk[i] = all.radius <= taps::table_radius ? all.table[first + i]
+                   : all.window == window::box      ? static_cast<float>(all.scale)
                                                     : static_cast<float>(all.scale * exp(-0.5 * t * t));
     }
     __syncthreads();

@@ -9,9 +9,9 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/separable_filter/convolve.cuh"
 #include "kernels/separable_filter/launch.hpp"
-#include "kernels/separable_filter/plan/compiled.hpp"
-#include "kernels/separable_filter/strip.cuh"
+#include "kernels/separable_filter/plan/problem.hpp"
 
 #include <algorithm>
 

@@ -21,9 +21,9 @@ namespace heddle::detail {
 /// What images and a region of the sources tell of a problem, beside its window.
 template <class T>
 kernels::separable_filter::problem describe(const image_batch_view<const T>& source,
-                                         const image_batch_view<T>& destination,
-                                         const std::optional<image_region>& region,
-                                         gaussian_blur_problem window) {
+                                            const image_batch_view<T>& destination,
+                                            const std::optional<image_region>& region,
+                                            gaussian_blur_problem window) {
     const image_view<const T>& from = source.first;
     window.width = destination.first.width;
     window.height = destination.first.height;

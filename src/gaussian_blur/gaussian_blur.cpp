@@ -75,13 +75,13 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
     const problem problem = checked<T>(source, destination, sigma, options);
     if (detail::is_empty(destination)) return;
     kernels::separable_filter::arguments<T> arguments{.source = source,
-                                                   .destination = destination,
-                                                   .x = problem.x,
-                                                   .y = problem.y,
-                                                   .taps_x = taps_of(sigma.x, problem.radius.x),
-                                                   .taps_y = taps_of(sigma.y, problem.radius.y),
-                                                   .border = options.border,
-                                                   .border_value = detail::border_value_of<T>(options)};
+                                                      .destination = destination,
+                                                      .x = problem.x,
+                                                      .y = problem.y,
+                                                      .taps_x = taps_of(sigma.x, problem.radius.x),
+                                                      .taps_y = taps_of(sigma.y, problem.radius.y),
+                                                      .border = options.border,
+                                                      .border_value = detail::border_value_of<T>(options)};
     detail::run(operation, options.algorithm, options.variant, problem, arguments, stream, options);
 }
 

@@ -82,13 +82,13 @@ inline constexpr need few_strips{
 static_assert(max_strips == 1 << 28 && min_strip_columns == 32);
 inline constexpr auto tensor_cores = needs<hopper<problem>, bytes, short_rows, few_strips>;
 
-inline constexpr need gaussian{[](auto& p, auto&) { return p.kind == taps_kind::gaussian; },
+inline constexpr need gaussian{[](auto& p, auto&) { return p.window == window::gaussian; },
                                "takes Gaussians"};
 inline constexpr need square_radius{
     [](auto& p, auto&) { return p.largest_radius() <= square_tile::max_radius; }, "takes radii up to 40"};
 static_assert(square_tile::max_radius == 40);
 
-inline constexpr need gaussian_or_box{[](auto& p, auto&) { return p.kind != taps_kind::any; },
+inline constexpr need gaussian_or_box{[](auto& p, auto&) { return p.window != window::taps; },
                                       "takes Gaussians and boxes"};
 inline constexpr need vectors{[](auto& p, auto&) { return p.in_vectors; },
                               "needs a source whose rows begin at multiples of 16 bytes"};
@@ -100,8 +100,8 @@ inline constexpr auto aligned_bytes = needs<tensor_cores, gaussian_or_box, vecto
 inline constexpr need mirrored{
     [](auto& p, auto&) { return p.border != border::wrap && p.border != border::constant; },
     "takes borders that neither wrap nor are a constant"};
-inline constexpr need register_radius{
-    [](auto& p, auto&) { return p.radius.y <= max_registers_radius; }, "takes radii up to 8 along y"};
+inline constexpr need register_radius{[](auto& p, auto&) { return p.radius.y <= max_registers_radius; },
+                                      "takes radii up to 8 along y"};
 static_assert(max_registers_radius == 8);
 inline constexpr need narrow_span{
     [](auto& p, auto&) {
@@ -128,8 +128,9 @@ inline constexpr need wide_radius{
 static_assert(wide::tile::max_radius_y == 16 && wide::tile::max_radius_x == 32 && wide::tile::side == 64 &&
               wide::tile::max_depths_x * wide::tile::depth == 320);
 inline constexpr need small_weights{[](auto& p, auto&) {
-                                        return wide::has_small_weights(p.sigma.x, p.radius.x) &&
-                                               wide::has_small_weights(p.sigma.y, p.radius.y);
+                                        return p.window == window::box ||
+                                               (wide::has_small_weights(p.sigma.x, p.radius.x) &&
+                                                wide::has_small_weights(p.sigma.y, p.radius.y));
                                     },
                                     "takes weights up to 5/8, or one alone"};
 static_assert(wide::max_weight == 0.625);

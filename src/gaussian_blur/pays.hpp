@@ -42,7 +42,7 @@ inline bool pays_mma_xy(const problem& p, const device_traits& device) {
 }
 
 inline bool is_box(const problem& p) {
-    return p.kind == kernels::separable_filter::taps_kind::box;
+    return p.window == kernels::separable_filter::window::box;
 }
 
 inline bool pays_mma_x_registers_y(const problem& p, const device_traits& device) {
@@ -57,8 +57,7 @@ inline bool has_many_tiles(const problem& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const std::int64_t tiles = kernels::separable_filter::warpgroup_tiles(p), processors = device.sm_count;
     if (!blur_needs::registers(p, device).empty())
-        return static_cast<double>(tiles) >=
-               numbers.min_wgmma_tiles_per_sm * static_cast<double>(processors);
+        return static_cast<double>(tiles) >= numbers.min_wgmma_tiles_per_sm * static_cast<double>(processors);
     const auto& crossing = is_box(p) ? numbers.wgmma_of_boxes : numbers.wgmma_of_gaussians;
     return tiles * (p.radius.y - crossing.radius_y) >= crossing.tiles_per_sm * processors;
 }

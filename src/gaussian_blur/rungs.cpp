@@ -60,10 +60,9 @@ constexpr auto table = std::to_array<blur_rung<T>>({
     row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
         fused, "fused", needs<of::tile_radius, of::tile_packets, of::short_rows>, always, "tiles"),
     row<T, plan_mma_xy, launch_mma_xy, for_90>(  //
-        mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>,
-        pays_mma_xy),
-    row<T, plan_mma_x_registers_y, launch_mma_x_registers_y, for_90>(
-        mma_x_registers_y, "mma_x_registers_y", of::registers, pays_mma_x_registers_y),
+        mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>, pays_mma_xy),
+    row<T, plan_mma_x_registers_y, launch_mma_x_registers_y, for_90>(mma_x_registers_y, "mma_x_registers_y",
+                                                                     of::registers, pays_mma_x_registers_y),
     row<T, plan_wgmma_xy, launch_wgmma_xy, for_90>(  //
         wgmma_xy, "wgmma_xy", of::warpgroups, pays_wgmma_xy),
     row<T, plan_mma_xy_by_channel, launch_mma_xy_by_channel, for_90>(

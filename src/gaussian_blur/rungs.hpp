@@ -9,8 +9,8 @@
 namespace heddle::detail {
 
 template <class T>
-using blur_rung = rung<gaussian_blur_algorithm, kernels::separable_filter::problem, kernels::separable_filter::plan,
-                       kernels::separable_filter::arguments<T>>;
+using blur_rung = rung<gaussian_blur_algorithm, kernels::separable_filter::problem,
+                       kernels::separable_filter::plan, kernels::separable_filter::arguments<T>>;
 
 /// The rungs of the blur, which convolutions and boxes take too.
 template <class T>

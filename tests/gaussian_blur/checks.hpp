@@ -150,8 +150,7 @@ void check_batch(const problem& p, std::int64_t images, layout how, const implem
 
     guarded_images<T> again(p, how, by.where, images);
     if (!by.blur(p, planes.batch(), again.batch(), options_of(p))) {
-        const bool takes_any_stride =
-            !is_on_tensor_cores(which) || which == algorithm::mma_xy;
+        const bool takes_any_stride = !is_on_tensor_cores(which) || which == algorithm::mma_xy;
         ASSERT_TRUE(by.is_variant || !(takes_any_stride || p.row() * sizeof(T) % 16 == 0));
         return;
     }
@@ -290,7 +289,8 @@ inline void check_rounding_of_uint8(const implementation<std::uint8_t>& by) {
                 testing::Test::RecordProperty(name + "_sigma_" + std::to_string(sigma),
                                               std::to_string(share));
                 if (is_squares && by.which == algorithm::decimated) continue;
-                if (is_squares && (by.which == algorithm::wgmma_xy || by.which == algorithm::mma_xy_by_channel)) {
+                if (is_squares &&
+                    (by.which == algorithm::wgmma_xy || by.which == algorithm::mma_xy_by_channel)) {
                     of_squares.push_back(share);
                 } else {
                     EXPECT_LE(share, most);

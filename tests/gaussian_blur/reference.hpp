@@ -74,9 +74,9 @@ inline double tensor_core_error(const problem& p, algorithm which) {
         return (of_tap * n + of_sum) / units;
     };
     const double of_sums_along_y = has_whole_sums ? of_axis(p.sigma.y, p.radius.y, 127.5 + 1, 1)
-                                                    : of_axis(p.sigma.y, p.radius.y, 127.5 + 2, 1);
-    return of_axis(p.sigma.x, p.radius.x, 127.5, 0) + of_sums_along_y +
-           (has_whole_sums ? 0x1p-17 : 0x1p-15) + 2 * 255 * 0x1p-23;
+                                                  : of_axis(p.sigma.y, p.radius.y, 127.5 + 2, 1);
+    return of_axis(p.sigma.x, p.radius.x, 127.5, 0) + of_sums_along_y + (has_whole_sums ? 0x1p-17 : 0x1p-15) +
+           2 * 255 * 0x1p-23;
 }
 
 /// docs/accuracy.md: what decimated's sums are off by, beside a window cut at 4 sigma, in parts of the largest pixel.

@@ -221,11 +221,10 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text_of(algorithm::fused, small, "tiles"), "");
     EXPECT_EQ(text_of(algorithm::fused, small, "chains"),
               "gaussian_blur: fused (chains) takes one radius for both axes, from 6 to 16");
-    EXPECT_EQ(
-        text_of(algorithm::mma_xy, small),
-        HEDDLE_COMPILED_FOR_90 == 0
-            ? "gaussian_blur: mma_xy needs a device of compute capability 9.0, and heddle built for it"
-            : "gaussian_blur: mma_xy takes uint8");
+    EXPECT_EQ(text_of(algorithm::mma_xy, small),
+              HEDDLE_COMPILED_FOR_90 == 0
+                  ? "gaussian_blur: mma_xy needs a device of compute capability 9.0, and heddle built for it"
+                  : "gaussian_blur: mma_xy takes uint8");
 }
 
 TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) {
@@ -237,13 +236,11 @@ TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) 
     EXPECT_EQ(why_not(algorithm::mma_x_registers_y, p, hopper()),
               "gaussian_blur: mma_x_registers_y takes borders that neither wrap nor are a constant");
     EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()), "");
-    EXPECT_EQ(
-        why_not(algorithm::mma_xy_by_channel, p, hopper()),
-        "gaussian_blur: mma_xy_by_channel takes borders that neither wrap nor are a constant");
+    EXPECT_EQ(why_not(algorithm::mma_xy_by_channel, p, hopper()),
+              "gaussian_blur: mma_xy_by_channel takes borders that neither wrap nor are a constant");
     p.in_vectors = false;
-    EXPECT_EQ(
-        why_not(algorithm::wgmma_xy, p, hopper()),
-        "gaussian_blur: wgmma_xy needs a source whose rows begin at multiples of 16 bytes");
+    EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()),
+              "gaussian_blur: wgmma_xy needs a source whose rows begin at multiples of 16 bytes");
     device_traits other = hopper();
     other.compute_capability_major = 10;
     EXPECT_EQ(why_not(algorithm::mma_xy, p, other),

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "kernels/separable_filter/plan/extents.hpp"
-#include "kernels/separable_filter/plan/kernel_grid.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>

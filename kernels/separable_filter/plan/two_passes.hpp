@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/separable_filter/plan/kernel_grid.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/problem.hpp"
 #include <heddle/image.hpp>
 

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "kernels/device/early_launch.hpp"
-#include "kernels/separable_filter/plan/extents.hpp"
-#include "kernels/separable_filter/plan/kernel_grid.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/tuning/tuning.hpp"
 #include <heddle/device.hpp>
@@ -166,8 +165,7 @@ inline std::int64_t warpgroup_tiles(const problem& p) {
 }
 
 /// Needs bytes of aligned sources, windows of up to tile::max_depths_x instructions and tile::max_radius_y, and small weights.
-inline wgmma_xy_plan plan_wgmma_xy(const problem& p,
-                                                               const device_traits& device) {
+inline wgmma_xy_plan plan_wgmma_xy(const problem& p, const device_traits& device) {
     using namespace wgmma_xy;
     const auto reach = static_cast<int>(p.reach());
     // Windows start at what is copied at once.
@@ -181,7 +179,7 @@ inline wgmma_xy_plan plan_wgmma_xy(const problem& p,
                      .shared_bytes = static_cast<std::size_t>(lay_out(depths_x).bytes),
                      .shared_limit = device.shared_memory_per_block_optin,
                      .begins_early = waits_for_grids(device)},
-            .is_box = p.kind == taps_kind::box,
+            .is_box = p.window == window::box,
             .lead = lead,
             .depths_x = depths_x,
             .stores_boxes =

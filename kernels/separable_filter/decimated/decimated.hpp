@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/separable_filter/plan/extents.hpp"
-#include "kernels/separable_filter/plan/kernel_grid.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
 
 #include <cstdint>
 
