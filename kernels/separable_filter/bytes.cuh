@@ -1,13 +1,10 @@
 #pragma once
 
-#include "kernels/device/border.cuh"
 #include "kernels/device/ptx/mma.cuh"
-#include <heddle/image.hpp>
-#include <heddle/view.hpp>
 
 #include <cstdint>
 
-/// What the rungs on the tensor cores share: weights as lanes multiply by them, sums of 32 bits as bytes, and the source's rows.
+/// What the rungs on the tensor cores share: weights as lanes multiply by them, and sums of 32 bits as bytes.
 namespace heddle::kernels::separable_filter {
 
 /// A matrix of 16 x 32 weights, in a kernel's parameters, as lanes multiply by it.
@@ -67,17 +64,6 @@ inline constexpr unsigned half_of_lowest_byte = 1u << 7;
 /// The uppermost byte of each, the first one's lowest.
 __device__ inline unsigned uppermost_bytes(unsigned s0, unsigned s1, unsigned s2, unsigned s3) {
     return __byte_perm(__byte_perm(s0, s1, 0x0073), __byte_perm(s2, s3, 0x0073), 0x5410);
-}
-
-/// The start of what the border shows as row `line` of an image; of one of a batch that begins at `image`.
-__device__ inline const std::uint8_t* start_of_line(const image_view<const std::uint8_t>& first,
-                                                    const std::uint8_t* image, int line, border border) {
-    return image + nearby_source_index(line, static_cast<int>(first.height), border) * first.row_stride;
-}
-
-/// Of a packet at place `at` of a row the bytes inside of it; no packet lies across its start.
-__device__ inline int bytes_inside(int at, int row_bytes, int packet) {
-    return at < 0 ? 0 : ::min(::max(row_bytes - at, 0), packet);
 }
 
 }  // namespace heddle::kernels::separable_filter

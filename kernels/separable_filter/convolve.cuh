@@ -78,7 +78,7 @@ __device__ inline void stage_taps(const taps& taps, float* staged) {
 
 /// For each value of the window that starts `radius` pixels before the destination's value `begin`: the
 /// element of a source's row that stands for it, or -1 where it is the border's constant or nobody needs it.
-/// The same for all rows.
+/// They are the same for all rows.
 template <int channels, class T>
 __device__ void look_up_columns(int* columns, int begin, const arguments<T>& a) {
     const int radius = a.taps_x.radius;

@@ -152,7 +152,7 @@ ring_layout lay_out(const problem& p, bool is_compiled, int max_strip) {
     return l;
 }
 
-/// Of a block, where an SM is to hold two.
+/// What a block may have of shared memory where an SM is to hold two.
 std::int64_t bytes_of_half(const device_traits& device) {
     return static_cast<std::int64_t>(device.shared_memory_per_sm) / 2 - shared_bytes_reserved;
 }

@@ -26,12 +26,12 @@ inline constexpr bool has_bulk_copies = false;
 
 /// Outputs, along x or along y, whose sums a thread holds.
 inline constexpr int outputs = 8;
-/// Of a round.
+/// A round filters so many rows.
 inline constexpr int rows = 32;
 
 /// In place of a radius: those along x and along y are known at run time, up to max_ring_radius.
 inline constexpr int any_radius = -1;
-/// Of one channel, each in a kernel of its own.
+/// Radii of one channel up to this one have kernels of their own.
 inline constexpr int max_compiled_radius = 16;
 
 template <int radius>
@@ -113,7 +113,7 @@ __device__ inline int own_zero() {
     return zero;
 }
 
-/// The same for bounds known at run time. `taps` lie in shared memory, with room for 8 more before and after.
+/// This one does the same for bounds known at run time. `taps` lie in shared memory, with room for 8 more before and after.
 template <int width, class Load>
 __device__ void convolve(float (&sums)[outputs][width], const float* taps, int first, int last, Load load) {
 #pragma unroll 1

@@ -161,7 +161,7 @@ __device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>&
                     out[lane * tile::values + e] = reinterpret_cast<const T*>(result.words)[e];
         }
     } else {
-        // By way of the row's place in shared memory, so that a warp stores neighbours.
+        // The row goes by way of its place in shared memory, so that a warp stores neighbours.
         __syncwarp();
         stage[lane] = result;
         __syncwarp();
@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     };
 
     float sums[tile::values][2 * radius + 1] = {};
-    // Of the first input, which completes no row.
+    // This is the first input's place, which completes no row.
     T* out = p.destination + image * p.destination_image + (top - 2 * radius) * p.destination_stride + begin;
     ptx::wait_for_grids_before();
     fetch_rows(0);

@@ -97,7 +97,7 @@ __device__ void blur_tile(const packet* inputs, const tile_parameters<T, radius>
         if constexpr (in_packets) {
             if (is_row && is_column) store(row, result);
         } else {
-            // By way of shared memory, so that a warp stores neighbours.
+            // The row goes by way of shared memory, so that a warp stores neighbours.
             __syncwarp();
             staged[lane] = result;
             __syncwarp();

@@ -157,7 +157,7 @@ fused_ring_plan plan_fused_ring(const problem& problem, const device_traits& dev
 template <class T>
 void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// Of images of this many channels.
+/// For images of this many channels.
 template <class T, int channels>
 void launch_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>

@@ -17,6 +17,7 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
@@ -57,43 +58,6 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
     for (unsigned& sum : sums) sum = 0;
     add_product(sums, weights, first, second);
 }
-
-/// The rows of a strip as a warp copies them: a lane one packet or two of a row.
-struct row_copies {
-    int own_packet;
-    int own_at[stage::copies];
-    int own_bytes[stage::copies];
-    std::uint8_t* own_place;
-    const std::uint8_t* const* next_line;
-
-    /// Rows have `row_values`, and the copies begin at `first_at` of them.
-    __device__ row_copies(std::uint8_t* stages, const std::uint8_t* const* lines, int first_at,
-                          int row_values, int lane) {
-        const int own_row = lane % tile::rows;
-        own_packet = lane / tile::rows;
-#pragma unroll
-        for (int i = 0; i < stage::copies; ++i) {
-            const int at = first_at + (own_packet + i * stage::packets_at_once) * stage::packet;
-            own_bytes[i] = bytes_inside(at, row_values, stage::packet);
-            own_at[i] = own_bytes[i] > 0 ? at : 0;
-        }
-        own_place = stages + own_row * stage::pitch + own_packet * stage::packet;
-        next_line = lines + own_row;
-    }
-
-    /// The next step's rows.
-    __device__ void load(int to) {
-        const std::uint8_t* const line = *next_line;
-        next_line += tile::rows;
-#pragma unroll
-        for (int i = 0; i < stage::copies; ++i)
-            if (own_packet + i * stage::packets_at_once < stage::packets)
-                ptx::cp_async<stage::packet, ptx::cache::all_levels>(
-                    own_place + to + i * stage::packets_at_once * stage::packet, line + own_at[i],
-                    own_bytes[i]);
-        ptx::cp_async_commit_group();
-    }
-};
 
 /// What the image shows beyond its sides are values of the window. A lane fills in one of a row, or none.
 struct sides {
@@ -162,7 +126,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     for (int i = static_cast<int>(threadIdx.x); i < stage::lines(rows, radius);
          i += static_cast<int>(blockDim.x)) {
         const int line = p.y + top + ::min(i, rows + 2 * radius - 1) - radius;
-        lines[i] = start_of_line(p.source.first, image, line, p.border);
+        lines[i] =
+            frame::start_of_line(image, p.source.first.height, p.source.first.row_stride, line, p.border);
     }
     __syncthreads();
 
@@ -172,7 +137,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
 
     const int row_values = static_cast<int>(p.source.first.width * p.source.first.channels);
     std::uint8_t* const own_stages = shared + warp * bytes_of_warp;
-    row_copies copies(own_stages, lines, p.x + begin - p.lead, row_values, lane);
+    frame::row_copies<stage> copies(own_stages, lines, p.x + begin - p.lead, row_values, lane % tile::rows,
+                                    lane / tile::rows);
     // The weights are asked for first: behind the rows that all warps ask for they would come last.
     const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
     const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);

@@ -14,6 +14,7 @@
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixels.cuh"
@@ -140,7 +141,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     for (int i = static_cast<int>(threadIdx.x); i < lines_of_pixels(rows);
          i += static_cast<int>(blockDim.x)) {
         const int line = ::min(::max(i - tile::max_radius, -p.radius_y), rows + p.radius_y - 1);
-        lines[i] = start_of_line(p.source.first, image, p.y + top + line, p.border);
+        lines[i] = frame::start_of_line(image, p.source.first.height, p.source.first.row_stride,
+                                        p.y + top + line, p.border);
     }
     __syncthreads();
 
@@ -149,7 +151,10 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     if (width <= 0) return;
 
     std::uint8_t* const stages = shared + warp * layout::bytes;
-    row_copies<channels> copies(p, stages, lines, begin, lane);
+    const int row_bytes = static_cast<int>(p.source.first.width) * channels;
+    // A lane copies the same packets of eight rows, and of the eight below.
+    frame::row_copies<layout> copies(stages, lines, (p.x + begin) * channels - p.lead, row_bytes,
+                                     lane / layout::packets_at_once, lane % layout::packets_at_once);
     // The weights are asked for first: behind the rows that all warps ask for they would come last.
     lane_weights weights{mma_operand::of_lane(p.along_x.high, lane),
                          mma_operand::of_lane(p.along_x.low, lane),
@@ -252,7 +257,7 @@ void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const argument
     p.low_scale_y = weights_y.multiplier();
     p.high_scale_y = 256 * p.low_scale_y;
     p.rounding_y = (1u << 23) + p.low_scale_y / 2;
-    // Of the tap that lies so far from the middle one.
+    // The weight of the tap that lies so far from the middle one.
     const auto number = [](const whole_weights& weights, int radius, int distance) -> unsigned {
         const int tap = distance + radius;
         return tap < 0 || tap > 2 * radius ? 0 : 256u * weights.high(tap) + weights.low(tap);

@@ -144,7 +144,7 @@ struct alignas(values * sizeof(T)) packet {
         for (unsigned& word : words) word = filled;
     }
 
-    /// Of means of what T holds.
+    /// The values are means of what T holds.
     __device__ static packet from_floats(const float (&means)[values]) {
         packet result;
         auto* quads = reinterpret_cast<quad<T>*>(result.words);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "kernels/device/border.cuh"
-#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/plan/small_windows.hpp"
@@ -85,51 +84,6 @@ struct octet {
 #pragma unroll
             for (int c = 0; c < channels; ++c) pairs[c][half] = separated[c];
         }
-    }
-};
-
-/// A lane copies the same packets of eight rows, and of the eight below.
-template <int channels>
-struct row_copies {
-    using layout = pixel_layout<channels>;
-
-    int own_packet;
-    int own_at[layout::copies];
-    int own_bytes[layout::copies];
-    std::uint8_t* own_place;
-    const std::uint8_t* const* next_line;
-
-    __device__ row_copies(const parameters& p, std::uint8_t* stages, const std::uint8_t* const* lines,
-                          int begin, int lane) {
-        const int row_bytes = static_cast<int>(p.source.first.width) * channels;
-        const int first_at = (p.x + begin) * channels - p.lead;
-        const int own_row = lane / layout::lanes_of_row;
-        own_packet = lane % layout::lanes_of_row;
-#pragma unroll
-        for (int i = 0; i < layout::copies; ++i) {
-            const int at = first_at + (own_packet + i * layout::lanes_of_row) * layout::packet;
-            own_bytes[i] = bytes_inside(at, row_bytes, layout::packet);
-            own_at[i] = own_bytes[i] > 0 ? at : 0;
-        }
-        own_place = stages + own_row * layout::pitch + own_packet * layout::packet;
-        next_line = lines + own_row;
-    }
-
-    /// The next step's rows.
-    __device__ void load(int to) {
-#pragma unroll
-        for (int row = 0; row < tile::side; row += layout::rows_at_once) {
-            const std::uint8_t* const line = next_line[row];
-#pragma unroll
-            for (int i = 0; i < layout::copies; ++i) {
-                constexpr int step = layout::lanes_of_row * layout::packet;
-                if (own_packet + i * layout::lanes_of_row < layout::packets)
-                    ptx::cp_async<layout::packet, ptx::cache::all_levels>(
-                        own_place + to + row * layout::pitch + i * step, line + own_at[i], own_bytes[i]);
-            }
-        }
-        next_line += tile::side;
-        ptx::cp_async_commit_group();
     }
 };
 

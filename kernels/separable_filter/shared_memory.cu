@@ -37,7 +37,7 @@ struct tile_y {
 
     /// Rows that a column's outputs need.
     __host__ __device__ static constexpr int window(int radius) { return rows + 2 * radius; }
-    /// The same in shared memory, with those that convolve() loads but does not use.
+    /// What they take in shared memory, with those that convolve() loads but does not use.
     __host__ __device__ static constexpr int depth(int radius) { return rows + strip::taps_size(radius); }
     /// Shared memory: rows, taps, source rows.
     static constexpr std::int64_t shared_bytes(int radius) {

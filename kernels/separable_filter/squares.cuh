@@ -18,7 +18,7 @@ namespace heddle::kernels::separable_filter::squares {
 
 using tile = square_tile;
 
-/// Of a block; the one of __syncthreads() is 0.
+/// Barriers of a block. That of __syncthreads() is 0.
 inline constexpr int barrier_of_consumers = 1;
 inline constexpr int barrier_of_loaders = 2;
 

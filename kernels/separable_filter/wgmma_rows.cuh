@@ -19,7 +19,7 @@ constexpr int group_threads = 128;
 static_assert(tile::threads == (tile::groups + 1) * group_threads);
 static_assert(tile::load_warps * warp_threads == group_threads);
 
-/// Of operands along k, 128 bytes of them a row.
+/// Operands along k have 128 bytes in a row.
 using operand = warpgroup_tile<std::uint8_t, tile::side, true>;
 static_assert(operand::step == tile::depth);
 static_assert(operand::row == tile::operand_row && operand::bytes == tile::operand_bytes);
@@ -69,7 +69,7 @@ struct block_barriers {
     ptx::mbarrier landed[tile::stages];  ///< boxes, where warps add to them
     ptx::mbarrier begun[tile::first_stages];
 
-    /// By one thread, before a barrier of the block.
+    /// One thread calls it, before a barrier of the block.
     __device__ void init() {
         for (ptx::mbarrier& each : landed) ptx::init(&each, 1);
         for (ptx::mbarrier& each : begun) ptx::init(&each, warp_threads);
@@ -246,7 +246,7 @@ struct loader {
                       steps.now.left + box * operand::row, steps.line + row, steps.now.source_image, landed);
     }
 
-    /// Of a half that has rows beyond the source's first or last: those that stand for them, and the others.
+    /// The rows of a half that has some beyond the source's first or last: those that stand for them, and the others.
     __device__ void load_rows(const walk& steps, int first) const {
         constexpr int packet = 16;  // bytes
         const piece& now = steps.now;
@@ -282,7 +282,7 @@ struct loader {
               inside_end(now.inside_end),
               count(left + (now.window + word - 1) / word - right) {}
         __device__ int column(int i) const { return (i < left ? i : i - left + right) * word; }
-        /// Of a word's first column: the source has none of them.
+        /// Whether the source has none of the columns of a word, given its first one.
         __device__ bool is_whole(int column) const { return column < left * word || column >= inside_end; }
     };
 

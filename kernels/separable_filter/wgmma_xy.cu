@@ -29,8 +29,8 @@
 namespace heddle::kernels::separable_filter::wgmma_xy {
 namespace {
 
-/// By all that multiply, through addresses of memory, as constants that threads read at different places come one
-/// after the other.
+/// All threads that multiply call it. It reads through addresses of memory, as constants that threads read at different places come
+/// one after the other.
 template <class Band>
 __device__ void copy_band(Band& to, const Band& from) {
     constexpr int words = int{sizeof(Band)} / word;

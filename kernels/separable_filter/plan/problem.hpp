@@ -53,7 +53,7 @@ struct taps {
     /// The weights in float, that of -radius first. There is no table for a radius above table_radius:
     /// the kernel then computes what it needs from the window, sigma and scale.
     float table[2 * table_radius + 1];
-    /// Of all weights.
+    /// The sum of all weights.
     float sum = 1;
 
     constexpr bool has_table() const { return radius <= table_radius; }

@@ -16,7 +16,7 @@
 /// The plans of the rungs of small windows, whose warps march down strips of their own.
 namespace heddle::kernels::separable_filter {
 
-/// Of windows, along y.
+/// The largest radius along y whose sums the registers of mma_x_registers_y hold.
 inline constexpr int max_registers_radius = 8;
 
 /// What a warp of mma_x_registers_y works on.
@@ -47,8 +47,8 @@ struct span_stage {
     /// Such that the words of four spans and two rows are in different banks.
     static constexpr int pitch = (packets * packet + 63) / 128 * 128 + 64;
     static constexpr int bytes = span_tile::rows * pitch;
-    static constexpr int packets_at_once = warp_strips::lanes / span_tile::rows;
-    static constexpr int copies = (packets + packets_at_once - 1) / packets_at_once;
+    static constexpr int rows = span_tile::rows, rows_at_once = rows;
+    static constexpr int packets_at_once = warp_strips::lanes / rows_at_once;
 
     __host__ __device__ static constexpr int bytes_of_warp(int radius) {
         return span_tile::stages(radius) * bytes;
@@ -134,9 +134,8 @@ struct pixel_layout {
         return result;
     }();
     static constexpr int stage = pixel_tile::side * pitch;
-    static constexpr int lanes_of_row = 4;
-    static constexpr int rows_at_once = warp_strips::lanes / lanes_of_row;
-    static constexpr int copies = (packets + lanes_of_row - 1) / lanes_of_row;
+    static constexpr int packets_at_once = 4;
+    static constexpr int rows = pixel_tile::side, rows_at_once = warp_strips::lanes / packets_at_once;
 
     static constexpr int results = pixel_tile::stages * stage;
     static constexpr int result_packets = pixel_shape<channels>::columns * channels / packet;

@@ -23,7 +23,7 @@ struct tuning {
         std::int64_t unequal;
     };
     radii min_radius_on_tensor_cores{5, 3};
-    /// The same for the rungs of small windows, mma_x_registers_y and mma_xy_by_channel.
+    /// They are other ones for the rungs of small windows, mma_x_registers_y and mma_xy_by_channel.
     radii min_radius_of_small_windows{2, 1};
     /// The least radius of boxes of bytes on wgmma_xy: of images of many tiles (below), and of few.
     std::int64_t min_radius_of_boxes_of_many_tiles = 3;
@@ -50,7 +50,7 @@ struct tuning {
     struct marching {
         std::int64_t min_rows = 6;
         std::int64_t max_waves = 4;
-        /// Beside which the rows that are filtered only to start are a small part.
+        /// Beside so many rows, those that are filtered only to start are a small part.
         std::int64_t rows_to_share = 64;
         std::int64_t rows_to_share_per_extra = 8;
     };
