@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-/// A warp that marches down a strip of an image of bytes, some rows a step. It copies the rows itself, packet by packet, into a ring
-/// of steps in shared memory. What a border shows above and below the image is found once, as the lines of a strip.
+/// A warp that marches down a strip of an image of bytes, some rows a step. It copies the rows itself, packet by packet, into a
+/// ring of steps in shared memory. What a border shows above and below the image is found once, as the lines of a strip.
 namespace heddle::kernels::frame {
 
 /// The start of what the border shows as row `line` of an image.
@@ -17,8 +17,8 @@ __device__ inline const std::uint8_t* start_of_line(const std::uint8_t* image, s
 
 /// The rows of a step as a lane copies them: some packets of one row, and the same packets of every `rows_at_once`-th row.
 ///
-/// Shape says of a step how many `rows` it has, and of a row how many bytes a `packet` has, how many `packets` are copied, and how
-/// many bytes, the `pitch`, lie from row to row of the ring. A warp takes rows_at_once x packets_at_once packets at once.
+/// Shape says of a step how many `rows` it has, and of a row how many bytes a `packet` has, how many `packets` are copied, and
+/// how many bytes, the `pitch`, lie from row to row of the ring. A warp takes rows_at_once x packets_at_once packets at once.
 template <class Shape>
 struct row_copies {
     static constexpr int copies = (Shape::packets + Shape::packets_at_once - 1) / Shape::packets_at_once;
@@ -29,8 +29,8 @@ struct row_copies {
     std::uint8_t* own_place;
     const std::uint8_t* const* next_line;
 
-    /// Copies begin at byte `first_at` of lines that have `row_bytes`. What lies outside of a line becomes zeros; no packet lies
-    /// across its start. The lane has this row and this packet of those that are taken at once.
+    /// Copies begin at byte `first_at` of lines that have `row_bytes`. What lies outside of a line becomes zeros; no packet
+    /// lies across its start. The lane has this row and this packet of those that are taken at once.
     __device__ row_copies(std::uint8_t* ring, const std::uint8_t* const* lines, int first_at, int row_bytes,
                           int own_row, int packet)
         : own_packet(packet) {

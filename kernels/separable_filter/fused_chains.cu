@@ -7,10 +7,11 @@
 //               the others ...
 //     the last  filters the rows below the block too, and has fewer of its own
 //
-// A warp that goes down a strip by itself filters 2r rows more than it has results. Here only one of a chain does. In the first r rows
-// and in the last r, the half of the sums that belongs to other warps is left out. A sum has the same terms in the same order as
-// without, so that a region still gets to the bit what the whole has. The number of a warp comes from a shuffle, which says that it is
-// the same for all lanes: without it taps would be in ordinary registers. What limits it: issue slots, which FMAs fill.
+// A warp that goes down a strip by itself filters 2r rows more than it has results. Here only one of a chain does. In the first
+// r rows and in the last r, the half of the sums that belongs to other warps is left out. A sum has the same terms in the same
+// order as without, so that a region still gets to the bit what the whole has. The number of a warp comes from a shuffle, which
+// says that it is the same for all lanes: without it taps would be in ordinary registers. What limits it: issue slots, which
+// FMAs fill.
 
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
@@ -71,7 +72,6 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     const int lane = static_cast<int>(threadIdx.x % lanes);
     const int warp = __shfl_sync(~0U, static_cast<int>(threadIdx.x / lanes), 0);
     const int warps = static_cast<int>(blockDim.x / lanes);
-    const int strip = static_cast<int>(blockIdx.x % p.strips);
     const std::int64_t image = blockIdx.x / p.strips / p.segments;
     const std::int64_t block_top = std::int64_t{blockIdx.x / p.strips % p.segments} * p.rows_per_block;
     const int block_outputs = static_cast<int>(min(std::int64_t{p.rows_per_block}, p.height - block_top));
@@ -82,11 +82,10 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
     const int inputs = is_last ? outputs + 2 * radius : outputs;  // that this warp filters along x
     const std::int64_t top = block_top + warp_top;
     const std::int64_t first_row = p.above + top - radius;
-    const int begin = strip * chain::columns;
+    const int begin = static_cast<int>(blockIdx.x % p.strips) * chain::columns;
     const int valid = min(p.width - begin, chain::columns);
     packet* const staged = shared + warp * chain::warp_packets;
     packet* const links = shared + warps * chain::warp_packets;
-
     row_copies<radius> copies(p, staged, lane, image, first_row, inputs, begin, valid);
 
     float h[chain::values], complete[chain::values];

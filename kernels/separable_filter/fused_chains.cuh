@@ -62,8 +62,8 @@ struct chain_parameters : batch_rows<float> {
     float taps_y[2 * radius + 1];
 };
 
-/// Rows come by cp.async, straight to shared memory: as packets, and singly what is beyond a side or not a whole packet. Copy k of a
-/// lane takes packet lane + lanes * k of a stage, whose rows lie one behind the other.
+/// Rows come by cp.async, straight to shared memory: as packets, and singly what is beyond a side or not a whole packet. Copy k
+/// of a lane takes packet lane + lanes * k of a stage, whose rows lie one behind the other.
 template <int radius>
 struct row_copies {
     using chain = chains::chain<radius>;

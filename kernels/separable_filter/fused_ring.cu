@@ -4,10 +4,10 @@
 //   source --bulk copies--> 32 rows as they are --along x, 8 pixels a thread--> ring of 2r + 32 rows of float
 //                                               --along y, 8 rows a thread----> destination
 //
-// A block marches down a strip. A round filters its 32 rows along x into the ring, where they take the place of the 32 oldest. It
-// starts the copies of the next 32, and meanwhile filters the rows that are now complete along y. In both passes a thread holds the
-// sums of 8 outputs of several columns or channels, and each input that it loads feeds all that it is for. Radii up to 16 of one
-// channel are compiled in, and their taps come from the constant bank. Others loop over groups of 8 inputs.
+// A block marches down a strip. A round filters its 32 rows along x into the ring, where they take the place of the 32 oldest.
+// It starts the copies of the next 32, and meanwhile filters the rows that are now complete along y. In both passes a thread
+// holds the sums of 8 outputs of several columns or channels, and each input that it loads feeds all that it is for. Radii up
+// to 16 of one channel are compiled in, and their taps come from the constant bank. Others loop over groups of 8 inputs.
 //
 // It needs a radius up to 255, and shared memory for the ring and the rows. What limits it: the instructions beside the FMAs,
 // barriers, and the multiprocessors of the last blocks.

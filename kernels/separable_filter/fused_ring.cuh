@@ -159,8 +159,8 @@ __device__ void load_pixels(float (&pixels)[outputs][width], const T* from) {
     }
 }
 
-/// How the rows of a strip come to shared memory. What lies inside of the image is copied 16 bytes at a time. The ragged rest on the
-/// left and on the right comes value by value, from where `columns` tells.
+/// How the rows of a strip come to shared memory. What lies inside of the image is copied 16 bytes at a time. The ragged rest
+/// on the left and on the right comes value by value, from where `columns` tells.
 template <class T, int channels, int taps>
 struct row_copies {
     static constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
@@ -247,8 +247,8 @@ struct row_copies {
     }
 };
 
-/// A round's rows along x, from shared memory into the ring. A thread takes one row or two. Rows are loaded from `shift` pixels before
-/// the window on, where a vector begins. `taps` are used where the radius is not compiled in.
+/// A round's rows along x, from shared memory into the ring. A thread takes one row or two. Rows are loaded from `shift` pixels
+/// before the window on, where a vector begins. `taps` are used where the radius is not compiled in.
 template <class T, int channels, int radius>
 __device__ __forceinline__ void filter_along_x(const parameters<T, tile<radius>::taps>& p, const T* staged,
                                                const float* taps_x, float* ring, int ring_row, int strip) {

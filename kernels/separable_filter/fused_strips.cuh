@@ -1,18 +1,19 @@
-// fused, variant strips: one launch, one read, one write. A warp marches down a strip of the image. It filters each row along x from
-// shared memory and, at once, along y in registers.
+// fused, variant strips: one launch, one read, one write. A warp marches down a strip of the image. It filters each row along x
+// from shared memory and, at once, along y in registers.
 //
 //            strip: halo | 32 * tile::values values | halo                  taps w, n = 2r + 1
 //   row y+2  . . . . . . being loaded . . . . . . . . . . . .
 //   row y+1  in shared memory  ->  h = sum of w[k] * in[x + k]
 //   row y    written: out[y - r] = sums[0] + w[n - 1] * h, and sums[i] = sums[i + 1] + w[n - 2 - i] * h
 //
-// sums[i] are the output rows that still miss inputs: each row of h adds one term to all of them, and writing the sum one place down
-// is free. So the pass along y loads nothing and stores nothing. After the start no warp waits for another. Rows are fetched into
-// registers, staged and filtered some at a time, with one branch for all. Halos, and what stands for values beyond a border, come
-// singly, mostly one value a lane, so a warp at an edge does what all others do.
+// sums[i] are the output rows that still miss inputs: each row of h adds one term to all of them, and writing the sum one place
+// down is free. So the pass along y loads nothing and stores nothing. After the start no warp waits for another. Rows are
+// fetched into registers, staged and filtered some at a time, with one branch for all. Halos, and what stands for values beyond
+// a border, come singly, mostly one value a lane, so a warp at an edge does what all others do.
 //
-// It needs one radius, up to max_register_radius(). Where rows are not aligned, packets are put together from words, and results leave
-// by way of shared memory. CMake writes the files that compile it (kernels/CMakeLists.txt). What limits it: DRAM, and then FMAs.
+// It needs one radius, up to max_register_radius(). Where rows are not aligned, packets are put together from words, and
+// results leave by way of shared memory. CMake writes the files that compile it (kernels/CMakeLists.txt). What limits it: DRAM,
+// and then FMAs.
 
 #pragma once
 
@@ -120,8 +121,8 @@ __device__ void filter_row(const packet<T, tile::values>* window, const float* t
     }
 }
 
-/// Where the values lie in a staged row that a lane fetches singly, and the columns that stand for them: any where it is the border's
-/// constant.
+/// Where the values lie in a staged row that a lane fetches singly, and the columns that stand for them: any where it is the
+/// border's constant.
 template <class T, int channels, int radius, class tile>
 struct singles {
     int places[tile::singles];

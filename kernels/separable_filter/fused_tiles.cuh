@@ -1,8 +1,8 @@
 // fused, variant tiles: small windows do not march.
 //
-// A warp takes a tile of 8 rows, all of whose loads are under way at once, and blocks take the tiles in the order of memory: what they
-// share is still in L1 and L2. Nothing is carried on to another tile, so the pass along y comes first, by sums that end with the tile.
-// Along x, shuffles bring what other lanes have. The outermost lanes only lend.
+// A warp takes a tile of 8 rows, all of whose loads are under way at once, and blocks take the tiles in the order of memory:
+// what they share is still in L1 and L2. Nothing is carried on to another tile, so the pass along y comes first, by sums that
+// end with the tile. Along x, shuffles bring what other lanes have. The outermost lanes only lend.
 //
 // It needs one radius, up to max_tile_radius(), and a source whose rows start at multiples of packets. What limits it: DRAM.
 

@@ -3,14 +3,14 @@
 //   a product   h (16 columns x 8) = W_x (16 x 32 values) * (32 values x 8: two rows, of four spans of 16 columns side by side)
 //
 // Weights along x are whole numbers of two bytes, so a product is taken with their high and with their low bytes, whatever the
-// radius. h is exact, a whole number below 2^24: its bits are those of a float that counts in units of 2^-149, and the pass along y
-// is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole. All of its products have
-// the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes write into the rows what is shown
-// beyond them, a step ahead.
+// radius. h is exact, a whole number below 2^24: its bits are those of a float that counts in units of 2^-149, and the pass
+// along y is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole. All of its
+// products have the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes write into the
+// rows what is shown beyond them, a step ahead.
 //
-// It needs a radius up to 8 along y, windows of 16 columns within 32 values, sources whose rows start at multiples of 16 bytes, and
-// borders that neither wrap nor are a constant. Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y, and the
-// time until a warp's first product.
+// It needs a radius up to 8 along y, windows of 16 columns within 32 values, sources whose rows start at multiples of 16 bytes,
+// and borders that neither wrap nor are a constant. Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y,
+// and the time until a warp's first product.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"

@@ -3,15 +3,16 @@
 //   along x   H (16 columns x 8 rows)    = W_x (16 x window) * rows of the image, as they lie in memory
 //   along y   out (16 rows x 8 columns)  = W_y (16 x window) * H (window x 8 columns)
 //
-// Weights are whole numbers 256 u + v. H is exact, and its upper 24 bits are three bytes a, b and c. Along y all products of its
-// bytes and a weight's are taken but c v, in three exact sums: a u | a v + b u | b v + c u (docs/accuracy.md has the error). The
-// taps of interleaved channels lie `channels` values apart. A thread's part of H is what the next product wants of it.
+// Weights are whole numbers 256 u + v. H is exact, and its upper 24 bits are three bytes a, b and c. Along y all products of
+// its bytes and a weight's are taken but c v, in three exact sums: a u | a v + b u | b v + c u (docs/accuracy.md has the
+// error). The taps of interleaved channels lie `channels` values apart. A thread's part of H is what the next product wants of
+// it.
 //
-// Warps march side by side down a strip, 16 rows a step, with what the window needs of H in a ring of registers. Two more warps load
-// the rows some steps ahead, and put in what stands for pixels beyond the borders (squares.cuh).
+// Warps march side by side down a strip, 16 rows a step, with what the window needs of H in a ring of registers. Two more warps
+// load the rows some steps ahead, and put in what stands for pixels beyond the borders (squares.cuh).
 //
-// It needs a radius up to 40. Rows that do not start at multiples of 4 bytes take several times as long. What limits it is latency:
-// 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
+// It needs a radius up to 40. Rows that do not start at multiples of 4 bytes take several times as long. What limits it is
+// latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mbarrier.cuh"
@@ -35,8 +36,8 @@ using namespace squares;
 template <int blocks>
 using ring_of_bytes = unsigned[tile::squares][2][3][blocks];
 
-/// A step's rows along x, from where the warp's windows begin in shared memory, to the ring's newest block. Where the ring is long,
-/// a square at a time.
+/// A step's rows along x, from where the warp's windows begin in shared memory, to the ring's newest block. Where the ring is
+/// long, a square at a time.
 template <int blocks>
 __device__ __forceinline__ void filter_along_x(const parameters& p, const std::uint8_t* own,
                                                const uint2* fragments, int newest,
@@ -152,30 +153,6 @@ __device__ __forceinline__ void filter_along_y(const parameters& p, const uint2*
             const auto bits = [&](int n, int i) { return __float_as_uint(results[n][2 * half + i]); };
             words[s][half] = __byte_perm(__byte_perm(bits(0, 0), bits(0, 1), 0x0040),
                                          __byte_perm(bits(1, 0), bits(1, 1), 0x0040), 0x5410);
-        }
-    }
-}
-
-/// `rows` are those of the destination from the thread's first one on, and `valid` its values.
-__device__ __forceinline__ void store_squares(const parameters& p, std::uint8_t* out, std::int64_t half_step,
-                                              const unsigned (&words)[tile::squares][2], bool is_odd,
-                                              int valid, int rows) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const unsigned kept = is_odd ? words[1][half] : words[0][half];
-        const unsigned other = __shfl_xor_sync(~0u, is_odd ? words[0][half] : words[1][half], 1);
-        const uint2 eight = is_odd ? make_uint2(other, kept) : make_uint2(kept, other);
-        std::uint8_t* to = out + half * half_step;
-        if (half * 8 >= rows) continue;
-        if (valid >= 8 && p.destination_alignment == 8) {
-            *reinterpret_cast<uint2*>(to) = eight;
-        } else if (valid >= 8 && p.destination_alignment == 4) {
-            *reinterpret_cast<unsigned*>(to) = eight.x;
-            *reinterpret_cast<unsigned*>(to + 4) = eight.y;
-        } else {
-#pragma unroll
-            for (int i = 0; i < 8; ++i)
-                if (i < valid) to[i] = static_cast<std::uint8_t>((i < 4 ? eight.x : eight.y) >> (i % 4 * 8));
         }
     }
 }

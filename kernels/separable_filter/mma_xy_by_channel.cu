@@ -4,12 +4,12 @@
 //   along y   out (16 rows x 8 pixels) = W_y (16 x 32 rows) * h (32 rows x 8 pixels)
 //
 // The products and the sums are those of wgmma_xy, and so are the pixels. But a window of wgmma is 64 values at least, in both
-// directions; here 16 results take 32. A lane reads eight whole pixels of a row and permutes their bytes to a register pair for each
-// channel. So windows are as deep for four channels as for one, and all have the same weights, 16 registers for both axes. A
-// thread's sums along x are what the products along y want of it, as k may come in any order if the weights come in the same.
+// directions; here 16 results take 32. A lane reads eight whole pixels of a row and permutes their bytes to a register pair for
+// each channel. So windows are as deep for four channels as for one, and all have the same weights, 16 registers for both axes.
+// A thread's sums along x are what the products along y want of it, as k may come in any order if the weights come in the same.
 //
-// It needs windows of 16 pixels within 32 that begin at a multiple of 8, and borders that neither wrap nor are a constant.
-// What limits it: an mma keeps a scheduler for nearly all of the clocks that it takes, so the time is that of the 14 mma of 16 x 16
+// It needs windows of 16 pixels within 32 that begin at a multiple of 8, and borders that neither wrap nor are a constant. What
+// limits it: an mma keeps a scheduler for nearly all of the clocks that it takes, so the time is that of the 14 mma of 16 x 16
 // values and of the 91 other instructions, one after the other. It does not depend on the radius.
 
 #include "kernels/device/ptx/cp_async.cuh"
@@ -58,8 +58,8 @@ struct lane_weights {
     unsigned rounding_y;
 };
 
-/// A step of a square: its new rows along x, and where `completes` along y. A value is in its uppermost byte; `values` are of rows
-/// `lane / 4` and eight below, four neighbours each.
+/// A step of a square: its new rows along x, and where `completes` along y. A value is in its uppermost byte; `values` are of
+/// rows `lane / 4` and eight below, four neighbours each.
 template <bool completes, int channels>
 __device__ __forceinline__ void filter_square(const parameters& p, const lane_weights& w,
                                               const octet<channels> (&window)[2],

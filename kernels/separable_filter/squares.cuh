@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-/// The parameters of mma_xy, its weights in shared memory, and the two warps of a block that load its rows.
+/// The parameters of mma_xy, its weights in shared memory, the two warps of a block that load its rows, and how results leave.
 namespace heddle::kernels::separable_filter::squares {
 
 using tile = square_tile;
@@ -239,8 +239,8 @@ struct loader {
     }
 };
 
-/// All that the warps do that load: `begin` is the strip's first value, `values` are those from there on in a row, and `top` and
-/// `outputs` the rows of results.
+/// All that the warps do that load: `begin` is the strip's first value, `values` are those from there on in a row, and `top`
+/// and `outputs` the rows of results.
 template <int blocks>
 __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* bytes, const square_layout& at,
                                            std::int64_t image, int begin, int values, std::int64_t top,
@@ -280,6 +280,31 @@ __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* by
         loader.load(step, thread % 32);
         ptx::arrive_after_copies(&full[stage]);
         ptx::arrive(&full[stage]);
+    }
+}
+
+/// Stores a step's results, eight neighbours of a row and of the one eight below. `rows` are those of the destination from the
+/// thread's first one on, and `valid` its values.
+__device__ __forceinline__ void store_squares(const parameters& p, std::uint8_t* out, std::int64_t half_step,
+                                              const unsigned (&words)[tile::squares][2], bool is_odd,
+                                              int valid, int rows) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const unsigned kept = is_odd ? words[1][half] : words[0][half];
+        const unsigned other = __shfl_xor_sync(~0u, is_odd ? words[0][half] : words[1][half], 1);
+        const uint2 eight = is_odd ? make_uint2(other, kept) : make_uint2(kept, other);
+        std::uint8_t* to = out + half * half_step;
+        if (half * 8 >= rows) continue;
+        if (valid >= 8 && p.destination_alignment == 8) {
+            *reinterpret_cast<uint2*>(to) = eight;
+        } else if (valid >= 8 && p.destination_alignment == 4) {
+            *reinterpret_cast<unsigned*>(to) = eight.x;
+            *reinterpret_cast<unsigned*>(to + 4) = eight.y;
+        } else {
+#pragma unroll
+            for (int i = 0; i < 8; ++i)
+                if (i < valid) to[i] = static_cast<std::uint8_t>((i < 4 ? eight.x : eight.y) >> (i % 4 * 8));
+        }
     }
 }
 

@@ -6,12 +6,14 @@
 //   four warps       | load rows of a step each, and fill in columns beyond the edges (wgmma_rows.cuh)
 //   four warpgroups  | along x, meanwhile store the last step's | cut | along y | pack | along y | pack | ...
 //
-// h^T stays in registers: a thread's part of a sum is what the next product wants of it. Weights are whole numbers 256 u + v, and h
-// is rounded to 24 bits, bytes a, b and c. Along y all products are taken but c v, 256 a u + (a v + b u) + (b v + c u) / 256. A box's
-// weights are all one, so one product along x and two along y do (wgmma_products.cuh). Every multiprocessor has one block.
+// h^T stays in registers: a thread's part of a sum is what the next product wants of it. Weights are whole numbers 256 u + v,
+// and h is rounded to 24 bits, bytes a, b and c. Along y all products are taken but c v, 256 a u + (a v + b u) + (b v + c u) /
+// 256. A box's weights are all one, so one product along x and two along y do (wgmma_products.cuh). Every multiprocessor has
+// one block.
 //
-// It needs a source whose rows start at multiples of 16 bytes, radii up to 16 along y and 32 along x, windows of 64 values within 320,
-// and weights up to 5/8, or one alone. Errors: docs/accuracy.md. What limits it: products take two thirds of the time.
+// It needs a source whose rows start at multiples of 16 bytes, radii up to 16 along y and 32 along x, windows of 64 values
+// within 320, and weights up to 5/8, or one alone. Errors: docs/accuracy.md. What limits it: products take two thirds of the
+// time.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
@@ -29,8 +31,8 @@
 namespace heddle::kernels::separable_filter::wgmma_xy {
 namespace {
 
-/// All threads that multiply call it. It reads through addresses of memory, as constants that threads read at different places come
-/// one after the other.
+/// All threads that multiply call it. It reads through addresses of memory, as constants that threads read at different places
+/// come one after the other.
 template <class Band>
 __device__ void copy_band(Band& to, const Band& from) {
     constexpr int words = int{sizeof(Band)} / word;

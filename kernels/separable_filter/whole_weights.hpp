@@ -114,7 +114,8 @@ class whole_weights {
     std::array<int, 2 * max_radius + 1> numbers_{};
 };
 
-/// The weights along x of mma_x_registers_y as whole numbers. Sums of a row stay below 2^24, as those of weights are below 2^16.
+/// The weights along x of mma_x_registers_y as whole numbers. Sums of a row stay below 2^24, as those of weights are below
+/// 2^16.
 struct whole_taps {
     double sum = 0;
     std::uint16_t weights[2 * max_registers_radius + 1] = {};

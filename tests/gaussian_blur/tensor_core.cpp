@@ -3,8 +3,8 @@
 namespace heddle::test {
 namespace {
 
-/// Around the edges of the strips of mma_x_registers_y, of 256 values, and of its windows, of up to 32 values. Strips are longer
-/// where images are so many that the device has no multiprocessors for shorter ones.
+/// Around the edges of the strips of mma_x_registers_y, of 256 values, and of its windows, of up to 32 values. Strips are
+/// longer where images are so many that the device has no multiprocessors for shorter ones.
 TEST_F(gaussian_blur_test, mma_x_registers_y_is_right_for_windows_of_many_images) {
     if (!has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     constexpr std::int64_t strip_columns = 256, strip_rows = 16, most_strips_per_sm = 16;

@@ -4,12 +4,12 @@
 //   source --decimate--> parts of samples --add_up--> samples --blur--> --interpolate--> destination
 //   w x h                                          w / d x h / d                             w x h
 //
-// The prefilter and the interpolation are one function, the cubic B-spline b(t / d), which is smooth, positive and 4 d wide. Its
-// variance is d^2 / 3, so the samples are left a Gaussian of variance (sigma / d)^2 - 2 / 3. Errors: docs/accuracy.md.
+// The prefilter and the interpolation are one function, the cubic B-spline b(t / d), which is smooth, positive and 4 d wide.
+// Its variance is d^2 / 3, so the samples are left a Gaussian of variance (sigma / d)^2 - 2 / 3. Errors: docs/accuracy.md.
 //
 // Borders are met in `decimate` alone. It reads the source as its border extends it. Sample k is at pixel k d of the source
-// whatever the region, so the result of a region is that of the whole but for rounding. A NaN or an infinity spreads to less than
-// 6 sigma, and an infinity may become a NaN.
+// whatever the region, so the result of a region is that of the whole but for rounding. A NaN or an infinity spreads to less
+// than 6 sigma, and an infinity may become a NaN.
 //
 // It needs a sigma of 8 to 8192 along either axis, and a window of at least 4 sigma. Any alignment will do.
 // The smaller sigma is, the more samples there are and the longer it takes.

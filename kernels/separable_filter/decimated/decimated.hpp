@@ -9,7 +9,8 @@ namespace heddle::kernels::separable_filter {
 
 /// The samples that a pixel adds to, and that a result is made of, along an axis.
 inline constexpr int samples_of_pixel = 4;
-/// The largest radius of the Gaussian that the samples are filtered with. sigma / d is largest, and below 6, where d = 2: 4.5 * sqrt(36 - 2 / 3).
+/// The largest radius of the Gaussian that the samples are filtered with. sigma / d is largest, and below 6, where d = 2: 4.5 *
+/// sqrt(36 - 2 / 3).
 inline constexpr int most_sample_radius = 27;
 
 /// The samples along one axis. Sample k is at pixel k * factor of the source.
