@@ -12,8 +12,7 @@
 // a border, come singly, mostly one value a lane, so a warp at an edge does what all others do.
 //
 // It needs one radius, up to max_register_radius(). Where rows are not aligned, packets are put together from words, and
-// results leave by way of shared memory. CMake writes the files that compile it (kernels/CMakeLists.txt). What limits it: DRAM,
-// and then FMAs.
+// results leave by way of shared memory. CMake writes the files that compile it. What limits it: DRAM, and then FMAs.
 
 #pragma once
 

@@ -7,13 +7,11 @@
 //   four warpgroups  | along x, meanwhile store the last step's | cut | along y | pack | along y | pack | ...
 //
 // h^T stays in registers: a thread's part of a sum is what the next product wants of it. Weights are whole numbers 256 u + v,
-// and h is rounded to 24 bits, bytes a, b and c. Along y all products are taken but c v, 256 a u + (a v + b u) + (b v + c u) /
-// 256. A box's weights are all one, so one product along x and two along y do (wgmma_products.cuh). Every multiprocessor has
-// one block.
+// and h is rounded to 24 bits, bytes a, b and c. All products but c v are taken: 256 a u + (a v + b u) + (b v + c u) / 256.
+// A box's weights are all one, so one product along x and two along y do. Every multiprocessor has one block.
 //
 // It needs a source whose rows start at multiples of 16 bytes, radii up to 16 along y and 32 along x, windows of 64 values
-// within 320, and weights up to 5/8, or one alone. Errors: docs/accuracy.md. What limits it: products take two thirds of the
-// time.
+// within 320, and weights up to 5/8, or one alone. Errors: docs/accuracy.md. What limits it: the products.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
