@@ -184,7 +184,8 @@ class Arithmetic(InFolder):
     def test_families(self) -> None:
         for operation, family in (("add", "elementwise"), ("gelu_derivative", "elementwise"), ("row_sum", "matrix_reduce"),
                                   ("argmax", "reduce"), ("layer_norm", "norm"), ("linear_relu", "matmul"), ("matmul", "matmul"),
-                                  ("sobel_x", "image_filter"), ("inclusive_scan", "scan"), ("new", "new")):
+                                  ("sobel_x", "image_filter"), ("box_blur", "separable_filter"),
+                                  ("inclusive_scan", "scan"), ("new", "new")):
             self.assertEqual(record.family_of(operation), family)
 
 

@@ -95,7 +95,7 @@ void add_products(std::vector<operation<T>>& all) {
 
 /// Rungs of uint8 alone.
 bool needs_tensor_cores(gaussian_blur_algorithm algorithm) {
-    return to_string(algorithm).starts_with("tensor_core");
+    return to_string(algorithm).find("mma_x") != std::string_view::npos;
 }
 
 template <class T>

@@ -62,8 +62,8 @@ EXPECTATIONS = [
     Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), false, 1>", ["HGMMA", "LDGSTS"], HOPPER),
     Expectation(r"frame::.*tf32_mainloop<", ["HGMMA", "UTMALDG"], HOPPER, may_have_local_memory=True),  # its store
     Expectation(r"frame::.*fp16x3_mainloop<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(r"gaussian_blur::tensor_core_(registers|spans|warps)<", ["IMMA", "LDGSTS"], HOPPER),
-    Expectation(r"gaussian_blur::tensor_core_warpgroups::blur<", ["IGMMA", "UTMALDG", "UTMASTG"], HOPPER),
+    Expectation(r"separable_filter::(mma_x_registers_y|mma_xy|mma_xy_by_channel)<", ["IMMA", "LDGSTS"], HOPPER),
+    Expectation(r"separable_filter::wgmma_xy::blur<", ["IGMMA", "UTMALDG", "UTMASTG"], HOPPER),
     Expectation(r"reduce::single_pass_ring<", ["UBLKCP"], HOPPER),
     # A few registers of what a block needs between tiles.
     Expectation(r"conv::depthwise<conv::shape<(__half|__nv_bfloat16), 4,", ["FFMA", r"LDG\.E\.64", r"LDS\.128"],

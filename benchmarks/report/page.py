@@ -12,7 +12,7 @@ from record import (UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_ti
 
 OPEN_LADDERS = 6  # of a family; the others fold
 NAMES = {"matrix_reduce": "reductions of rows and columns", "reduce": "reductions of a vector", "norm": "norms",
-         "image_filter": "fixed filters", "call": "a call's cost on the host"}
+         "image_filter": "fixed filters", "separable_filter": "blurs, boxes and convolutions", "call": "a call's cost on the host"}
 
 
 def variables(colours: dict[str, str]) -> str:

@@ -34,7 +34,8 @@ FAMILIES = {
     "scan": r"(in|ex)clusive_scan",
     "matmul": r"batched_matmul|linear\w*",
     "pool": r"(global_)?(max|average)_pool",
-    "image_filter": r"sobel_\w+|laplacian|box_blur|\w*convolution",
+    "image_filter": r"sobel_\w+|laplacian",
+    "separable_filter": r"gaussian_blur|box_blur|separable_convolution",
 }
 UNITS = {"ffma": "FFMA", "fp64": "FP64", "tensor_tf32": "TF32 tensor cores", "tensor_f16": "FP16 tensor cores",
          "tensor_bf16": "BF16 tensor cores", "memory": "memory"}

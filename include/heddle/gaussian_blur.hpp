@@ -18,7 +18,7 @@
 
 namespace heddle {
 
-/// The rungs of the blur; kernels/gaussian_blur/README.md is their ladder.
+/// The rungs of the blur; kernels/separable_filter/README.md is their ladder.
 enum class gaussian_blur_algorithm {
     automatic,
     naive,
@@ -26,9 +26,10 @@ enum class gaussian_blur_algorithm {
     shared_memory,
     register_window,
     fused,
-    tensor_core,
-    tensor_core_registers,
-    tensor_core_warpgroups,
+    mma_xy,
+    mma_x_registers_y,
+    wgmma_xy,
+    mma_xy_by_channel,
     decimated
 };
 

@@ -20,10 +20,10 @@ namespace heddle::detail {
 
 /// What images and a region of the sources tell of a problem, beside its window.
 template <class T>
-kernels::gaussian_blur::problem describe(const image_batch_view<const T>& source,
-                                         const image_batch_view<T>& destination,
-                                         const std::optional<image_region>& region,
-                                         gaussian_blur_problem window) {
+kernels::separable_filter::problem describe(const image_batch_view<const T>& source,
+                                            const image_batch_view<T>& destination,
+                                            const std::optional<image_region>& region,
+                                            gaussian_blur_problem window) {
     const image_view<const T>& from = source.first;
     window.width = destination.first.width;
     window.height = destination.first.height;
@@ -34,12 +34,12 @@ kernels::gaussian_blur::problem describe(const image_batch_view<const T>& source
     window.in_vectors = alignment_of_rows(source) == packet_bytes;
 
     const auto fits_map = [](const auto& images) {
-        constexpr std::int64_t end = kernels::gaussian_blur::end_of_map_strides / sizeof(T);
+        constexpr std::int64_t end = kernels::separable_filter::end_of_map_strides / sizeof(T);
         return (images.first.height <= 1 || images.first.row_stride < end) &&
                (images.count <= 1 || images.stride < end);
     };
     const image_region place = region.value_or(image_region{});
-    kernels::gaussian_blur::problem p{window};
+    kernels::separable_filter::problem p{window};
     p.x = place.x;
     p.y = place.y;
     p.source_width = from.width;
@@ -56,7 +56,7 @@ kernels::gaussian_blur::problem describe(const image_batch_view<const T>& source
 /// Plans and launches. `options` are the blur's or a filter's.
 template <class T, class Options>
 void run(const char* operation, gaussian_blur_algorithm algorithm, std::string_view variant,
-         kernels::gaussian_blur::problem problem, kernels::gaussian_blur::arguments<T>& arguments,
+         kernels::separable_filter::problem problem, kernels::separable_filter::arguments<T>& arguments,
          cuda::stream_ref stream, const Options& options) {
     const stream_device device(stream);
     const auto [chosen, workspace] = plan_with_workspace(operation, options, stream, [&](bool has_scratch) {

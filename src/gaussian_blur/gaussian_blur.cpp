@@ -1,4 +1,4 @@
-#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/separable_filter/launch.hpp"
 #include "src/gaussian_blur/call.hpp"
 #include "src/gaussian_blur/rungs.hpp"
 #include "src/gaussian_blur/taps.hpp"
@@ -15,8 +15,8 @@
 namespace heddle {
 namespace {
 
-using kernels::gaussian_blur::problem;
-using kernels::gaussian_blur::taps;
+using kernels::separable_filter::problem;
+using kernels::separable_filter::taps;
 
 constexpr const char* operation = "gaussian_blur";
 
@@ -74,14 +74,14 @@ void gaussian_blur(image_batch_view<const std::type_identity_t<T>> source, image
                    blur_sigma sigma, cuda::stream_ref stream, const gaussian_blur_options& options) {
     const problem problem = checked<T>(source, destination, sigma, options);
     if (detail::is_empty(destination)) return;
-    kernels::gaussian_blur::arguments<T> arguments{.source = source,
-                                                   .destination = destination,
-                                                   .x = problem.x,
-                                                   .y = problem.y,
-                                                   .taps_x = taps_of(sigma.x, problem.radius.x),
-                                                   .taps_y = taps_of(sigma.y, problem.radius.y),
-                                                   .border = options.border,
-                                                   .border_value = detail::border_value_of<T>(options)};
+    kernels::separable_filter::arguments<T> arguments{.source = source,
+                                                      .destination = destination,
+                                                      .x = problem.x,
+                                                      .y = problem.y,
+                                                      .taps_x = taps_of(sigma.x, problem.radius.x),
+                                                      .taps_y = taps_of(sigma.y, problem.radius.y),
+                                                      .border = options.border,
+                                                      .border_value = detail::border_value_of<T>(options)};
     detail::run(operation, options.algorithm, options.variant, problem, arguments, stream, options);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/separable_filter/launch.hpp"
 #include "src/rungs.hpp"
 #include <heddle/device.hpp>
 
@@ -10,7 +10,7 @@
 /// What the kernels of the blur need. A number that a text states is asserted beside it.
 namespace heddle::detail::blur_needs {
 
-using namespace kernels::gaussian_blur;
+using namespace kernels::separable_filter;
 
 using need = detail::need<problem>;
 
@@ -82,45 +82,40 @@ inline constexpr need few_strips{
 static_assert(max_strips == 1 << 28 && min_strip_columns == 32);
 inline constexpr auto tensor_cores = needs<hopper<problem>, bytes, short_rows, few_strips>;
 
-inline constexpr need gaussian{[](auto& p, auto&) { return p.kind == taps_kind::gaussian; },
+inline constexpr need gaussian{[](auto& p, auto&) { return p.window == window::gaussian; },
                                "takes Gaussians"};
 inline constexpr need square_radius{
     [](auto& p, auto&) { return p.largest_radius() <= square_tile::max_radius; }, "takes radii up to 40"};
 static_assert(square_tile::max_radius == 40);
 
-inline constexpr need gaussian_or_box{[](auto& p, auto&) { return p.kind != taps_kind::any; },
+inline constexpr need gaussian_or_box{[](auto& p, auto&) { return p.window != window::taps; },
                                       "takes Gaussians and boxes"};
 inline constexpr need vectors{[](auto& p, auto&) { return p.in_vectors; },
                               "needs a source whose rows begin at multiples of 16 bytes"};
-inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_tensor_core_rows; },
+inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_counted_rows; },
                                "takes sources of at most 2^29 rows"};
-static_assert(max_tensor_core_rows == 1 << 29);
+static_assert(max_counted_rows == 1 << 29);
 inline constexpr auto aligned_bytes = needs<tensor_cores, gaussian_or_box, vectors, few_rows>;
 
 inline constexpr need mirrored{
     [](auto& p, auto&) { return p.border != border::wrap && p.border != border::constant; },
     "takes borders that neither wrap nor are a constant"};
-inline constexpr need register_radius{
-    [](auto& p, auto&) { return p.radius.y <= max_registers_radius && p.reach() <= max_registers_reach; },
-    "takes radii up to 8 along y, and up to 24 values along x"};
-static_assert(max_registers_radius == 8 && max_registers_reach == 24);
-inline constexpr need stacks_in_grid{[](auto& p, auto&) {
-                                         const std::int64_t most_rows =
-                                             kernels::max_grid_y * stack_tile::strips *
-                                             stack_tile::min_strip_rows(p.radius.y);
-                                         return p.images <= kernels::max_grid_y && p.height <= most_rows;
-                                     },
-                                     "takes no more images, and rows of them, than a grid counts"};
-inline constexpr auto registers = needs<aligned_bytes, register_radius, mirrored, stacks_in_grid>;
-
+inline constexpr need register_radius{[](auto& p, auto&) { return p.radius.y <= max_registers_radius; },
+                                      "takes radii up to 8 along y"};
+static_assert(max_registers_radius == 8);
 inline constexpr need narrow_span{
     [](auto& p, auto&) {
         return values_before_span(p) + span_tile::product_columns + p.reach() <= span_tile::depth;
     },
     "takes windows of 16 columns within 32 values that begin at a multiple of 4 bytes"};
 static_assert(span_tile::depth == 32 && span_tile::product_columns == 16 && span_stage::word == 4);
+inline constexpr need images_in_grid{[](auto& p, auto&) { return p.images <= kernels::max_grid_y; },
+                                     "takes at most 65535 images"};
+static_assert(kernels::max_grid_y == 65535);
+inline constexpr auto registers =
+    needs<aligned_bytes, register_radius, narrow_span, mirrored, images_in_grid>;
 
-namespace wide = tensor_core_warpgroups;
+namespace wide = wgmma_xy;
 
 inline constexpr need wide_radius{
     [](auto& p, auto&) {
@@ -133,8 +128,9 @@ inline constexpr need wide_radius{
 static_assert(wide::tile::max_radius_y == 16 && wide::tile::max_radius_x == 32 && wide::tile::side == 64 &&
               wide::tile::max_depths_x * wide::tile::depth == 320);
 inline constexpr need small_weights{[](auto& p, auto&) {
-                                        return wide::has_small_weights(p.sigma.x, p.radius.x) &&
-                                               wide::has_small_weights(p.sigma.y, p.radius.y);
+                                        return p.window == window::box ||
+                                               (wide::has_small_weights(p.sigma.x, p.radius.x) &&
+                                                wide::has_small_weights(p.sigma.y, p.radius.y));
                                     },
                                     "takes weights up to 5/8, or one alone"};
 static_assert(wide::max_weight == 0.625);
@@ -154,8 +150,5 @@ inline constexpr need pixel_radius{
     "takes radii up to 8, in windows of 16 columns within 32 pixels that begin at a multiple of 8"};
 static_assert(pixel_tile::max_radius == 8 && pixel_tile::side == 16 && pixel_tile::depth == 32 &&
               pixel_tile::octet == 8);
-inline constexpr need images_in_grid{[](auto& p, auto&) { return p.images <= kernels::max_grid_y; },
-                                     "takes at most 65535 images"};
-static_assert(kernels::max_grid_y == 65535);
 
 }  // namespace heddle::detail::blur_needs

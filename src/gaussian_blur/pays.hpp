@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/gaussian_blur/launch.hpp"
-#include "kernels/gaussian_blur/tuning/tuning.hpp"
+#include "kernels/separable_filter/launch.hpp"
+#include "kernels/separable_filter/tuning/tuning.hpp"
 #include "src/gaussian_blur/needs.hpp"
 #include <heddle/device.hpp>
 
@@ -11,8 +11,8 @@
 /// Where the kernels of the blur pay: the last of the table that does, and can run, is the fastest.
 namespace heddle::detail {
 
-using kernels::gaussian_blur::problem;
-using kernels::gaussian_blur::tuning_of;
+using kernels::separable_filter::problem;
+using kernels::separable_filter::tuning_of;
 
 inline bool pays_decimated(const problem& p, const device_traits& device) {
     return !p.exact && std::min(p.sigma.x, p.sigma.y) >= tuning_of(device).min_sigma_of_decimated;
@@ -21,7 +21,7 @@ inline bool pays_decimated(const problem& p, const device_traits& device) {
 /// Its latencies are hidden only where an SM holds several of its blocks.
 inline bool pays_ring(const problem& p, const device_traits& device) {
     const std::int64_t block =
-        kernels::gaussian_blur::shared_bytes_of_ring(p, device) + kernels::shared_bytes_reserved;
+        kernels::separable_filter::shared_bytes_of_ring(p, device) + kernels::shared_bytes_reserved;
     return static_cast<std::int64_t>(device.shared_memory_per_sm) / block >=
            tuning_of(device).min_ring_blocks_per_sm;
 }
@@ -29,47 +29,40 @@ inline bool pays_ring(const problem& p, const device_traits& device) {
 /// Whether a Gaussian's window is so large that products are faster than `fused`. Beyond all that its registers hold where
 /// words of a row are not words of memory. Small windows of small images are soonest done by its tiles.
 inline bool pays_beside_fused(const problem& p, const device_traits& device,
-                              const kernels::gaussian_blur::tuning::radii& least) {
-    using namespace kernels::gaussian_blur;
+                              const kernels::separable_filter::tuning::radii& least) {
+    using namespace kernels::separable_filter;
     const std::int64_t of_registers = max_register_radius(p.type, p.channels);
     const bool is_equal = p.radius.x == p.radius.y;
     const std::int64_t radius = !p.in_words ? of_registers + 1 : is_equal ? least.equal : least.unequal;
     return p.is_asked_for || (p.largest_radius() >= radius && !is_one_wave_of_tiles(p, device));
 }
 
-inline bool pays_tensor_core(const problem& p, const device_traits& device) {
+inline bool pays_mma_xy(const problem& p, const device_traits& device) {
     return pays_beside_fused(p, device, tuning_of(device).min_radius_on_tensor_cores);
 }
 
 inline bool is_box(const problem& p) {
-    return p.kind == kernels::gaussian_blur::taps_kind::box;
+    return p.window == kernels::separable_filter::window::box;
 }
 
-inline bool pays_registers(const problem& p, const device_traits& device) {
+inline bool pays_mma_x_registers_y(const problem& p, const device_traits& device) {
     const auto& least = tuning_of(device).min_radius_of_small_windows;
     if (is_box(p)) return p.largest_radius() >= (p.radius.x == p.radius.y ? least.equal : least.unequal);
     return pays_beside_fused(p, device, least);
 }
 
-inline bool pays_spans(const problem& p, const device_traits& device) {
-    return pays_registers(p, device) && kernels::gaussian_blur::strips_of_spans(p, device).rows_of_wave >=
-                                            tuning_of(device).min_rows_of_spans;
-}
-
-/// Whether tiles are enough for warpgroups to be faster than what else runs on the tensor cores: each row of a window takes
-/// tensor_core_registers longer, and warpgroups not.
+/// Whether tiles are enough for wgmma_xy to be faster than what else runs on the tensor cores: each row of a window takes
+/// mma_x_registers_y longer, and wgmma_xy not.
 inline bool has_many_tiles(const problem& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
-    const std::int64_t tiles = kernels::gaussian_blur::warpgroup_tiles(p), processors = device.sm_count;
+    const std::int64_t tiles = kernels::separable_filter::warpgroup_tiles(p), processors = device.sm_count;
     if (!blur_needs::registers(p, device).empty())
-        return static_cast<double>(tiles) >=
-               numbers.min_warpgroup_tiles_per_sm * static_cast<double>(processors);
-    const auto& crossings = is_box(p) ? numbers.warpgroups_of_boxes : numbers.warpgroups_of_gaussians;
-    const auto& crossing = p.reach() <= crossings.narrow_reach ? crossings.narrow : crossings.wide;
+        return static_cast<double>(tiles) >= numbers.min_wgmma_tiles_per_sm * static_cast<double>(processors);
+    const auto& crossing = is_box(p) ? numbers.wgmma_of_boxes : numbers.wgmma_of_gaussians;
     return tiles * (p.radius.y - crossing.radius_y) >= crossing.tiles_per_sm * processors;
 }
 
-inline bool pays_warpgroups(const problem& p, const device_traits& device) {
+inline bool pays_wgmma_xy(const problem& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const bool are_many = has_many_tiles(p, device);
     if (!is_box(p))
@@ -80,10 +73,10 @@ inline bool pays_warpgroups(const problem& p, const device_traits& device) {
            p.largest_radius() >= numbers.min_radius_of_boxes_of_few_tiles;
 }
 
-inline bool pays_warps(const problem& p, const device_traits& device) {
+inline bool pays_mma_xy_by_channel(const problem& p, const device_traits& device) {
     const auto& numbers = tuning_of(device);
     const std::int64_t least =
-        p.channels == 4 ? numbers.min_radius_y_of_warps_of_four_channels : numbers.min_radius_y_of_warps;
+        p.channels == 4 ? numbers.min_radius_y_of_four_channels : numbers.min_radius_y_of_channels;
     return p.is_asked_for || ((p.radius.y >= least || !blur_needs::registers(p, device).empty()) &&
                               pays_beside_fused(p, device, numbers.min_radius_of_small_windows));
 }

@@ -18,7 +18,7 @@
 namespace heddle {
 namespace {
 
-using namespace kernels::gaussian_blur;
+using namespace kernels::separable_filter;
 using namespace detail;
 using enum gaussian_blur_algorithm;
 namespace of = detail::blur_needs;
@@ -59,21 +59,16 @@ constexpr auto table = std::to_array<blur_rung<T>>({
         "chains"),
     row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
         fused, "fused", needs<of::tile_radius, of::tile_packets, of::short_rows>, always, "tiles"),
-    row<T, plan_tensor_core, launch_tensor_core, for_90>(  //
-        tensor_core, "tensor_core", needs<of::tensor_cores, of::gaussian, of::square_radius>,
-        pays_tensor_core),
-    row<T, plan_tensor_core_registers, launch_tensor_core_registers, for_90>(
-        tensor_core_registers, "tensor_core_registers", of::registers, pays_registers, "strips"),
-    row<T, plan_tensor_core_spans, launch_tensor_core_spans, for_90>(tensor_core_registers,
-                                                                     "tensor_core_registers",
-                                                                     needs<of::registers, of::narrow_span>,
-                                                                     pays_spans, "spans"),
-    row<T, plan_tensor_core_warpgroups, launch_tensor_core_warpgroups, for_90>(
-        tensor_core_warpgroups, "tensor_core_warpgroups", of::warpgroups, pays_warpgroups, "warpgroups"),
-    row<T, plan_tensor_core_warps, launch_tensor_core_warps, for_90>(
-        tensor_core_warpgroups, "tensor_core_warpgroups",
-        needs<of::warpgroups, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>, pays_warps,
-        "warps"),
+    row<T, plan_mma_xy, launch_mma_xy, for_90>(  //
+        mma_xy, "mma_xy", needs<of::tensor_cores, of::gaussian, of::square_radius>, pays_mma_xy),
+    row<T, plan_mma_x_registers_y, launch_mma_x_registers_y, for_90>(mma_x_registers_y, "mma_x_registers_y",
+                                                                     of::registers, pays_mma_x_registers_y),
+    row<T, plan_wgmma_xy, launch_wgmma_xy, for_90>(  //
+        wgmma_xy, "wgmma_xy", of::warpgroups, pays_wgmma_xy),
+    row<T, plan_mma_xy_by_channel, launch_mma_xy_by_channel, for_90>(
+        mma_xy_by_channel, "mma_xy_by_channel",
+        needs<of::warpgroups, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>,
+        pays_mma_xy_by_channel),
     row<T, plan_decimated, launch_decimated<T>>(  //
         decimated, "decimated", decimated_needs, pays_decimated),
 });

@@ -1,4 +1,4 @@
-#include "kernels/gaussian_blur/launch.hpp"
+#include "kernels/separable_filter/launch.hpp"
 #include "src/gaussian_blur/call.hpp"
 #include "src/gaussian_blur/rungs.hpp"
 #include "src/gaussian_blur/validate.hpp"
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -21,18 +20,17 @@
 namespace heddle {
 namespace {
 
-namespace blur = kernels::gaussian_blur;
+namespace blur = kernels::separable_filter;
 constexpr auto automatic = gaussian_blur_algorithm::automatic;
-constexpr double sigma_of_box = std::numeric_limits<double>::infinity();
 
 /// Takes valid arguments, and images that are not empty.
 template <class T>
 blur::problem describe(const char* operation, const image_batch_view<const T>& source,
                        const image_batch_view<T>& destination, const window_radius& radius,
-                       blur::taps_kind kind, const image_filter_options& options) {
-    blur::problem p = detail::describe(source, destination, options.region,
-                                       {.radius = radius, .sigma = sigma_of_box, .border = options.border});
-    p.kind = kind;
+                       blur::window window, const image_filter_options& options) {
+    blur::problem p =
+        detail::describe(source, destination, options.region, {.radius = radius, .border = options.border});
+    p.window = window;
     detail::validate_intermediate(operation, p);
     return p;
 }
@@ -48,10 +46,10 @@ std::int64_t workspace_bytes(const char* operation, const blur::problem& problem
 template <class T>
 void convolve(const char* operation, const image_batch_view<const T>& source,
               const image_batch_view<T>& destination, const blur::taps& taps_x, const blur::taps& taps_y,
-              blur::taps_kind kind, cuda::stream_ref stream, const image_filter_options& options) {
+              cuda::stream_ref stream, const image_filter_options& options) {
     if (detail::is_empty(destination)) return;
     const blur::problem problem =
-        describe(operation, source, destination, {taps_x.radius, taps_y.radius}, kind, options);
+        describe(operation, source, destination, {taps_x.radius, taps_y.radius}, taps_x.window, options);
     blur::arguments<T> arguments{.source = source,
                                  .destination = destination,
                                  .x = problem.x,
@@ -65,6 +63,7 @@ void convolve(const char* operation, const image_batch_view<const T>& source,
 
 blur::taps taps_of(std::span<const float> weights) {
     blur::taps taps;
+    taps.window = blur::window::taps;
     taps.radius = static_cast<int>(weights.size() / 2);
     std::ranges::copy(weights, taps.table);
     taps.sum = static_cast<float>(std::accumulate(weights.begin(), weights.end(), 0.0));
@@ -75,7 +74,7 @@ blur::taps taps_of(std::span<const float> weights) {
 blur::taps box_taps(std::int64_t radius) {
     blur::taps taps;
     taps.radius = static_cast<int>(radius);
-    taps.sigma = sigma_of_box;
+    taps.window = blur::window::box;
     taps.scale = 1 / static_cast<double>(2 * radius + 1);
     if (taps.has_table()) std::fill_n(taps.table, 2 * radius + 1, static_cast<float>(taps.scale));
     return taps;
@@ -96,7 +95,7 @@ std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, c
     detail::validate_problem(operation, described, device);
     if (problem.width == 0 || problem.height == 0 || problem.images == 0) return 0;
     blur::problem p{described};
-    p.kind = blur::taps_kind::box;
+    p.window = blur::window::box;
     return detail::workspace_bytes(p, device, automatic);
 }
 
@@ -107,8 +106,7 @@ void separable_convolution(image_batch_view<const float> source, image_batch_vie
     detail::validate_call(operation, source, destination, options);
     detail::validate_taps(operation, "taps_x", taps_x);
     detail::validate_taps(operation, "taps_y", taps_y);
-    convolve(operation, source, destination, taps_of(taps_x), taps_of(taps_y), blur::taps_kind::any, stream,
-             options);
+    convolve(operation, source, destination, taps_of(taps_x), taps_of(taps_y), stream, options);
 }
 
 std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float> source,
@@ -124,7 +122,7 @@ std::int64_t separable_convolution_workspace_bytes(image_batch_view<const float>
     if (detail::is_empty(destination)) return 0;
     const window_radius radius(std::ssize(taps_x) / 2, std::ssize(taps_y) / 2);
     return workspace_bytes<float>(
-        operation, describe(operation, source, destination, radius, blur::taps_kind::any, options), stream);
+        operation, describe(operation, source, destination, radius, blur::window::taps, options), stream);
 }
 
 template <class T>
@@ -137,8 +135,7 @@ std::int64_t box_blur_workspace_bytes(image_batch_view<const std::type_identity_
     detail::validate_radius(operation, "radius", radius);
     if (detail::is_empty(destination)) return 0;
     return workspace_bytes<T>(
-        operation, describe<T>(operation, source, destination, radius, blur::taps_kind::box, options),
-        stream);
+        operation, describe<T>(operation, source, destination, radius, blur::window::box, options), stream);
 }
 
 template <class T>
@@ -147,8 +144,7 @@ void box_blur(image_batch_view<const std::type_identity_t<T>> source, image_batc
     constexpr const char* operation = "box_blur";
     detail::validate_call(operation, source, destination, options);
     detail::validate_radius(operation, "radius", radius);
-    convolve<T>(operation, source, destination, box_taps(radius.x), box_taps(radius.y), blur::taps_kind::box,
-                stream, options);
+    convolve<T>(operation, source, destination, box_taps(radius.x), box_taps(radius.y), stream, options);
 }
 
 template std::int64_t box_blur_workspace_bytes(image_batch_view<const float>, image_batch_view<float>,

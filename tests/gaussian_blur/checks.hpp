@@ -150,8 +150,7 @@ void check_batch(const problem& p, std::int64_t images, layout how, const implem
 
     guarded_images<T> again(p, how, by.where, images);
     if (!by.blur(p, planes.batch(), again.batch(), options_of(p))) {
-        const bool takes_any_stride =
-            which != algorithm::tensor_core_registers && which != algorithm::tensor_core_warpgroups;
+        const bool takes_any_stride = !is_on_tensor_cores(which) || which == algorithm::mma_xy;
         ASSERT_TRUE(by.is_variant || !(takes_any_stride || p.row() * sizeof(T) % 16 == 0));
         return;
     }
@@ -251,9 +250,9 @@ inline double share_of_unequal(const problem& p, const std::vector<std::uint8_t>
 }
 
 /// 200000 pixels of noise, of a slope along both axes and of squares with steep edges. The squares' blur has few
-/// values, each that of many pixels: of them decimated promises a level only, tensor_core_warpgroups 99.9 % of all
+/// values, each that of many pixels: of them decimated promises a level only, wgmma_xy and mma_xy_by_channel 99.9 % of all
 /// together (docs/accuracy.md), and automatic is asked for an exact window. The slope at sigma 1.7 is where
-/// tensor_core_warpgroups needs 24 bits between its passes: 16 would round 2.6 % of the pixels otherwise.
+/// those two need 24 bits between its passes: 16 would round 2.6 % of the pixels otherwise.
 inline void check_rounding_of_uint8(const implementation<std::uint8_t>& by) {
     constexpr double most = 1e-3;
     std::vector<double> of_squares;
@@ -290,7 +289,8 @@ inline void check_rounding_of_uint8(const implementation<std::uint8_t>& by) {
                 testing::Test::RecordProperty(name + "_sigma_" + std::to_string(sigma),
                                               std::to_string(share));
                 if (is_squares && by.which == algorithm::decimated) continue;
-                if (is_squares && by.which == algorithm::tensor_core_warpgroups) {
+                if (is_squares &&
+                    (by.which == algorithm::wgmma_xy || by.which == algorithm::mma_xy_by_channel)) {
                     of_squares.push_back(share);
                 } else {
                     EXPECT_LE(share, most);

@@ -43,39 +43,40 @@ double pixel_in_double(const problem& p, std::int64_t x, std::int64_t y, Pixel p
     return sum;
 }
 
-inline constexpr std::array tensor_core_rungs = {algorithm::tensor_core, algorithm::tensor_core_registers,
-                                                 algorithm::tensor_core_warpgroups};
+inline constexpr std::array tensor_core_rungs = {algorithm::mma_xy, algorithm::mma_x_registers_y,
+                                                 algorithm::wgmma_xy, algorithm::mma_xy_by_channel};
 inline bool is_on_tensor_cores(algorithm which) {
     return std::ranges::find(tensor_core_rungs, which) != tensor_core_rungs.end();
 }
 
 /// Whether its window is one of theirs.
 inline bool takes_window(const problem& p, algorithm on_tensor_cores) {
-    if (on_tensor_cores == algorithm::tensor_core_registers)
-        return p.radius.y <= 8 && p.radius.x * p.channels <= 24;
-    if (on_tensor_cores == algorithm::tensor_core_warpgroups) return p.radius.y <= 16 && p.radius.x <= 32;
+    if (on_tensor_cores == algorithm::mma_x_registers_y)
+        return p.radius.y <= 8 && p.radius.x * p.channels <= 8;
+    if (on_tensor_cores == algorithm::wgmma_xy) return p.radius.y <= 16 && p.radius.x <= 32;
+    if (on_tensor_cores == algorithm::mma_xy_by_channel) return p.radius.y <= 8 && p.radius.x <= 8;
     return std::max(p.radius.x, p.radius.y) <= 40;
 }
 
 /// docs/accuracy.md: what these rungs' sums are off by, in levels of uint8.
 inline double tensor_core_error(const problem& p, algorithm which) {
-    if (which == algorithm::tensor_core_registers) {  // floats along y
+    if (which == algorithm::mma_x_registers_y) {  // floats along y
         const auto n = static_cast<double>(2 * p.radius.x + 1);
         return 127.5 * n / (0x1p15 - n);
     }
-    const bool is_on_warpgroups = which == algorithm::tensor_core_warpgroups;
+    const bool has_whole_sums = which == algorithm::wgmma_xy || which == algorithm::mma_xy_by_channel;
     const auto of_axis = [=](double sigma, std::int64_t radius, double of_tap, double of_sum) {
         const std::vector<double> taps = taps_of(sigma, radius);
         const auto n = static_cast<double>(taps.size());
         const double units =
-            (is_on_warpgroups ? 0.9 : 1) * std::min(0x1p15 / *std::ranges::max_element(taps), 0x1p19) -
+            (has_whole_sums ? 0.9 : 1) * std::min(0x1p15 / *std::ranges::max_element(taps), 0x1p19) -
             n;  // roundings of weights
         return (of_tap * n + of_sum) / units;
     };
-    const double of_sums_along_y = is_on_warpgroups ? of_axis(p.sigma.y, p.radius.y, 127.5 + 1, 1)
-                                                    : of_axis(p.sigma.y, p.radius.y, 127.5 + 2, 1);
-    return of_axis(p.sigma.x, p.radius.x, 127.5, 0) + of_sums_along_y +
-           (is_on_warpgroups ? 0x1p-17 : 0x1p-15) + 2 * 255 * 0x1p-23;
+    const double of_sums_along_y = has_whole_sums ? of_axis(p.sigma.y, p.radius.y, 127.5 + 1, 1)
+                                                  : of_axis(p.sigma.y, p.radius.y, 127.5 + 2, 1);
+    return of_axis(p.sigma.x, p.radius.x, 127.5, 0) + of_sums_along_y + (has_whole_sums ? 0x1p-17 : 0x1p-15) +
+           2 * 255 * 0x1p-23;
 }
 
 /// docs/accuracy.md: what decimated's sums are off by, beside a window cut at 4 sigma, in parts of the largest pixel.

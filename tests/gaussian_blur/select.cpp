@@ -55,27 +55,27 @@ class gaussian_blur_select_of_bytes : public testing::Test {
 TEST_F(gaussian_blur_select_of_bytes, takes_them_to_the_tensor_cores_where_their_words_are_aligned) {
     gaussian_blur_problem p = square(4096, 5);
     p.in_vectors = false;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
     p.radius = 4;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
     p.radius = {2, 3};
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
     p.radius = 5;
     p.in_words = false;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
     p.radius = 20;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
     p.images = 0;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
     p.type = pixel_type::u16;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_where_rows_are_aligned) {
     gaussian_blur_problem p = square(4096, 2);
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = {0, 1};
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = 1;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
     p.radius = 2;
@@ -95,77 +95,77 @@ TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_ti
     p.height = 4 * 32;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
     p.height = 4 * 32 + 1;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.height = 32;
     p.images = 4;
     EXPECT_EQ(select(p, hopper()), algorithm::fused);
     p.images = 5;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.images = 1;
     p.radius = 3;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = {2, 1};
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {
     gaussian_blur_problem p = square(4096, 15);
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    EXPECT_EQ(select(p, hopper()), algorithm::wgmma_xy);
     p.radius = 16;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    EXPECT_EQ(select(p, hopper()), algorithm::wgmma_xy);
     p.border = border::wrap;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
+    EXPECT_EQ(select(p, hopper()), algorithm::wgmma_xy);
     p.radius = {16, 17};
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
     p.radius = {33, 16};
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
     p.radius = 16;
     p.sigma = 0.5;  // one weight of 0.79
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
-    EXPECT_EQ(select(square(512, 15), hopper()), algorithm::tensor_core) << "few tiles";
-    EXPECT_EQ(select(square(4096, {9, 6}), hopper()), algorithm::tensor_core_warpgroups);
-    EXPECT_EQ(select(square(4096, {9, 5}), hopper()), algorithm::tensor_core_registers);
-    EXPECT_EQ(select(square(1024, {9, 6}), hopper()), algorithm::tensor_core_registers) << "few tiles";
-    p = square(4096, {12, 5});
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
-    p.channels = 2;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "more products, and tiles";
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+    EXPECT_EQ(select(square(512, 15), hopper()), algorithm::mma_xy) << "few tiles";
+    EXPECT_EQ(select(square(4096, {9, 6}), hopper()), algorithm::wgmma_xy);
+    EXPECT_EQ(select(square(4096, {8, 5}), hopper()), algorithm::mma_xy_by_channel);
+    EXPECT_EQ(select(square(4096, {9, 5}), hopper()), algorithm::wgmma_xy);
+    EXPECT_EQ(select(square(1024, {9, 6}), hopper()), algorithm::mma_xy) << "few tiles";
 }
 
-TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_to_warpgroups) {
+TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_by_channel) {
     for (const std::int64_t side : {1, 512, 4096}) {
-        EXPECT_EQ(select(square(side, 5), hopper()), algorithm::tensor_core_warpgroups);
-        EXPECT_EQ(select(square(side, {8, 5}), hopper()), algorithm::tensor_core_warpgroups);
-        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::tensor_core_registers);
+        EXPECT_EQ(select(square(side, 5), hopper()), algorithm::mma_xy_by_channel);
+        EXPECT_EQ(select(square(side, {8, 5}), hopper()), algorithm::mma_xy_by_channel);
+        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::mma_x_registers_y);
         gaussian_blur_problem p = square(side, 4);
-        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers);
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
         p.channels = 4;
-        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups);
-        p.radius = {7, 3};
-        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_warpgroups) << "too wide for registers";
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
+        p.radius = {2, 3};
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
+        p.radius = 3;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel) << "too wide for registers";
         p = square(side, 5);
         p.sigma = 0.5;
-        EXPECT_EQ(select(p, hopper()), algorithm::tensor_core_registers) << "one weight of 0.79";
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y) << "one weight of 0.79";
     }
     gaussian_blur_problem p = square(512, 8);
     p.border = border::wrap;
-    EXPECT_EQ(select(p, hopper()), algorithm::tensor_core);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_windows_grow_too_wide) {
     const auto of_few_tiles = [](const window_radius& radius) {
         return select(square(512, radius), hopper());
     };
-    EXPECT_EQ(of_few_tiles({24, 8}), algorithm::tensor_core_registers);
-    EXPECT_EQ(of_few_tiles({24, 9}), algorithm::tensor_core);
-    EXPECT_EQ(of_few_tiles({25, 8}), algorithm::tensor_core);
+    EXPECT_EQ(of_few_tiles({8, 4}), algorithm::mma_x_registers_y);
+    EXPECT_EQ(of_few_tiles({9, 4}), algorithm::mma_xy);
+    EXPECT_EQ(of_few_tiles({8, 8}), algorithm::mma_xy_by_channel);
+    EXPECT_EQ(of_few_tiles({8, 9}), algorithm::mma_xy);
     const auto of_many_tiles = [](const window_radius& radius) {
         gaussian_blur_problem p = square(4096, radius);
         p.channels = 4;
         return select(p, hopper());
     };
-    EXPECT_EQ(of_many_tiles({30, 16}), algorithm::tensor_core_warpgroups);
-    EXPECT_EQ(of_many_tiles({31, 16}), algorithm::tensor_core);
+    EXPECT_EQ(of_many_tiles({30, 16}), algorithm::wgmma_xy);
+    EXPECT_EQ(of_many_tiles({31, 16}), algorithm::mma_xy);
 }
 
 TEST(gaussian_blur_select, takes_decimated_where_sigma_is_large) {
@@ -221,33 +221,30 @@ TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
     EXPECT_EQ(text_of(algorithm::fused, small, "tiles"), "");
     EXPECT_EQ(text_of(algorithm::fused, small, "chains"),
               "gaussian_blur: fused (chains) takes one radius for both axes, from 6 to 16");
-    EXPECT_EQ(
-        text_of(algorithm::tensor_core, small),
-        HEDDLE_COMPILED_FOR_90 == 0
-            ? "gaussian_blur: tensor_core needs a device of compute capability 9.0, and heddle built for it"
-            : "gaussian_blur: tensor_core takes uint8");
+    EXPECT_EQ(text_of(algorithm::mma_xy, small),
+              HEDDLE_COMPILED_FOR_90 == 0
+                  ? "gaussian_blur: mma_xy needs a device of compute capability 9.0, and heddle built for it"
+                  : "gaussian_blur: mma_xy takes uint8");
 }
 
 TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) {
     gaussian_blur_problem p = square(512, 2);
-    for (const algorithm which : {algorithm::tensor_core_registers, algorithm::tensor_core_warpgroups})
-        for (const std::string_view variant : gaussian_blur_variants(which))
-            EXPECT_EQ(why_not(which, p, hopper(), variant), "");
+    for (const algorithm which :
+         {algorithm::mma_x_registers_y, algorithm::wgmma_xy, algorithm::mma_xy_by_channel})
+        EXPECT_EQ(why_not(which, p, hopper()), "");
     p.border = border::wrap;
-    EXPECT_EQ(why_not(algorithm::tensor_core_registers, p, hopper()),
-              "gaussian_blur: tensor_core_registers takes borders that neither wrap nor are a constant");
-    EXPECT_EQ(why_not(algorithm::tensor_core_warpgroups, p, hopper()), "");
-    EXPECT_EQ(
-        why_not(algorithm::tensor_core_warpgroups, p, hopper(), "warps"),
-        "gaussian_blur: tensor_core_warpgroups (warps) takes borders that neither wrap nor are a constant");
+    EXPECT_EQ(why_not(algorithm::mma_x_registers_y, p, hopper()),
+              "gaussian_blur: mma_x_registers_y takes borders that neither wrap nor are a constant");
+    EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()), "");
+    EXPECT_EQ(why_not(algorithm::mma_xy_by_channel, p, hopper()),
+              "gaussian_blur: mma_xy_by_channel takes borders that neither wrap nor are a constant");
     p.in_vectors = false;
-    EXPECT_EQ(
-        why_not(algorithm::tensor_core_warpgroups, p, hopper()),
-        "gaussian_blur: tensor_core_warpgroups needs a source whose rows begin at multiples of 16 bytes");
+    EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()),
+              "gaussian_blur: wgmma_xy needs a source whose rows begin at multiples of 16 bytes");
     device_traits other = hopper();
     other.compute_capability_major = 10;
-    EXPECT_EQ(why_not(algorithm::tensor_core, p, other),
-              "gaussian_blur: tensor_core needs a device of compute capability 9.0, and heddle built for it");
+    EXPECT_EQ(why_not(algorithm::mma_xy, p, other),
+              "gaussian_blur: mma_xy needs a device of compute capability 9.0, and heddle built for it");
 }
 
 TEST(gaussian_blur_variants, are_the_names_of_kernels) {
@@ -257,8 +254,6 @@ TEST(gaussian_blur_variants, are_the_names_of_kernels) {
     };
     using names = std::vector<std::string_view>;
     EXPECT_EQ(names_of(algorithm::fused), (names{"ring", "strips", "chains", "tiles"}));
-    EXPECT_EQ(names_of(algorithm::tensor_core_registers), (names{"strips", "spans"}));
-    EXPECT_EQ(names_of(algorithm::tensor_core_warpgroups), (names{"warpgroups", "warps"}));
     for (const algorithm which : {algorithm::automatic, algorithm::separable, algorithm::decimated})
         EXPECT_EQ(names_of(which), names{});
 }

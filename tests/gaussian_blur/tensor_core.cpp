@@ -3,10 +3,9 @@
 namespace heddle::test {
 namespace {
 
-/// tensor_core_registers takes its spans for windows of up to 32 values and strips of at least 16 rows, which it cuts where
-/// images are so many that the device has no multiprocessors for shorter ones. Around the edges of its strips, of 256
-/// values, and of those windows.
-TEST_F(gaussian_blur_test, tensor_core_registers_is_right_for_windows_of_many_images) {
+/// Around the edges of the strips of mma_x_registers_y, of 256 values, and of its windows, of up to 32 values. Strips are
+/// longer where images are so many that the device has no multiprocessors for shorter ones.
+TEST_F(gaussian_blur_test, mma_x_registers_y_is_right_for_windows_of_many_images) {
     if (!has_warpgroups()) GTEST_SKIP() << "is for Hopper";
     constexpr std::int64_t strip_columns = 256, strip_rows = 16, most_strips_per_sm = 16;
     constexpr std::array<std::int64_t, 6> extents = {16, 255, 256, 257, 500, 1025};
@@ -16,7 +15,7 @@ TEST_F(gaussian_blur_test, tensor_core_registers_is_right_for_windows_of_many_im
         const std::int64_t columns = (region.width * p.channels + strip_columns - 1) / strip_columns;
         const std::int64_t strips = traits_of(current_device()).sm_count * most_strips_per_sm;
         check_region_of_many(p, region, strips * strip_rows / (columns * region.height) + 1, how,
-                             on_device<std::uint8_t>(algorithm::tensor_core_registers));
+                             on_device<std::uint8_t>(algorithm::mma_x_registers_y));
     };
     std::size_t turn = 0;
     for (const std::int64_t channels : {1, 2, 3, 4})
@@ -47,8 +46,10 @@ class gaussian_blur_on_warpgroups : public gaussian_blur_test {
 
     static constexpr std::int64_t tile_columns = 256, tile_rows = 64;
 
-    implementation<std::uint8_t> warpgroups() {
-        return on_device<std::uint8_t>(algorithm::tensor_core_warpgroups);
+    implementation<std::uint8_t> warpgroups() { return on_device<std::uint8_t>(algorithm::wgmma_xy); }
+    /// The two rungs whose pixels are the same to the bit.
+    std::array<implementation<std::uint8_t>, 2> both() {
+        return {warpgroups(), on_device<std::uint8_t>(algorithm::mma_xy_by_channel)};
     }
     /// So many that a block has several tiles, of several images.
     static std::int64_t many(const problem& p) {
@@ -56,9 +57,9 @@ class gaussian_blur_on_warpgroups : public gaussian_blur_test {
         const std::int64_t tiles = columns * ((p.height + tile_rows - 1) / tile_rows);
         return 2 * traits_of(current_device()).sm_count / tiles + 1;
     }
-    void check_in_turn(const problem& p, const image_region& region, std::size_t turn) {
-        check_region_of_many(p, region, turn % 7 == 0 ? many(p) : 2, layouts[turn % layouts.size()],
-                             warpgroups());
+    void check_in_turn(const problem& p, const image_region& region, std::size_t turn,
+                       const implementation<std::uint8_t>& by) {
+        check_region_of_many(p, region, turn % 7 == 0 ? many(p) : 2, layouts[turn % layouts.size()], by);
     }
 };
 
@@ -78,13 +79,13 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_any_window) {
                                 sigma_of(window),  borders[turn % borders.size()]};
                 const auto offset = static_cast<std::int64_t>(turn % 3) * 9;
                 const image_region region{offset, offset, p.width - 2 * offset, p.height - offset};
-                ASSERT_NO_FATAL_FAILURE(check_in_turn(p, region, turn++));
+                ASSERT_NO_FATAL_FAILURE(check_in_turn(p, region, turn++, warpgroups()));
             }
     EXPECT_GT(runs_, 0);
 }
 
-/// Radii up to 8 go to warps, but for borders that wrap or are a constant: around the edges of their strips, of 16
-/// to 64 pixels, and of their steps, of 16 rows; stored by 16 bytes, words and bytes; images narrower than a window.
+/// Around the edges of the strips of mma_xy_by_channel, of 16 to 64 pixels, and of its steps, of 16 rows; stored by 16 bytes,
+/// words and bytes; images narrower than a window.
 TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
     constexpr std::array<std::int64_t, 9> widths = {1, 5, 15, 16, 33, 64, 127, 257, 320};
     constexpr std::array<std::int64_t, 7> heights = {1, 7, 16, 17, 48, 95, 300};
@@ -99,50 +100,42 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
                 const auto offset = static_cast<std::int64_t>(turn % 2 == 0 ? turn % 11 : turn % 3 * 8);
                 const problem p{width + offset, height + offset, channels, {reach, radius}};
                 const border kind = kinds[(turn + turn / radii.size()) % kinds.size()];
-                ASSERT_NO_FATAL_FAILURE(
-                    check_in_turn(p.with(kind), {offset, offset / 2, width, height}, turn++));
+                for (const implementation<std::uint8_t>& by : both())
+                    ASSERT_NO_FATAL_FAILURE(
+                        check_in_turn(p.with(kind), {offset, offset / 2, width, height}, turn, by));
+                ++turn;
             }
     EXPECT_GT(runs_, 0);
 }
 
-/// At radius 8 warps take the whole image, but no region that does not begin at a multiple of 8 pixels.
-TEST_F(gaussian_blur_on_warpgroups, gives_the_same_pixels_of_regions) {
-    const implementation<std::uint8_t> by = warpgroups();
+/// mma_xy_by_channel refuses regions of radius 8 that do not begin at a multiple of 8 pixels.
+TEST_F(gaussian_blur_on_warpgroups, gives_the_same_pixels_of_regions_by_both_rungs) {
     for (const std::int64_t channels : {1, 2, 3, 4}) {
         const problem p{150, 90, channels, 8};
         SCOPED_TRACE(text(p));
-        guarded_images<std::uint8_t> source(p, layout::aligned), whole(p, layout::aligned);
+        guarded_images<std::uint8_t> source(p, layout::aligned);
         source.upload(random_pixels<std::uint8_t>(p.elements()));
-        if (!by.blur(p, source.batch(), whole.batch(), options_of(p))) return;
-        const std::vector<std::uint8_t> of_whole = whole.download();
-        for (std::int64_t x = 0; x < 16; ++x) {
-            const image_region region{x, 3, p.width - x, p.height - 3};
-            gaussian_blur_options options = options_of(p);
-            options.region = region;
-            guarded_images<std::uint8_t> part(p.of(region), layout::aligned);
-            if (!by.blur(p.of(region), source.batch(), part.batch(), options)) return;
-            EXPECT_EQ(part.download(), part_of(p, of_whole, region)) << "from " << x;
+        std::vector<std::uint8_t> of_whole;
+        for (const implementation<std::uint8_t>& by : both()) {
+            SCOPED_TRACE(to_string(by.which));
+            guarded_images<std::uint8_t> whole(p, layout::aligned);
+            if (!by.blur(p, source.batch(), whole.batch(), options_of(p))) return;
+            if (of_whole.empty()) of_whole = whole.download();
+            EXPECT_EQ(whole.download(), of_whole);
+            for (std::int64_t x = 0; x < 16; ++x) {
+                const image_region region{x, 3, p.width - x, p.height - 3};
+                gaussian_blur_options options = options_of(p);
+                options.region = region;
+                guarded_images<std::uint8_t> part(p.of(region), layout::aligned);
+                const bool ran = by.blur(p.of(region), source.batch(), part.batch(), options);
+                EXPECT_TRUE(ran || (by.which == algorithm::mma_xy_by_channel && x % 8 != 0));
+                if (ran) {
+                    EXPECT_EQ(part.download(), part_of(p, of_whole, region)) << "from " << x;
+                }
+            }
         }
     }
     EXPECT_GT(runs_, 0);
-}
-
-TEST_F(gaussian_blur_on_warpgroups, and_registers_give_the_same_pixels_by_all_variants) {
-    for (const algorithm which : {algorithm::tensor_core_registers, algorithm::tensor_core_warpgroups})
-        for (const std::int64_t channels : {1, 2, 3, 4}) {
-            const problem p{301, 270, channels, 2};
-            SCOPED_TRACE(text(p));
-            const std::vector<std::uint8_t> elements = random_pixels<std::uint8_t>(p.elements());
-            std::vector<std::uint8_t> first;
-            for (const std::string_view variant : gaussian_blur_variants(which)) {
-                guarded_images<std::uint8_t> source(p, layout::aligned), destination(p, layout::aligned);
-                source.upload(elements);
-                ASSERT_TRUE(blur<std::uint8_t>(p, source.batch(), destination.batch(), options_of(p),
-                                               {which, variant}));
-                if (first.empty()) first = destination.download();
-                EXPECT_EQ(destination.download(), first) << variant;
-            }
-        }
 }
 
 class gaussian_blur_of_many_images : public gaussian_blur_on_warpgroups,

@@ -1,0 +1,322 @@
+#pragma once
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/ptx/bulk_copy.cuh"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/vector.cuh"
+#include "kernels/separable_filter/launch.hpp"
+#include "kernels/separable_filter/pixel.cuh"
+#include "kernels/separable_filter/plan/fused.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
+#include <heddle/image.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+/// What a round of the ring consists of: how rows come, and the two passes.
+namespace heddle::kernels::separable_filter::ring {
+
+#if __CUDA_ARCH__ >= 900
+inline constexpr bool has_bulk_copies = true;
+#else
+inline constexpr bool has_bulk_copies = false;
+#endif
+
+/// Outputs, along x or along y, whose sums a thread holds.
+inline constexpr int outputs = 8;
+/// A round filters so many rows.
+inline constexpr int rows = 32;
+
+/// In place of a radius: those along x and along y are known at run time, up to max_ring_radius.
+inline constexpr int any_radius = -1;
+/// Radii of one channel up to this one have kernels of their own.
+inline constexpr int max_compiled_radius = 16;
+
+template <int radius>
+struct tile {
+    static constexpr int taps = 2 * (radius == any_radius ? max_ring_radius : radius) + 1;  ///< at most
+    static constexpr int strip = radius == any_radius ? 128 : 256;  ///< values of a row, at most
+    static constexpr int columns = radius == any_radius ? 2 : 4;    ///< that a thread filters along y
+    static constexpr int max_threads = strip / columns * rows / outputs;
+};
+
+/// Values of a row in shared memory that one instruction loads.
+template <class T>
+constexpr int vector_values = std::min(outputs, max_vector_bytes / static_cast<int>(sizeof(T)));
+
+/// Pixels whose values fill whole vectors.
+template <class T, int channels>
+constexpr int vector_pixels = vector_values<T> / std::gcd(vector_values<T>, channels);
+
+template <class T, int taps>
+struct parameters {
+    const T* source;
+    T* destination;
+    std::int64_t source_stride;
+    std::int64_t source_image;
+    std::int64_t destination_stride;
+    std::int64_t destination_image;
+    std::int64_t source_height;
+    std::int64_t height;  ///< of the destination
+    std::int64_t y;       ///< of its first row in the source
+    int x;
+    int source_width;
+    int row_values;
+    int rows_per_block;
+    unsigned strips;
+    unsigned segments;
+    int radius_x;
+    int radius_y;
+    heddle::border border;
+    T border_value;
+    bool aligned_loads;
+    bool aligned_stores;
+    ring_layout layout;
+    float taps_x[taps];
+    float taps_y[taps];
+};
+
+/// sums[i] += tap(k) * inputs[i + k], for all k of a group of inputs for which is_tap(k). No weight of zero
+/// stands in for the others: a NaN stays in its window.
+template <int width, class Tap, class IsTap>
+__device__ void add_group(float (&sums)[outputs][width], const float (&inputs)[outputs][width], Tap tap,
+                          IsTap is_tap) {
+#pragma unroll
+    for (int k = 1 - outputs; k < outputs; ++k)
+        if (is_tap(k))
+#pragma unroll
+            for (int i = ::max(0, -k); i < ::min(outputs, outputs - k); ++i)
+#pragma unroll
+                for (int w = 0; w < width; ++w) sums[i][w] = fmaf(tap(k), inputs[i + k][w], sums[i][w]);
+}
+
+/// sums[i] = sum over k = first..last-1 of taps[k] * inputs[i + k]. load(inputs) gives the next 8 inputs.
+template <int first, int last, int width, class Load>
+__device__ void convolve(float (&sums)[outputs][width], const float* taps, Load load) {
+#pragma unroll
+    for (int base = 0; base < last + outputs - 1; base += outputs) {
+        float inputs[outputs][width];
+        load(inputs);
+        add_group(
+            sums, inputs, [=](int k) { return taps[base + k - first]; },
+            [=](int k) { return base + k >= first && base + k < last; });
+    }
+}
+
+/// A zero that the compiler takes for a thread's own. Taps that are loaded from behind it stay in ordinary
+/// registers: to move them to uniform ones takes longer than to load them.
+__device__ inline int own_zero() {
+    int zero;
+    asm("mov.u32 %0, 0;" : "=r"(zero));
+    return zero;
+}
+
+/// This one does the same for bounds known at run time. `taps` lie in shared memory, with room for 8 more before and after.
+template <int width, class Load>
+__device__ void convolve(float (&sums)[outputs][width], const float* taps, int first, int last, Load load) {
+#pragma unroll 1
+    for (int base = 0; base < last + outputs - 1; base += outputs) {
+        float inputs[outputs][width];
+        load(inputs);
+        float window[2 * outputs];
+#pragma unroll
+        for (int v = 0; v < 2 * outputs / 4; ++v) {
+            const float4 t = reinterpret_cast<const float4*>(taps + base - outputs)[v];
+            window[4 * v] = t.x;
+            window[4 * v + 1] = t.y;
+            window[4 * v + 2] = t.z;
+            window[4 * v + 3] = t.w;
+        }
+        const auto tap = [&](int k) { return window[outputs + k]; };
+        if (base >= first + outputs - 1 && base + outputs <= last)
+            add_group(sums, inputs, tap, [](int) { return true; });
+        else if (base == 0)
+            add_group(sums, inputs, tap, [=](int k) { return k >= 0 && k >= first && k < last; });
+        else
+            add_group(sums, inputs, tap, [=](int k) { return base + k >= first && base + k < last; });
+    }
+}
+
+/// The 8 pixels from an address aligned to a vector on, as float.
+template <int channels, int first, int width, class T>
+__device__ void load_pixels(float (&pixels)[outputs][width], const T* from) {
+    constexpr int size = vector_values<T>;
+#pragma unroll
+    for (int v = 0; v < outputs * channels / size; ++v) {
+        const auto loaded = reinterpret_cast<const vector<quad<T>, size / 4>*>(from)[v];
+#pragma unroll
+        for (int q = 0; q < size / 4; ++q) {
+            const float4 f = loaded[q].to_floats();
+            const float values[4] = {f.x, f.y, f.z, f.w};
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int at = v * size + 4 * q + i;
+                pixels[at / channels][first + at % channels] = values[i];
+            }
+        }
+    }
+}
+
+/// How the rows of a strip come to shared memory. What lies inside of the image is copied 16 bytes at a time. The ragged rest
+/// on the left and on the right comes value by value, from where `columns` tells.
+template <class T, int channels, int taps>
+struct row_copies {
+    static constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
+
+    const parameters<T, taps>& p;
+    const T* source;
+    T* staged;
+    int* columns;
+    std::uint64_t* arrived;
+    std::int64_t first_row;
+    int input_rows;
+    int window;
+    int window_begin;
+    int left;
+    int right;
+    int ragged;
+
+    __device__ row_copies(const parameters<T, taps>& of, const T* image, T* to, int* of_columns,
+                          std::uint64_t* barrier, int begin, int strip, std::int64_t top, int inputs)
+        : p(of),
+          source(image),
+          staged(to),
+          columns(of_columns),
+          arrived(barrier),
+          first_row(top),
+          input_rows(inputs) {
+        const ring_layout& l = p.layout;
+        window = round_up(strip + 2 * l.halo, packet);
+        window_begin = p.x * channels + begin - l.halo;
+        left = p.aligned_loads ? ::min(window, round_up(::max(-window_begin, 0), packet)) : window;
+        right = ::max(left, ::min(window, (p.source_width * channels - window_begin) / packet * packet));
+        ragged = left + window - right;
+        const int threads = static_cast<int>(blockDim.x);
+        for (int i = static_cast<int>(threadIdx.x); i < ragged; i += threads) {
+            const int at = window_begin + (i < left ? i : i - left + right) + l.halo * channels;
+            const int pixel = source_index(at / channels - l.halo, p.source_width, p.border);
+            columns[i] = pixel < 0 ? -1 : pixel * channels + at % channels;
+        }
+    }
+
+    __device__ void stage(int first) const {
+        const ring_layout& l = p.layout;
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        const int warps = static_cast<int>(blockDim.x) / 32;
+        const int count = ::min(rows, input_rows - first);
+        if (has_bulk_copies && warp == 0) {
+            const std::int64_t y =
+                lane < count ? source_index(first_row + first + lane, p.source_height, p.border) : -1;
+            const bool copies = y >= 0 && right > left;
+            const int bytes = (right - left) * static_cast<int>(sizeof(T));
+            const int all = __popc(__ballot_sync(~0u, copies)) * bytes;
+            if (lane == 0) ptx::arrive_and_expect(arrived, static_cast<unsigned>(all));
+            __syncwarp();
+            if (copies)
+                ptx::bulk_copy(staged + lane * l.stage_pitch + left,
+                               source + y * p.source_stride + window_begin + left,
+                               static_cast<unsigned>(bytes), arrived);
+        }
+        const bool has_border = first_row + first < 0 || first_row + first + count > p.source_height;
+        if (has_bulk_copies && ragged == 0 && !has_border) return;
+        for (int i = warp; i < count; i += warps) {
+            T* to = staged + i * l.stage_pitch;
+            const std::int64_t y = source_index(first_row + first + i, p.source_height, p.border);
+            if (y < 0) {
+                for (int v = lane; v < window; v += 32) to[v] = p.border_value;
+                continue;
+            }
+            const T* row = source + y * p.source_stride;
+            if (!has_bulk_copies)
+                for (int v = left + lane * packet; v < right; v += 32 * packet)
+                    ptx::cp_async<16>(to + v, row + window_begin + v, 16);
+            for (int v = lane; v < ragged; v += 32) {
+                const int column = columns[v];
+                T* at = to + (v < left ? v : v - left + right);
+                if (column < 0)
+                    *at = p.border_value;
+                else if constexpr (sizeof(T) == 4)
+                    ptx::cp_async<4>(at, row + column, 4);
+                else
+                    *at = row[column];
+            }
+        }
+    }
+};
+
+/// A round's rows along x, from shared memory into the ring. A thread takes one row or two. Rows are loaded from `shift` pixels
+/// before the window on, where a vector begins. `taps` are used where the radius is not compiled in.
+template <class T, int channels, int radius>
+__device__ __forceinline__ void filter_along_x(const parameters<T, tile<radius>::taps>& p, const T* staged,
+                                               const float* taps_x, float* ring, int ring_row, int strip) {
+    constexpr int chunk = outputs * channels;
+    constexpr int rows_x = channels == 1 ? 2 : 1;
+    constexpr int row_groups = rows / rows_x;
+    constexpr int width_x = channels * rows_x;
+    constexpr int shift_limit = vector_pixels<T, channels>;
+    const ring_layout& l = p.layout;
+    const int radius_x = radius == any_radius ? p.radius_x : radius;
+    const int shift = round_up(radius_x, shift_limit) - radius_x;
+    const int thread = static_cast<int>(threadIdx.x);
+    const int threads = static_cast<int>(blockDim.x);
+    const int row = thread % row_groups;
+    for (int at = thread / row_groups * chunk; at < strip; at += threads / row_groups * chunk) {
+        const T* from = staged + row * l.stage_pitch + at + l.halo - (radius_x + shift) * channels;
+        const auto load = [&](float(&pixels)[outputs][width_x]) {
+            load_pixels<channels, 0>(pixels, from);
+            if constexpr (rows_x == 2)
+                load_pixels<channels, channels>(pixels, from + row_groups * l.stage_pitch);
+            from += chunk;
+        };
+        float sums[outputs][width_x] = {};
+        if constexpr (radius == any_radius) {
+            convolve(sums, taps_x + outputs, shift, shift + 2 * radius_x + 1, load);
+        } else {
+            constexpr int before = round_up(radius, shift_limit) - radius;
+            convolve<before, before + 2 * radius + 1>(sums, p.taps_x, load);
+        }
+#pragma unroll
+        for (int r = 0; r < rows_x; ++r) {
+            int place = ring_row + row + r * row_groups;
+            if (place >= l.ring_rows) place -= l.ring_rows;
+            float4* to = reinterpret_cast<float4*>(ring + place * l.ring_pitch + at);
+#pragma unroll
+            for (int v = 0; v < chunk / 4; ++v) {
+                const auto sum = [&](int i) {
+                    return sums[(4 * v + i) / channels][r * channels + (4 * v + i) % channels];
+                };
+                to[v] = make_float4(sum(0), sum(1), sum(2), sum(3));
+            }
+        }
+    }
+}
+
+/// The sums along y of a thread's columns and 8 rows, from row `oldest` of the ring on.
+template <class T, int radius>
+__device__ __forceinline__ void filter_along_y(const parameters<T, tile<radius>::taps>& p,
+                                               const float* taps_y, const float* ring, int oldest, int x,
+                                               float (&sums)[outputs][tile<radius>::columns]) {
+    constexpr int columns_per_thread = tile<radius>::columns;
+    const ring_layout& l = p.layout;
+    const int radius_y = radius == any_radius ? p.radius_y : radius;
+    const auto load = [&](float(&inputs)[outputs][columns_per_thread]) {
+        const float* from = ring + oldest * l.ring_pitch + x;
+#pragma unroll
+        for (int e = 0; e < outputs; ++e, from += l.ring_pitch) {
+            const auto loaded = *reinterpret_cast<const vector<float, columns_per_thread>*>(from);
+#pragma unroll
+            for (int w = 0; w < columns_per_thread; ++w) inputs[e][w] = loaded[w];
+        }
+        oldest += outputs;
+        if (oldest >= l.ring_rows) oldest -= l.ring_rows;
+    };
+    if constexpr (radius == any_radius)
+        convolve(sums, taps_y + outputs, 0, 2 * radius_y + 1, load);
+    else
+        convolve<0, 2 * radius + 1>(sums, p.taps_y, load);
+}
+
+}  // namespace heddle::kernels::separable_filter::ring

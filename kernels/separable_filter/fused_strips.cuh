@@ -1,0 +1,318 @@
+// fused, variant strips: one launch, one read, one write. A warp marches down a strip of the image. It filters each row along x
+// from shared memory and, at once, along y in registers.
+//
+//            strip: halo | 32 * tile::values values | halo                  taps w, n = 2r + 1
+//   row y+2  . . . . . . being loaded . . . . . . . . . . . .
+//   row y+1  in shared memory  ->  h = sum of w[k] * in[x + k]
+//   row y    written: out[y - r] = sums[0] + w[n - 1] * h, and sums[i] = sums[i + 1] + w[n - 2 - i] * h
+//
+// sums[i] are the output rows that still miss inputs: each row of h adds one term to all of them, and writing the sum one place
+// down is free. So the pass along y loads nothing and stores nothing. After the start no warp waits for another. Rows are
+// fetched into registers, staged and filtered some at a time, with one branch for all. Halos, and what stands for values beyond
+// a border, come singly, mostly one value a lane, so a warp at an edge does what all others do.
+//
+// It needs one radius, up to max_register_radius(). Where rows are not aligned, packets are put together from words, and
+// results leave by way of shared memory. CMake writes the files that compile it. What limits it: DRAM, and then FMAs.
+
+#pragma once
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/separable_filter/launch.hpp"
+#include "kernels/separable_filter/pixel.cuh"
+#include "kernels/separable_filter/plan/fused.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
+
+#include <type_traits>
+
+namespace heddle::kernels::separable_filter {
+
+template <class T, int channels, int radius, bool aligned>
+struct tile {
+    static constexpr int size = static_cast<int>(sizeof(T));
+    static constexpr strip_shape shape{size, channels, radius, aligned};
+    static constexpr int warps = strip_shape::warps;
+    static constexpr int values = shape.values;
+    static constexpr int warp_values = strip_shape::lanes * values;
+    static constexpr int words = shape.words;
+    static constexpr int halo = shape.halo;
+    static constexpr int lead = shape.lead;
+    static constexpr int packets = shape.packets;
+    static constexpr bool shifts = shape.shifts;
+    static constexpr int slack = shape.slack;
+    static constexpr int head = shape.head;
+    static constexpr int singles = shape.singles;
+    static constexpr int rows = shape.rows;
+    static constexpr int blocks_per_sm = shape.blocks_per_sm;
+};
+
+/// The source counts from where the destination's pixel (0, 0) stands.
+template <class T, int radius>
+struct parameters : batch_rows<T> {
+    int row_values;
+    int left;  ///< pixels of the source left of its place
+    int source_width;
+    unsigned strips;
+    unsigned segments;
+    int rows_per_block;
+    heddle::border border;
+    T border_value;
+    float taps_x[2 * radius + 1];
+    float taps_y[2 * radius + 1];
+};
+
+/// What a lane has fetched of a row: its packet, which starts `shift` bits into the words, and singles.
+template <class T, class tile, bool aligned>
+struct fetched {
+    static constexpr int words_read = tile::words + (tile::shifts ? 1 : 0);
+
+    unsigned words[words_read];
+    unsigned shift;
+    T singles[tile::singles];
+
+    __device__ void fetch_packet(const T* from) {
+        if constexpr (aligned) {
+            const auto read = *reinterpret_cast<const packet<T, tile::values>*>(from);
+#pragma unroll
+            for (int i = 0; i < tile::words; ++i) words[i] = read.words[i];
+        } else {
+            const auto address = reinterpret_cast<std::uintptr_t>(from);
+            const auto* first = reinterpret_cast<const unsigned*>(address / 4 * 4);
+            shift = static_cast<unsigned>(address % 4 * 8);
+#pragma unroll
+            for (int i = 0; i < words_read; ++i) words[i] = first[i];
+        }
+    }
+    __device__ void fill(T value) {
+        const unsigned filled = word_of(value);
+#pragma unroll
+        for (unsigned& word : words) word = filled;
+#pragma unroll
+        for (T& single : singles) single = value;
+    }
+    __device__ packet<T, tile::values> own() const {
+        packet<T, tile::values> result;
+#pragma unroll
+        for (int i = 0; i < tile::words; ++i) {
+            if constexpr (tile::shifts)
+                result.words[i] = __funnelshift_r(words[i], words[i + 1], shift);
+            else
+                result.words[i] = words[i];
+        }
+        return result;
+    }
+};
+
+/// The pass along x of a thread's values: `window` is its place in a staged row.
+template <class tile, int channels, int radius, class T>
+__device__ void filter_row(const packet<T, tile::values>* window, const float* taps,
+                           float (&h)[tile::values]) {
+#pragma unroll
+    for (int k = 0; k < tile::packets; ++k) {
+        const packet<T, tile::values> loaded = window[k];
+#pragma unroll
+        for (int e = 0; e < tile::values; ++e) {
+            const int at = k * tile::values + e - tile::lead;
+            if (at < -tile::halo || at >= tile::values + tile::halo) continue;
+            filter_row_input<tile, channels, radius>(at, loaded.get(e), taps, h);
+        }
+    }
+}
+
+/// Where the values lie in a staged row that a lane fetches singly, and the columns that stand for them: any where it is the
+/// border's constant.
+template <class T, int channels, int radius, class tile>
+struct singles {
+    int places[tile::singles];
+    int columns[tile::singles];
+    bool is_border[tile::singles];
+
+    __device__ singles(const parameters<T, radius>& p, int lane, int begin, int valid, int whole) {
+#pragma unroll
+        for (int k = 0; k < tile::singles; ++k) {
+            const int i = lane + 32 * k;
+            const int place = i < tile::lead + tile::head ? i : i - tile::head + whole;
+            const bool is_needed =
+                place >= tile::lead - tile::halo && place < tile::lead + valid + tile::halo;
+            const int value = begin + place - tile::lead + tile::halo;  // not negative where it is needed
+            const int pixel = is_needed
+                                  ? source_index(p.left + value / channels - radius, p.source_width, p.border)
+                                  : p.left;
+            places[k] = is_needed ? place : -1;
+            is_border[k] = pixel < 0;
+            columns[k] = is_needed && pixel >= 0 ? (pixel - p.left) * channels + value % channels : 0;
+        }
+    }
+};
+
+/// A row of results, of which `valid` values are the destination's.
+template <class T, class tile, bool aligned>
+__device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>& result,
+                                          packet<T, tile::values>* stage, int lane, int valid) {
+    const bool is_whole = (lane + 1) * tile::values <= valid;
+    if constexpr (aligned) {
+        if (is_whole) {
+            store(out + lane * tile::values, result);
+        } else {
+#pragma unroll
+            for (int e = 0; e < tile::values; ++e)
+                if (lane * tile::values + e < valid)
+                    out[lane * tile::values + e] = reinterpret_cast<const T*>(result.words)[e];
+        }
+    } else {
+        // The row goes by way of its place in shared memory, so that a warp stores neighbours.
+        __syncwarp();
+        stage[lane] = result;
+        __syncwarp();
+#pragma unroll 1
+        for (int e = lane; e < valid; e += 32) out[e] = reinterpret_cast<const T*>(stage)[e];
+    }
+}
+
+/// `aligned`: packets of source and destination start at multiples of their size.
+template <class T, int channels, int radius, bool aligned>
+__global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps,
+                                  tile<T, channels, radius, aligned>::blocks_per_sm)
+    fused(const __grid_constant__ parameters<T, radius> p) {
+    using tile = tile<T, channels, radius, aligned>;
+    using packet = packet<T, tile::values>;
+    __shared__ packet staged[tile::warps][tile::rows][32 + tile::packets - 1];
+    __shared__ std::int64_t border_rows[2 * radius + 1];
+    ptx::let_next_grid_begin();
+
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int warp = static_cast<int>(threadIdx.x / 32);
+    const int strip = static_cast<int>(blockIdx.x % p.strips);
+    const std::int64_t image = blockIdx.x / p.strips / p.segments;
+    const std::int64_t top = std::int64_t{blockIdx.x / p.strips % p.segments} * p.rows_per_block;
+    const int outputs = static_cast<int>(min(std::int64_t{p.rows_per_block}, p.height - top));
+    const int inputs = outputs + 2 * radius;
+    const std::int64_t first_row = p.above + top - radius;
+    const T* source = p.source + image * p.source_image;
+
+    // Rows that stand above and below the source are looked up once.
+    if (first_row < 0 || first_row + inputs > p.source_height) {
+        for (int i = static_cast<int>(threadIdx.x); i < 2 * radius; i += static_cast<int>(blockDim.x))
+            border_rows[i] = source_index(i < radius ? i - radius : p.source_height + i - radius,
+                                          p.source_height, p.border);
+        __syncthreads();
+    }
+
+    // From here on each warp goes its own way.
+    const int begin = (strip * static_cast<int>(blockDim.x / 32) + warp) * tile::warp_values;
+    if (begin >= p.row_values) return;
+    const int x = begin + lane * tile::values;
+    const int valid = min(p.row_values - begin, tile::warp_values);
+    const int row_end = (p.source_width - p.left) * channels;
+    // Values of the warp's columns up to the end of the last packet that lies in the source's rows.
+    const int whole =
+        max(tile::head, min((row_end - begin - tile::slack) & -tile::values, tile::warp_values));
+    const bool fetches_packet = lane * tile::values >= tile::head && (lane + 1) * tile::values <= whole;
+
+    const singles<T, channels, radius, tile> single(p, lane, begin, valid, whole);
+
+    fetched<T, tile, aligned> rows[tile::rows] = {};
+    const auto fetch_row = [&](int i, const T* row) {
+        if (fetches_packet) rows[i].fetch_packet(row + x);
+#pragma unroll
+        for (int k = 0; k < tile::singles; ++k) rows[i].singles[k] = row[single.columns[k]];
+    };
+    // Inputs [inside_begin, inside_end) are rows of the source.
+    const int inside_begin = first_row < 0 ? static_cast<int>(-first_row) : 0;
+    const int inside_end = static_cast<int>(min(p.source_height - first_row, std::int64_t{inputs}));
+    const T* next = source + (first_row - p.above) * p.source_stride;
+    const auto fetch_rows = [&](int first) {
+        if (first >= inside_begin && first + tile::rows <= inside_end) {
+#pragma unroll
+            for (int i = 0; i < tile::rows; ++i) fetch_row(i, next + i * p.source_stride);
+        } else {
+#pragma unroll
+            for (int i = 0; i < tile::rows; ++i) {
+                const int input = first + i;
+                if (input >= inputs) break;
+                if (input >= inside_begin && input < inside_end) {
+                    fetch_row(i, next + i * p.source_stride);
+                    continue;
+                }
+                const std::int64_t y =
+                    border_rows[radius + input - (input < inside_begin ? inside_begin : inside_end)];
+                if (y >= 0)
+                    fetch_row(i, source + (y - p.above) * p.source_stride);
+                else
+                    rows[i].fill(p.border_value);
+            }
+        }
+        next += tile::rows * p.source_stride;
+    };
+
+    float sums[tile::values][2 * radius + 1] = {};
+    // This is the first input's place, which completes no row.
+    T* out = p.destination + image * p.destination_image + (top - 2 * radius) * p.destination_stride + begin;
+    ptx::wait_for_grids_before();
+    fetch_rows(0);
+    for (int first = 0; first < inputs; first += tile::rows) {
+        __syncwarp();  // the rows before have been read
+#pragma unroll
+        for (int i = 0; i < tile::rows; ++i) {
+            packet* stage = staged[warp][i];
+            if (fetches_packet) stage[tile::packets / 2 + lane] = rows[i].own();
+#pragma unroll
+            for (int k = 0; k < tile::singles; ++k)
+                if (single.places[k] >= 0)
+                    reinterpret_cast<T*>(stage)[single.places[k]] =
+                        single.is_border[k] ? p.border_value : rows[i].singles[k];
+        }
+        __syncwarp();
+        fetch_rows(first + tile::rows);
+
+        // What the last rows compute beyond the inputs is of no use, and costs less than a way around it.
+#pragma unroll
+        for (int i = 0; i < tile::rows; ++i) {
+            float h[tile::values];
+            float complete[tile::values];
+            filter_row<tile, channels, radius>(&staged[warp][i][lane], p.taps_x, h);
+#pragma unroll
+            for (int e = 0; e < tile::values; ++e)
+                complete[e] = filter_column<radius>(h[e], p.taps_y, sums[e]);
+            const packet result = packet::from_floats(complete);
+
+            if (first + i >= 2 * radius && first + i < inputs) {
+                store_row<T, tile, aligned>(out, result, staged[warp][i], lane, valid);
+            }
+            out += p.destination_stride;
+        }
+    }
+}
+
+template <class T, int channels, int radius, bool aligned>
+void launch(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    parameters<T, radius> p{batch_rows<T>::of(a, a.y * a.source.first.row_stride + a.x * channels),
+                            static_cast<int>(a.destination.first.width) * channels,
+                            static_cast<int>(a.x),
+                            static_cast<int>(a.source.first.width),
+                            plan.strips,
+                            plan.march.segments,
+                            plan.march.rows_per_block,
+                            a.border,
+                            a.border_value,
+                            {},
+                            {}};
+    for (int i = 0; i <= 2 * radius; ++i) {
+        p.taps_x[i] = a.taps_x.table[i] * scale_of_first_pass<T>;
+        p.taps_y[i] = a.taps_y.table[i] * scale_of_second_pass<T>;
+    }
+    launch_batch(plan.grid, a.destination.count, fused<T, channels, radius, aligned>, p, stream);
+}
+
+template <class T, int channels>
+void launch_strips(const fused_strips_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    constexpr pixel_type type = pixel_type_of<T>;
+    with_radius<max_register_radius(type, channels)>(a.taps_x.radius, [&]<int radius>() {
+        if constexpr (has_aligned_strips(type, channels, radius))
+            if (plan.aligned) return launch<T, channels, radius, true>(plan, a, stream);
+        launch<T, channels, radius, false>(plan, a, stream);
+    });
+}
+
+}  // namespace heddle::kernels::separable_filter

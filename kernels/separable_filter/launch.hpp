@@ -1,0 +1,193 @@
+#pragma once
+
+#include "kernels/device/launch.hpp"
+#include "kernels/separable_filter/decimated/decimated.hpp"
+#include "kernels/separable_filter/plan/fused.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/mma_xy.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/plan/small_windows.hpp"
+#include "kernels/separable_filter/plan/two_passes.hpp"
+#include "kernels/separable_filter/plan/wgmma_xy.hpp"
+#include <heddle/device.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <source_location>
+#include <string_view>
+#include <variant>
+
+namespace heddle::kernels::separable_filter {
+
+/// Images none of whose extents is 0. The destination's pixel (0, 0) is the source's (x, y): the blur of a
+/// region, inside of the source.
+template <class T>
+struct arguments {
+    image_batch_view<const T> source;
+    image_batch_view<T> destination;
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+    taps taps_x;
+    taps taps_y;
+    heddle::border border;
+    T border_value;
+    /// As many bytes of scratch memory as the plan says, at a multiple of 16 bytes.
+    float* intermediate = nullptr;
+};
+
+struct naive_plan {
+    kernel_grid grid;
+};
+
+struct fused_chains_plan {
+    kernel_grid grid;
+    unsigned strips;
+    separable_filter::march march;
+    int rows_per_warp;  ///< but the last's of a block, which has those that are left
+};
+
+/// How a kernel does a problem: one of these.
+using plan = std::variant<naive_plan, two_pass_plan, fused_ring_plan, fused_strips_plan, fused_chains_plan,
+                          fused_tiles_plan, mma_xy_plan, mma_x_registers_y_plan, wgmma_xy_plan,
+                          mma_xy_by_channel_plan, decimated_plan>;
+
+inline std::int64_t scratch_bytes(const plan& any) {
+    return std::visit(
+        [](const auto& own) -> std::int64_t {
+            if constexpr (requires { own.scratch_bytes; }) return own.scratch_bytes;
+            return 0;
+        },
+        any);
+}
+inline bool needs_tickets(const plan&) {
+    return false;
+}
+
+inline launch_config config_of(const kernel_grid& grid, cudaStream_t stream,
+                               std::source_location where = std::source_location::current()) {
+    return {.blocks = grid.blocks,
+            .threads = grid.threads,
+            .shared_bytes = grid.shared_bytes,
+            .shared_limit = grid.shared_limit,
+            .stream = stream,
+            .begins_early = grid.begins_early,
+            .where = where};
+}
+
+/// What kernels know of the rows of a batch's images, in elements.
+template <class T>
+struct batch_rows {
+    const T* source;  ///< of the first image, at the pixel from which the kernel counts
+    T* destination;
+    std::int64_t source_stride;
+    std::int64_t source_image;
+    std::int64_t destination_stride;
+    std::int64_t destination_image;
+    std::int64_t height;  ///< of the destination
+    std::int64_t above;   ///< rows of the source above its place
+    std::int64_t source_height;
+
+    static batch_rows of(const arguments<T>& a, std::int64_t first_element) {
+        const image_view<const T>& from = a.source.first;
+        const image_view<T>& to = a.destination.first;
+        return {from.data + first_element,
+                to.data,
+                from.row_stride,
+                a.source.stride,
+                to.row_stride,
+                a.destination.stride,
+                to.height,
+                a.y,
+                from.height};
+    }
+};
+
+/// Launches all blocks of a batch, as many images at a time as a grid has room for: kernel(the parameters of those images).
+template <class Parameters>
+void launch_batch(const kernel_grid& grid, std::int64_t images, void (*kernel)(Parameters), Parameters p,
+                  cudaStream_t stream, std::source_location where = std::source_location::current()) {
+    launch_config config = config_of(grid, stream, where);
+    const std::int64_t most = std::max<std::int64_t>(1, std::numeric_limits<int>::max() / grid.blocks.x);
+    for (std::int64_t first = 0; first < images; first += most) {
+        config.blocks.x = std::min(most, images - first) * grid.blocks.x;
+        kernels::launch(config, kernel, p);
+        p.source += most * p.source_image;
+        p.destination += most * p.destination_image;
+    }
+}
+
+// Plans, and what the choice asks of kernels, are pure. Those of kernels that other files compile stand in plan/. A launch
+// takes the plan of its arguments' problem.
+
+/// Needs tables of both taps.
+naive_plan plan_naive(const problem& problem, const device_traits& device);
+template <class T>
+void launch_naive(const naive_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+two_pass_plan plan_separable(const problem& problem, const device_traits& device);
+template <class T>
+void launch_separable(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+/// The first pass of shared_memory and register_window: into arguments::intermediate. These need tables of taps; the
+/// shared memory of a block has to hold a row's window, and of shared_memory a column's.
+std::int64_t shared_bytes_along_x(const problem& problem);
+std::int64_t shared_bytes_along_y(const problem& problem);
+kernel_grid grid_along_x(const problem& problem, const intermediate_image& between,
+                         const device_traits& device);
+template <class T>
+void launch_along_x(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+two_pass_plan plan_shared_memory(const problem& problem, const device_traits& device);
+template <class T>
+void launch_shared_memory(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+inline constexpr int max_window_radius = 16;  ///< of register_window, along y
+two_pass_plan plan_register_window(const problem& problem, const device_traits& device);
+template <class T>
+void launch_register_window(const two_pass_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+inline constexpr int max_ring_radius = 255;
+/// What a block of the ring takes of shared memory, which has to hold it, of radii up to max_ring_radius.
+std::int64_t shared_bytes_of_ring(const problem& problem, const device_traits& device);
+fused_ring_plan plan_fused_ring(const problem& problem, const device_traits& device);
+template <class T>
+void launch_fused_ring(const fused_ring_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+/// For images of this many channels.
+template <class T, int channels>
+void launch_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_fused_strips(const fused_strips_plan& own, const arguments<T>& a, cudaStream_t stream) {
+    with_channels(a.source.first.channels,
+                  [&]<int channels>() { launch_strips<T, channels>(own, a, stream); });
+}
+
+/// Needs one channel of float; one radius above that of tiles and up to that of registers; and rows of the source, from the
+/// region's place on, and of the destination that start at multiples of 16 bytes.
+fused_chains_plan plan_fused_chains(const problem& problem, const device_traits& device);
+void launch_fused_chains(const fused_chains_plan& plan, const arguments<float>& arguments,
+                         cudaStream_t stream);
+
+template <class T>
+void launch_fused_tiles(const fused_tiles_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+// The kernels on the tensor cores are there where heddle is compiled for compute capability 9.0.
+void launch_mma_xy(const mma_xy_plan& plan, const arguments<std::uint8_t>& arguments, cudaStream_t stream);
+void launch_mma_x_registers_y(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& arguments,
+                              cudaStream_t stream);
+void launch_wgmma_xy(const wgmma_xy_plan& plan, const arguments<std::uint8_t>& arguments,
+                     cudaStream_t stream);
+void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const arguments<std::uint8_t>& arguments,
+                              cudaStream_t stream);
+
+/// What decimated needs and lacks, to stay within its bound of error; empty where it can run.
+std::string_view decimated_needs(const problem& problem, const device_traits& device);
+decimated_plan plan_decimated(const problem& problem, const device_traits& device);
+template <class T>
+void launch_decimated(const decimated_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+}  // namespace heddle::kernels::separable_filter

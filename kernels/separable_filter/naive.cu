@@ -1,0 +1,74 @@
+// naive: the definition. One thread, one output value, the whole window.
+//
+//   out(x, y) = sum over dy of tap_y(dy) * (sum over dx of tap_x(dx) * in(x + dx, y + dy))
+//
+// (2r + 1)^2 loads and multiplications a value, though neighbours share nearly all of them; the caches hold
+// the window, so the load instructions limit it. Any shape, any alignment; the radius is limited by the table
+// of taps in the kernel's parameters.
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/separable_filter/launch.hpp"
+#include "kernels/separable_filter/pixel.cuh"
+
+#include <algorithm>
+
+namespace heddle::kernels::separable_filter {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+};
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ arguments<T> a) {
+    const image_view<const T>& source = a.source.first;
+    const image_view<T>& destination = a.destination.first;
+    const std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (i >= destination.width * destination.channels) return;
+    const std::int64_t x = a.x + i / source.channels;
+    const std::int64_t channel = i % source.channels;
+    const int radius_x = a.taps_x.radius;
+    const int radius_y = a.taps_y.radius;
+
+    // The rows of all images of the batch, one after another.
+    for (std::int64_t row = blockIdx.y; row < a.destination.count * destination.height; row += gridDim.y) {
+        const std::int64_t image = row / destination.height;
+        const std::int64_t y = row % destination.height;
+        const T* pixels = source.data + image * a.source.stride + channel;
+        float sum = 0;
+        for (int dy = -radius_y; dy <= radius_y; ++dy) {
+            const std::int64_t from_y = source_index(a.y + y + dy, source.height, a.border);
+            float row_sum = 0;
+            for (int dx = -radius_x; dx <= radius_x; ++dx) {
+                const std::int64_t from_x = source_index(x + dx, source.width, a.border);
+                const T value = from_y < 0 || from_x < 0
+                                    ? a.border_value
+                                    : pixels[from_y * source.row_stride + from_x * source.channels];
+                row_sum = fmaf(a.taps_x.table[radius_x + dx], to_float(value), row_sum);
+            }
+            sum = fmaf(a.taps_y.table[radius_y + dy], row_sum, sum);
+        }
+        destination.data[image * a.destination.stride + y * destination.row_stride + i] = from_float<T>(sum);
+    }
+}
+
+}  // namespace
+
+naive_plan plan_naive(const problem& p, const device_traits&) {
+    return {{.blocks = {divide_up(p.row_values(), tile::threads), std::min(p.height * p.images, max_grid_y)},
+             .threads = {tile::threads}}};
+}
+
+template <class T>
+void launch_naive(const naive_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch(config_of(plan.grid, stream), naive<T>, a);
+}
+
+template void launch_naive(const naive_plan&, const arguments<float>&, cudaStream_t);
+template void launch_naive(const naive_plan&, const arguments<half>&, cudaStream_t);
+template void launch_naive(const naive_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_naive(const naive_plan&, const arguments<std::uint8_t>&, cudaStream_t);
+
+}  // namespace heddle::kernels::separable_filter

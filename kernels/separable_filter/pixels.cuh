@@ -1,0 +1,193 @@
+#pragma once
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/vector.cuh"
+#include "kernels/separable_filter/bytes.cuh"
+#include "kernels/separable_filter/plan/small_windows.hpp"
+#include <heddle/image.hpp>
+#include <heddle/view.hpp>
+
+#include <cstdint>
+
+/// How the rows of a strip of mma_xy_by_channel come, step by step, how its channels are taken apart, and how results leave.
+namespace heddle::kernels::separable_filter::pixels {
+
+inline constexpr int warp_threads = 32;
+
+using tile = pixel_tile;
+
+struct parameters {
+    image_batch_view<const std::uint8_t> source;
+    image_batch_view<std::uint8_t> destination;
+    int x;
+    int y;
+    heddle::border border;
+    int stored_at_once;  ///< bytes, as destinations are aligned
+    int radius_x;
+    int radius_y;
+    int lead;  ///< bytes from the first packet to a warp's first column
+    int skip;  ///< of them those before its windows
+    int strip_rows;
+    unsigned high_scale_x;  ///< 256 times the weights' multiplier, for sums of their high bytes
+    unsigned low_scale_x;
+    unsigned high_scale_y;
+    unsigned low_scale_y;
+    unsigned rounding_y;
+    mma_operand along_x;
+    mma_operand along_y;
+};
+
+/// Four pixels, a register for each channel.
+template <int channels>
+__device__ void separate(const unsigned* pixels, unsigned (&separated)[channels]) {
+    if constexpr (channels == 1) {
+        separated[0] = pixels[0];
+    } else if constexpr (channels == 2) {
+        separated[0] = __byte_perm(pixels[0], pixels[1], 0x6420);
+        separated[1] = __byte_perm(pixels[0], pixels[1], 0x7531);
+    } else if constexpr (channels == 3) {
+        separated[0] = __byte_perm(__byte_perm(pixels[0], pixels[1], 0x0630), pixels[2], 0x5210);
+        separated[1] = __byte_perm(__byte_perm(pixels[0], pixels[1], 0x0741), pixels[2], 0x6210);
+        separated[2] = __byte_perm(__byte_perm(pixels[0], pixels[1], 0x0052), pixels[2], 0x7410);
+    } else {
+        const unsigned a = __byte_perm(pixels[0], pixels[1], 0x5140);
+        const unsigned b = __byte_perm(pixels[2], pixels[3], 0x5140);
+        const unsigned c = __byte_perm(pixels[0], pixels[1], 0x7362);
+        const unsigned d = __byte_perm(pixels[2], pixels[3], 0x7362);
+        separated[0] = __byte_perm(a, b, 0x5410);
+        separated[1] = __byte_perm(a, b, 0x7632);
+        separated[2] = __byte_perm(c, d, 0x5410);
+        separated[3] = __byte_perm(c, d, 0x7632);
+    }
+}
+
+/// Eight neighbours of a row.
+template <int channels>
+struct octet {
+    unsigned pairs[channels][2];
+
+    __device__ void read(const std::uint8_t* from) {
+        alignas(max_vector_bytes) unsigned words[2 * channels];
+        if constexpr (channels % 2 == 0) {
+#pragma unroll
+            for (int i = 0; i < channels / 2; ++i)
+                reinterpret_cast<uint4*>(words)[i] = reinterpret_cast<const uint4*>(from)[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < channels; ++i)
+                reinterpret_cast<uint2*>(words)[i] = reinterpret_cast<const uint2*>(from)[i];
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            unsigned separated[channels];
+            separate<channels>(words + half * channels, separated);
+#pragma unroll
+            for (int c = 0; c < channels; ++c) pairs[c][half] = separated[c];
+        }
+    }
+};
+
+/// What the image shows beyond its sides are pixels of the window. A lane fills in one of every second row, or none.
+template <int channels>
+struct sides {
+    using layout = pixel_layout<channels>;
+    static constexpr int slots = 2 * tile::max_radius;
+    static constexpr int rows_filled = warp_threads / slots;
+
+    bool are_any;
+    bool fills;
+    int to = 0;
+    int from = 0;
+
+    __device__ sides(const parameters& p, int begin, int width, int lane) {
+        const int source_width = static_cast<int>(p.source.first.width);
+        const int first_at = (p.x + begin) * channels - p.lead;
+        const int left = ::max(0, p.radius_x - p.x - begin);
+        const int right = ::max(0, p.x + begin + width + p.radius_x - source_width);
+        are_any = left + right > 0;
+        fills = lane % slots < left + right;
+        if (fills) {
+            const int pixel = lane % slots < left ? lane % slots - left : source_width + lane % slots - left;
+            const int seen = nearby_source_index(pixel, source_width, p.border);
+            to = lane / slots * layout::pitch + pixel * channels - first_at;
+            from = lane / slots * layout::pitch + seen * channels - first_at;
+        }
+    }
+
+    __device__ void fill_in(std::uint8_t* rows_of_step) const {
+        if (!fills) return;
+        using unit = typename layout::unit_of_pixel;
+        constexpr int rows = tile::side / rows_filled, units = channels / static_cast<int>(sizeof(unit));
+        unit found[rows][units];
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+            for (int c = 0; c < units; ++c)
+                found[i][c] =
+                    reinterpret_cast<const unit*>(rows_of_step + from + i * rows_filled * layout::pitch)[c];
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+            for (int c = 0; c < units; ++c)
+                reinterpret_cast<unit*>(rows_of_step + to + i * rows_filled * layout::pitch)[c] = found[i][c];
+    }
+};
+
+/// Results leave by way of shared memory, so that rows are stored whole.
+template <int channels>
+struct row_stores {
+    using layout = pixel_layout<channels>;
+
+    const std::uint8_t* results;
+    int row_bytes;
+    int stored_row;
+    int stored_at;
+    bool stores_packets;
+    int stored_at_once;
+    std::int64_t stride;
+    std::uint8_t* out;
+
+    __device__ row_stores(const parameters& p, const std::uint8_t* of, int top, int begin, int width,
+                          int lane)
+        : results(of), row_bytes(width * channels) {
+        stored_row = lane / layout::result_packets;
+        stored_at = lane % layout::result_packets * layout::packet;
+        stores_packets = stored_row < layout::rows_stored && stored_at < row_bytes;
+        const int aligned = row_bytes | p.stored_at_once;  // the last strip need not end with a packet
+        stored_at_once = aligned & -aligned;
+        stride = p.destination.first.row_stride;
+        out = p.destination.first.data + blockIdx.z * p.destination.stride + (top + stored_row) * stride +
+              begin * channels + stored_at;
+        asm("" : "+l"(stride));  // to registers, as it is wanted often
+    }
+
+    /// The first `count` of a step's rows.
+    template <class Unit>
+    __device__ void store_by(int count, int lane) const {
+        constexpr int bytes = static_cast<int>(sizeof(Unit));
+        std::uint8_t* const first = out - stored_row * stride - stored_at;
+#pragma unroll 1
+        for (int row = 0; row < tile::side && row < count; ++row)
+#pragma unroll 1
+            for (int at = lane * bytes; at < row_bytes; at += warp_threads * bytes)
+                *reinterpret_cast<Unit*>(first + row * stride + at) =
+                    *reinterpret_cast<const Unit*>(results + row * layout::result_pitch + at);
+    }
+    __device__ void store(int count, int lane) {
+        if (stored_at_once == layout::packet) {
+            const std::uint8_t* const from = results + stored_row * layout::result_pitch + stored_at;
+#pragma unroll
+            for (int row = 0; row < tile::side; row += layout::rows_stored)
+                if (stores_packets && row + stored_row < count)
+                    *reinterpret_cast<uint4*>(out + row * stride) =
+                        *reinterpret_cast<const uint4*>(from + row * layout::result_pitch);
+        } else if (stored_at_once >= static_cast<int>(sizeof(unsigned))) {
+            store_by<unsigned>(count, lane);
+        } else {
+            store_by<std::uint8_t>(count, lane);
+        }
+        out += tile::side * stride;
+    }
+};
+
+}  // namespace heddle::kernels::separable_filter::pixels

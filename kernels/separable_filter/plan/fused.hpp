@@ -1,0 +1,209 @@
+#pragma once
+
+#include "kernels/device/early_launch.hpp"
+#include "kernels/separable_filter/plan/grids.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/tuning/tuning.hpp"
+#include <heddle/device.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::kernels::separable_filter {
+
+/// A block's shared memory, in this order: a barrier, the ring, the rows of a round, taps that are not
+/// compiled in, the columns that stand for those outside of the image.
+struct ring_layout {
+    int strip;        ///< values of a row of the destination
+    int halo;         ///< values on both sides of them, in whole copies of 16 bytes
+    int lead;         ///< rows that are filtered before the first output
+    int ring_rows;    ///< a multiple of the outputs of a thread, so that a group of rows never wraps
+    int ring_pitch;   ///< floats
+    int stage_pitch;  ///< values
+    int taps_x;       ///< floats
+    int taps_y;
+    std::int64_t bytes;
+};
+
+struct fused_ring_plan {
+    kernel_grid grid;
+    ring_layout layout;
+    bool is_compiled;  ///< for the radius
+    unsigned strips;
+    separable_filter::march march;
+    bool aligned_loads;
+    bool aligned_stores;
+};
+
+/// The largest radius of windows that tiles take. It is the same for both axes.
+constexpr int max_tile_radius(pixel_type type, std::int64_t channels) {
+    constexpr int max_halo = 12;  // values of a row beside a tile
+    const int most = type == pixel_type::f32 ? 5 : type == pixel_type::u8 ? 2 : 3;
+    return std::min(most, max_halo / static_cast<int>(channels));
+}
+
+/// What a warp of fused_tiles blurs: some rows of as many columns as its lanes own, but for those at both sides, which
+/// only lend theirs.
+struct tile_shape {
+    static constexpr int lanes = 32;
+    static constexpr int rows = 8;
+    static constexpr int warps = 4;  ///< of a block, one below the other, so that L1 has the rows they share
+    static constexpr int blocks_per_sm = 4;  ///< so that a thread has 128 registers
+
+    int values;         ///< neighbours that a lane owns, a packet
+    int lending_lanes;  ///< at each side
+
+    constexpr tile_shape(int value_bytes, int halo)
+        : values(value_bytes == 4 ? 4 : 8), lending_lanes(round_up(halo, values) / values) {}
+    constexpr int lead() const { return lending_lanes * values; }
+    constexpr int window() const { return lanes * values; }
+    constexpr int columns() const { return window() - 2 * lead(); }
+
+    static tile_shape of(const problem& p) { return {p.value_bytes(), static_cast<int>(p.reach())}; }
+    int packet_bytes(const problem& p) const { return values * p.value_bytes(); }
+};
+
+/// The grid, one row of tiles after another.
+struct tile_grid {
+    std::int64_t strips;
+    std::int64_t segments;  ///< blocks below each other
+
+    constexpr tile_grid(const tile_shape& shape, std::int64_t row_values, std::int64_t height)
+        : strips((row_values - 1) / shape.columns() + 1),
+          segments((height - 1) / (std::int64_t{tile_shape::rows} * tile_shape::warps) + 1) {}
+};
+
+struct fused_tiles_plan {
+    kernel_grid grid;
+    tile_grid tiles;
+    int shift;  ///< values that a window begins before its place, so that its packets are aligned in the source
+    bool stores_packets;  ///< rows of the destination are whole ones, at multiples of their size
+};
+
+/// Needs one radius up to max_tile_radius(), and rows of the source at multiples of packets.
+inline fused_tiles_plan plan_fused_tiles(const problem& p, const device_traits& device) {
+    const tile_shape shape = tile_shape::of(p);
+    const auto shift = static_cast<int>(p.x * p.channels % shape.values);
+    const tile_grid tiles(shape, p.row_values() + shift, p.height);
+    return {.grid = {.blocks = {tiles.strips * tiles.segments},
+                     .threads = {std::int64_t{tile_shape::lanes} * tile_shape::warps},
+                     .begins_early = waits_for_grids(device)},
+            .tiles = tiles,
+            .shift = shift,
+            .stores_packets = shift == 0 && p.row_values() % shape.values == 0 &&
+                              p.destination_alignment >= shape.packet_bytes(p)};
+}
+
+/// Whether the device holds all blocks at once that fused_tiles needs for this problem.
+inline bool is_one_wave_of_tiles(const problem& p, const device_traits& device) {
+    const std::int64_t most = std::int64_t{tile_shape::blocks_per_sm} * device.sm_count;
+    if (!p.has_one_radius_up_to(max_tile_radius(p.type, p.channels))) return false;
+    if (p.width > max_row_values / p.channels || p.images > most) return false;
+    const tile_grid tiles(tile_shape::of(p), p.row_values(), p.height);
+    return tiles.segments <= most && tiles.strips * tiles.segments * p.images <= most;
+}
+
+/// The largest radius of windows whose sums fit the registers. It is the same for both axes.
+constexpr int max_register_radius(pixel_type type, std::int64_t channels) {
+    return type == pixel_type::f32 && channels == 1 ? 16 : 8;
+}
+
+/// What a warp of fused_strips marches down with: a strip of as many columns as its lanes own.
+struct strip_shape {
+    static constexpr int lanes = 32;
+    static constexpr int warps = 4;  ///< of a block, at most: narrow images take fewer
+
+    /// Neighbours that a thread owns, a packet: 16 bytes, or 8 of uint8 where sums of more would not fit the
+    /// registers and, of one and two channels, where 8 are faster.
+    int values;
+    int words;
+    int halo;
+    int lead;     ///< values of a window before a thread's own
+    int packets;  ///< of a window
+
+    /// Where rows are not aligned, a packet is put together from words of memory, which reach beyond it on
+    /// both sides. They stay in the row, as its first packet, the head, and the last one that is followed by
+    /// fewer than `slack` values are fetched singly.
+    bool shifts;
+    int slack;
+    int head;
+    /// Values of a row that a lane fetches singly: of the halos, the head, and what the last packet leaves.
+    int singles;
+
+    int rows;  ///< that are fetched and staged at a time
+    int staged_bytes;
+    int blocks_per_sm;
+
+    constexpr strip_shape(int size, int channels, int radius, bool aligned)
+        : values(size > 1 || (channels >= 3 && radius <= 3) ? packet_bytes / size : 8),
+          words(values * size / 4),
+          halo(radius * channels),
+          lead(round_up(halo, values)),
+          packets(1 + 2 * lead / values),
+          shifts(!aligned && size < 4),
+          slack(shifts ? 4 / size : 0),
+          head(shifts ? values : 0),
+          singles((lead + head + values - 1 + slack + halo + lanes - 1) / lanes),
+          rows(size > 1      ? 7 - singles
+               : values == 8 ? 4
+                             : 3),
+          staged_bytes(warps * rows * (lanes * values + 2 * lead) * size),
+          blocks_per_sm(blocks_of(size, radius)) {}
+
+  private:
+    constexpr int blocks_of(int size, int radius) const {
+        // What the registers allow: sums, a row's results, the rows under way, and the rest as compiled.
+        const int registers = 2 * radius * values + values + rows * (words + singles) + 52;
+        // Few blocks of float keep DRAM busy: more would only filter more rows to start.
+        const int most = size == 4 ? 3 : 6;
+        return std::clamp(65536 / (lanes * warps) / round_up(registers, 8), 2, most);
+    }
+};
+
+struct fused_strips_plan {
+    kernel_grid grid;
+    bool aligned;  ///< packets of source and destination start at multiples of their size
+    unsigned strips;
+    separable_filter::march march;
+};
+
+/// Whether strips are compiled for rows that are aligned: but of windows that fused_tiles or fused_chains takes then.
+constexpr bool has_aligned_strips(pixel_type type, std::int64_t channels, std::int64_t radius) {
+    return radius > max_tile_radius(type, channels) && !(type == pixel_type::f32 && channels == 1);
+}
+
+/// Needs one radius up to max_register_radius().
+inline fused_strips_plan plan_fused_strips(const problem& p, const device_traits& device) {
+    const auto shape_of = [&p](bool aligned) {
+        return strip_shape(p.value_bytes(), static_cast<int>(p.channels), static_cast<int>(p.radius.x),
+                           aligned);
+    };
+    const int packet = shape_of(true).values * p.value_bytes();
+    const bool aligned = has_aligned_strips(p.type, p.channels, p.radius.x) &&
+                         p.place_alignment() >= packet && p.destination_alignment >= packet;
+    const strip_shape shape = shape_of(aligned);
+
+    // Strips of equal width.
+    const std::int64_t row_warps = divide_up(p.row_values(), std::int64_t{strip_shape::lanes} * shape.values);
+    const std::int64_t warps = divide_up(row_warps, divide_up(row_warps, strip_shape::warps));
+    const std::int64_t strips = divide_up(row_warps, warps);
+    const std::int64_t fit =
+        static_cast<std::int64_t>(device.shared_memory_per_sm) / (shape.staged_bytes + shared_bytes_reserved);
+    const std::int64_t blocks_per_sm =
+        std::clamp<std::int64_t>(fit, 1, std::int64_t{shape.blocks_per_sm} * strip_shape::warps / warps);
+    const separable_filter::march down =
+        plan_march(p.height, strips, p.images, device.sm_count * blocks_per_sm,
+                   static_cast<int>(2 * p.radius.x), shape.rows, tuning_of(device).march);
+    return {.grid = {.blocks = {strips * down.segments},
+                     .threads = {strip_shape::lanes * warps},
+                     .shared_bytes = static_cast<std::size_t>(std::max<std::int64_t>(
+                         shared_bytes_of_one_of(blocks_per_sm, device) - shape.staged_bytes, 0)),
+                     .shared_limit = static_cast<std::size_t>(shared_bytes_of_one_of(1, device)),
+                     .begins_early = waits_for_grids(device)},
+            .aligned = aligned,
+            .strips = static_cast<unsigned>(strips),
+            .march = down};
+}
+
+}  // namespace heddle::kernels::separable_filter

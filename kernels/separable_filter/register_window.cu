@@ -1,0 +1,102 @@
+// register_window: as `shared_memory` along x; along y a thread slides down its column with the sums of all
+// outputs that still miss rows in registers.
+//
+//   row y of the intermediate image -> h:   out[y - r] = sums[0] + w[2r] * h
+//                                           sums[i]    = sums[i + 1] + w[2r - 1 - i] * h,  i = 0..2r - 1
+//
+// Along y the neighbours of a warp's values are whole rows: loads are coalesced as they are, and each value
+// is loaded once and used 2r + 1 times at once, where `shared_memory` copied it and loaded it again for every
+// 8 outputs. A sum that moves on is written one place down by its own FMA. The radius is a compile-time
+// constant, so that sums stay in registers and weights come from the constant bank: up to 16. What remains is
+// the intermediate image: a write and a read of DRAM. Any shape, any alignment.
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/separable_filter/launch.hpp"
+#include "kernels/separable_filter/pixel.cuh"
+#include "kernels/separable_filter/plan/problem.hpp"
+
+#include <algorithm>
+
+namespace heddle::kernels::separable_filter {
+namespace {
+
+struct tile {
+    static constexpr int threads = 128;
+    static constexpr int rows = 64;  ///< that a thread writes
+    static constexpr int batch = 8;  ///< rows under way
+};
+
+template <class T, int radius>
+__global__ void __launch_bounds__(tile::threads)
+    along_y(const __grid_constant__ arguments<T> a, const intermediate_image between) {
+    __shared__ std::int64_t window_rows[tile::rows + 2 * radius];
+    const image_view<T>& destination = a.destination.first;
+    const std::int64_t x = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    const std::int64_t tiles = (destination.height + tile::rows - 1) / tile::rows;
+
+    for (std::int64_t i = blockIdx.y; i < a.destination.count * tiles; i += gridDim.y) {
+        const std::int64_t image = i / tiles;
+        const std::int64_t top = i % tiles * tile::rows;
+        const int outputs = static_cast<int>(min(std::int64_t{tile::rows}, destination.height - top));
+        const int inputs = outputs + 2 * radius;
+        __syncthreads();
+        for (int row = static_cast<int>(threadIdx.x); row < inputs; row += tile::threads) {
+            const std::int64_t y = source_index(a.y + top - radius + row, a.source.first.height, a.border);
+            window_rows[row] = y < 0 ? -1 : between.row_of(y) * between.stride;
+        }
+        __syncthreads();
+        if (x >= destination.width * destination.channels) continue;
+
+        const float* column = a.intermediate + image * between.rows * between.stride + x;
+        T* out = destination.data + image * a.destination.stride + top * destination.row_stride + x;
+        float sums[2 * radius + 1] = {};
+        for (int first = 0; first < inputs; first += tile::batch) {
+            float loaded[tile::batch];
+#pragma unroll
+            for (int b = 0; b < tile::batch; ++b) {
+                const std::int64_t at = window_rows[min(first + b, inputs - 1)];
+                loaded[b] = at < 0 ? to_float(a.border_value) * a.taps_x.sum : column[at];
+            }
+#pragma unroll
+            for (int b = 0; b < tile::batch; ++b) {
+                if (first + b >= inputs) break;
+                const float complete = fmaf(a.taps_y.table[2 * radius], loaded[b], sums[0]);
+#pragma unroll
+                for (int k = 0; k < 2 * radius; ++k)
+                    sums[k] = fmaf(a.taps_y.table[2 * radius - 1 - k], loaded[b], sums[k + 1]);
+                if (first + b < 2 * radius) continue;
+                *out = from_float<T>(complete);
+                out += destination.row_stride;
+            }
+        }
+    }
+}
+
+}  // namespace
+
+two_pass_plan plan_register_window(const problem& p, const device_traits& device) {
+    const intermediate_image between = intermediate_of(p);
+    const std::int64_t tiles = divide_up(p.height, tile::rows) * p.images;
+    return {.between = between,
+            .scratch_bytes = scratch_bytes_between(p),
+            .along_x = grid_along_x(p, between, device),
+            .along_y = {.blocks = {divide_up(p.row_values(), tile::threads), std::min(tiles, max_grid_y)},
+                        .threads = {tile::threads}}};
+}
+
+template <class T>
+void launch_register_window(const two_pass_plan& plan, const arguments<T>& a, cudaStream_t stream) {
+    launch_along_x(plan, a, stream);
+    with_radius<max_window_radius>(a.taps_y.radius, [&]<int radius>() {
+        launch(config_of(plan.along_y, stream), along_y<T, radius>, a, plan.between);
+    });
+}
+
+template void launch_register_window(const two_pass_plan&, const arguments<float>&, cudaStream_t);
+template void launch_register_window(const two_pass_plan&, const arguments<half>&, cudaStream_t);
+template void launch_register_window(const two_pass_plan&, const arguments<std::uint16_t>&, cudaStream_t);
+template void launch_register_window(const two_pass_plan&, const arguments<std::uint8_t>&, cudaStream_t);
+
+}  // namespace heddle::kernels::separable_filter

@@ -1,0 +1,311 @@
+#pragma once
+
+#include "kernels/device/border.cuh"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/separable_filter/plan/mma_xy.hpp"
+#include "kernels/separable_filter/plan/problem.hpp"
+#include "kernels/separable_filter/whole_weights.hpp"
+#include <heddle/image.hpp>
+#include <heddle/view.hpp>
+
+#include <cstdint>
+#include <span>
+
+/// The parameters of mma_xy, its weights in shared memory, the two warps of a block that load its rows, and how results leave.
+namespace heddle::kernels::separable_filter::squares {
+
+using tile = square_tile;
+
+/// Barriers of a block. That of __syncthreads() is 0.
+inline constexpr int barrier_of_consumers = 1;
+inline constexpr int barrier_of_loaders = 2;
+
+struct parameters {
+    image_batch_view<const std::uint8_t> source;
+    image_batch_view<std::uint8_t> destination;
+    std::int64_t x;  ///< in values
+    std::int64_t y;
+    heddle::border border;
+    std::uint8_t border_value;
+    int radius_x;  ///< in values
+    int radius_y;
+    int source_alignment;
+    int destination_alignment;
+    unsigned high_scale;  ///< of a row's sums, so that their whole part is the uppermost byte
+    unsigned low_scale;
+    float scale;  ///< of the result
+    int strips;
+    int segments;
+    int tiles;  ///< squares that a block does, one below the other
+    square_band_x along_x;
+    square_band_y along_y;
+};
+
+template <class Band>
+Band make_band(const taps& taps, int step, int lead, int blocks) {
+    Band result;
+    result.blocks = blocks;
+    result.lead = lead;
+    const std::span<const float> weights = taps.weights();
+    constexpr double max_sum = 0x1p20;  // keeps the sums of the pass along y below 2^23
+    const double scale = best_scale(weights, max_sum);
+    int at = tile::side + lead - taps.radius * step;
+    for (const float weight : weights) {
+        const int number = whole(scale * weight);
+        result.high[at] = static_cast<std::uint8_t>(number >> 8);
+        result.low[at] = static_cast<std::uint8_t>(number);
+        result.sum += number;
+        at += step;
+    }
+    return result;
+}
+
+/// The column of a square that row m of a product along x is: a thread then gets four neighbours of a row.
+__device__ inline int column_of(int m) {
+    return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
+}
+/// The row of a square that index k of a product along y is: the order in which the products along x leave
+/// them.
+__device__ inline int row_of(int k) {
+    return k % 4 / 2 * 8 + k / 4 * 2 + k % 2;
+}
+
+/// The banded matrix in fragments of 16 x 16: of each block of the window the high parts, then the low ones.
+template <bool along_x, class Band>
+__device__ void stage_fragments(uint2* fragments, const Band& band, int threads) {
+    const int count = band.blocks * 2 * 32 * 2;
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
+        const int lane = i / 2 % 32;
+        const std::uint8_t* weights = i / 64 % 2 == 0 ? band.high : band.low;
+        const int m = lane / 4 + i % 2 * 8;
+        const int block = i / 128;
+        unsigned word = 0;
+        for (int b = 0; b < 4; ++b) {
+            const int k = lane % 4 * 4 + b;
+            const int distance = along_x ? k - column_of(m) : row_of(k) - m;
+            word |= unsigned{weights[tile::side * (block + 1) + distance]} << (8 * b);
+        }
+        reinterpret_cast<unsigned*>(fragments)[i] = word;
+    }
+}
+
+/// What the blocks of a band need of it.
+template <class Band>
+__device__ void copy_band(Band& to, const Band& from, int threads) {
+    const int words = (from.blocks + 1) * tile::side / 4;
+    for (int i = static_cast<int>(threadIdx.x); i < words; i += threads) {
+        reinterpret_cast<unsigned*>(to.high)[i] = reinterpret_cast<const unsigned*>(from.high)[i];
+        reinterpret_cast<unsigned*>(to.low)[i] = reinterpret_cast<const unsigned*>(from.low)[i];
+    }
+    if (threadIdx.x == 0) to.blocks = from.blocks;
+}
+
+/// What a warp knows that loads rows of a strip and its halo, 16 a step.
+struct loader {
+    const parameters& p;
+    const std::uint8_t* source;
+    std::uint8_t* stages;
+    int* columns;  ///< for the columns outside of [inside_begin, inside_end): where in a row, or -1
+    int pitch;
+    std::int64_t top;  ///< the source's row at line 0
+    int first_line;    ///< lines that are needed
+    int last_line;
+    int left;          ///< the value of a source's row at column 0
+    int window;        ///< columns
+    int inside_begin;  ///< columns that are copied by chunks
+    int inside_end;
+
+    static constexpr std::int64_t border_line = -1;
+    static constexpr std::int64_t no_line = -2;
+    static constexpr int lines_per_warp = 32 / tile::side;
+    static constexpr int batch = 8;  ///< loads that a lane waits for at once
+
+    __device__ void look_up_columns(int first) const {
+        const int channels = static_cast<int>(p.source.first.channels);
+        const int width = static_cast<int>(p.source.first.width);
+        const int shift = round_up(-::min(left, 0), channels);  // whole pixels, so that none is negative
+        for (int column = first; column < window; column += tile::loaders * 32) {
+            if (column >= inside_begin && column < inside_end) continue;
+            const int value = left + column + shift;
+            const int pixel = source_index(value / channels - shift / channels, width, p.border);
+            columns[column] = pixel < 0 ? -1 : pixel * channels + value % channels;
+        }
+    }
+
+    /// A chunk at any address, from the words around it.
+    __device__ static uint2 read_chunk(const std::uint8_t* from) {
+        const auto shift = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 4);
+        const auto* words = reinterpret_cast<const unsigned*>(from - shift);
+        const unsigned a = words[0], b = words[1], c = words[2];
+        return make_uint2(__funnelshift_r(a, b, 8 * shift), __funnelshift_r(b, c, 8 * shift));
+    }
+
+    /// `batch` chunks or fewer. What cp.async cannot copy passes through registers, all at once.
+    template <int alignment, class Target, class Source, class Exists>
+    __device__ static void copy_chunks(Target target, Source from, Exists exists) {
+        uint2 read[batch];
+#pragma unroll
+        for (int i = 0; i < batch; ++i) {
+            if (!exists(i)) continue;
+            if constexpr (alignment == 8) {
+                ptx::cp_async<8>(target(i), from(i), 8);
+            } else if constexpr (alignment == 4) {
+                ptx::cp_async<4>(target(i), from(i), 4);
+                ptx::cp_async<4>(target(i) + 4, from(i) + 4, 4);
+            } else {
+                read[i] = read_chunk(from(i));
+            }
+        }
+        if constexpr (alignment < 4) {
+#pragma unroll
+            for (int i = 0; i < batch; ++i)
+                if (exists(i)) *reinterpret_cast<uint2*>(target(i)) = read[i];
+        }
+    }
+
+    /// The first 32 chunks of a row by the warp, the others by lanes that have a row each: `own_line` is the
+    /// offset of row lane % 16, or border_line or no_line.
+    template <int alignment>
+    __device__ void load_chunks(std::uint8_t* to, std::int64_t own_line, int lane) const {
+        const int column = inside_begin + lane * tile::chunk;
+#pragma unroll
+        for (int row = 0; row < tile::side; row += batch) {
+            std::int64_t lines[batch];
+#pragma unroll
+            for (int i = 0; i < batch; ++i) lines[i] = __shfl_sync(~0u, own_line, row + i);
+            copy_chunks<alignment>([&](int i) { return to + (row + i) * pitch + column; },
+                                   [&](int i) { return source + lines[i] + left + column; },
+                                   [&](int i) { return column < inside_end && lines[i] >= 0; });
+        }
+        if (own_line < 0) return;
+        constexpr int step = lines_per_warp * tile::chunk;
+        for (int first = inside_begin + (32 + lane / tile::side) * tile::chunk; first < inside_end;
+             first += batch * step)
+            copy_chunks<alignment>([&](int i) { return to + lane % tile::side * pitch + first + i * step; },
+                                   [&](int i) { return source + own_line + left + first + i * step; },
+                                   [&](int i) { return first + i * step < inside_end; });
+    }
+
+    /// Rows above and below a source whose border is a constant.
+    __device__ void fill_border(std::uint8_t* to, std::int64_t own_line, int lane) const {
+        if (own_line != border_line) return;
+        const unsigned word = 0x01010101u * p.border_value;
+        for (int i = inside_begin + lane / tile::side * tile::chunk; i < inside_end;
+             i += lines_per_warp * tile::chunk)
+            *reinterpret_cast<uint2*>(to + lane % tile::side * pitch + i) = make_uint2(word, word);
+    }
+
+    /// Columns beyond the ends of a row, and those that its chunks leave over.
+    __device__ void load_edges(std::uint8_t* to, std::int64_t own_line, int lane) const {
+        if (own_line == no_line) return;
+        const int count = ::min(inside_begin, window) + ::max(0, window - inside_end);
+        const auto column = [&](int i) { return i < inside_begin ? i : i + inside_end - inside_begin; };
+        constexpr int values = 2 * batch;
+        for (int first = lane / tile::side; first < count; first += values * lines_per_warp) {
+            std::uint8_t read[values];
+#pragma unroll
+            for (int j = 0; j < values; ++j) {
+                const int i = first + j * lines_per_warp;
+                if (i >= count) continue;
+                const int place = columns[column(i)];
+                read[j] = own_line < 0 || place < 0 ? p.border_value : source[own_line + place];
+            }
+#pragma unroll
+            for (int j = 0; j < values; ++j) {
+                const int i = first + j * lines_per_warp;
+                if (i < count) to[lane % tile::side * pitch + column(i)] = read[j];
+            }
+        }
+    }
+
+    __device__ void load(int step, int lane) const {
+        std::uint8_t* to = stages + step % tile::stages * tile::side * pitch;
+        const int line = step * tile::side + lane % tile::side;
+        std::int64_t own_line = no_line;
+        if (line >= first_line && line < last_line) {
+            const std::int64_t y = source_index(top + line, p.source.first.height, p.border);
+            own_line = y < 0 ? border_line : y * p.source.first.row_stride;
+        }
+        if (p.source_alignment == 8)
+            load_chunks<8>(to, own_line, lane);
+        else if (p.source_alignment == 4)
+            load_chunks<4>(to, own_line, lane);
+        else
+            load_chunks<1>(to, own_line, lane);
+        if (p.border == border::constant) fill_border(to, own_line, lane);
+        if (inside_begin > 0 || inside_end < window) load_edges(to, own_line, lane);
+    }
+};
+
+/// All that the warps do that load: `begin` is the strip's first value, `values` are those from there on in a row, and `top`
+/// and `outputs` the rows of results.
+template <int blocks>
+__device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* bytes, const square_layout& at,
+                                           std::int64_t image, int begin, int values, std::int64_t top,
+                                           int outputs, int total) {
+    constexpr ring_of_squares shape(blocks);
+    constexpr int consumers = 32 * shape.warps;
+    const int thread = static_cast<int>(threadIdx.x);
+    const int channels = static_cast<int>(p.source.first.channels);
+    const int lead_y = (blocks - 1) * tile::side / 2;
+    auto* full = reinterpret_cast<ptx::mbarrier*>(bytes);
+    ptx::mbarrier* empty = full + tile::stages;
+    const int left = static_cast<int>(p.x) + begin - p.along_x.lead;
+    const int row_end = static_cast<int>(p.source.first.width) * channels;
+    const int window = p.along_x.lead + ::min(values, shape.columns) + p.radius_x;
+    const int margin = p.source_alignment < 4 ? 4 : 0;  // of words around a chunk
+    const int inside_begin = round_up(::min(::max(0, margin - left), window), tile::chunk);
+    const int inside_end = ::max(inside_begin, ::min(round_up(window, tile::chunk),
+                                                     (row_end - margin - left) / tile::chunk * tile::chunk));
+    const loader loader{p,
+                        p.source.first.data + image * p.source.stride,
+                        bytes + at.stages,
+                        reinterpret_cast<int*>(bytes + at.columns),
+                        at.pitch,
+                        p.y + top - lead_y,
+                        lead_y - p.radius_y,
+                        lead_y + outputs + p.radius_y,
+                        left,
+                        window,
+                        inside_begin,
+                        inside_end};
+    loader.look_up_columns(thread - consumers);
+    ptx::sync_threads(barrier_of_loaders, 32 * tile::loaders);
+#pragma unroll 1
+    for (int step = thread / 32 - shape.warps; step < total; step += tile::loaders) {
+        const int stage = step % tile::stages;
+        ptx::wait(&empty[stage], (step / tile::stages + 1) % 2);
+        loader.load(step, thread % 32);
+        ptx::arrive_after_copies(&full[stage]);
+        ptx::arrive(&full[stage]);
+    }
+}
+
+/// Stores a step's results, eight neighbours of a row and of the one eight below. `rows` are those of the destination from the
+/// thread's first one on, and `valid` its values.
+__device__ __forceinline__ void store_squares(const parameters& p, std::uint8_t* out, std::int64_t half_step,
+                                              const unsigned (&words)[tile::squares][2], bool is_odd,
+                                              int valid, int rows) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const unsigned kept = is_odd ? words[1][half] : words[0][half];
+        const unsigned other = __shfl_xor_sync(~0u, is_odd ? words[0][half] : words[1][half], 1);
+        const uint2 eight = is_odd ? make_uint2(other, kept) : make_uint2(kept, other);
+        std::uint8_t* to = out + half * half_step;
+        if (half * 8 >= rows) continue;
+        if (valid >= 8 && p.destination_alignment == 8) {
+            *reinterpret_cast<uint2*>(to) = eight;
+        } else if (valid >= 8 && p.destination_alignment == 4) {
+            *reinterpret_cast<unsigned*>(to) = eight.x;
+            *reinterpret_cast<unsigned*>(to + 4) = eight.y;
+        } else {
+#pragma unroll
+            for (int i = 0; i < 8; ++i)
+                if (i < valid) to[i] = static_cast<std::uint8_t>((i < 4 ? eight.x : eight.y) >> (i % 4 * 8));
+        }
+    }
+}
+
+}  // namespace heddle::kernels::separable_filter::squares
