@@ -57,7 +57,8 @@ optimizer_algorithm select(const optimizer_problem& problem, const device_traits
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
-std::string why_not(optimizer_algorithm algorithm, const optimizer_problem& problem, const device_traits& device);
+std::string why_not(optimizer_algorithm algorithm, const optimizer_problem& problem,
+                    const device_traits& device);
 
 // Options that sgd and adam share:
 //

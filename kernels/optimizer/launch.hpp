@@ -14,7 +14,7 @@ namespace heddle::kernels::optimizer {
 /// What becomes of an element, defined for the device in update.cuh. `moments` says how many of them it has.
 struct plain_sgd;
 struct momentum_sgd;
-struct adam;
+struct any_adam;
 
 /// The options, as far as kernels need them.
 struct settings {

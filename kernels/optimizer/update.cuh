@@ -66,11 +66,11 @@ struct momentum_sgd : sgd_rule<1> {
     using sgd_rule<1>::sgd_rule;
 };
 
-struct adam {
+struct any_adam {
   public:
     static constexpr int moments = 2;
 
-    __device__ explicit adam(const settings& s)
+    __device__ explicit any_adam(const settings& s)
         : factor_(gradient_factor(s)),
           decay_(s.is_decoupled ? 0 : s.weight_decay),
           beta1_rest_(s.beta1_rest),
