@@ -82,9 +82,10 @@ TYPED_TEST(optimizers, stay_within_their_bounds_for_a_thousand_steps) {
             const std::size_t set = static_cast<std::size_t>(step) % sets;
             list.expect_step(call, step, test::option(scale), set);
             test::enqueue<T, G>(call, list.views(set), *this->stream);
+            if (step > 1 && step < steps) continue;  // the first one's bounds are the tightest
+            this->stream->synchronize();
+            ASSERT_TRUE(list.is_as_expected(call.moments()));
         }
-        this->stream->synchronize();
-        ASSERT_TRUE(list.is_as_expected(call.moments()));
     }
 }
 
