@@ -60,17 +60,15 @@ optimizer_algorithm select(const optimizer_problem& problem, const device_traits
 std::string why_not(optimizer_algorithm algorithm, const optimizer_problem& problem,
                     const device_traits& device);
 
-// Options that sgd and adam share:
-//
-// device_learning_rate, where it is not null, is read on the device instead of learning_rate, so that a schedule can go on while
-// a captured graph is replayed.
-//
-// Gradients are multiplied by gradient_scale, as by 1 / the factor of a scaled loss. Where clip_norm_of is not null, they are then
-// clipped: multiplied by min(1, max_norm / (norm + 1e-6)), norm being gradient_scale times the number in device memory there,
-// which gradient_norm() has written. Nothing waits for it on the host. A norm that is NaN makes all gradients NaN.
-//
-// Options are rounded to float where they meet elements; 1 - beta is rounded once.
-
+/// The scalars of sgd. Those that adam has too mean the same there. All are rounded to float where they meet elements, 1 - beta
+/// as one number.
+///
+/// device_learning_rate, where it is not null, is read on the device instead of learning_rate, so that a schedule can go on while
+/// a captured graph is replayed.
+///
+/// Gradients are multiplied by gradient_scale, as by 1 / the factor of a scaled loss. Where clip_norm_of is not null, they are then
+/// clipped: multiplied by min(1, max_norm / (norm + 1e-6)), norm being gradient_scale times the number in device memory there,
+/// which gradient_norm() has written. Nothing waits for it on the host. A norm that is NaN makes all gradients NaN.
 struct sgd_options {
     double learning_rate = 1e-3;
     double momentum = 0;  ///< 0 needs no moments
@@ -83,6 +81,7 @@ struct sgd_options {
     optimizer_algorithm algorithm = optimizer_algorithm::automatic;
 };
 
+/// The scalars of adam and adamw; see sgd_options.
 struct adam_options {
     double learning_rate = 1e-3;
     double beta1 = 0.9;
