@@ -75,6 +75,11 @@ const operation operations[] = {
          const vector_view<float> ones{o.x.data(), cols};
          layer_norm<float>(o.in(), ones, ones, o.out(), o.s);
      }},
+    {"sgd",
+     [](operands& o) {
+         const parameter<float> p{.master = o.y.data(), .gradient = o.x.data(), .count = rows};
+         sgd<float>(std::span(&p, 1), o.s);
+     }},
     {"transpose",
      [](operands& o) {
          transpose<float>(o.in(), {o.y.data(), cols, rows}, o.s);

@@ -22,6 +22,7 @@ EXPECTED = [  # a kind each: programs could not link, catch what is thrown, or c
     "heddle::version()",
     "void heddle::sum<__half>(",
     "void heddle::softmax<__nv_bfloat16>(",
+    "void heddle::adamw<__half, float>(",
     "void heddle::matmul<float, float>(",
     "heddle::detail::prepare_elementwise(",
     "heddle::detail::prepare_matmul<__half, __half>(",

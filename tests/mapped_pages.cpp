@@ -10,6 +10,7 @@
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/optimizer.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>
@@ -21,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -176,6 +178,25 @@ TEST_P(mapped_softmax, keeps_to_its_operands) {
                            {.algorithm = this->GetParam()});
             });
             EXPECT_EQ(ran, test::takes(this->GetParam(), shape, shape));
+        }
+    };
+    check_type(float{});
+    check_type(half{});
+}
+
+using mapped_optimizer = of_rung<optimizer_algorithm>;
+INSTANTIATE_TEST_SUITE_P(all, mapped_optimizer, values_in(optimizer_algorithms()), rung_name);
+
+TEST_P(mapped_optimizer, keeps_to_its_operands) {
+    const auto check_type = [&]<class T>(T) {
+        for (const std::int64_t size : sizes) {
+            const auto gradients = random_elements<T>(size);
+            EXPECT_TRUE(this->check_edges(std::to_string(size), [&](operands& o) {
+                const parameter<T> p{o.result<float>(size), o.result<T>(size),     o.of(gradients),
+                                     o.result<float>(size), o.result<float>(size), size};
+                adamw<T>(std::span(&p, 1), *this->stream_, {.algorithm = this->GetParam()});
+                gradient_norm<T>(std::span(&p, 1), o.result<float>(1), *this->stream_);
+            }));
         }
     };
     check_type(float{});

@@ -33,6 +33,7 @@ FAMILIES = {
     "norm": r"(layer|rms)_norm\w*",
     "scan": r"(in|ex)clusive_scan",
     "matmul": r"batched_matmul|linear\w*",
+    "optimizer": r"sgd|adamw(_mixed)?|gradient_norm",
     "pool": r"(global_)?(max|average)_pool",
     "image_filter": r"sobel_\w+|laplacian",
     "separable_filter": r"gaussian_blur|box_blur|separable_convolution",

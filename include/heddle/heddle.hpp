@@ -28,6 +28,7 @@
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/memory_pool.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/optimizer.hpp>
 #include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>

@@ -6,6 +6,7 @@
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image_filter.hpp>
 #include <heddle/matrix_reduce.hpp>
+#include <heddle/optimizer.hpp>
 #include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
@@ -216,6 +217,20 @@ template <class T>
 void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
+
+/// A step of the optimizers, and the norm of all gradients; see heddle::sgd and those beside it. All memory is the host's, that of
+/// the options too; options.algorithm counts for nothing.
+template <class T, class Gradient = T>
+void sgd(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
+         const sgd_options& options = {});
+template <class T, class Gradient = T>
+void adam(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
+          const adam_options& options = {});
+template <class T, class Gradient = T>
+void adamw(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
+           const adam_options& options = {});
+template <class T, class Gradient = T>
+void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters, float* result);
 
 /// Each row less its mean over its standard deviation, and each row over its root mean square; see
 /// heddle::layer_norm and heddle::rms_norm. Sums are kept in double, and count as infinite beyond float's largest

@@ -11,6 +11,7 @@
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
+#include <heddle/optimizer.hpp>
 #include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
 #include <heddle/reduce.hpp>
@@ -25,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,6 +90,21 @@ inline std::vector<named_call> calls_of_all_kinds() {
          [](memory m, stream s) {
              rms_norm<float>(m.matrix<float>(0), {m.at<float>(1), m.side}, m.matrix<float>(2), s);
          }},
+        {"adamw",
+         [](memory m, stream s) {
+             const parameter<float> p{.master = m.at<float>(2),
+                                      .gradient = m.at<float>(0),
+                                      .first_moment = m.at<float>(2) + m.size / 2,
+                                      .second_moment = m.at<float>(3),
+                                      .count = m.size / 2};
+             adamw<float>(std::span(&p, 1), s);
+         }},
+        {"gradient_norm",
+         [](memory m, stream s) {
+             const parameter<float> p{.gradient = m.at<float>(0), .count = m.size};
+             gradient_norm<float>(std::span(&p, 1), m.at<float>(2), s);
+         }},
+        {"advance", [](memory m, stream s) { advance(m.at<std::int64_t>(2), s); }},
         {"transpose",
          [](memory m, stream s) { transpose<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
         {"to_nhwc",

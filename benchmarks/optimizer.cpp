@@ -1,0 +1,154 @@
+#include "benchmarks/operations.hpp"
+#include "benchmarks/support/random.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/optimizer.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+/// The counts of a list's tensors.
+struct tensors {
+    std::string name;
+    std::vector<std::int64_t> counts;
+};
+
+tensors one_of(std::int64_t count) {
+    return {fmt::format("{}", count), {count}};
+}
+
+/// GPT-2 with 124 million parameters (Radford et al., "Language models are unsupervised multitask learners", 2019): 148 tensors.
+tensors gpt2_small() {
+    constexpr std::int64_t vocabulary = 50257, positions = 1024, width = 768, layers = 12;
+    tensors result{"gpt2-small", {vocabulary * width, positions * width}};
+    const auto add = [&](std::int64_t inputs,
+                         std::int64_t outputs) {  // a matrix and its bias, or a norm's two vectors
+        result.counts.insert(result.counts.end(), {inputs * outputs, outputs});
+    };
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+        add(1, width);
+        add(width, 3 * width);
+        add(width, width);
+        add(1, width);
+        add(width, 4 * width);
+        add(4 * width, width);
+    }
+    add(1, width);
+    return result;
+}
+
+/// All of a list's arrays, each tensor's at a multiple of 256 bytes or more.
+template <class T, class Gradient>
+class network {
+  public:
+    network(const tensors& of, int moments)
+        : counts_(of.counts),
+          size_(std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0},
+                                [](std::int64_t sum, std::int64_t count) { return sum + padded(count); })),
+          masters_(random_on_device<float>(size_)),
+          values_(std::is_same_v<T, float> ? 0 : size_, stream()),
+          gradients_(random_on_device<Gradient>(size_)),
+          firsts_(moments > 0 ? size_ : 0, stream()),
+          seconds_(moments > 1 ? size_ : 0, stream()) {
+        fill_zero(firsts_, stream());
+        fill_zero(seconds_, stream());
+    }
+
+    std::vector<parameter<T, Gradient>> parameters() {
+        std::vector<parameter<T, Gradient>> result;
+        std::int64_t at = 0;
+        const auto in = [&at](auto& buffer) { return buffer.size() == 0 ? nullptr : buffer.data() + at; };
+        for (const std::int64_t count : counts_) {
+            result.push_back({in(masters_), in(values_), in(gradients_), in(firsts_), in(seconds_), count});
+            at += padded(count);
+        }
+        return result;
+    }
+
+  private:
+    static std::int64_t padded(std::int64_t count) {
+        constexpr std::int64_t unit = 128;
+        return (count + unit - 1) / unit * unit;
+    }
+
+    std::vector<std::int64_t> counts_;
+    std::int64_t size_;
+    device_buffer<float> masters_;
+    device_buffer<T> values_;
+    device_buffer<Gradient> gradients_;
+    device_buffer<float> firsts_, seconds_;
+};
+
+template <class T, class Gradient>
+problem step_of(std::string_view op, const tensors& of, int moments) {
+    const auto elements =
+        static_cast<double>(std::accumulate(of.counts.begin(), of.counts.end(), std::int64_t{0}));
+    const double kept = elements * sizeof(float) * (1 + moments);
+    const double values = std::is_same_v<T, float> ? 0 : elements * sizeof(T);
+    problem result{fmt::format("{}/{}/{}", op, dtype<T>, of.name), kept + elements * sizeof(Gradient),
+                   kept + values};
+    result.footprint = result.bytes_read + values;
+    return result;
+}
+
+/// `call` takes the parameters.
+template <class T, class Gradient, class Call>
+void row(std::string_view op, const tensors& of, int moments, std::string_view library, Call call) {
+    device_row(step_of<T, Gradient>(op, of, moments), library, temperature::cold, [of, moments, call] {
+        return [call, all = network<T, Gradient>(of, moments)]() mutable { call(all.parameters()); };
+    });
+}
+
+/// Of 16-bit types the master weights are in float beside the values.
+template <class T>
+void adamw_row(const tensors& of, optimizer_algorithm algorithm = optimizer_algorithm::automatic) {
+    row<T, T>(std::is_same_v<T, float> ? "adamw" : "adamw_mixed", of, 2, implementation(algorithm),
+              [algorithm](const auto& parameters) {
+                  adamw<T>(parameters, stream(), {.weight_decay = 0.01, .algorithm = algorithm});
+              });
+}
+
+void sgd_row(const tensors& of) {
+    row<float, float>("sgd", of, 1, "heddle",
+                      [](const auto& parameters) { sgd<float>(parameters, stream(), {.momentum = 0.9}); });
+}
+
+template <class T>
+void norm_row(const tensors& of) {
+    problem problem = step_of<T, T>("gradient_norm", of, 0);
+    problem.bytes_read = problem.footprint = problem.bytes_read * sizeof(T) / (sizeof(T) + sizeof(float));
+    problem.bytes_written = sizeof(float);
+    device_row(problem, "heddle", temperature::cold, [of] {
+        return [all = network<T, T>(of, 0), result = device_buffer<float>(1, stream())]() mutable {
+            gradient_norm<T>(all.parameters(), result.data(), stream());
+        };
+    });
+}
+
+}  // namespace
+
+void register_optimizer() {
+    constexpr std::int64_t large = std::int64_t{1} << 26;
+    for (const tensors& of : {one_of(large), gpt2_small()}) {
+        adamw_row<float>(of);
+        adamw_row<bfloat16>(of);
+        sgd_row(of);
+        norm_row<float>(of);
+        norm_row<bfloat16>(of);
+        for (const auto algorithm : optimizer_algorithms()) adamw_row<float>(of, algorithm);
+    }
+    adamw_row<float>(one_of(1 << 16));
+}
+
+}  // namespace heddle::bench

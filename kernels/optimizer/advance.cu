@@ -1,0 +1,22 @@
+// advance: *step += 1, by one thread.
+//
+// A launch of its own, so that the kernels of a step only read the counter: none can see it before or after its turn, and lists
+// that share a step share the counter.
+
+#include "kernels/device/launch.hpp"
+#include "kernels/optimizer/launch.hpp"
+
+namespace heddle::kernels::optimizer {
+namespace {
+
+__global__ void advance(std::int64_t* step) {
+    ++*step;
+}
+
+}  // namespace
+
+void launch_advance(std::int64_t* step, cudaStream_t stream) {
+    launch({.blocks = {1}, .threads = {1}, .stream = stream}, advance, step);
+}
+
+}  // namespace heddle::kernels::optimizer

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/optimizer.hpp>
+#include <heddle/types.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <span>
+
+namespace heddle::kernels::optimizer {
+
+/// What becomes of an element, defined for the device in update.cuh. `moments` says how many of them it has.
+struct plain_sgd;
+struct momentum_sgd;
+struct any_adam;
+
+/// The options, as far as kernels need them.
+struct settings {
+    float learning_rate = 0;
+    const float* device_learning_rate = nullptr;
+    float gradient_scale = 1;
+    float max_norm = 0;
+    const float* norm = nullptr;  ///< of gradients before their scale; null: no clipping
+    float weight_decay = 0;
+    bool is_decoupled = false;  ///< of adam: weights decay by themselves
+
+    float momentum = 0;
+    bool nesterov = false;
+
+    float beta2 = 0;
+    float beta1_rest = 0;  ///< 1 - beta1
+    float beta2_rest = 0;
+    double beta1_log = 0;
+    double beta2_log = 0;
+    float epsilon = 0;
+    std::int64_t step = 0;
+    const std::int64_t* device_step = nullptr;
+};
+
+/// Parameters without elements may be among them.
+template <class Rule, class T, class Gradient>
+struct arguments {
+    std::span<const parameter<T, Gradient>> parameters;
+    optimizer::settings settings;
+};
+
+/// How a rung does a problem.
+struct plan {
+    std::int64_t threads = 0;  ///< of a block
+    std::int64_t most_blocks = 0;
+};
+
+/// Pure. These take any problem.
+plan plan_naive(const optimizer_problem& problem, const device_traits& device);
+plan plan_one_launch(const optimizer_problem& problem, const device_traits& device);
+plan plan_vectorized(const optimizer_problem& problem, const device_traits& device);
+
+/// These take a step, by the rung's plan for these arguments.
+template <class Rule, class T, class Gradient>
+void launch_naive(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream);
+template <class Rule, class T, class Gradient>
+void launch_one_launch(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream);
+template <class Rule, class T, class Gradient>
+void launch_vectorized(const plan& plan, const arguments<Rule, T, Gradient>& arguments, cudaStream_t stream);
+
+void launch_advance(std::int64_t* step, cudaStream_t stream);
+
+/// A list of more parameters is shared out among several launches.
+inline constexpr std::int64_t most_parameters = 512;
+
+/// How gradient_norm() does a problem.
+struct norm_plan {
+    std::int64_t blocks = 1;    ///< of a launch, at most
+    std::int64_t partials = 0;  ///< doubles that are kept in scratch memory: none for one block
+};
+inline std::int64_t scratch_bytes(const norm_plan& plan) {
+    return plan.partials * std::int64_t{sizeof(double)};
+}
+inline bool needs_tickets(const norm_plan&) {
+    return true;
+}
+
+/// Pure. Without scratch memory it takes at most most_parameters.
+norm_plan plan_gradient_norm(const optimizer_problem& problem, const device_traits& device, bool has_scratch);
+
+template <class T, class Gradient>
+struct norm_arguments {
+    std::span<const parameter<T, Gradient>> parameters;
+    float* result;
+    unsigned* ticket = nullptr;  ///< zero before and after
+    double* partials = nullptr;
+};
+
+template <class T, class Gradient>
+void launch_gradient_norm(const norm_plan& plan, const norm_arguments<T, Gradient>& arguments,
+                          cudaStream_t stream);
+
+}  // namespace heddle::kernels::optimizer

@@ -1,0 +1,85 @@
+#include "src/optimizer/rungs.hpp"
+
+#include "src/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::optimizer;
+using namespace detail;
+using enum optimizer_algorithm;
+
+template <class Rule, class T, class Gradient>
+constexpr auto table = std::to_array<optimizer_rung<Rule, T, Gradient>>({
+    {naive, "naive", any_problem, never, plan_naive, launch_naive<Rule, T, Gradient>},
+    {one_launch, "one_launch", any_problem, never, plan_one_launch, launch_one_launch<Rule, T, Gradient>},
+    {vectorized, "vectorized", any_problem, always, plan_vectorized, launch_vectorized<Rule, T, Gradient>},
+});
+
+constexpr const char* enumeration = "optimizer_algorithm";
+/// What depends neither on the rule nor on the types.
+constexpr rung_table rungs(table<any_adam, float, float>, enumeration);
+
+}  // namespace
+
+std::span<const optimizer_algorithm> optimizer_algorithms() {
+    return detail::ids_of<table<any_adam, float, float>>;
+}
+
+std::string_view to_string(optimizer_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+optimizer_algorithm select(const optimizer_problem& problem, const device_traits& device) {
+    validate_optimizer_problem("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(optimizer_algorithm algorithm, const optimizer_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    validate_optimizer_problem("why_not", problem, device);
+    return rungs.why_not("optimizer", algorithm, problem, device);
+}
+
+std::int64_t gradient_norm_workspace_bytes(const optimizer_problem& problem, const device_traits& device) {
+    validate_optimizer_problem("gradient_norm_workspace_bytes", problem, device);
+    return detail::workspace_bytes_for(scratch_bytes(plan_gradient_norm(problem, device, true)));
+}
+
+namespace detail {
+
+void validate_optimizer_problem(const char* operation, const optimizer_problem& problem,
+                                const device_traits& device) {
+    validate_device(operation, device);
+    validate_extents(operation, {{"parameters", problem.parameters}});
+    validate_extents(operation, {{"elements", problem.elements}});
+}
+
+template <class Rule, class T, class Gradient>
+rung_table<optimizer_rung<Rule, T, Gradient>> optimizer_rungs() {
+    return {table<Rule, T, Gradient>, enumeration};
+}
+
+#define INSTANTIATE(T, GRADIENT)                                                      \
+    template rung_table<optimizer_rung<plain_sgd, T, GRADIENT>> optimizer_rungs();    \
+    template rung_table<optimizer_rung<momentum_sgd, T, GRADIENT>> optimizer_rungs(); \
+    template rung_table<optimizer_rung<any_adam, T, GRADIENT>> optimizer_rungs()
+
+INSTANTIATE(float, float);
+INSTANTIATE(half, half);
+INSTANTIATE(half, float);
+INSTANTIATE(bfloat16, bfloat16);
+INSTANTIATE(bfloat16, float);
+
+#undef INSTANTIATE
+
+}  // namespace detail
+}  // namespace heddle
