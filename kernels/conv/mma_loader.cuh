@@ -99,12 +99,12 @@ struct step_loader {
         if (s >= g.taps) s -= g.taps, ++r;
     }
 
-    /// Calls function(i, row, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to the
-    /// thread's column of `row`, zeros where it is not there. `filter`: the first element of the tile's first filter, of which
-    /// `outputs` are of the group.
-    template <int parts, class Out, class Function>
-    __device__ void each(int part, const arguments<In, Out>& a, const window_place* places, const In* filter,
-                         int outputs, Function function) const {
+    /// Calls function(i, rows, row, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to the
+    /// thread's column of row `row` from `rows` on, zeros where it is not there. Filters begin tile::m times row_size after
+    /// windows. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
+    template <int parts, int row_size, class Term, class Out, class Function>
+    __device__ void each(int part, Term* stage, const arguments<In, Out>& a, const window_place* places,
+                         const In* filter, int outputs, Function function) const {
         const bool is_tap = r < static_cast<int>(a.filters.height);
         const int down = r * static_cast<int>(a.geometry.dilation.y),
                   right = s * static_cast<int>(a.geometry.dilation.x);
@@ -119,7 +119,7 @@ struct step_loader {
             const auto from = __builtin_bit_cast(window_place, reinterpret_cast<const int4&>(places[row]));
             const bool is_in_column = static_cast<unsigned>(from.y + down) < height,
                        is_in_row = static_cast<unsigned>(from.x + right) < width;
-            function(i, row, of_tap + from.offset, is_in_column & is_in_row);
+            function(i, stage, row, of_tap + from.offset, is_in_column & is_in_row);
         }
         const int outputs_left = is_tap ? outputs - line : 0;
         const In* from = filter + r * a.filters.row_stride + s * a.filters.col_stride + channel +
@@ -127,7 +127,8 @@ struct step_loader {
 #pragma unroll
         for (int i = 0; i < filters; ++i, from += together * a.filters.output_stride)
             if (i * parts / filters == part)
-                function(windows + i, tile::m + line + i * together, from, i * together < outputs_left);
+                function(windows + i, stage + tile::m * row_size, line + i * together, from,
+                         i * together < outputs_left);
     }
 };
 

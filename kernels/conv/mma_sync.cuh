@@ -92,9 +92,10 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     const In* const filter = a.filters.data + output * a.filters.output_stride;
     In moved[by_register ? loader_type::windows + loader_type::filters : 1];
     const auto each = [&]<int of>(int part, int stage, auto function) {
-        loader.template each<of>(
-            part, a, windows, filter, outputs, [&](int i, int row, const In* from, bool is_there) {
-                function(i, swizzled(stage_at(stage), row, loader.column), from, is_there);
+        loader.template each<of, mma_row_bytes>(
+            part, stage_at(stage), a, windows, filter, outputs,
+            [&](int i, unsigned char* rows, int row, const In* from, bool is_there) {
+                function(i, swizzled(rows, row, loader.column), from, is_there);
             });
     };
     const auto copy = [&](int stage) {

@@ -93,14 +93,13 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
     step_loader<tile, 4 * terms, float> loader(g);
     const float* const filter = a.filters.data + output * a.filters.output_stride;
     const auto copy = [&](int stage) {
-        float* const rows = stages + stage * tile::stage_size;
-        loader.template each<1>(0, a, windows, filter, outputs,
-                                [&](int, int row, const float* from, bool is_there) {
-                                    float* const to = rows + tile::place(row, loader.column / 4);
+        loader.template each<1, 1>(0, stages + stage * tile::stage_size, a, windows, filter, outputs,
+                                   [&](int, float* rows, int row, const float* from, bool is_there) {
+                                       float* const to = rows + tile::place(row, loader.column / 4);
 #pragma unroll
-                                    for (int e = 0; e < terms; ++e)
-                                        ptx::cp_async<4>(to + e * tile::pitch, from + e, is_there ? 4 : 0);
-                                });
+                                       for (int e = 0; e < terms; ++e)
+                                           ptx::cp_async<4>(to + e * tile::pitch, from + e, is_there ? 4 : 0);
+                                   });
         loader.advance(g);
     };
 #pragma unroll 1
