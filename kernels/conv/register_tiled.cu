@@ -1,4 +1,4 @@
-// register_tiled: threads have 16 x 8 sums in registers, and the next step of windows and filters is copied while one is multiplied.
+// register_tiled: 16 x 8 sums in a thread's registers; the next windows and filters are copied while these are multiplied.
 //
 //   a step: 32 of the depth R S C               a thread, for each k
 //
@@ -6,11 +6,10 @@
 //   k+1 | 128 windows | 128 filters |                             +---  16 x 8 FMAs
 //   ...                                          8 of filters  ---+
 //
-// In tiled a thread reads 8 elements from shared memory for 16 products, here 24 for 128, 16 bytes at a time, while it multiplies
-// those of the k before. Windows and filters lie along k in memory, and are transposed on their way: cp.async copies words, and
-// where channels come in fours, one look at the image serves four. Small tiles are for few pixels: several sets of warps share
-// out a step along k, and add up their sums in one order.
-// Needs compute capability 8.0. Any address. What limits it: FMA units, and reads of fragments.
+// In tiled a thread reads 8 elements from shared memory for 16 products, here 24 for 128, before it needs them. Windows and
+// filters lie along k in memory, and are transposed on their way: cp.async copies words, and where channels come in fours, one
+// look at the image serves four. In small tiles several sets of warps share out a step along k, and add up their sums in one
+// order. Needs compute capability 8.0. Any address. What limits it: FMA units, and reads of fragments.
 
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/mma_loader.cuh"
