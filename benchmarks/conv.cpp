@@ -177,6 +177,7 @@ void register_conv() {
         pair_of_rows<float>(s, "f32", cold);
         pair_of_rows<float>(s, "tf32", cold);
         pair_of_rows<half>(s, "f16", cold);
+        pair_of_rows<float>(three_by_three(1, side, channels), "f32", cold);
     }
     rung_rows<bfloat16>(three_by_three(32, 28, 128), "bf16");
     rung_rows<float>(three_by_three(32, 28, 128), "f32");

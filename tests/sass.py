@@ -68,6 +68,7 @@ EXPECTATIONS = [
     # A few registers of what a block needs between tiles.
     Expectation(r"conv::depthwise<conv::shape<(__half|__nv_bfloat16), 4,", ["FFMA", r"LDG\.E\.64", r"LDS\.128"],
                 may_have_local_memory=True),
+    Expectation(r"conv::register_tiled<", ["FFMA", "LDGSTS", "LDS.128"]),
     Expectation(r"conv::mma_sync<[^>]*>, 16, (__half|__nv_bfloat16)", ["HMMA", "LDSM", r"LDGSTS\..*128"]),
     Expectation(r"conv::mma_sync<[^>]*>, 16, float", ["HMMA.*TF32", "LDSM", "LDGSTS"], may_have_local_memory=True),
     Expectation(r"conv::mma_sync<[^>]*>, 4,", ["HMMA", "LDSM", "LDGSTS"]),

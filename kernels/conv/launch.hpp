@@ -44,6 +44,11 @@ template <class In, class Out>
 void launch_naive(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+/// float
+template <class In, class Out>
+void launch_register_tiled(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_register_tiled_words(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 /// What im2col does beside the products of matrices (src/conv/im2col.cpp): the windows of a group, as rows of a matrix.

@@ -8,7 +8,7 @@
 #include <climits>
 #include <cstdint>
 
-/// How `mma_sync` brings rows of windows and of filters into shared memory.
+/// How `mma_sync` and `register_tiled` bring rows of windows and of filters into shared memory.
 namespace heddle::kernels::conv {
 
 /// A convolution whose sums are shared out in steps of 128 bytes along k: taps, and their channels.
@@ -31,6 +31,24 @@ struct step_geometry : geometry {
 
     template <class In>
     static constexpr int terms_of = mma_row_bytes / static_cast<int>(sizeof(In));
+};
+
+/// Where a block's tile lies. Blocks that run together share windows.
+template <class tile>
+struct tile_place {
+    unsigned group;
+    std::int64_t pixel, output;  ///< the first of each
+    int outputs;                 ///< of the group, from that on
+
+    __device__ tile_place(const geometry& g, std::int64_t groups) {
+        const unsigned of_group = (static_cast<unsigned>(g.outputs_of_a_group) - 1) / tile::n + 1,
+                       across = of_group * static_cast<unsigned>(groups);
+        const int first = static_cast<int>(blockIdx.x % of_group) * tile::n;
+        group = blockIdx.x % across / of_group;
+        pixel = std::int64_t{blockIdx.x / across} * tile::m;
+        output = group * g.outputs_of_a_group + first;
+        outputs = static_cast<int>(g.outputs_of_a_group) - first;
+    }
 };
 
 /// Where a window begins, from the input's first element on. It may lie in the padding.
@@ -81,11 +99,12 @@ struct step_loader {
         if (s >= g.taps) s -= g.taps, ++r;
     }
 
-    /// Calls function(i, to, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to `to`, zeros
-    /// where it is not there. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
-    template <int parts, class Out, class Function>
-    __device__ void each(int part, unsigned char* stage, const arguments<In, Out>& a,
-                         const window_place* places, const In* filter, int outputs, Function function) const {
+    /// Calls function(i, rows, row, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to the
+    /// thread's column of row `row` from `rows` on, zeros where it is not there. Filters begin tile::m times row_size after
+    /// windows. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
+    template <int parts, int row_size, class Term, class Out, class Function>
+    __device__ void each(int part, Term* stage, const arguments<In, Out>& a, const window_place* places,
+                         const In* filter, int outputs, Function function) const {
         const bool is_tap = r < static_cast<int>(a.filters.height);
         const int down = r * static_cast<int>(a.geometry.dilation.y),
                   right = s * static_cast<int>(a.geometry.dilation.x);
@@ -100,16 +119,15 @@ struct step_loader {
             const auto from = __builtin_bit_cast(window_place, reinterpret_cast<const int4&>(places[row]));
             const bool is_in_column = static_cast<unsigned>(from.y + down) < height,
                        is_in_row = static_cast<unsigned>(from.x + right) < width;
-            function(i, swizzled(stage, row, column), of_tap + from.offset, is_in_column & is_in_row);
+            function(i, stage, row, of_tap + from.offset, is_in_column & is_in_row);
         }
         const int outputs_left = is_tap ? outputs - line : 0;
         const In* from = filter + r * a.filters.row_stride + s * a.filters.col_stride + channel +
                          line * a.filters.output_stride;
-        unsigned char* const rows = stage + tile::m * mma_row_bytes;
 #pragma unroll
         for (int i = 0; i < filters; ++i, from += together * a.filters.output_stride)
             if (i * parts / filters == part)
-                function(windows + i, swizzled(rows, line + i * together, column), from,
+                function(windows + i, stage + tile::m * row_size, line + i * together, from,
                          i * together < outputs_left);
     }
 };

@@ -39,12 +39,13 @@ __device__ __noinline__ vector<float, width> finished(const epilogue<Out>& e, ve
 }
 
 /// Stores the first `channels` channels of a tile, from `channel` on: a thread `width` neighbours of a pixel, which has whole
-/// ones. What is read of output and residual is under way for four of these at once.
+/// ones. What is read of output and residual is under way for four of these at once. Neighbouring sums may have swapped places.
 template <class tile, int width, class In, class Out>
 __device__ void store_tile(const arguments<In, Out>& a, const output_place* places, const float* sums,
                            std::int64_t channel, std::int64_t channels) {
     using packet = vector<Out, width>;
-    constexpr int across = tile::n / width, together = 4;
+    constexpr int across = tile::n / width, of_thread = tile::m * across / tile::threads,
+                  together = of_thread < 4 ? of_thread : 4;
     static_assert(tile::m * across % (together * tile::threads) == 0);
 #pragma unroll 1
     for (int first = threadIdx.x; first < tile::m * across; first += together * tile::threads) {
@@ -66,10 +67,12 @@ __device__ void store_tile(const arguments<In, Out>& a, const output_place* plac
                         *reinterpret_cast<const packet*>(a.epilogue.residual.data + at.residual + k);
             });
         each([&](int i, int from, const output_place& at, std::int64_t k) {
+            const auto of_tile = *reinterpret_cast<const vector<float, width>*>(
+                sums + (width == 1 ? from ^ tile::swaps : from));
             vector<float, width> x, added;
 #pragma unroll
             for (int e = 0; e < width; ++e) {
-                x[e] = a.alpha * sums[from + e];
+                x[e] = a.alpha * of_tile[(e ^ tile::swaps) % width];
                 if (a.beta != 0.0f) x[e] += a.beta * static_cast<float>(old[i][e]);
                 added[e] = a.epilogue.residual.data != nullptr ? static_cast<float>(residual[i][e]) : 0;
             }

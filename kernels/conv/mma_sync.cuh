@@ -30,6 +30,7 @@ struct mma_tile {
     static constexpr int places_bytes = m * 16;
     static constexpr int stage_bytes = (m + n) * mma_row_bytes;
     static constexpr int sums_pitch = n + 8;  ///< rows that a warp stores at once are in different banks
+    static constexpr int swaps = 0;           ///< no neighbours
     static constexpr int sums_bytes = m * sums_pitch * static_cast<int>(sizeof(float));
 };
 
@@ -77,13 +78,7 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
     // locate
-    const unsigned of_group = (static_cast<unsigned>(g.outputs_of_a_group) - 1) / tile::n + 1;
-    const unsigned across = of_group * static_cast<unsigned>(a.geometry.groups);
-    const unsigned group = blockIdx.x % across / of_group;
-    const std::int64_t pixel = std::int64_t{blockIdx.x / across} * tile::m;
-    const int of_first = static_cast<int>(blockIdx.x % of_group) * tile::n;  // of the group's outputs
-    const std::int64_t output = group * g.outputs_of_a_group + of_first;
-    const int outputs = static_cast<int>(g.outputs_of_a_group) - of_first;
+    const auto [group, pixel, output, outputs] = tile_place<tile>(g, a.geometry.groups);
     for (int i = thread; i < tile::m; i += tile::threads)
         windows[i] =
             pixel + i < g.pixels ? window_place_of(a, g.place_of_pixel(pixel + i), group) : no_window();
@@ -97,7 +92,11 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     const In* const filter = a.filters.data + output * a.filters.output_stride;
     In moved[by_register ? loader_type::windows + loader_type::filters : 1];
     const auto each = [&]<int of>(int part, int stage, auto function) {
-        loader.template each<of>(part, stage_at(stage), a, windows, filter, outputs, function);
+        loader.template each<of, mma_row_bytes>(
+            part, stage_at(stage), a, windows, filter, outputs,
+            [&](int i, unsigned char* rows, int row, const In* from, bool is_there) {
+                function(i, swizzled(rows, row, loader.column), from, is_there);
+            });
     };
     const auto copy = [&](int stage) {
         each.template operator()<1>(0, stage, [&](int, unsigned char* to, const In* from, bool is_there) {

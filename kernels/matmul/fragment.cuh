@@ -1,54 +1,16 @@
 #pragma once
 
+#include "kernels/device/fragment.cuh"
 #include "kernels/device/ptx/prefetch.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 
 #include <cstdint>
 
-/// What the rungs of FFMA share whose threads have fragments: some rows and columns of a warp's tile.
+/// What becomes of fragments: how they are stored in C.
 namespace heddle::kernels::matmul {
 
 using packet = vector<float, 4>;
-
-/// A warp's lanes lie 4 x 8, or 8 x 4, over its tile. Lanes that differ in bit 0 share a place of the eight, and in bit 1 one
-/// of the four: so a half-warp's 16-byte reads of shared memory go in one pass.
-__device__ inline int lane_of_four(int lane) {
-    return (lane & 1) | (lane >> 3 & 2);
-}
-__device__ inline int lane_of_eight(int lane) {
-    return lane >> 1 & 7;
-}
-
-/// Element i of a thread along m (n), in elements from the start of the warp's tile: in groups of four, which one read
-/// fetches.
-template <int lanes>
-__device__ constexpr int position(int lane, int i) {
-    return lane * 4 + i % 4 + i / 4 * (4 * lanes);
-}
-
-template <int lanes, int count>
-__device__ void load_fragment(float (&fragment)[count], const float* row, int lane) {
-#pragma unroll
-    for (int i = 0; i < count; i += 4) {
-        const packet read = *reinterpret_cast<const packet*>(row + position<lanes>(lane, i));
-#pragma unroll
-        for (int e = 0; e < 4; ++e) fragment[i + e] = read[e];
-    }
-}
-
-/// Adds the products of one k, along a row and back along the next: an element of A is left for a row, one of B where it turns
-/// (pipelined.cu: why).
-template <int rows, int cols>
-__device__ void multiply(float (&sums)[rows][cols], const float (&a)[rows], const float (&b)[cols]) {
-#pragma unroll
-    for (int i = 0; i < rows; ++i)
-#pragma unroll
-        for (int step = 0; step < cols; ++step) {
-            const int j = i % 2 == 0 ? step : cols - 1 - step;
-            sums[i][j] += a[i] * b[j];
-        }
-}
 
 /// What four neighbours of a row of C add to it. as_packet: C's rows begin at multiples of 16 bytes.
 template <class Activation>

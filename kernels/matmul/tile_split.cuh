@@ -50,10 +50,4 @@ struct tile_part {
 /// Adds up what the parts of tiles left, by a kernel that may be there before they are done.
 void launch_add_up(const plan& plan, const arguments& arguments, const block_tile& tile, cudaStream_t stream);
 
-/// How sums are kept in memory: neighbours in each other's place. A packet is stored from four registers in a row. So
-/// those of even columns get odd numbers, the opposite of B's, and no FFMA takes both from one bank of registers.
-__device__ inline packet swapped(const packet& p) {
-    return {p[1], p[0], p[3], p[2]};
-}
-
 }  // namespace heddle::kernels::matmul

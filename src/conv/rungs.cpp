@@ -58,6 +58,11 @@ constexpr need<conv_problem> tf32_or_16_bits{
         return problem.operands != element_type::f32 || problem.precision == precision::tf32;
     },
     "takes half and bfloat16, and float where its precision may be that of tf32"};
+constexpr need<conv_problem> floats{
+    [](auto& problem, auto&) { return problem.operands == element_type::f32; }, "takes float"};
+constexpr need<conv_problem> fours_of_channels{
+    [](auto& problem, auto&) { return problem.filters.channels % 4 == 0; },
+    "needs a multiple of four channels in a group"};
 constexpr need<conv_problem> ints{[](auto& problem, auto&) { return fits_in_ints(problem); },
                                   "needs images, with their padding, and sums of at most 2^30 rows, columns, "
                                   "channels and terms, and fewer than 2^31 tiles"};
@@ -111,6 +116,10 @@ template <class In, class Out>
 constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
     {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
+    {register_tiled, "register_tiled", needs<ampere, floats, ints>, fills_tiles, plan_register_tiled,
+     launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>, "words"},
+    {register_tiled, "register_tiled", needs<ampere, floats, ints, fours_of_channels>, fills_tiles,
+     plan_register_tiled, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>, "fours"},
     {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
      launch_depthwise<In, Out>},
     {im2col, "im2col", needs<rows_of_filters, countable_windows>, never, plan_im2col, launch_im2col<In, Out>},
@@ -163,6 +172,7 @@ std::string_view to_string(conv_algorithm algorithm) {
 
 std::span<const matmul_tile> conv_tiles(conv_algorithm algorithm) {
     if (algorithm == persistent) return persistent_tiles;
+    if (algorithm == register_tiled) return register_tiles;
     if (algorithm == mma_sync) return mma_sync_tiles;
     return {};
 }

@@ -124,7 +124,8 @@ template <class In>
 double conv_sum_bound(const conv_options& with, const conv_shape& s, bool is_on_host, double magnitude) {
     using enum conv_algorithm;
     const conv_algorithm rung = with.algorithm;
-    const bool is_of_fmas = is_on_host || rung == naive || rung == tiled || rung == depthwise;
+    const bool is_of_fmas =
+        is_on_host || rung == naive || rung == tiled || rung == register_tiled || rung == depthwise;
     const bool is_tf32 = std::is_same_v<In, float> && with.precision == precision::tf32;
     const double u = unit_roundoff<float>();
     const std::int64_t depth = s.depth(), together = is_tf32 ? 8 : 16, channels = s.group_channels();

@@ -90,7 +90,7 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
     EXPECT_EQ(select(problem(plain), ampere), conv_algorithm::mma_sync);
     EXPECT_EQ(select(problem({2, 8, 8, 3, 7, 3, 3}), ampere), conv_algorithm::naive);
     EXPECT_EQ(select(problem({2, 8, 8, 3, 8, 3, 3}), ampere), conv_algorithm::mma_sync);
-    EXPECT_EQ(select(problem_of(plain), ampere), conv_algorithm::tiled);
+    EXPECT_EQ(select(problem_of(plain), ampere), conv_algorithm::register_tiled);
     conv_problem rounded = problem_of(plain);
     rounded.precision = precision::tf32;
     EXPECT_EQ(select(rounded, ampere), conv_algorithm::mma_sync);
@@ -118,6 +118,30 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
               "conv: mma_sync (words) needs channels, pixels and taps at multiples of 4 bytes");
     const std::int64_t many = (std::int64_t{1} << 30) + 1;
     EXPECT_NE(reason(problem({1, 1, many, 1, 1, 1, 1})), "");
+}
+
+TEST(conv_select, takes_tiles_in_registers_of_float) {
+    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
+    const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
+        return why_not(conv_algorithm::register_tiled, p, ampere, variant);
+    };
+    const conv_problem plain = problem_of({2, 8, 8, 12, 24, 3, 3, {.padding = test::around(1)}});
+    EXPECT_EQ(select(plain, ampere), conv_algorithm::register_tiled);
+    EXPECT_EQ(select(problem_of({2, 8, 8, 3, 24, 3, 3}), ampere), conv_algorithm::register_tiled);
+    EXPECT_EQ(select(problem_of({2, 8, 8, 3, 7, 3, 3}), ampere), conv_algorithm::naive);
+    EXPECT_EQ(conv_workspace_bytes(plain, ampere), 0);
+    EXPECT_EQ(reason(plain, "words"), "");
+    EXPECT_EQ(reason(plain, "fours"), "");
+    EXPECT_EQ(reason(problem_of({2, 8, 8, 6, 24, 3, 3}), "fours"),
+              "conv: register_tiled (fours) needs a multiple of four channels in a group");
+    EXPECT_EQ(why_not(conv_algorithm::register_tiled, plain, device),
+              "conv: register_tiled needs compute capability 8.0");
+    conv_problem halves = plain;
+    halves.operands = halves.result = element_type::f16;
+    for (tensor_layout* t : {&halves.input, &halves.filters, &halves.output}) t->element_bytes = 2;
+    EXPECT_EQ(reason(halves), "conv: register_tiled takes float");
+    const std::int64_t many = (std::int64_t{1} << 30) + 1;
+    EXPECT_NE(reason(problem_of({1, 1, many, 1, 8, 1, 1})), "");
 }
 
 TEST(conv_select, lays_out_windows_where_it_is_asked) {

@@ -69,16 +69,19 @@ inline std::vector<conv_shape> window_shapes() {
     };
 }
 
-/// Tiles of mma_sync, one pixel and one output less and more; channels of a packet, a word, an element; sums of a step of 128 bytes,
+/// Tiles of mma_sync and register_tiled, one pixel and one output less and more; channels of a packet, a word, an element; sums of a step of 128 bytes,
 /// one term less and more, and of more steps than a ring has.
 inline std::vector<conv_shape> copied_shapes() {
     std::vector<conv_shape> all;
-    for (const std::int64_t pixels : {63, 65, 127, 129})
-        for (const std::int64_t outputs : {31, 33, 127, 129}) all.push_back({1, 1, pixels, 8, outputs, 1, 1});
+    for (const std::int64_t pixels : {31, 33, 63, 65, 127, 129})
+        for (const std::int64_t outputs : {31, 33, 63, 65, 127, 129})
+            all.push_back({1, 1, pixels, 8, outputs, 1, 1});
     for (const std::int64_t channels : {31, 33, 63, 65, 72, 200, 257})
         all.push_back({1, 5, 4, channels, 8, 1, 1, {.padding = around(1)}});
     for (std::int64_t channels = 1; channels <= 17; ++channels)
         all.push_back({2, 5, 6, channels, 12, 3, 3, {.stride = {1, 2}, .padding = around(1)}});
+    for (const std::int64_t channels : {7, 8, 9, 28, 36, 68, 100})  // a part of a step, a step, several
+        all.push_back({1, 6, 7, channels, 40, 3, 3, {.padding = around(1)}});
     for (const std::int64_t channels : {1, 2, 5, 8})
         for (const std::int64_t outputs : {5, 8, 33, 64, 65})
             all.push_back({1, 4, 5, 3 * channels, 3 * outputs, 2, 2, {.padding = around(1), .groups = 3}});

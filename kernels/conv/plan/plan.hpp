@@ -48,6 +48,7 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device);
 plan plan_im2col(const conv_problem& problem, const device_traits& device);
 
 /// Need what src/conv/rungs.cpp says of them (plan/mma_sync.hpp).
+plan plan_register_tiled(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync_words(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device);

@@ -4,12 +4,15 @@
 
 #include <array>
 
-/// The tiles, m pixels by n channels of the output, that the rungs of wgmma are built for. What each costs stands in tuning/.
+/// The tiles, m pixels by n channels of the output, that rungs are built for. What each costs stands in tuning/.
 namespace heddle::kernels::conv {
 
 inline constexpr int step_channels = 64;  ///< of a pixel, that a step multiplies
 
 inline constexpr matmul_tile wgmma_tile{128, 128};
+inline constexpr std::array register_tiles = {matmul_tile{128, 128}, matmul_tile{128, 64},
+                                              matmul_tile{128, 32},  matmul_tile{64, 64},
+                                              matmul_tile{64, 32},   matmul_tile{32, 32}};
 /// Several blocks divide the depth among them.
 inline constexpr std::array persistent_tiles = {
     matmul_tile{128, 256}, matmul_tile{256, 128}, matmul_tile{192, 128},

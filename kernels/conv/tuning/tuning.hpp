@@ -14,7 +14,7 @@ inline constexpr std::int64_t depthwise_blocks_per_sm = 4;
 /// Where a pixel has fewer channels, most of what a step of `persistent` loads is zeros.
 inline constexpr std::int64_t persistent_min_channels = 16;
 
-/// What a tile of `persistent` or `mma_sync` costs, in microseconds.
+/// What a tile of `persistent`, `mma_sync` or `register_tiled` costs, in microseconds.
 struct tile_cost {
     double step_us;    ///< for 64 channels of a tap; or 128 bytes of a sum's terms
     double around_us;  ///< beside its steps: the epilogue and the stores
@@ -27,6 +27,10 @@ inline constexpr std::array persistent_costs = {
 /// In the order of mma_sync_tiles: their share of a multiprocessor that has several at a time.
 inline constexpr std::array mma_sync_costs = {tile_cost{0.47, 1.6}, tile_cost{0.26, 0.9},
                                               tile_cost{0.15, 0.6}, tile_cost{0.1, 0.4}};
+/// In the order of register_tiles, the same: of the rate of FMAs, smaller tiles reach less.
+inline constexpr std::array register_costs = {tile_cost{2.6, 2.4},  tile_cost{1.4, 1.3},
+                                              tile_cost{0.76, 0.8}, tile_cost{0.74, 0.8},
+                                              tile_cost{0.4, 0.5},  tile_cost{0.22, 0.4}};
 
 /// Blocks of the `rows` kernel of mma_sync that a multiprocessor has at a time.
 inline constexpr std::int64_t rows_blocks_per_sm = 4;
