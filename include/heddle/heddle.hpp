@@ -30,6 +30,7 @@
 #include <heddle/norm.hpp>
 #include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
+#include <heddle/random.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>

@@ -20,7 +20,7 @@ namespace {
 
 struct tile {
     static constexpr int threads = 256;
-    static constexpr int packets = 4;  // for each thread, where there are enough for all multiprocessors
+    static constexpr int packets = 2;  // for each thread, where there are enough for all multiprocessors
     static constexpr int blocks_per_sm = 4;  // so that enough of what is read is under way
 };
 

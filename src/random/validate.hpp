@@ -101,8 +101,10 @@ template <class T>
 uniform_range validated_range(const char* operation, double low, double high) {
     using compute = compute_type<T>;
     const auto largest = [] {
-        if constexpr (sizeof(T) > 2) return std::numeric_limits<T>::max();
-        return std::bit_cast<T>(static_cast<std::uint16_t>(std::is_same_v<T, half> ? 0x7bff : 0x7f7f));
+        if constexpr (sizeof(T) > 2)
+            return std::numeric_limits<T>::max();
+        else
+            return std::bit_cast<T>(static_cast<std::uint16_t>(std::is_same_v<T, half> ? 0x7bff : 0x7f7f));
     }();
     const auto limit = static_cast<double>(static_cast<compute>(largest));
     require(std::abs(low) <= limit, operation, "low", low, "a number within {} of 0", limit);
