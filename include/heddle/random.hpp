@@ -113,8 +113,8 @@ void run(const random_call& call, cuda::stream_ref stream, const random_options&
 
 }  // namespace detail
 
-// What is written is a vector of any stride or a matrix of any row and column strides, in device memory. Every rung, launch and
-// device gives the same numbers, and heddle::host gives the same bits (normal numbers: the same within a bound). Enqueued on
+// What is written is a vector of any stride or a matrix of any row and column strides, in device memory. Every rung and launch gives
+// the same bits; so does every device, and heddle::host, but for normal numbers, which are the same within a bound. Enqueued on
 // `stream` and its device; never synchronises, never allocates; safe under stream capture. Empty views do nothing. The 16-bit
 // types are computed in float and rounded once.
 //
