@@ -34,6 +34,7 @@ FAMILIES = {
     "scan": r"(in|ex)clusive_scan",
     "matmul": r"batched_matmul|linear\w*",
     "pool": r"(global_)?(max|average)_pool",
+    "random": r"random_\w+|dropout",
     "image_filter": r"sobel_\w+|laplacian",
     "separable_filter": r"gaussian_blur|box_blur|separable_convolution",
 }
