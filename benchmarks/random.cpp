@@ -1,5 +1,6 @@
-#include "benchmarks/operations.hpp"
 #include "benchmarks/support/random.hpp"
+
+#include "benchmarks/operations.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/host.hpp>

@@ -176,8 +176,8 @@ TEST_P(mapped_random, keeps_to_its_operands) {
                                   options);
             random_bernoulli<std::uint8_t>(vector_view<std::uint8_t>{o.result<std::uint8_t>(size), size}, 0.5,
                                            generator, *stream_, options);
-            dropout<half>(vector_view<const half>{o.of(xs), size}, vector_view<half>{o.result<half>(size), size},
-                          0.5, generator, *stream_, options);
+            dropout<half>(vector_view<const half>{o.of(xs), size},
+                          vector_view<half>{o.result<half>(size), size}, 0.5, generator, *stream_, options);
             random_permutation({o.result<std::int32_t>(size), size}, generator, *stream_);
         }));
     }
@@ -186,8 +186,8 @@ TEST_P(mapped_random, keeps_to_its_operands) {
         const auto xs = random_elements<half>(size);
         EXPECT_TRUE(check_edges(text(m), [&](operands& o) {
             dropout<half>(matrix_view<const half>{o.of(xs), m.rows, m.cols, m.row_stride},
-                          matrix_view<half>{o.result<half>(size), m.rows, m.cols, m.row_stride}, 0.5, {}, *stream_,
-                          options);
+                          matrix_view<half>{o.result<half>(size), m.rows, m.cols, m.row_stride}, 0.5, {},
+                          *stream_, options);
         }));
     }
 }

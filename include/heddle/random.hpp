@@ -21,8 +21,8 @@ namespace heddle {
 /// 1, 2, 3", 2011), which has no state: a number follows from the seed and the number's place alone.
 ///
 /// With S = offset + *device_offset, element i of a call has place S + i (mod 2^64), its elements counted along rows whatever
-/// their strides: element (r, c) of a matrix has i = r * cols + c. A place is a part of a block of 128 bits, the four words w[0] to
-/// w[3] that Philox gives for the key (seed mod 2^32, seed / 2^32) and the counter (b mod 2^32, b / 2^32, kind, 0):
+/// their strides: element (r, c) of a matrix has i = r * cols + c. A place is a part of a block of 128 bits, the four words
+/// w[0] to w[3] that Philox gives for the key (seed mod 2^32, seed / 2^32) and the counter (b mod 2^32, b / 2^32, kind, 0):
 ///
 /// | numbers | kind | b | what the place has |
 /// |-|-|-|-|
@@ -38,9 +38,9 @@ namespace heddle {
 struct philox {
     std::uint64_t seed = 0;
     std::uint64_t offset = 0;
-    /// Where it is given, what it points to when the kernel runs is added to offset, so that a graph that is launched again draws
-    /// other numbers if it, or what comes between, adds to it. In device memory (host memory for heddle::host), and apart from
-    /// what is written.
+    /// Where it is given, what it points to when the kernel runs is added to offset, so that a graph that is launched again
+    /// draws other numbers if it, or what comes between, adds to it. In device memory (host memory for heddle::host), and apart
+    /// from what is written.
     const std::uint64_t* device_offset = nullptr;
 };
 
@@ -69,8 +69,8 @@ struct random_problem {
 };
 
 /// The rung that `automatic` stands for. Pure.
-/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 1, 2, 4 or 8 bytes, block_elements other
-///                           than 2 or 4, device.sm_count below 1
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 1, 2, 4 or 8 bytes, block_elements
+///                           other than 2 or 4, device.sm_count below 1
 random_algorithm select(const random_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
@@ -113,19 +113,19 @@ void run(const random_call& call, cuda::stream_ref stream, const random_options&
 
 }  // namespace detail
 
-// What is written is a vector of any stride or a matrix of any row and column strides, in device memory. Every rung and launch gives
-// the same bits; so does every device, and heddle::host, but for normal numbers, which are the same within a bound. Enqueued on
-// `stream` and its device; never synchronises, never allocates; safe under stream capture. Empty views do nothing. The 16-bit
-// types are computed in float and rounded once.
+// What is written is a vector of any stride or a matrix of any row and column strides, in device memory. Every rung and launch
+// gives the same bits; so does every device, and heddle::host, but for normal numbers, which are the same within a bound.
+// Enqueued on `stream` and its device; never synchronises, never allocates; safe under stream capture. Empty views do nothing.
+// The 16-bit types are computed in float and rounded once.
 //
-// @throws invalid_argument  a negative extent, a null or misaligned pointer, a stride smaller than a row, scalars other than said,
-//                           an overlap other than exactly in place, an unknown algorithm (nothing is enqueued)
+// @throws invalid_argument  a negative extent, a null or misaligned pointer, a stride smaller than a row, scalars other than
+//                           said, an overlap other than exactly in place, an unknown algorithm (nothing is enqueued)
 // @throws unsupported       `vectorized` was asked for and a row's elements do not lie side by side
 // @throws cuda_error        the launch failed
 
 /// Uniform numbers in [low, high): low + u * (high - low) in one rounding, u = (w / 2^8 rounded down) / 2^24, or of double
-/// (d / 2^11 rounded down) / 2^53. What the roundings would take out of [low, high) becomes T's nearest number inside. T is float,
-/// double, half or bfloat16.
+/// (d / 2^11 rounded down) / 2^53. What the roundings would take out of [low, high) becomes T's nearest number inside. T is
+/// float, double, half or bfloat16.
 /// @throws invalid_argument  also where low or high is beyond T's largest number, high <= low, high - low overflows, or T has
 ///                           no number in [low, high)
 template <class T>
@@ -145,10 +145,10 @@ void random_uniform(matrix_view<T> y, compute_type<T> low, compute_type<T> high,
                 stream, options);
 }
 
-/// Normal numbers, mean + deviation * z, by Box and Muller (1958): of the words v and w at a place, r = sqrt(-2 log((v + 1/2) / 2^32))
-/// and a = pi w / 2^31, w taken as a signed number; z is r cos a at even places and r sin a at odd ones. |z| is 6.77 at most. Of
-/// double r = sqrt(-2 log((v / 2^11 rounded down + 1) / 2^53)), a = pi w / 2^63 and |z| at most 8.58. Errors in docs/accuracy.md. T is
-/// float, double, half or bfloat16.
+/// Normal numbers, mean + deviation * z, by Box and Muller (1958): of the words v and w at a place, r = sqrt(-2 log((v + 1/2) /
+/// 2^32)) and a = pi w / 2^31, w taken as a signed number; z is r cos a at even places and r sin a at odd ones. |z| is 6.77 at
+/// most. Of double r = sqrt(-2 log((v / 2^11 rounded down + 1) / 2^53)), a = pi w / 2^63 and |z| at most 8.58. Errors in
+/// docs/accuracy.md. T is float, double, half or bfloat16.
 /// @throws invalid_argument  also where mean or deviation is not finite, or deviation is negative
 template <class T>
 void random_normal(vector_view<T> y, compute_type<T> mean, compute_type<T> deviation, const philox& generator,
@@ -196,9 +196,9 @@ inline void random_bits(vector_view<std::uint32_t> y, const philox& generator, c
         stream, options);
 }
 
-/// y = x * s, s = 1 / (1 - p) rounded once, and with probability p 0, whatever x is, NaN too: 0 where random_bernoulli() with p has 1.
-/// No mask is stored: dropout_gradient() draws it again. y has the shape of x, and is exactly x or apart from it. T is float,
-/// double, half or bfloat16.
+/// y = x * s, s = 1 / (1 - p) rounded once, and with probability p 0, whatever x is, NaN too: 0 where random_bernoulli() with p
+/// has 1. No mask is stored: dropout_gradient() draws it again. y has the shape of x, and is exactly x or apart from it. T is
+/// float, double, half or bfloat16.
 /// @throws invalid_argument  also where p is not in [0, 1], or shapes disagree
 template <class T>
 void dropout(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, double p,
@@ -217,8 +217,8 @@ void dropout(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, dou
         stream, options);
 }
 
-/// dx = dy * s where dropout() with the same p, generator and shape kept its element, and else 0. A device_offset may be advanced
-/// only after both. All else is as for dropout().
+/// dx = dy * s where dropout() with the same p, generator and shape kept its element, and else 0. A device_offset may be
+/// advanced only after both. All else is as for dropout().
 template <class T>
 void dropout_gradient(vector_view<const std::type_identity_t<T>> dy, vector_view<T> dx, double p,
                       const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
@@ -236,16 +236,17 @@ void dropout_gradient(matrix_view<const std::type_identity_t<T>> dy, matrix_view
                 stream, options);
 }
 
-/// y = a permutation of 0, 1, ..., n - 1, n = y.size, at most 2^31. S chooses it: S + 1 gives another one, not the tail of this.
+/// y = a permutation of 0, 1, ..., n - 1, n = y.size, at most 2^31. S chooses it: S + 1 gives another one, not the tail of
+/// this.
 ///
-/// Element i goes through a Feistel network on the bits of n - 1 until it is below n again (cycle walking: Black and Rogaway, 2002);
-/// each thread computes its own element, without memory. Of the b bits, L is the upper b / 2 and R the others; 16 steps alternate
-/// L ^= f(R, key) and R ^= f(L, key), the low bits of f(x, key) = g(M1, g(M0, x ^ key)), where g(M, x) is the upper word of the
-/// product M * x xor the lower, and M0 and M1 are Philox's multipliers. Keys 4 j to 4 j + 3 are the words of the block of the counter
-/// (S mod 2^32, S / 2^32, 2, j).
+/// Element i goes through a Feistel network on the bits of n - 1 until it is below n again (cycle walking: Black and Rogaway,
+/// 2002); each thread computes its own element, without memory. Of the b bits, L is the upper b / 2 and R the others; 16 steps
+/// alternate L ^= f(R, key) and R ^= f(L, key), the low bits of f(x, key) = g(M1, g(M0, x ^ key)), where g(M, x) is the upper
+/// word of the product M * x xor the lower, and M0 and M1 are Philox's multipliers. Keys 4 j to 4 j + 3 are the words of the
+/// block of the counter (S mod 2^32, S / 2^32, 2, j).
 ///
-/// It is not uniform over all n! permutations: from n = 35 on these are more than there are seeds and offsets, and those of a few
-/// elements differ in frequency by some per cent. Good for shuffling data; not for cryptography.
+/// It is not uniform over all n! permutations: from n = 35 on these are more than there are seeds and offsets, and those of a
+/// few elements differ in frequency by some per cent. Good for shuffling data; not for cryptography.
 /// @throws invalid_argument  also where y.size > 2^31
 void random_permutation(vector_view<std::int32_t> y, const philox& generator, cuda::stream_ref stream);
 

@@ -3,9 +3,9 @@
 //   a row's places:   . . 2 3 | 4 5 6 7 | 8 9 .      a thread for each block; those at the ends have elements of
 //   threads:            0     |    1    |  2         this row in a part of it
 //
-// A quarter of naive's multiplications. Neighbouring threads take neighbouring blocks of a row or, where what is written lies in
-// columns, of neighbouring rows. Any shape, any strides. What limits it are the stores: an instruction writes one element a thread,
-// its neighbours' 4 elements away, so that each sector is visited 4 times.
+// A quarter of naive's multiplications. Neighbouring threads take neighbouring blocks of a row or, where what is written lies
+// in columns, of neighbouring rows. Any shape, any strides. What limits it are the stores: an instruction writes one element a
+// thread, its neighbours' 4 elements away, so that each sector is visited 4 times.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/random/draws.cuh"

@@ -2,9 +2,9 @@
 //
 //   L | R   ->   L ^ f(R, key 0) | R   ->   L | R ^ f(L, key 1)   ->   ...   16 steps      below n? done. Else again.
 //
-// Each step can be undone, so that the network permutes the numbers of b bits, fewer than 2 n. A walk through those out of range
-// ends, as its cycle leads back to where it began, and what it leaves is a permutation of those in range. A block's first four
-// threads compute the keys. What limits it is arithmetic: two wide multiplications a step, and each warp's longest walk.
+// Each step can be undone, so that the network permutes the numbers of b bits, fewer than 2 n. A walk through those out of
+// range ends, as its cycle leads back to where it began, and what it leaves is a permutation of those in range. A block's first
+// four threads compute the keys. What limits it is arithmetic: two wide multiplications a step, and each warp's longest walk.
 
 #include "kernels/device/philox.cuh"
 #include "kernels/random/launch.hpp"

@@ -1,5 +1,5 @@
-// What the numbers are distributed as: the CPU's, which are the GPU's. Seeds are fixed, so that a bound that holds holds always;
-// bounds are five standard deviations of what is asked of random numbers, but for rounding to 16 bits.
+// What the numbers are distributed as: the CPU's, which are the GPU's. Seeds are fixed, so that a bound that holds holds
+// always; bounds are five standard deviations of what is asked of random numbers, but for rounding to 16 bits.
 
 #include "tests/support/numeric.hpp"
 #include <heddle/host.hpp>
