@@ -20,6 +20,7 @@ std::span<const operation> operations() {
         {"image_filter", register_image_filter},
         {"conv", register_conv},
         {"pool", register_pool},
+        {"random", register_random},
         {"softmax", register_softmax},
         {"norm", register_norm},
         {"optimizer", register_optimizer},

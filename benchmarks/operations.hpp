@@ -29,6 +29,7 @@ void register_gaussian_blur();
 void register_image_filter();
 void register_conv();
 void register_pool();
+void register_random();
 void register_softmax();
 void register_norm();
 void register_optimizer();

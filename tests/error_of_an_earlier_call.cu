@@ -86,6 +86,7 @@ const operation operations[] = {
      }},
     {"inclusive_scan", [](operands& o) { inclusive_scan<float>(o.x, o.y, o.s); }},
     {"histogram", [](operands& o) { histogram(o.bytes, o.counts, o.s); }},
+    {"random_uniform", [](operands& o) { random_uniform<float>(o.y, 0, 1, {}, o.s); }},
     {"matmul", [](operands& o) { matmul<float>(o.in(), transposed(o.in()), o.square(), o.s); }},
     {"matmul_of_half",
      [](operands& o) {

@@ -11,6 +11,7 @@
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
 #include <heddle/optimizer.hpp>
+#include <heddle/random.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>
@@ -159,6 +160,36 @@ TEST_P(mapped_histogram, keeps_to_its_operands) {
                       {.algorithm = GetParam()});
             histogram({o.of(floats), size}, 0, 1, {o.result<std::int64_t>(101), 101}, *stream_,
                       {.algorithm = GetParam()});
+        }));
+    }
+}
+
+using mapped_random = of_rung<random_algorithm>;
+INSTANTIATE_TEST_SUITE_P(all, mapped_random, values_in(random_algorithms()), rung_name);
+
+TEST_P(mapped_random, keeps_to_its_operands) {
+    const random_options options{GetParam()};
+    for (const std::int64_t size : sizes) {
+        const auto xs = random_elements<half>(size);
+        const std::vector<std::uint64_t> offset{3};
+        EXPECT_TRUE(check_edges(std::to_string(size), [&](operands& o) {
+            const philox generator{.seed = 1, .device_offset = o.of(offset)};
+            random_uniform<float>(vector_view<float>{o.result<float>(size), size}, 0, 1, generator, *stream_,
+                                  options);
+            random_bernoulli<std::uint8_t>(vector_view<std::uint8_t>{o.result<std::uint8_t>(size), size}, 0.5,
+                                           generator, *stream_, options);
+            dropout<half>(vector_view<const half>{o.of(xs), size},
+                          vector_view<half>{o.result<half>(size), size}, 0.5, generator, *stream_, options);
+            random_permutation({o.result<std::int32_t>(size), size}, generator, *stream_);
+        }));
+    }
+    for (const matrix_shape& m : matrices) {
+        const std::int64_t size = extent(m.rows, m.row_stride, m.cols);
+        const auto xs = random_elements<half>(size);
+        EXPECT_TRUE(check_edges(text(m), [&](operands& o) {
+            dropout<half>(matrix_view<const half>{o.of(xs), m.rows, m.cols, m.row_stride},
+                          matrix_view<half>{o.result<half>(size), m.rows, m.cols, m.row_stride}, 0.5, {},
+                          *stream_, options);
         }));
     }
 }

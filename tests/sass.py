@@ -73,7 +73,7 @@ EXPECTATIONS = [
     Expectation(r"conv::mma_sync<[^>]*>, 16, float", ["HMMA.*TF32", "LDSM", "LDGSTS"], may_have_local_memory=True),
     Expectation(r"conv::mma_sync<[^>]*>, 4,", ["HMMA", "LDSM", "LDGSTS"]),
     Expectation(r"conv::mma_sync<[^>]*>, 2,", ["HMMA", "LDSM"]),
-    Expectation(r"(elementwise|norm|optimizer|pool|reduce|scan|softmax|transpose)::\w+<", []),
+    Expectation(r"(elementwise|norm|optimizer|pool|random|reduce|scan|softmax|transpose)::\w+<", []),
 ]
 
 

@@ -206,6 +206,7 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(softmax_problem{n, 2, false}, d); });
     add("select", [](size n, device d) { return select(norm_problem{n, 2, false}, d); });
     add("select", [](size n, device d) { return select(transpose_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(random_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{2, n}, d); });
     for (const element_type type : {element_type::f32, element_type::f16}) {
@@ -313,6 +314,7 @@ TEST(unknown_enumerators, have_no_name) {
     EXPECT_EQ(to_string(static_cast<precision>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<matrix_reduce_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<norm_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<random_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<reduce_operation>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<reduce_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<scan_algorithm>(99)), "unknown");

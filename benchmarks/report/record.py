@@ -35,6 +35,7 @@ FAMILIES = {
     "matmul": r"batched_matmul|linear\w*",
     "optimizer": r"sgd|adamw(_mixed)?|gradient_norm",
     "pool": r"(global_)?(max|average)_pool",
+    "random": r"random_\w+|dropout",
     "image_filter": r"sobel_\w+|laplacian",
     "separable_filter": r"gaussian_blur|box_blur|separable_convolution",
 }

@@ -31,6 +31,7 @@
 #include <heddle/optimizer.hpp>
 #include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
+#include <heddle/random.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>

@@ -9,12 +9,14 @@
 #include <heddle/optimizer.hpp>
 #include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
+#include <heddle/random.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/transpose.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -22,6 +24,15 @@
 namespace heddle::detail::on_host {
 
 void run(const elementwise_call& call);
+void run(const random_call& call);
+
+/// What host::random_uniform() and its like become; operands as in random.hpp.
+template <class T>
+void draw(const char* name, random_operation operation, const philox& generator, double p, double q,
+          const std::same_as<operand> auto&... given) {
+    const operand operands[] = {given...};
+    run({name, operation, random_type_of<T>, operands, generator, p, q});
+}
 
 template <class T, elementwise_operation operation, template <class> class View>
 struct unary {
@@ -279,6 +290,71 @@ void column_variance(matrix_view<const T> x, vector_view<float> y, const matrix_
 /// How many elements of x are in each bin; see heddle::histogram.
 void histogram(vector_view<const std::uint8_t> x, vector_view<std::int64_t> counts);
 void histogram(vector_view<const float> x, float lower, float upper, vector_view<std::int64_t> counts);
+
+// The numbers of random.hpp: the same bits, but for normal numbers, which are the same within a bound. A device_offset is in host
+// memory here.
+
+template <class T>
+void random_uniform(vector_view<T> y, compute_type<T> low, compute_type<T> high, const philox& generator) {
+    detail::on_host::draw<T>("host::random_uniform", detail::random_operation::uniform, generator, low, high,
+                             detail::operand_of("y", y));
+}
+template <class T>
+void random_uniform(matrix_view<T> y, compute_type<T> low, compute_type<T> high, const philox& generator) {
+    detail::on_host::draw<T>("host::random_uniform", detail::random_operation::uniform, generator, low, high,
+                             detail::operand_of("y", y));
+}
+template <class T>
+void random_normal(vector_view<T> y, compute_type<T> mean, compute_type<T> deviation,
+                   const philox& generator) {
+    detail::on_host::draw<T>("host::random_normal", detail::random_operation::normal, generator, mean,
+                             deviation, detail::operand_of("y", y));
+}
+template <class T>
+void random_normal(matrix_view<T> y, compute_type<T> mean, compute_type<T> deviation,
+                   const philox& generator) {
+    detail::on_host::draw<T>("host::random_normal", detail::random_operation::normal, generator, mean,
+                             deviation, detail::operand_of("y", y));
+}
+template <class T>
+void random_bernoulli(vector_view<T> y, double p, const philox& generator) {
+    detail::on_host::draw<T>("host::random_bernoulli", detail::random_operation::bernoulli, generator, p, 0,
+                             detail::operand_of("y", y));
+}
+template <class T>
+void random_bernoulli(matrix_view<T> y, double p, const philox& generator) {
+    detail::on_host::draw<T>("host::random_bernoulli", detail::random_operation::bernoulli, generator, p, 0,
+                             detail::operand_of("y", y));
+}
+inline void random_bits(vector_view<std::uint32_t> y, const philox& generator) {
+    detail::on_host::draw<std::uint32_t>("host::random_bits", detail::random_operation::bits, generator, 0, 0,
+                                         detail::operand_of("y", y));
+}
+template <class T>
+void dropout(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, double p,
+             const philox& generator) {
+    detail::on_host::draw<T>("host::dropout", detail::random_operation::dropout, generator, p, 0,
+                             detail::operand_of("x", x), detail::operand_of("y", y));
+}
+template <class T>
+void dropout(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, double p,
+             const philox& generator) {
+    detail::on_host::draw<T>("host::dropout", detail::random_operation::dropout, generator, p, 0,
+                             detail::operand_of("x", x), detail::operand_of("y", y));
+}
+template <class T>
+void dropout_gradient(vector_view<const std::type_identity_t<T>> dy, vector_view<T> dx, double p,
+                      const philox& generator) {
+    detail::on_host::draw<T>("host::dropout_gradient", detail::random_operation::dropout, generator, p, 0,
+                             detail::operand_of("dy", dy), detail::operand_of("dx", dx));
+}
+template <class T>
+void dropout_gradient(matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx, double p,
+                      const philox& generator) {
+    detail::on_host::draw<T>("host::dropout_gradient", detail::random_operation::dropout, generator, p, 0,
+                             detail::operand_of("dy", dy), detail::operand_of("dx", dx));
+}
+void random_permutation(vector_view<std::int32_t> y, const philox& generator);
 
 /// Each destination = its source blurred by a Gaussian; see heddle::gaussian_blur. Of the options, `exact`, the
 /// algorithm and the workspace are ignored.

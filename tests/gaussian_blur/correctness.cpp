@@ -161,7 +161,8 @@ TEST_P(gaussian_blur_rung, stays_inside_the_given_workspace) {
         EXPECT_EQ(rejected_argument_of([&] { (void)blurs_to(untouched); }), "options.workspace");
         EXPECT_TRUE(untouched.untouched());
     };
-    for (const problem& p : {problem{131, 37, 3, {4, 6}}, problem{131, 90, 3, {40, 48}, {10, 12}}})
+    for (const problem& p :
+         {problem{131, 37, 1, {4, 6}}, problem{131, 37, 3, {4, 6}}, problem{131, 90, 3, {40, 48}, {10, 12}}})
         for (const border kind : borders)
             for (const bool is_region : {false, true})
                 for (const layout how : {layout::tight, layout::aligned})

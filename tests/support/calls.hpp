@@ -14,6 +14,7 @@
 #include <heddle/optimizer.hpp>
 #include <heddle/planes.hpp>
 #include <heddle/pool.hpp>
+#include <heddle/random.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 #include <heddle/softmax.hpp>
@@ -129,6 +130,12 @@ inline std::vector<named_call> calls_of_all_kinds() {
          [](memory m, stream s) {
              histogram(m.vector<std::uint8_t>(0), {m.at<std::int64_t>(2), 256}, s);
          }},
+        {"random_uniform",
+         [](memory m, stream s) { random_uniform<float>(m.vector<float>(2), 0, 1, {}, s); }},
+        {"random_permutation",
+         [](memory m, stream s) { random_permutation(m.vector<std::int32_t>(2), {}, s); }},
+        {"dropout",
+         [](memory m, stream s) { dropout<float>(m.matrix<float>(0), m.matrix<float>(2), 0.5, {}, s); }},
         {"matmul",
          [](memory m, stream s) {
              matmul<float>(m.matrix<float>(0), m.matrix<float>(1), m.matrix<float>(2), s);

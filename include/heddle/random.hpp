@@ -1,0 +1,253 @@
+#pragma once
+
+#include <heddle/device.hpp>
+#include <heddle/elementwise.hpp>
+#include <heddle/types.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace heddle {
+
+/// Where a call's numbers come from: Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+/// 1, 2, 3", 2011), which has no state: a number follows from the seed and the number's place alone.
+///
+/// With S = offset + *device_offset, element i of a call has place S + i (mod 2^64), its elements counted along rows whatever
+/// their strides: element (r, c) of a matrix has i = r * cols + c. A place is a part of a block of 128 bits, the four words
+/// w[0] to w[3] that Philox gives for the key (seed mod 2^32, seed / 2^32) and the counter (b mod 2^32, b / 2^32, kind, 0):
+///
+/// | numbers | kind | b | what the place has |
+/// |-|-|-|-|
+/// | bits, bernoulli, dropout of all types; uniform of float, half, bfloat16 | 0 | place / 4 | w[place mod 4] |
+/// | normal of float, half, bfloat16 | 0 | place / 4 | w[k] and w[k + 1], k = 2 if place mod 4 >= 2 and else 0 |
+/// | uniform of double | 1 | place / 2 | d[place mod 2], d[j] = w[2 j] + 2^32 w[2 j + 1] |
+/// | normal of double | 1 | place / 2 | d[0] and d[1] |
+/// | the keys of a permutation | 2 | S, not place / 4 | see random_permutation() |
+///
+/// So a call takes the numbers where one that had n elements and began n places earlier ended. Calls with one seed whose places
+/// are apart are independent; where places are shared, numbers of one kind are made of the same words. Normal numbers come in
+/// pairs, so calls of them are independent where the first one's offset plus size is even.
+struct philox {
+    std::uint64_t seed = 0;
+    std::uint64_t offset = 0;
+    /// Where it is given, what it points to when the kernel runs is added to offset, so that a graph that is launched again
+    /// draws other numbers if it, or what comes between, adds to it. In device memory (host memory for heddle::host), and apart
+    /// from what is written.
+    const std::uint64_t* device_offset = nullptr;
+};
+
+/// The rungs of what is drawn element by element; kernels/random/README.md is their ladder.
+enum class random_algorithm { automatic, naive, counter_per_thread, vectorized };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const random_algorithm> random_algorithms();
+std::string_view to_string(random_algorithm algorithm);
+
+struct random_options {
+    random_algorithm algorithm = random_algorithm::automatic;
+};
+
+/// What the choice of a rung depends on.
+struct random_problem {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::size_t element_bytes = 4;
+    /// Elements that a block of Philox gives: 2 of double's uniform and normal numbers, else 4.
+    int block_elements = 4;
+    /// The elements of each row lie side by side, in all operands.
+    bool unit_stride = true;
+    /// Neighbours in memory are elements of one column of what is written.
+    bool is_crossed = false;
+};
+
+/// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 1, 2, 4 or 8 bytes, block_elements
+///                           other than 2 or 4, device.sm_count below 1
+random_algorithm select(const random_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(random_algorithm algorithm, const random_problem& problem, const device_traits& device);
+
+namespace detail {
+
+enum class random_operation { uniform, normal, bernoulli, bits, dropout };
+enum class random_type { f32, f64, f16, bf16, u8, u32 };
+
+template <class T>
+inline constexpr random_type random_type_of = [] {
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+        return random_type::u8;
+    else if constexpr (std::is_same_v<T, std::uint32_t>)
+        return random_type::u32;
+    else if constexpr (element_type_of<T> == element_type::f32)
+        return random_type::f32;
+    else if constexpr (element_type_of<T> == element_type::f64)
+        return random_type::f64;
+    else if constexpr (element_type_of<T> == element_type::f16)
+        return random_type::f16;
+    else
+        return random_type::bf16;
+}();
+
+/// What every call below becomes, but for the permutation: the operands are the input, where there is one, then the output.
+struct random_call {
+    const char* name;  ///< as errors have it
+    random_operation operation;
+    random_type type;
+    std::span<const operand> operands;
+    philox generator;
+    double p = 0;  ///< the operation's scalars, in their order
+    double q = 0;
+};
+
+void run(const random_call& call, cuda::stream_ref stream, const random_options& options);
+
+}  // namespace detail
+
+// What is written is a vector of any stride or a matrix of any row and column strides, in device memory. Every rung and launch
+// gives the same bits; so does every device, and heddle::host, but for normal numbers, which are the same within a bound.
+// Enqueued on `stream` and its device; never synchronises, never allocates; safe under stream capture. Empty views do nothing.
+// The 16-bit types are computed in float and rounded once.
+//
+// @throws invalid_argument  a negative extent, a null or misaligned pointer, a stride smaller than a row, scalars other than
+//                           said, an overlap other than exactly in place, an unknown algorithm (nothing is enqueued)
+// @throws unsupported       `vectorized` was asked for and a row's elements do not lie side by side
+// @throws cuda_error        the launch failed
+
+/// Uniform numbers in [low, high): low + u * (high - low) in one rounding, u = (w / 2^8 rounded down) / 2^24, or of double
+/// (d / 2^11 rounded down) / 2^53. What the roundings would take out of [low, high) becomes T's nearest number inside. T is
+/// float, double, half or bfloat16.
+/// @throws invalid_argument  also where low or high is beyond T's largest number, high <= low, high - low overflows, or T has
+///                           no number in [low, high)
+template <class T>
+void random_uniform(vector_view<T> y, compute_type<T> low, compute_type<T> high, const philox& generator,
+                    cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    detail::run({"random_uniform", detail::random_operation::uniform, detail::random_type_of<T>, operands,
+                 generator, low, high},
+                stream, options);
+}
+template <class T>
+void random_uniform(matrix_view<T> y, compute_type<T> low, compute_type<T> high, const philox& generator,
+                    cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    detail::run({"random_uniform", detail::random_operation::uniform, detail::random_type_of<T>, operands,
+                 generator, low, high},
+                stream, options);
+}
+
+/// Normal numbers, mean + deviation * z, by Box and Muller (1958): of the words v and w at a place, r = sqrt(-2 log((v + 1/2) /
+/// 2^32)) and a = pi w / 2^31, w taken as a signed number; z is r cos a at even places and r sin a at odd ones. |z| is 6.77 at
+/// most. Of double r = sqrt(-2 log((v / 2^11 rounded down + 1) / 2^53)), a = pi w / 2^63 and |z| at most 8.58. Errors in
+/// docs/accuracy.md. T is float, double, half or bfloat16.
+/// @throws invalid_argument  also where mean or deviation is not finite, or deviation is negative
+template <class T>
+void random_normal(vector_view<T> y, compute_type<T> mean, compute_type<T> deviation, const philox& generator,
+                   cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    detail::run({"random_normal", detail::random_operation::normal, detail::random_type_of<T>, operands,
+                 generator, mean, deviation},
+                stream, options);
+}
+template <class T>
+void random_normal(matrix_view<T> y, compute_type<T> mean, compute_type<T> deviation, const philox& generator,
+                   cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    detail::run({"random_normal", detail::random_operation::normal, detail::random_type_of<T>, operands,
+                 generator, mean, deviation},
+                stream, options);
+}
+
+/// 1 with probability p, and else 0: 1 where w < p * 2^32, which is rounded to the nearest integer. T is float, double, half,
+/// bfloat16 or std::uint8_t.
+/// @throws invalid_argument  also where p is not in [0, 1]
+template <class T>
+void random_bernoulli(vector_view<T> y, double p, const philox& generator, cuda::stream_ref stream,
+                      const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    detail::run({"random_bernoulli", detail::random_operation::bernoulli, detail::random_type_of<T>, operands,
+                 generator, p},
+                stream, options);
+}
+template <class T>
+void random_bernoulli(matrix_view<T> y, double p, const philox& generator, cuda::stream_ref stream,
+                      const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    detail::run({"random_bernoulli", detail::random_operation::bernoulli, detail::random_type_of<T>, operands,
+                 generator, p},
+                stream, options);
+}
+
+/// The words themselves.
+inline void random_bits(vector_view<std::uint32_t> y, const philox& generator, cuda::stream_ref stream,
+                        const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("y", y)};
+    detail::run(
+        {"random_bits", detail::random_operation::bits, detail::random_type::u32, operands, generator},
+        stream, options);
+}
+
+/// y = x * s, s = 1 / (1 - p) rounded once, and with probability p 0, whatever x is, NaN too: 0 where random_bernoulli() with p
+/// has 1. No mask is stored: dropout_gradient() draws it again. y has the shape of x, and is exactly x or apart from it. T is
+/// float, double, half or bfloat16.
+/// @throws invalid_argument  also where p is not in [0, 1], or shapes disagree
+template <class T>
+void dropout(vector_view<const std::type_identity_t<T>> x, vector_view<T> y, double p,
+             const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("x", x), detail::operand_of("y", y)};
+    detail::run(
+        {"dropout", detail::random_operation::dropout, detail::random_type_of<T>, operands, generator, p},
+        stream, options);
+}
+template <class T>
+void dropout(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, double p,
+             const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("x", x), detail::operand_of("y", y)};
+    detail::run(
+        {"dropout", detail::random_operation::dropout, detail::random_type_of<T>, operands, generator, p},
+        stream, options);
+}
+
+/// dx = dy * s where dropout() with the same p, generator and shape kept its element, and else 0. A device_offset may be
+/// advanced only after both. All else is as for dropout().
+template <class T>
+void dropout_gradient(vector_view<const std::type_identity_t<T>> dy, vector_view<T> dx, double p,
+                      const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("dy", dy), detail::operand_of("dx", dx)};
+    detail::run({"dropout_gradient", detail::random_operation::dropout, detail::random_type_of<T>, operands,
+                 generator, p},
+                stream, options);
+}
+template <class T>
+void dropout_gradient(matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx, double p,
+                      const philox& generator, cuda::stream_ref stream, const random_options& options = {}) {
+    const detail::operand operands[] = {detail::operand_of("dy", dy), detail::operand_of("dx", dx)};
+    detail::run({"dropout_gradient", detail::random_operation::dropout, detail::random_type_of<T>, operands,
+                 generator, p},
+                stream, options);
+}
+
+/// y = a permutation of 0, 1, ..., n - 1, n = y.size, at most 2^31. S chooses it: S + 1 gives another one, not the tail of
+/// this.
+///
+/// Element i goes through a Feistel network on the bits of n - 1 until it is below n again (cycle walking: Black and Rogaway,
+/// 2002); each thread computes its own element, without memory. Of the b bits, L is the upper b / 2 and R the others; 16 steps
+/// alternate L ^= f(R, key) and R ^= f(L, key), the low bits of f(x, key) = g(M1, g(M0, x ^ key)), where g(M, x) is the upper
+/// word of the product M * x xor the lower, and M0 and M1 are Philox's multipliers. Keys 4 j to 4 j + 3 are the words of the
+/// block of the counter (S mod 2^32, S / 2^32, 2, j).
+///
+/// It is not uniform over all n! permutations: from n = 35 on these are more than there are seeds and offsets, and those of a
+/// few elements differ in frequency by some per cent. Good for shuffling data; not for cryptography.
+/// @throws invalid_argument  also where y.size > 2^31
+void random_permutation(vector_view<std::int32_t> y, const philox& generator, cuda::stream_ref stream);
+
+}  // namespace heddle

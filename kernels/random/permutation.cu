@@ -1,0 +1,75 @@
+// permutation: one thread, one element, through a Feistel network until it is in range.
+//
+//   L | R   ->   L ^ f(R, key 0) | R   ->   L | R ^ f(L, key 1)   ->   ...   16 steps      below n? done. Else again.
+//
+// Each step can be undone, so that the network permutes the numbers of b bits, fewer than 2 n. A walk through those out of
+// range ends, as its cycle leads back to where it began, and what it leaves is a permutation of those in range. A block's first
+// four threads compute the keys. What limits it is arithmetic: two wide multiplications a step, and each warp's longest walk.
+
+#include "kernels/device/philox.cuh"
+#include "kernels/random/launch.hpp"
+
+#include <bit>
+#include <cstdint>
+
+namespace heddle::kernels::random {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+    static constexpr int steps = 16;
+    static constexpr int words = 4;  // of a block of Philox
+    static constexpr std::uint32_t kind = 2;
+};
+
+/// The bits of the two sides. A side may have none.
+struct network {
+    int low_bits;
+    std::uint32_t high_mask;
+    std::uint32_t low_mask;
+};
+
+__device__ std::uint32_t round_function(std::uint32_t x, std::uint32_t key) {
+    const product_words once = multiply(philox_multipliers::first, x ^ key);
+    const product_words twice = multiply(philox_multipliers::second, once.high ^ once.low);
+    return twice.high ^ twice.low;
+}
+
+__global__ void __launch_bounds__(tile::threads)
+    permutation(vector_view<std::int32_t> y, philox generator, network n) {
+    __shared__ std::uint32_t keys[tile::steps];
+    if (threadIdx.x < tile::steps / tile::words) {
+        const std::uint64_t s =
+            generator.offset + (generator.device_offset != nullptr ? *generator.device_offset : 0);
+        const philox_block block = philox4x32(
+            {{static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(s >> 32), tile::kind, threadIdx.x}},
+            generator.seed);
+        for (int k = 0; k < tile::words; ++k) keys[threadIdx.x * tile::words + k] = block.words[k];
+    }
+    __syncthreads();
+    const std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (i >= y.size) return;
+    auto value = static_cast<std::uint32_t>(i);
+    do {
+        std::uint32_t high = value >> n.low_bits, low = value & n.low_mask;
+#pragma unroll
+        for (int step = 0; step < tile::steps; step += 2) {
+            high ^= round_function(low, keys[step]) & n.high_mask;
+            low ^= round_function(high, keys[step + 1]) & n.low_mask;
+        }
+        value = high << n.low_bits | low;
+    } while (value >= y.size);
+    y.data[i * y.stride] = static_cast<std::int32_t>(value);
+}
+
+}  // namespace
+
+void launch_permutation(vector_view<std::int32_t> y, const philox& generator, cudaStream_t stream) {
+    const int bits = std::bit_width(static_cast<std::uint32_t>(y.size - 1));
+    const int high_bits = bits / 2, low_bits = bits - high_bits;
+    const auto mask = [](int of) { return (std::uint32_t{1} << of) - 1; };
+    launch({.blocks = {(y.size - 1) / tile::threads + 1}, .threads = {tile::threads}, .stream = stream},
+           permutation, y, generator, {low_bits, mask(high_bits), mask(low_bits)});
+}
+
+}  // namespace heddle::kernels::random

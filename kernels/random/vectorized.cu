@@ -1,0 +1,144 @@
+// vectorized: packets of 16 bytes, several for each thread, as many blocks of Philox as a packet needs.
+//
+//   places:    | 0 1 2 3 | 4 5 6 7 | 8 ...     a packet of 4 floats at place 2 takes
+//   packet:        | 2 3   4 5 |               the last two of a block and the first two of the next
+//
+// One store for 2 to 16 elements. Packets are aligned in memory, and where that is not how places are, a packet takes a block
+// more and shifts its numbers by 1 to 3. A thread's packets lie a block of threads apart, and all that is read is on its way
+// before the first store, so that the output may be the input. Needs elements of each row side by side, at any address. What
+// limits it is DRAM, and of small types and normal numbers the arithmetic.
+
+#include "kernels/device/grid.hpp"
+#include "kernels/device/vector.cuh"
+#include "kernels/random/draws.cuh"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::random {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+    static constexpr int packets = 2;  // for each thread, where there are enough for all multiprocessors
+    static constexpr int blocks_per_sm = 4;  // so that enough of what is read is under way
+};
+
+template <class T>
+constexpr int packet_size = max_vector_bytes / static_cast<int>(sizeof(T));
+
+/// The numbers of `count` places from any one on.
+template <class Draw, int count>
+__device__ void draw_run(const Draw& draw, const sequence<Draw>& from, std::uint64_t place,
+                         typename Draw::drawn (&numbers)[count]) {
+    constexpr int size = Draw::size, blocks = (count + size - 1) / size;
+    typename Draw::drawn all[(blocks + 1) * size];
+    const auto draw_block = [&](int b) {
+        typename Draw::drawn some[size];
+        from.draw(draw, place + static_cast<std::uint64_t>(b * size), some);
+#pragma unroll
+        for (int k = 0; k < size; ++k) all[b * size + k] = some[k];
+    };
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) draw_block(b);
+    if (const auto shift = static_cast<int>(place % size); shift != 0) {
+        if (shift + count > blocks * size) draw_block(blocks);
+            // By 1, then by 2: indices that are known keep the numbers in registers.
+#pragma unroll
+        for (int by = 1; by < size; by *= 2)
+#pragma unroll
+            for (int i = 0; i + by < (blocks + 1) * size; ++i)
+                if ((shift & by) != 0) all[i] = all[i + by];
+    }
+#pragma unroll
+    for (int i = 0; i < count; ++i) numbers[i] = all[i];
+}
+
+template <class Draw, int packets>
+__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
+    vectorized(Draw draw, sequence<Draw> from, operands<Draw> a) {
+    using T = typename Draw::element;
+    constexpr int size = packet_size<T>;
+    using packet = vector<T, size>;
+    const std::int64_t cols = a.y.cols;
+    const std::int64_t row_step = std::int64_t{gridDim.y} * blockDim.y;
+    const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x * packets + threadIdx.x) * size;
+    const std::int64_t step = std::int64_t{blockDim.x} * size;
+    const std::uint64_t start = from.start();
+
+    for (std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y; row < a.y.rows;
+         row += row_step) {
+        T* const y = a.y.data + row * a.y.row_stride;
+        const T* const x = a.x.data + row * a.x.row_stride;
+        const auto beyond = [](const T* p) {
+            return static_cast<int>(reinterpret_cast<std::uintptr_t>(p) % max_vector_bytes);
+        };
+        // Elements that the row's first packet lacks.
+        const std::int64_t lead = beyond(y) / static_cast<int>(sizeof(T));
+        const bool is_x_aligned = beyond(x) == beyond(y);
+        const std::uint64_t row_place = start + static_cast<std::uint64_t>(row * cols);
+        const auto is_whole = [=](std::int64_t col) { return col >= 0 && col + size <= cols; };
+
+        packet in[packets];
+        if constexpr (Draw::inputs > 0) {
+#pragma unroll
+            for (int p = 0; p < packets; ++p) {
+                const std::int64_t col = first - lead + p * step;
+                if (is_x_aligned && is_whole(col)) {
+                    in[p] = *reinterpret_cast<const packet*>(x + col);
+                } else {
+#pragma unroll
+                    for (int e = 0; e < size; ++e)
+                        if (col + e >= 0 && col + e < cols) in[p][e] = x[col + e];
+                }
+            }
+        }
+        // What was read stands in registers, whose indices have to be known; without, shorter code is as good.
+#pragma unroll(Draw::inputs > 0 ? packets : 1)
+        for (int p = 0; p < packets; ++p) {
+            const std::int64_t col = first - lead + p * step;
+            if (col >= cols) break;
+            typename Draw::drawn numbers[size];
+            draw_run(draw, from, row_place + static_cast<std::uint64_t>(col), numbers);
+            packet out;
+#pragma unroll
+            for (int e = 0; e < size; ++e)
+                out[e] = draw.finish(numbers[e], Draw::inputs > 0 ? in[p][e] : T{});
+            if (is_whole(col)) {
+                *reinterpret_cast<packet*>(y + col) = out;
+            } else {
+#pragma unroll
+                for (int e = 0; e < size; ++e)
+                    if (col + e >= 0 && col + e < cols) y[col + e] = out[e];
+            }
+        }
+    }
+}
+
+}  // namespace
+
+plan plan_vectorized(const random_problem& problem, const device_traits& device) {
+    const auto divide_up = [](std::int64_t n, std::int64_t d) { return (n - 1) / d + 1; };
+    const std::int64_t size = max_vector_bytes / static_cast<std::int64_t>(problem.element_bytes);
+    // A row may begin with the last element of a packet.
+    const std::int64_t packets_of_a_row = divide_up(problem.cols + size - 1, size);
+    std::int64_t width = 1;
+    while (width < tile::threads && width < packets_of_a_row) width *= 2;
+    const std::int64_t height = tile::threads / width;
+    const std::int64_t down = divide_up(problem.rows, height);
+    const bool is_large = divide_up(packets_of_a_row, width * tile::packets) * down >= 2 * device.sm_count;
+    const int packets = is_large && packets_of_a_row > width ? tile::packets : 1;
+    return {.blocks = {divide_up(packets_of_a_row, width * packets), std::min(down, max_grid_y)},
+            .threads = {width, height},
+            .packets = packets};
+}
+
+void launch_vectorized(const plan& plan, const arguments& arguments, cudaStream_t stream) {
+    visit(arguments, [&]<class Draw>(const Draw& draw) {
+        launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream},
+               plan.packets == 1 ? vectorized<Draw, 1> : vectorized<Draw, tile::packets>, draw,
+               sequence<Draw>{arguments.generator}, operands<Draw>(arguments));
+    });
+}
+
+}  // namespace heddle::kernels::random
