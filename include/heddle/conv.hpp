@@ -26,6 +26,7 @@ enum class conv_algorithm {
     depthwise,
     im2col,
     mma_sync,
+    grouped,
     wgmma,
     persistent,
 };

@@ -1,0 +1,156 @@
+// grouped: groups of few channels. A block has a tile of output pixels, and a slab of neighbouring groups.
+//
+//   patch, in shared memory   | x0: groups 0 1 2 ... 7 | x1: groups 0 1 2 ... 7 | ...    what the tile's windows meet, once
+//                                     \__ 4 neighbours: of one tap, of one group
+//   mma, a step of 16 terms     tap 0 | tap 1 | tap 2 | tap 3     of 16 pixels, times 8 outputs of that group
+//
+// In memory the channels of neighbouring groups lie side by side, so a slab is loaded and stored in long runs, though a group is
+// a few bytes. A step holds terms of one group alone: quads of four channels, tap after tap. So nothing of another group is
+// multiplied, by a zero neither, which would make NaN of an infinite one. A thread finds its quad by a table of offsets.
+//
+// mma: 16 bits, a multiple of 4 channels. fma: the rest; a thread has 8 pixels of 4 outputs. Needs groups of at most 32
+// channels and outputs. What limits it: loads from shared memory, close to what DRAM takes; of fma and many channels, FMA units.
+
+#include "kernels/conv/geometry.cuh"
+#include "kernels/conv/grouped_products.cuh"
+#include "kernels/conv/launch.hpp"
+#include "kernels/conv/mma_store.cuh"
+#include "kernels/conv/plan/grouped.hpp"
+#include "kernels/conv/tuning/tuning.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/vector.cuh"
+#include <heddle/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::kernels::conv {
+namespace {
+
+using tile = grouped_tile;
+
+/// The input from row `top` and column `left` on, `width` channels at once; zeros outside the image.
+template <int width, class In, class Out>
+__device__ void load_patch(In* patch, const arguments<In, Out>& a, const grouped_layout& l, const In* image,
+                           int top, int left, int channels) {
+    constexpr int bytes = width * static_cast<int>(sizeof(In));
+    const int thread = static_cast<int>(threadIdx.x), across = channels / width,
+              together = tile::threads / across, first = thread / across;
+    const int channel = (thread - first * across) * width;
+    if (first >= together) return;
+    const auto height_in = static_cast<unsigned>(a.input.height),
+               width_in = static_cast<unsigned>(a.input.width);
+    int y = first / l.patch_width, x = first - y * l.patch_width;
+#pragma unroll 4
+    for (int pixel = first; pixel < l.patch_height * l.patch_width; pixel += together) {
+        const bool is_inside =
+            static_cast<unsigned>(top + y) < height_in && static_cast<unsigned>(left + x) < width_in;
+        const In* const from =
+            image + (top + y) * a.input.row_stride + (left + x) * a.input.col_stride + channel;
+        In* const to = patch + pixel * l.patch_pitch + channel;
+        if constexpr (bytes >= 4)
+            ptx::cp_async<bytes>(to, from, is_inside ? bytes : 0);
+        else
+            *to = is_inside ? *from : In(0.0f);
+        x += together;
+        while (x >= l.patch_width) x -= l.patch_width, ++y;
+    }
+}
+
+template <class Products, class In, class Out>
+__global__ void __launch_bounds__(tile::threads, grouped_blocks_per_sm)
+    grouped(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ grouped_layout l,
+            bool in_packets, bool stores_packets) {
+    extern __shared__ __align__(128) unsigned char storage[];
+    auto* const sums = reinterpret_cast<float*>(storage);
+    auto* const places = reinterpret_cast<output_place*>(sums + tile::m * tile::sums_pitch);
+    auto* const starts = reinterpret_cast<int*>(places + tile::m);
+    auto* const patch = reinterpret_cast<In*>(starts + tile::m);
+
+    // locate; slabs of the same pixels run together
+    const auto parts_of = [](std::int64_t n, int of) {
+        return static_cast<unsigned>((n - 1) / static_cast<unsigned>(of)) + 1;
+    };
+    const unsigned slabs = parts_of(a.geometry.groups, l.groups), across = parts_of(a.output.width, l.width),
+                   down = parts_of(a.output.height, l.height);
+    const unsigned line = blockIdx.x / slabs / across, image = line / down;
+    const std::int64_t group = std::int64_t{blockIdx.x % slabs} * l.groups;
+    const pixel_place first{image, std::int64_t{line - image * down} * l.height,
+                            std::int64_t{blockIdx.x / slabs % across} * l.width};
+    const auto left = [](int most, std::int64_t n) { return static_cast<int>(::min(std::int64_t{most}, n)); };
+    const grouped_work<In> w{group * l.outputs,
+                             left(l.groups, a.geometry.groups - group),
+                             left(l.height, a.output.height - first.y) * l.width,
+                             sums,
+                             starts,
+                             patch,
+                             reinterpret_cast<unsigned char*>(patch) + l.patch_bytes};
+    const int pixel = static_cast<int>(threadIdx.x), y = pixel / l.width, x = pixel - y * l.width;
+    const bool is_there = pixel < w.pixels && first.x + x < a.output.width;
+    places[pixel] = is_there ? place_in(a, {image, first.y + y, first.x + x}) : output_place{-1, 0};
+    starts[pixel] = is_there ? (y * static_cast<int>(a.geometry.stride.y) * l.patch_width +
+                                x * static_cast<int>(a.geometry.stride.x)) *
+                                   l.patch_pitch
+                             : 0;
+
+    // load
+    const window<In> from = window_of(a, first, group);
+    const auto load = [&]<int width>() {
+        load_patch<width>(patch, a, l, from.image, static_cast<int>(from.y), static_cast<int>(from.x),
+                          w.groups * l.channels);
+    };
+    if (in_packets)
+        load.template operator()<max_vector_bytes / sizeof(In)>();
+    else
+        load.template operator()<1>();
+    ptx::cp_async_commit_group();
+    Products::load_filters(a, l, w, in_packets);
+    ptx::cp_async_wait_group<0>();
+    __syncthreads();
+
+    Products::multiply(a, l, w);
+    __syncthreads();
+    if (stores_packets)
+        store_tile<tile, depthwise_packet>(a, places, sums, w.output, w.groups * l.outputs);
+    else
+        store_tile<tile, 1>(a, places, sums, w.output, w.groups * l.outputs);
+}
+
+template <class Products, class In, class Out>
+void launch_products(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    launch({.blocks = plan.blocks,
+            .threads = plan.threads,
+            .shared_bytes = static_cast<std::size_t>(plan.grouped.shared_bytes()),
+            .shared_limit = grouped_most_bytes,
+            .stream = stream},
+           grouped<Products, In, Out>, a, plan.grouped, plan.in_packets, plan.stores_packets);
+}
+
+}  // namespace
+
+template <class In, class Out>
+void launch_grouped_fma(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    plan.grouped.channels % 4 == 0 ? launch_products<fma_products<4>>(plan, a, stream)
+                                   : launch_products<fma_products<1>>(plan, a, stream);
+}
+
+template <class In, class Out>
+void launch_grouped_mma(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
+    const int outputs = plan.grouped.outputs;
+    outputs > 16  ? launch_products<mma_products<4>>(plan, a, stream)
+    : outputs > 8 ? launch_products<mma_products<2>>(plan, a, stream)
+                  : launch_products<mma_products<1>>(plan, a, stream);
+}
+
+template void launch_grouped_fma(const plan&, const arguments<float, float>&, cudaStream_t);
+template void launch_grouped_fma(const plan&, const arguments<half, half>&, cudaStream_t);
+template void launch_grouped_fma(const plan&, const arguments<half, float>&, cudaStream_t);
+template void launch_grouped_fma(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_grouped_fma(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+template void launch_grouped_mma(const plan&, const arguments<half, half>&, cudaStream_t);
+template void launch_grouped_mma(const plan&, const arguments<half, float>&, cudaStream_t);
+template void launch_grouped_mma(const plan&, const arguments<bfloat16, bfloat16>&, cudaStream_t);
+template void launch_grouped_mma(const plan&, const arguments<bfloat16, float>&, cudaStream_t);
+
+}  // namespace heddle::kernels::conv
