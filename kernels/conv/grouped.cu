@@ -32,8 +32,8 @@ using tile = grouped_tile;
 
 /// The input from row `top` and column `left` on, `width` channels at once; zeros outside the image.
 template <int width, class In, class Out>
-__device__ void load_patch(In* patch, const arguments<In, Out>& a, const grouped_layout& l, const In* image,
-                           int top, int left, int channels) {
+__device__ void load_patch(unsigned char* patch, const arguments<In, Out>& a, const grouped_layout& l,
+                           const In* image, int top, int left, int channels) {
     constexpr int bytes = width * static_cast<int>(sizeof(In));
     const int thread = static_cast<int>(threadIdx.x), across = channels / width,
               together = tile::threads / across, first = thread / across;
@@ -41,20 +41,70 @@ __device__ void load_patch(In* patch, const arguments<In, Out>& a, const grouped
     if (first >= together) return;
     const auto height_in = static_cast<unsigned>(a.input.height),
                width_in = static_cast<unsigned>(a.input.width);
-    int y = first / l.patch_width, x = first - y * l.patch_width;
+    int y = top + first / l.patch_width, x = first % l.patch_width;
+    const In* from = image + y * a.input.row_stride + (left + x) * a.input.col_stride + channel;
+    const std::int64_t step = together * a.input.col_stride,
+                       next_row = a.input.row_stride - l.patch_width * a.input.col_stride;
 #pragma unroll 4
     for (int pixel = first; pixel < l.patch_height * l.patch_width; pixel += together) {
         const bool is_inside =
-            static_cast<unsigned>(top + y) < height_in && static_cast<unsigned>(left + x) < width_in;
-        const In* const from =
-            image + (top + y) * a.input.row_stride + (left + x) * a.input.col_stride + channel;
-        In* const to = patch + pixel * l.patch_pitch + channel;
+            static_cast<unsigned>(y) < height_in && static_cast<unsigned>(left + x) < width_in;
+        unsigned char* const to = patch + pixel * l.patch_pitch + channel * static_cast<int>(sizeof(In));
         if constexpr (bytes >= 4)
             ptx::cp_async<bytes>(to, from, is_inside ? bytes : 0);
         else
-            *to = is_inside ? *from : In(0.0f);
-        x += together;
-        while (x >= l.patch_width) x -= l.patch_width, ++y;
+            *reinterpret_cast<In*>(to) = is_inside ? *from : In(0.0f);
+        x += together, from += step;
+        while (x >= l.patch_width) x -= l.patch_width, ++y, from += next_row;
+    }
+}
+
+/// A call, as most are long; relu, the usual one, is not.
+template <class Out>
+__device__ __noinline__ float other_activation(matmul_activation activation, float x) {
+    return activated<Out>(activation, x);
+}
+
+/// As store() of epilogue.cuh, of the tile's sums: a thread has `width` channels of every so many'th pixel.
+template <int width, class In, class Out>
+__device__ void store_slab(const arguments<In, Out>& a, const grouped_work& w, const output_place* places,
+                           int outputs) {
+    using values = vector<float, width>;
+    using packet = vector<Out, width>;
+    constexpr int across = tile::n / width, together = tile::threads / across;
+    const epilogue<Out>& e = a.epilogue;
+    const int first = static_cast<int>(threadIdx.x) % across * width;
+    if (first >= outputs) return;
+    const std::int64_t channel = w.output + first;
+    values scale, bias;
+#pragma unroll
+    for (int i = 0; i < width; ++i) {
+        scale[i] = e.scale != nullptr ? static_cast<float>(e.scale[(channel + i) * e.scale_stride]) : 1;
+        bias[i] = e.bias != nullptr ? static_cast<float>(e.bias[(channel + i) * e.bias_stride]) : 0;
+    }
+    for (int pixel = static_cast<int>(threadIdx.x) / across; pixel < w.pixels; pixel += together) {
+        const output_place at = places[pixel];
+        if (at.output < 0) continue;
+        packet& out = *reinterpret_cast<packet*>(a.output.data + at.output + channel);
+        packet old, residual, stored;
+        if (a.beta != 0.0f) old = out;
+        if (e.residual.data != nullptr)
+            residual = *reinterpret_cast<const packet*>(e.residual.data + at.residual + channel);
+        const values sums = *reinterpret_cast<const values*>(w.sums + pixel * tile::sums_pitch + first);
+#pragma unroll
+        for (int i = 0; i < width; ++i) {
+            const float added = e.residual.data != nullptr ? static_cast<float>(residual[i]) : 0;
+            float x = a.alpha * sums[i];
+            if (a.beta != 0.0f) x += a.beta * static_cast<float>(old[i]);
+            x = x * scale[i] + bias[i];
+            if (e.residual_before_activation) x += added;
+            if (e.activation == matmul_activation::relu)
+                x = x < 0 ? 0 : x;
+            else if (e.activation != matmul_activation::none)
+                x = other_activation<Out>(e.activation, x);
+            stored[i] = static_cast<Out>(e.residual_before_activation ? x : x + added);
+        }
+        out = stored;
     }
 }
 
@@ -66,26 +116,23 @@ __global__ void __launch_bounds__(tile::threads, grouped_blocks_per_sm)
     auto* const sums = reinterpret_cast<float*>(storage);
     auto* const places = reinterpret_cast<output_place*>(sums + tile::m * tile::sums_pitch);
     auto* const starts = reinterpret_cast<int*>(places + tile::m);
-    auto* const patch = reinterpret_cast<In*>(starts + tile::m);
+    auto* const patch = reinterpret_cast<unsigned char*>(starts + tile::m);
 
     // locate; slabs of the same pixels run together
-    const auto parts_of = [](std::int64_t n, int of) {
-        return static_cast<unsigned>((n - 1) / static_cast<unsigned>(of)) + 1;
-    };
-    const unsigned slabs = parts_of(a.geometry.groups, l.groups), across = parts_of(a.output.width, l.width),
-                   down = parts_of(a.output.height, l.height);
-    const unsigned line = blockIdx.x / slabs / across, image = line / down;
-    const std::int64_t group = std::int64_t{blockIdx.x % slabs} * l.groups;
+    const auto slabs = static_cast<unsigned>(l.slabs), across = static_cast<unsigned>(l.tiles_across),
+               down = static_cast<unsigned>(l.tiles_down);
+    const unsigned tile_number = blockIdx.x / slabs, line = tile_number / across, image = line / down;
+    const std::int64_t group = std::int64_t{blockIdx.x - tile_number * slabs} * l.groups;
     const pixel_place first{image, std::int64_t{line - image * down} * l.height,
-                            std::int64_t{blockIdx.x / slabs % across} * l.width};
+                            std::int64_t{tile_number - line * across} * l.width};
     const auto left = [](int most, std::int64_t n) { return static_cast<int>(::min(std::int64_t{most}, n)); };
-    const grouped_work<In> w{group * l.outputs,
-                             left(l.groups, a.geometry.groups - group),
-                             left(l.height, a.output.height - first.y) * l.width,
-                             sums,
-                             starts,
-                             patch,
-                             reinterpret_cast<unsigned char*>(patch) + l.patch_bytes};
+    const grouped_work w{group * l.outputs,
+                         left(l.groups, a.geometry.groups - group),
+                         left(l.height, a.output.height - first.y) * l.width,
+                         sums,
+                         starts,
+                         patch,
+                         patch + l.patch_bytes};
     const int pixel = static_cast<int>(threadIdx.x), y = pixel / l.width, x = pixel - y * l.width;
     const bool is_there = pixel < w.pixels && first.x + x < a.output.width;
     places[pixel] = is_there ? place_in(a, {image, first.y + y, first.x + x}) : output_place{-1, 0};
@@ -112,9 +159,9 @@ __global__ void __launch_bounds__(tile::threads, grouped_blocks_per_sm)
     Products::multiply(a, l, w);
     __syncthreads();
     if (stores_packets)
-        store_tile<tile, depthwise_packet>(a, places, sums, w.output, w.groups * l.outputs);
+        store_slab<depthwise_packet>(a, w, places, w.groups * l.outputs);
     else
-        store_tile<tile, 1>(a, places, sums, w.output, w.groups * l.outputs);
+        store_slab<1>(a, w, places, w.groups * l.outputs);
 }
 
 template <class Products, class In, class Out>

@@ -20,19 +20,18 @@ struct grouped_tile {
 };
 
 /// What a block computes, and from what in shared memory.
-template <class In>
 struct grouped_work {
     std::int64_t output;  ///< the slab's first
     int groups, pixels;   ///< of slab and tile, that there are
     float* sums;
-    const int* starts;  ///< of the pixels' windows, in the patch
-    In* patch;
+    const int* starts;  ///< of the pixels' windows in the patch, in bytes
+    unsigned char* patch;
     unsigned char* filters;
 };
 
 /// Calls function(output, term, from) for each filter of the slab, and each `width`th of its terms, of neighbouring lanes.
 template <int width, class In, class Out, class Function>
-__device__ void each_term(const arguments<In, Out>& a, const grouped_layout& l, const grouped_work<In>& w,
+__device__ void each_term(const arguments<In, Out>& a, const grouped_layout& l, const grouped_work& w,
                           Function function) {
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int taps = static_cast<int>(a.filters.width);
@@ -47,7 +46,7 @@ __device__ void each_term(const arguments<In, Out>& a, const grouped_layout& l, 
     }
 }
 
-/// Where a tap lies in the patch, from a window's start on.
+/// Where a tap lies in the patch, in bytes from a window's start on.
 template <class In, class Out>
 __device__ int tap_in_patch(const arguments<In, Out>& a, const grouped_layout& l, int r, int s) {
     return (r * static_cast<int>(a.geometry.dilation.y) * l.patch_width +
@@ -64,14 +63,16 @@ struct mma_products {
     /// A line of terms for each output, and, in front of them, the place of each quad of terms.
     template <class In, class Out>
     static __device__ void load_filters(const arguments<In, Out>& a, const grouped_layout& l,
-                                        const grouped_work<In>& w, bool in_packets) {
+                                        const grouped_work& w, bool in_packets) {
         using quad = vector<In, 4>;
         auto* const places = reinterpret_cast<int*>(w.filters);
         auto* const lines = reinterpret_cast<In*>(places + 4 * l.steps);
         const int taps = static_cast<int>(a.filters.width), quads = l.channels / 4;
         for (int i = threadIdx.x; i < 4 * l.steps; i += grouped_tile::threads) {
             const int tap = i / quads, r = tap / taps;
-            places[i] = 4 * i < l.depth ? tap_in_patch(a, l, r, tap - r * taps) + (i - tap * quads) * 4 : 0;
+            places[i] = 4 * i < l.depth ? tap_in_patch(a, l, r, tap - r * taps) +
+                                              (i - tap * quads) * 4 * static_cast<int>(sizeof(In))
+                                        : 0;
         }
         each_term<4>(a, l, w, [&](int output, int term, const In* from) {
             quad values;
@@ -89,40 +90,39 @@ struct mma_products {
 
     template <class In, class Out>
     static __device__ void multiply(const arguments<In, Out>&, const grouped_layout& l,
-                                    const grouped_work<In>& w) {
+                                    const grouped_work& w) {
         constexpr int of_item = 16 * fragments;
         const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
         const int row = lane / 4, quad = lane % 4;
         const int* const places = reinterpret_cast<const int*>(w.filters);
         const In* const lines = reinterpret_cast<const In*>(places + 4 * l.steps);
+        // Beyond a sum's terms a step has others of the patch, which may be infinite.
         const unsigned last_mask = 16 * (l.steps - 1) + 4 * quad < l.depth ? ~0u : 0u;
         const int items = (w.pixels - 1) / of_item + 1;  // of a group
         for (int item = warp; item < w.groups * items; item += grouped_tile::warps) {
             const int group = item / items, first = (item - group * items) * of_item;
             float sums[fragments][chunks][4] = {};
-            const In* from[fragments][2];
+            const unsigned char* from[fragments][2];
             const In* filter[chunks];
 #pragma unroll
             for (int i = 0; i < fragments; ++i)
 #pragma unroll
                 for (int side = 0; side < 2; ++side)
-                    from[i][side] = w.patch + w.starts[first + i * 16 + side * 8 + row] + group * l.channels;
+                    from[i][side] = w.patch + w.starts[first + i * 16 + side * 8 + row] +
+                                    group * l.channels * static_cast<int>(sizeof(In));
 #pragma unroll
             for (int c = 0; c < chunks; ++c)  // past the last output that one again, whose sums are not kept
                 filter[c] = lines + 4 * quad +
                             (group * l.outputs + ::min(c * 8 + row, l.outputs - 1)) * l.filter_pitch;
-            for (int step = 0; step < l.steps; ++step) {
-                // Four neighbours along k are a thread's, whatever k an instruction gives them: the same for both sides.
+            // Four neighbours along k are a thread's, whatever k an instruction gives them: the same for both sides.
+            const auto add_step = [&](int step, unsigned mask) {
                 const int place = places[4 * step + quad];
-                const unsigned mask = step + 1 == l.steps ? last_mask : ~0u;
                 unsigned windows[fragments][4];
 #pragma unroll
                 for (int i = 0; i < fragments; ++i)
 #pragma unroll
                     for (int side = 0; side < 2; ++side) {
-                        uint2 values{};
-                        if (first + i * 16 < w.pixels)
-                            values = *reinterpret_cast<const uint2*>(from[i][side] + place);
+                        const uint2 values = *reinterpret_cast<const uint2*>(from[i][side] + place);
                         windows[i][side] = values.x & mask, windows[i][side + 2] = values.y & mask;
                     }
 #pragma unroll
@@ -131,7 +131,9 @@ struct mma_products {
 #pragma unroll
                     for (int i = 0; i < fragments; ++i) ptx::mma<In>(sums[i][c], windows[i], taps.x, taps.y);
                 }
-            }
+            };
+            for (int step = 0; step < l.steps - 1; ++step) add_step(step, ~0u);
+            add_step(l.steps - 1, last_mask);
 #pragma unroll
             for (int i = 0; i < fragments; ++i)
 #pragma unroll
@@ -153,7 +155,7 @@ struct fma_products {
     /// In float, transposed: a line of outputs for each term. Each group begins a new quad.
     template <class In, class Out>
     static __device__ void load_filters(const arguments<In, Out>& a, const grouped_layout& l,
-                                        const grouped_work<In>& w, bool) {
+                                        const grouped_work& w, bool) {
         const int of_group = (l.outputs + side - 1) / side * side;
         each_term<1>(a, l, w, [&](int output, int term, const In* from) {
             const int group = output / l.outputs;
@@ -165,15 +167,16 @@ struct fma_products {
 
     template <class In, class Out>
     static __device__ void multiply(const arguments<In, Out>& a, const grouped_layout& l,
-                                    const grouped_work<In>& w) {
+                                    const grouped_work& w) {
         const int quads = (l.outputs + side - 1) / side, across = w.groups * quads;
         const int runs = (w.pixels - 1) / pixels + 1;
         for (int item = threadIdx.x; item < across * runs; item += grouped_tile::threads) {
             const int run = item / across, column = item - run * across, group = column / quads;
-            const In* from[pixels];
+            const unsigned char* from[pixels];
 #pragma unroll
             for (int i = 0; i < pixels; ++i)
-                from[i] = w.patch + w.starts[run * pixels + i] + group * l.channels;
+                from[i] =
+                    w.patch + w.starts[run * pixels + i] + group * l.channels * static_cast<int>(sizeof(In));
             const float* line = reinterpret_cast<const float*>(w.filters) + column * side;
             float sums[pixels][side] = {};
             for (int r = 0; r < static_cast<int>(a.filters.height); ++r)
@@ -183,7 +186,8 @@ struct fma_products {
                         vector<In, width> x[pixels];
 #pragma unroll
                         for (int i = 0; i < pixels; ++i)
-                            x[i] = *reinterpret_cast<const vector<In, width>*>(from[i] + tap + c);
+                            x[i] = *reinterpret_cast<const vector<In, width>*>(
+                                from[i] + tap + c * static_cast<int>(sizeof(In)));
 #pragma unroll
                         for (int e = 0; e < width; ++e, line += l.filter_pitch) {
                             const auto by = *reinterpret_cast<const vector<float, side>*>(line);

@@ -13,7 +13,7 @@ plan planned(const conv_problem& p) {
     const std::int64_t of_slab = std::int64_t{l.groups} * l.channels * p.input.element_bytes,
                        of_pixel = p.input.channels * p.input.element_bytes;
     plan result{};
-    result.blocks = {grouped_blocks(p, l)};
+    result.blocks = {l.blocks(p.output.count)};
     result.threads = {grouped_threads};
     result.grouped = l;
     result.in_packets =

@@ -27,11 +27,12 @@ struct grouped_layout {
     int channels = 1, outputs = 1;          ///< of a group
     int height = 1, width = 1;              ///< of a tile of output pixels
     int patch_height = 1, patch_width = 1;  ///< of the input that a tile's windows meet
-    int patch_pitch = 1;                    ///< from one of its pixels to the next
+    int patch_pitch = 1;                    ///< bytes from one of its pixels to the next
     int depth = 1;                          ///< terms of a sum
     int steps = 1;                          ///< of 16 terms; mma
     int filter_pitch = 1;  ///< mma: from one filter to the next; fma: from one term to the next
     std::int64_t patch_bytes = 0, filter_bytes = 0;
+    std::int64_t slabs = 1, tiles_across = 1, tiles_down = 1;
 
     constexpr grouped_layout() = default;
     constexpr grouped_layout(const conv_problem& p, grouped_products products, std::int64_t of_slab,
@@ -50,10 +51,13 @@ struct grouped_layout {
         height = narrow(shared_out(p.output.height, pixels / width));
         patch_height = narrow((height - 1) * g.stride.y + (p.filters.height - 1) * g.dilation.y + 1);
         patch_width = narrow((width - 1) * g.stride.x + (p.filters.width - 1) * g.dilation.x + 1);
+        slabs = divide_up(g.groups, of_slab);
+        tiles_across = divide_up(p.output.width, width);
+        tiles_down = divide_up(p.output.height, height);
         // Neighbouring pixels begin in different banks.
         const std::int64_t bytes = p.input.element_bytes,
                            pitch = (divide_up(of_slab * channels * bytes, packet) | 1) * packet;
-        patch_pitch = narrow(pitch / bytes);
+        patch_pitch = narrow(pitch);
         patch_bytes = std::int64_t{patch_height} * patch_width * pitch;
         depth = narrow(conv::depth(p));
         steps = narrow(divide_up(depth, 16));
@@ -66,6 +70,9 @@ struct grouped_layout {
         }
     }
 
+    constexpr std::int64_t blocks(std::int64_t images) const {
+        return images * tiles_down * tiles_across * slabs;
+    }
     /// Sums; where pixels lie in the output, the residual and the patch; the patch; filters.
     constexpr std::int64_t shared_bytes() const {
         return grouped_pixels * (grouped_pitch * 4 + 16 + 4) + patch_bytes + filter_bytes;
@@ -86,11 +93,6 @@ constexpr grouped_layout grouped_layout_of(const conv_problem& p, grouped_produc
     return {p, products, 1, 16};
 }
 
-constexpr std::int64_t grouped_blocks(const conv_problem& p, const grouped_layout& l) {
-    return p.output.count * divide_up(p.output.height, l.height) * divide_up(p.output.width, l.width) *
-           divide_up(p.geometry.groups, l.groups);
-}
-
 /// Whether a slab has whole groups, and a tile's windows and its filters fit shared memory.
 constexpr bool has_slabs(const conv_problem& p, grouped_products products) {
     constexpr std::int64_t most = 128;
@@ -104,7 +106,7 @@ constexpr bool has_slabs(const conv_problem& p, grouped_products products) {
         !is_small(p.filters.width, g.stride.x, g.dilation.x))
         return false;
     const grouped_layout l = grouped_layout_of(p, products);
-    return l.shared_bytes() <= grouped_most_bytes && grouped_blocks(p, l) <= max_grid_x;
+    return l.shared_bytes() <= grouped_most_bytes && l.blocks(p.output.count) <= max_grid_x;
 }
 
 }  // namespace heddle::kernels::conv
