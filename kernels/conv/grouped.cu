@@ -4,12 +4,13 @@
 //                                     \__ 4 neighbours: of one tap, of one group
 //   mma, a step of 16 terms     tap 0 | tap 1 | tap 2 | tap 3     of 16 pixels, times 8 outputs of that group
 //
-// In memory the channels of neighbouring groups lie side by side, so a slab is loaded and stored in long runs, though a group is
-// a few bytes. A step holds terms of one group alone: quads of four channels, tap after tap. So nothing of another group is
-// multiplied, by a zero neither, which would make NaN of an infinite one. A thread finds its quad by a table of offsets.
+// The channels of neighbouring groups lie side by side in memory, so a slab is loaded and stored in long runs, though a group
+// is a few bytes. A step holds terms of one group alone, quads of four channels, tap after tap: the zeros of filters that were
+// laid out for several groups would make NaN of another group's infinity. Where a quad lies a table says.
 //
 // mma: 16 bits, a multiple of 4 channels. fma: the rest; a thread has 8 pixels of 4 outputs. Needs groups of at most 32
-// channels and outputs. What limits it: loads from shared memory, close to what DRAM takes; of fma and many channels, FMA units.
+// channels and outputs. What limits it: loads from shared memory, close to what DRAM takes; of float and many channels, FMA
+// units.
 
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/grouped_products.cuh"
@@ -41,7 +42,10 @@ __device__ void load_patch(unsigned char* patch, const arguments<In, Out>& a, co
     if (first >= together) return;
     const auto height_in = static_cast<unsigned>(a.input.height),
                width_in = static_cast<unsigned>(a.input.width);
-    int y = top + first / l.patch_width, x = first % l.patch_width;
+    const int first_row = first / l.patch_width;
+    int y = top + first_row, x = first - first_row * l.patch_width;
+    unsigned char* to =
+        patch + first_row * l.patch_row + x * l.patch_pitch + channel * static_cast<int>(sizeof(In));
     const In* from = image + y * a.input.row_stride + (left + x) * a.input.col_stride + channel;
     const std::int64_t step = together * a.input.col_stride,
                        next_row = a.input.row_stride - l.patch_width * a.input.col_stride;
@@ -49,13 +53,13 @@ __device__ void load_patch(unsigned char* patch, const arguments<In, Out>& a, co
     for (int pixel = first; pixel < l.patch_height * l.patch_width; pixel += together) {
         const bool is_inside =
             static_cast<unsigned>(y) < height_in && static_cast<unsigned>(left + x) < width_in;
-        unsigned char* const to = patch + pixel * l.patch_pitch + channel * static_cast<int>(sizeof(In));
         if constexpr (bytes >= 4)
             ptx::cp_async<bytes>(to, from, is_inside ? bytes : 0);
         else
             *reinterpret_cast<In*>(to) = is_inside ? *from : In(0.0f);
-        x += together, from += step;
-        while (x >= l.patch_width) x -= l.patch_width, ++y, from += next_row;
+        x += together, from += step, to += together * l.patch_pitch;
+        for (; x >= l.patch_width; x -= l.patch_width, ++y)
+            from += next_row, to += l.patch_row - l.patch_width * l.patch_pitch;
     }
 }
 
@@ -136,9 +140,8 @@ __global__ void __launch_bounds__(tile::threads, grouped_blocks_per_sm)
     const int pixel = static_cast<int>(threadIdx.x), y = pixel / l.width, x = pixel - y * l.width;
     const bool is_there = pixel < w.pixels && first.x + x < a.output.width;
     places[pixel] = is_there ? place_in(a, {image, first.y + y, first.x + x}) : output_place{-1, 0};
-    starts[pixel] = is_there ? (y * static_cast<int>(a.geometry.stride.y) * l.patch_width +
-                                x * static_cast<int>(a.geometry.stride.x)) *
-                                   l.patch_pitch
+    starts[pixel] = is_there ? y * static_cast<int>(a.geometry.stride.y) * l.patch_row +
+                                   x * static_cast<int>(a.geometry.stride.x) * l.patch_pitch
                              : 0;
 
     // load

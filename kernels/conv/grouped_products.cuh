@@ -49,9 +49,8 @@ __device__ void each_term(const arguments<In, Out>& a, const grouped_layout& l, 
 /// Where a tap lies in the patch, in bytes from a window's start on.
 template <class In, class Out>
 __device__ int tap_in_patch(const arguments<In, Out>& a, const grouped_layout& l, int r, int s) {
-    return (r * static_cast<int>(a.geometry.dilation.y) * l.patch_width +
-            s * static_cast<int>(a.geometry.dilation.x)) *
-           l.patch_pitch;
+    return r * static_cast<int>(a.geometry.dilation.y) * l.patch_row +
+           s * static_cast<int>(a.geometry.dilation.x) * l.patch_pitch;
 }
 
 /// Products of 16 pixels by 8 outputs by 16 terms; a group has so many chunks of 8 outputs.
@@ -201,12 +200,18 @@ struct fma_products {
                 }
             const int first = (column - group * quads) * side;
 #pragma unroll
-            for (int i = 0; i < pixels; ++i)
+            for (int i = 0; i < pixels; ++i) {
+                float* const to =
+                    w.sums + (run * pixels + i) * grouped_tile::sums_pitch + group * l.outputs + first;
+                if (l.outputs % side == 0) {
+                    *reinterpret_cast<float4*>(to) =
+                        make_float4(sums[i][0], sums[i][1], sums[i][2], sums[i][3]);
+                    continue;
+                }
 #pragma unroll
                 for (int k = 0; k < side; ++k)
-                    if (first + k < l.outputs)
-                        w.sums[(run * pixels + i) * grouped_tile::sums_pitch + group * l.outputs + first +
-                               k] = sums[i][k];
+                    if (first + k < l.outputs) to[k] = sums[i][k];
+            }
         }
     }
 };

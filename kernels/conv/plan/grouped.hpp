@@ -28,6 +28,7 @@ struct grouped_layout {
     int height = 1, width = 1;              ///< of a tile of output pixels
     int patch_height = 1, patch_width = 1;  ///< of the input that a tile's windows meet
     int patch_pitch = 1;                    ///< bytes from one of its pixels to the next
+    int patch_row = 1;                      ///< and from one row to the next
     int depth = 1;                          ///< terms of a sum
     int steps = 1;                          ///< of 16 terms; mma
     int filter_pitch = 1;  ///< mma: from one filter to the next; fma: from one term to the next
@@ -44,6 +45,10 @@ struct grouped_layout {
         const auto shared_out = [](std::int64_t n, std::int64_t most) {
             return divide_up(n, divide_up(n, std::max<std::int64_t>(1, most)));
         };
+        /// The least n that is no less, and has that remainder.
+        const auto next = [](std::int64_t n, std::int64_t divisor, std::int64_t remainder) {
+            return n + (remainder - n % divisor + divisor) % divisor;
+        };
         groups = narrow(of_slab);
         channels = narrow(p.filters.channels);
         outputs = narrow(outputs_of_a_group(p));
@@ -54,14 +59,20 @@ struct grouped_layout {
         slabs = divide_up(g.groups, of_slab);
         tiles_across = divide_up(p.output.width, width);
         tiles_down = divide_up(p.output.height, height);
-        // Neighbouring pixels begin in different banks.
+        // The eight pixels of a fragment, and its quads of taps side by side and below each other, lie in different banks.
+        const bool is_mma = products == grouped_products::mma;
         const std::int64_t bytes = p.input.element_bytes,
-                           pitch = (divide_up(of_slab * channels * bytes, packet) | 1) * packet;
-        patch_pitch = narrow(pitch);
-        patch_bytes = std::int64_t{patch_height} * patch_width * pitch;
+                           packets = divide_up(of_slab * channels * bytes, packet),
+                           apart = is_mma && channels >= 16 && g.stride.x % 2 == 1 ? 2 : 1,
+                           of_pixel = next(packets, 2 * apart, apart),
+                           of_row = is_mma && apart == 1 ? next(patch_width * of_pixel, 8, 5)
+                                                         : patch_width * of_pixel;
+        patch_pitch = narrow(of_pixel * packet);
+        patch_row = narrow(of_row * packet);
+        patch_bytes = std::int64_t{patch_height} * patch_row;
         depth = narrow(conv::depth(p));
         steps = narrow(divide_up(depth, 16));
-        if (products == grouped_products::mma) {
+        if (is_mma) {
             filter_pitch = 16 * (steps | 1);  // as do neighbouring filters
             filter_bytes = 16 * steps + of_slab * outputs * filter_pitch * bytes;
         } else {
@@ -79,7 +90,7 @@ struct grouped_layout {
     }
 };
 
-/// The widest slab and the largest tile that leave room for other blocks; else the first that fits. Where none does, the smallest.
+/// The widest slab and the largest tile that leave room for other blocks; else the first that fits, or the smallest.
 constexpr grouped_layout grouped_layout_of(const conv_problem& p, grouped_products products) {
     std::int64_t most = 1;
     while (2 * most * std::max(p.filters.channels, outputs_of_a_group(p)) <= grouped_channels &&
