@@ -179,6 +179,12 @@ void register_conv() {
         pair_of_rows<half>(s, "f16", cold);
         pair_of_rows<float>(three_by_three(1, side, channels), "f32", cold);
     }
+    // The second and fourth stages of ResNeXt-50 32x4d.
+    for (const auto& [side, channels] : {std::pair<std::int64_t, std::int64_t>{56, 128}, {14, 512}}) {
+        const conv_shape s = three_by_three(32, side, channels, 32);
+        pair_of_rows<bfloat16>(s, "bf16", cold);
+        pair_of_rows<float>(s, "f32", cold);
+    }
     rung_rows<bfloat16>(three_by_three(32, 28, 128), "bf16");
     rung_rows<float>(three_by_three(32, 28, 128), "f32");
     rung_rows<bfloat16>(three_by_three(32, 56, 144, 144), "bf16");

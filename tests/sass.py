@@ -73,6 +73,8 @@ EXPECTATIONS = [
     Expectation(r"conv::mma_sync<[^>]*>, 16, float", ["HMMA.*TF32", "LDSM", "LDGSTS"], may_have_local_memory=True),
     Expectation(r"conv::mma_sync<[^>]*>, 4,", ["HMMA", "LDSM", "LDGSTS"]),
     Expectation(r"conv::mma_sync<[^>]*>, 2,", ["HMMA", "LDSM"]),
+    Expectation(r"conv::grouped<conv::mma_products<", ["HMMA", "LDGSTS", r"LDS\.64"]),
+    Expectation(r"conv::grouped<conv::fma_products<", ["FFMA", "LDGSTS", r"LDS\.128"]),
     Expectation(r"(elementwise|norm|optimizer|pool|random|reduce|scan|softmax|transpose)::\w+<", []),
 ]
 

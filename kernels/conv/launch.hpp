@@ -67,6 +67,11 @@ template <class In, class Out>
 void launch_mma_rows(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_mma_sync_elements(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+template <class In, class Out>
+void launch_grouped_fma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+/// half and bfloat16
+template <class In, class Out>
+void launch_grouped_mma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 /// half and bfloat16
 template <class In, class Out>
 void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);

@@ -1,5 +1,6 @@
 #include "src/conv/rungs.hpp"
 
+#include "kernels/conv/plan/grouped.hpp"
 #include "kernels/conv/plan/im2col.hpp"
 #include "kernels/conv/plan/mma_rows.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
@@ -76,6 +77,15 @@ constexpr need<conv_problem> rows_of_taps{[](auto& problem, auto&) { return has_
                                           "and rows of taps that fit shared memory"};
 constexpr auto on_tensor_cores = needs<ampere, tf32_or_16_bits, ints>;
 
+template <grouped_products products>
+constexpr need<conv_problem> slabs{
+    [](auto& problem, auto&) { return has_slabs(problem, products); },
+    "takes groups of 1 to 32 input channels and of at most 32 outputs, and sides, strides and dilations of "
+    "filters of at most 128, where windows and filters fit shared memory"};
+constexpr need<conv_problem> quads_of_channels{
+    [](auto& problem, auto&) { return problem.filters.channels % 4 == 0; },
+    "needs groups of a multiple of 4 input channels"};
+
 constexpr auto& hopper = detail::hopper<conv_problem>;
 constexpr need<conv_problem> of_16_bits{
     [](auto& problem, auto&) { return problem.operands != element_type::f32; }, "takes half and bfloat16"};
@@ -112,6 +122,21 @@ bool has_few_channels(const conv_problem& problem, const device_traits&) {
     return problem.filters.channels < persistent_min_channels && fills_tiles(problem, {});
 }
 
+/// Several groups, and not a filter for each channel.
+template <std::int64_t most_channels>
+bool has_small_groups(const conv_problem& problem, const device_traits&) {
+    const std::int64_t outputs = outputs_of_a_group(problem),
+                       most = std::max(problem.filters.channels, outputs);
+    return problem.geometry.groups > 1 && most > 1 && most <= most_channels &&
+           problem.output.height * problem.output.width >= grouped_min_pixels;
+}
+/// Float has no tensor cores to be padded for.
+bool has_groups_for_fmas(const conv_problem& problem, const device_traits& device) {
+    const bool is_float = problem.operands == element_type::f32 && problem.precision != precision::tf32;
+    return is_float ? has_small_groups<grouped_channels>(problem, device)
+                    : has_small_groups<grouped_fma_channels>(problem, device);
+}
+
 template <class In, class Out>
 constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
@@ -131,6 +156,11 @@ constexpr auto table = std::to_array<conv_rung<In, Out>>({
      launch_mma_sync<In, Out>, "packets"},
     {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits, rows_of_taps>, has_few_channels, plan_mma_rows,
      launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>, "rows"},
+    {grouped, "grouped", needs<ampere, slabs<grouped_products::fma>>, has_groups_for_fmas, plan_grouped_fma,
+     launch_grouped_fma<In, Out>, "fma"},
+    {grouped, "grouped", needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>,
+     has_small_groups<grouped_mma_channels>, plan_grouped_mma,
+     launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>, "mma"},
     {wgmma, "wgmma", needs<hopper, maps, whole_groups<wgmma_tiles>>, never, plan_wgmma,
      on_hopper<launch_wgmma<In, Out>, In>},
     {persistent, "persistent", needs<hopper, maps, whole_groups<persistent_tiles>, matrix_output>,

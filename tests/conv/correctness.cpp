@@ -167,6 +167,46 @@ TYPED_TEST(conv_correctness, of_drawn_filters_for_each_channel) {
     }
 }
 
+TYPED_TEST(conv_correctness, takes_small_groups) {
+    for (const conv_shape& s : test::small_group_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    const conv_shape s{2, 9, 18, 36, 36, 3, 3, {.padding = test::around(1), .groups = 9}};
+    for (const matmul_activation activation : test::activations)
+        for (const bool before : {false, true})
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = 0.5f, .beta = before ? 0.0f : 0.5f},
+                                                {.residual = {1, 2, 3, 1}},
+                                                {activation, true, true, true, before}));
+    const conv_shape packets{2, 7, 10, 64, 64, 3, 3, {.padding = test::around(1), .groups = 16}};
+    for (const test::tensor_gaps& gaps :
+         {test::tensor_gaps{.offset = 1}, {.offset = 4}, {.pixel = 1}, {4, 0, 8, 2}, {8, 16, 8, 8}}) {
+        ASSERT_NO_FATAL_FAILURE(this->check(packets, {}, {.input = gaps}));
+        ASSERT_NO_FATAL_FAILURE(this->check(packets, {}, {.filters = gaps}));
+        ASSERT_NO_FATAL_FAILURE(this->check(packets, {.beta = 1}, {.output = gaps}));
+        ASSERT_NO_FATAL_FAILURE(this->check(packets, {}, {gaps, gaps, gaps, gaps}, test::all_terms));
+    }
+}
+
+TYPED_TEST(conv_correctness, of_drawn_small_groups) {
+    constexpr int draws = 40;  // of each type
+    test::drawing draw;
+    for (int i = 0; i < draws; ++i) {
+        const std::int64_t groups = draw(2, 20);
+        const std::int64_t of_group = draw(0, 1) == 0 ? 4 * draw(1, 4) : draw(1, 32);
+        const std::int64_t outputs = draw(0, 1) == 0 ? of_group : draw(1, 32);
+        const auto steps = [&] { return draw(0, 1) == 0 ? 1 : draw(1, 3); };
+        conv_shape s{draw(1, 2), 0, 0, groups * of_group, groups * outputs, draw(1, 4), draw(1, 4)};
+        s.geometry = {.stride = {steps(), steps()},
+                      .padding = {draw(0, 2), draw(0, 2), draw(0, 2), draw(0, 2)},
+                      .dilation = {steps(), steps()},
+                      .groups = groups};
+        s.height = (s.filter_height - 1) * s.geometry.dilation.y + 1 + draw(0, 10);
+        s.width = (s.filter_width - 1) * s.geometry.dilation.x + 1 + draw(0, 20);
+        const test::conv_gaps gaps{test::draw_gaps(draw), test::draw_gaps(draw), test::draw_gaps(draw)};
+        SCOPED_TRACE("draw " + std::to_string(i));
+        ASSERT_NO_FATAL_FAILURE(this->check(s, {}, draw(0, 1) == 0 ? test::conv_gaps{} : gaps,
+                                            {matmul_activation::relu, draw(0, 1) == 0}));
+    }
+}
+
 TYPED_TEST(conv_correctness, scales_and_adds) {
     for (const float beta : {0.0f, -0.75f})
         ASSERT_NO_FATAL_FAILURE(this->check({2, 7, 6, 5, 9, 3, 3}, {.alpha = 1.5f, .beta = beta}));

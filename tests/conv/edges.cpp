@@ -84,8 +84,11 @@ TYPED_TEST(conv_edges, keep_infinities_and_nans_where_they_belong) {
     const conv_geometry plain{.stride = {2, 1}, .padding = test::around(1)};
     conv_geometry of_groups = plain;
     of_groups.groups = 3;
+    conv_geometry of_quads = plain;
+    of_quads.groups = 9;
     for (const test::conv_shape& s : {test::conv_shape{2, 9, 8, 21, 66, 3, 3, plain},
                                       {2, 9, 8, 21, 66, 3, 3, of_groups},
+                                      {2, 9, 8, 36, 36, 3, 3, of_quads},
                                       {2, 9, 8, 72, 66, 3, 3, plain},
                                       {2, 9, 20, 3, 8, 3, 3, plain},
                                       {1, 9, 20, 5, 40, 2, 3, plain}}) {

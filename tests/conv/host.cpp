@@ -34,8 +34,8 @@ class host_conv : public testing::Test {
 TYPED_TEST_SUITE(host_conv, test::every_conv_type, test::conv_type_names);
 
 TYPED_TEST(host_conv, is_right_for_every_shape) {
-    for (const auto& shapes :
-         {test::conv_shapes(), test::grouped_shapes(), test::depthwise_shapes(), test::edge_shapes()})
+    for (const auto& shapes : {test::conv_shapes(), test::grouped_shapes(), test::depthwise_shapes(),
+                               test::small_group_shapes(), test::edge_shapes()})
         for (const conv_shape& s : shapes)
             ASSERT_NO_FATAL_FAILURE(
                 this->check(s, {.alpha = 1.5f, .beta = -0.5f}, {{1, 2, 3, 1}, {0, 1}, {3, 0, 1}}));

@@ -144,6 +144,41 @@ TEST(conv_select, takes_tiles_in_registers_of_float) {
     EXPECT_NE(reason(problem_of({1, 1, many, 1, 8, 1, 1})), "");
 }
 
+TEST(conv_select, takes_slabs_of_small_groups) {
+    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
+    const auto problem = [](std::int64_t channels, std::int64_t outputs, std::int64_t side = 8) {
+        conv_problem p = problem_of(
+            {2, side, side, 8 * channels, 8 * outputs, 3, 3, {.padding = test::around(1), .groups = 8}});
+        for (tensor_layout* t : {&p.input, &p.filters, &p.output}) t->element_bytes = 2;
+        p.operands = p.result = element_type::bf16;
+        return p;
+    };
+    const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
+        return why_not(conv_algorithm::grouped, p, ampere, variant);
+    };
+    for (const std::int64_t channels : {2, 4, 5, 8, 16})
+        EXPECT_EQ(select(problem(channels, channels), ampere), conv_algorithm::grouped) << channels;
+    EXPECT_EQ(select(problem(1, 2), ampere), conv_algorithm::grouped);
+    EXPECT_EQ(select(problem(1, 1), ampere), conv_algorithm::depthwise);
+    EXPECT_EQ(select(problem(32, 32), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem(16, 16, 5), ampere), conv_algorithm::mma_sync);  // few pixels
+    conv_problem floats = problem_of({2, 8, 8, 256, 256, 3, 3, {.padding = test::around(1), .groups = 8}});
+    EXPECT_EQ(select(floats, ampere), conv_algorithm::grouped);
+    floats.precision = precision::tf32;
+    EXPECT_EQ(select(floats, ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(reason(floats, "mma"), "conv: grouped (mma) takes half and bfloat16");
+    EXPECT_EQ(reason(problem(6, 4), "mma"),
+              "conv: grouped (mma) needs groups of a multiple of 4 input channels");
+    EXPECT_EQ(reason(problem(6, 4)), "");
+    EXPECT_EQ(reason(problem(32, 32), "mma"), "");
+    EXPECT_NE(reason(problem(36, 4)), "");
+    EXPECT_NE(reason(problem(4, 33)), "");
+    EXPECT_EQ(why_not(conv_algorithm::grouped, problem(4, 4), device),
+              "conv: grouped needs compute capability 8.0");
+    for (const test::conv_shape& s : test::small_group_shapes())
+        EXPECT_EQ(reason(problem_of(s)), "") << text(s);
+}
+
 TEST(conv_select, lays_out_windows_where_it_is_asked) {
     const auto bytes = [](const conv_problem& p) {
         return conv_workspace_bytes(p, device, conv_algorithm::im2col);

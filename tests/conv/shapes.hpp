@@ -142,6 +142,36 @@ inline std::vector<conv_shape> depthwise_shapes() {
     return all;
 }
 
+/// Groups of few channels: quads of them and others; chunks of 8 outputs, one less and one more; slabs of 32 channels that groups
+/// fill, do not fill, and pass; tiles of up to 16 columns and 128 pixels; patches that leave room for fewer groups, or pixels.
+inline std::vector<conv_shape> small_group_shapes() {
+    std::vector<conv_shape> all;
+    for (const std::int64_t channels : {1, 2, 3, 4, 5, 8, 12, 16, 17, 28, 32})
+        for (const std::int64_t outputs : {1, 2, 4, 7, 8, 9, 16, 17, 32})
+            all.push_back({1, 5, 6, 3 * channels, 3 * outputs, 3, 3, {.padding = around(1), .groups = 3}});
+    for (const std::int64_t groups : {7, 8, 9, 17})
+        all.push_back({2, 6, 5, 4 * groups, 4 * groups, 3, 3, {.padding = around(1), .groups = groups}});
+    for (const std::int64_t width : {1, 15, 16, 17, 33})
+        for (const std::int64_t height : {1, 7, 8, 9, 17})
+            all.push_back({1, height, width, 16, 16, 3, 3, {.padding = around(1), .groups = 4}});
+    for (const std::int64_t channels : {4, 6, 16})
+        for (const std::int64_t taps : {1, 2, 5})
+            for (const std::int64_t stride : {1, 2, 3})
+                all.push_back({1,
+                               19,
+                               21,
+                               8 * channels,
+                               8 * channels,
+                               taps,
+                               taps,
+                               {.stride = {stride, stride}, .padding = around(taps / 2), .groups = 8}});
+    all.push_back({1, 40, 41, 64, 64, 3, 3, {.stride = {4, 4}, .dilation = {5, 7}, .groups = 16}});
+    all.push_back({1, 14, 13, 48, 48, 5, 5, {.padding = around(2), .groups = 2}});
+    all.push_back({1, 70, 9, 32, 24, 9, 1, {.stride = {1, 2}, .padding = {5, 2, 0, 0}, .groups = 8}});
+    all.push_back({1, 3, 40, 8, 12, 1, 30, {.padding = {0, 0, 11, 7}, .groups = 2}});
+    return all;
+}
+
 inline std::vector<conv_shape> edge_shapes() {
     return {
         {1, 3, 2, 4, 5, 1, 1, {.padding = around(3)}},  // padding beyond the filter: pixels of it alone

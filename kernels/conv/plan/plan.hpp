@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/conv/plan/depthwise.hpp"
+#include "kernels/conv/plan/grouped.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/frame/tile_scheduler.hpp"
 #include <heddle/conv.hpp>
@@ -20,10 +21,11 @@ struct plan {
     std::size_t tile = 0;                                 ///< of the rung's tiles
     frame::tile_schedule schedule{};
     bool stores_packets = false;
+    bool in_packets = false;  ///< copies are of 16 bytes
+    grouped_layout grouped{};
     std::int64_t scratch = 0;  ///< bytes
     // im2col
     bool copies = true;              ///< windows, of each group
-    bool in_packets = false;         ///< of 16 bytes
     std::int64_t window_stride = 0;  ///< elements from one to the next
     bool has_sums = false;           ///< in float, that are stored by a kernel of their own
     std::int64_t sums = 0;           ///< where they begin in scratch memory
@@ -53,6 +55,10 @@ plan plan_mma_sync(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync_words(const conv_problem& problem, const device_traits& device);
 plan plan_mma_sync_elements(const conv_problem& problem, const device_traits& device);
 plan plan_mma_rows(const conv_problem& problem, const device_traits& device);
+
+/// Need slabs of whole groups (plan/grouped.hpp); of mma, groups of a multiple of 4 input channels.
+plan plan_grouped_fma(const conv_problem& problem, const device_traits& device);
+plan plan_grouped_mma(const conv_problem& problem, const device_traits& device);
 
 /// Need windows and filters that maps describe (plan/windows.hpp).
 plan plan_wgmma(const conv_problem& problem, const device_traits& device);

@@ -35,4 +35,13 @@ inline constexpr std::array register_costs = {tile_cost{2.6, 2.4},  tile_cost{1.
 /// Blocks of the `rows` kernel of mma_sync that a multiprocessor has at a time.
 inline constexpr std::int64_t rows_blocks_per_sm = 4;
 
+/// Blocks of `grouped` that a multiprocessor should have room for at a time, and what shared memory that leaves a block.
+inline constexpr int grouped_blocks_per_sm = 4;
+inline constexpr std::int64_t grouped_shared_bytes = 48 << 10;
+
+/// Groups of more channels fill the tiles of `mma_sync`; and the kernel of FMAs is slower than padding for tensor cores.
+inline constexpr std::int64_t grouped_mma_channels = 16, grouped_fma_channels = 8;
+/// Where an image has fewer output pixels, tiles are mostly empty.
+inline constexpr std::int64_t grouped_min_pixels = 32;
+
 }  // namespace heddle::kernels::conv
