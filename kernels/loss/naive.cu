@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(tile::threads) naive(cross_entropy_arguments<T
     for (std::int64_t col = 0; col < a.logits.cols; ++col) {
         const float wanted = col == target.col ? hot.of_label : hot.of_others;
         y[col * a.gradient.col_stride] =
-            static_cast<T>(target.is_col() ? fmaf(share(col), factor, -wanted) : target.fill);
+            static_cast<T>(target.is_col() ? fmaf(share(col), factor, -wanted) : target.fill());
     }
 }
 

@@ -12,20 +12,21 @@ using namespace normalizers;
 
 inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-/// What a label asks for: a column, or if it is none, what the row's loss and gradient are filled with.
+/// What a label asks for: a column, or where it is none, what the row's loss and gradient are filled with.
 struct row_target {
-    std::int64_t col = -1;
-    float fill = 0;
+    static constexpr int ignored = -1, invalid = -2;
+
+    int col = ignored;
 
     __device__ bool is_col() const { return col >= 0; }
+    __device__ float fill() const { return col == ignored ? 0 : not_a_number; }
 };
 
 template <class T>
 __device__ row_target target_of(const cross_entropy_arguments<T>& a, std::int64_t row) {
-    const std::int64_t label = a.labels.data[row * a.labels.stride];
-    if (label == a.ignored) return {-1, 0};
-    if (label < 0 || label >= a.logits.cols) return {-1, not_a_number};
-    return {label, 0};
+    const int label = a.labels.data[row * a.labels.stride];
+    if (label == a.ignored) return {row_target::ignored};
+    return {label >= 0 && label < a.logits.cols ? label : row_target::invalid};
 }
 
 /// The label's logit, which is to be read before the row's gradient is written; where the label is no column, any number.
@@ -40,7 +41,7 @@ __device__ float logit_of(const cross_entropy_arguments<T>& a, std::int64_t row,
 template <class T>
 __device__ float loss_of(const cross_entropy_arguments<T>& a, const row_target& target, const normalizer& row,
                          float logit, float distances) {
-    if (!target.is_col()) return target.fill;
+    if (!target.is_col()) return target.fill();
     const float distance = difference(row.largest, logit);
     const float loss = logf(row.sum) + distance;
     const bool is_smooth = a.smoothing > 0 && !isinf(distance);

@@ -26,7 +26,8 @@ struct tile : row_limits {
     static constexpr int lanes_blocks_per_sm(int width, int elements) {
         return width == 1 && elements == large_elements ? 3 : 4;
     }
-    static constexpr int block_blocks_per_sm(int elements) { return elements == medium_elements ? 3 : 2; }
+    static constexpr int medium_blocks_per_sm = 3;
+    static constexpr int large_blocks_per_sm = 2;
 };
 
 /// The sum of the label's logit's differences from the elements that a thread holds.
@@ -57,7 +58,7 @@ __device__ void take_gradients(const cross_entropy_arguments<T>& a, const Share&
     }
     if (target.is_col()) return;
 #pragma unroll
-    for (int e = 0; e < elements; ++e) values[e] = target.fill;
+    for (int e = 0; e < elements; ++e) values[e] = target.fill();
 }
 
 /// The sum over the warps of a row of their numbers `n`.
@@ -93,7 +94,9 @@ __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm
 }
 
 template <class T, int width, int elements>
-__global__ void __launch_bounds__(tile::block_threads, tile::block_blocks_per_sm(elements))
+__global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_elements
+                                                           ? tile::medium_blocks_per_sm
+                                                           : tile::large_blocks_per_sm)
     block(cross_entropy_arguments<T> a) {
     __shared__ row_exchange<3>::storage shared;
     row_exchange<3> exchange(shared);
@@ -119,7 +122,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::block_blocks_per_sm
 }
 
 template <class T, int width, int elements>
-__global__ void __launch_bounds__(tile::block_threads, tile::block_blocks_per_sm(elements))
+__global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm)
     streamed(cross_entropy_arguments<T> a) {
     __shared__ row_exchange<3>::storage shared;
     row_exchange<3> exchange(shared);

@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
         const float wanted = col == target.col ? hot.of_label : hot.of_others;
         const float share = exponential<T>(difference(element(col), largest));
         y[col * a.gradient.col_stride] =
-            static_cast<T>(target.is_col() ? fmaf(share, factor, -wanted) : target.fill);
+            static_cast<T>(target.is_col() ? fmaf(share, factor, -wanted) : target.fill());
     }
 }
 
