@@ -126,10 +126,9 @@ struct expected_cross_entropy : expected_loss {
 
         const double sum_error = u * (exp_slope * std::log(cols) + 3 * exp_error + steps.additions +
                                       steps.rescalings * (exp_error + 2));
-        const double value = loss_of(x, label, smoothing), d = distance(logit, largest),
-                     log_sum = std::log(sum);
+        const double d = distance(logit, largest), log_sum = std::log(sum);
         const double mean_distance = smoothing > 0 ? smoothing * distances / cols : 0;
-        loss.push_back(value);
+        loss.push_back(loss_of(x, label, smoothing));
         loss_bounds.push_back(sum_error / (1 - sum_error) + u * (d + 3 * log_sum + 2 * (d + log_sum)) +
                               u * (steps.additions + 6) * mean_distance + smallest<float>());
 
@@ -139,10 +138,10 @@ struct expected_cross_entropy : expected_loss {
             const double argument = std::isinf(to_largest) ? 0 : to_largest;
             const double first_order = sum_error + u * (exp_slope * argument + 2 * exp_error + 6);
             const double relative = first_order / (1 - first_order);
-            const double gradient = (share - q) * scale;
-            add_gradient<T>(
-                gradient, std::abs(scale) * ((1 + u) * relative * share + 5 * u * q) + u * std::abs(gradient),
-                scale);
+            const double value = (share - q) * scale;
+            const double error =
+                std::abs(scale) * ((1 + u) * relative * share + 5 * u * q) + u * std::abs(value);
+            add_gradient<T>(value, error, scale);
         }
     }
 };
