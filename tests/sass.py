@@ -29,7 +29,7 @@ class Expectation:
     may_have_local_memory: bool = False
 
 
-TURNED_EPILOGUE = r"[^,]*extra\)2, [^,]*consumers_have\)1,"
+HALVES_WITH_EPILOGUE = r"128, \d+, 1, [^,]*extra\)2, [^,]*consumers_have\)\d, 2>"
 
 EXPECTATIONS = [
     Expectation(r"matmul::register_tiled\b", ["FFMA"]),
@@ -45,9 +45,9 @@ EXPECTATIONS = [
     Expectation(r"matmul::mma_sync<.*>, false,", ["HMMA", "LDSM"], may_have_local_memory=True),  # element by element
     Expectation(r"matmul::wgmma_tma<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::warp_specialized<", ["HGMMA", "UTMALDG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, \d+, \d+, 1, (?!{TURNED_EPILOGUE}).*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, (?!{HALVES_WITH_EPILOGUE})\d+, \d+, 1, .*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER),
-    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, \d+, \d+, 1, {TURNED_EPILOGUE}.*one_product<(?!.*residual<float)",
+    Expectation(rf"frame::.*product_mainloop<.*wgmma_tile<\d+, {HALVES_WITH_EPILOGUE}.*one_product<(?!.*residual<float)",
                 ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER, may_have_local_memory=True),  # between its tiles
     Expectation(r"frame::.*product_mainloop<.*wgmma_tile<.*one_product<.*residual<float", ["HGMMA", "UTMALDG", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue

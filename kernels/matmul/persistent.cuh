@@ -18,8 +18,8 @@ namespace heddle::kernels::matmul {
 using frame::consumers_have, frame::extra;
 
 template <int consumers, int n, int stages, int cluster, extra extra = extra::nothing,
-          consumers_have have = consumers_have::one_tile>
-using persistent_tile = frame::wgmma_tile<consumers, n, stages, cluster, extra, have>;
+          consumers_have have = consumers_have::one_tile, int halves = have == consumers_have::turns ? 2 : 1>
+using persistent_tile = frame::wgmma_tile<consumers, n, stages, cluster, extra, have, halves>;
 
 /// Boxes of the operands.
 template <class In, class Tile, bool a_k_major, bool b_k_major>

@@ -1,6 +1,6 @@
 #include "src/host/separable.hpp"
 
-#include "kernels/separable_filter/plan/two_passes.hpp"
+#include "kernels/separable_filter/plan/intermediate_image.hpp"
 #include "src/host/border.hpp"
 
 #include <omp.h>

@@ -70,9 +70,6 @@ constexpr need one_type{[](auto& p, auto&) { return p.result == p.operands; },
 bool shares_tiles(const matmul_problem& p, const device_traits&) {
     return p.has_scratch;
 }
-bool has_epilogue(const matmul_problem& p, const device_traits&) {
-    return p.has_epilogue;
-}
 bool is_normwise(const matmul_problem& p, const device_traits&) {
     return p.precision == precision::fp32_normwise || p.precision == precision::tf32;
 }
@@ -144,7 +141,7 @@ constexpr auto half_rungs = std::to_array<detail::matmul_rung<In, Out>>({
      on_hopper<launch_persistent<In, Out>>},
     {skinny, "skinny", needs<hopper, no_batch, short_side, boxes>, always, plan_skinny,
      on_hopper<launch_skinny<In, Out>>},
-    {fused, "fused", needs<hopper, no_batch, boxes, tiles>, has_epilogue, plan_fused,
+    {fused, "fused", needs<hopper, no_batch, boxes, tiles>, always, plan_fused,
      on_hopper<launch_fused<In, Out>>},
     {vector, "vector", needs<one_line>, always, plan_vector, launch_vector<In, Out>},
 });

@@ -18,7 +18,8 @@ inline constexpr std::array persistent_tiles = {matmul_tile{128, 256}, matmul_ti
 inline constexpr std::array multicast_tiles = {matmul_tile{128, 256, 2}, matmul_tile{128, 192, 2},
                                                matmul_tile{128, 160, 2}, matmul_tile{64, 128, 2}};
 inline constexpr std::array fused_tiles = {matmul_tile{128, 256}, matmul_tile{128, 128},
-                                           matmul_tile{64, 128}};
+                                           matmul_tile{64, 128},  matmul_tile{256, 128},
+                                           matmul_tile{256, 64},  matmul_tile{128, 64}};
 inline constexpr std::size_t fused_streams = 2;  ///< the tile that workers may share
 /// Two of persistent_tiles: the places there.
 inline constexpr std::array<std::size_t, 2> grouped_tiles = {0, 2};

@@ -44,7 +44,7 @@ struct tuning {
     double mma_sync_by_element_of_memory_rate;
     std::array<tile_cost, 4> persistent;
     std::array<tile_cost, 4> multicast;
-    std::array<tile_cost, 3> fused;
+    std::array<tile_cost, 6> fused;
     std::array<tile_cost, 3> bf16x6;  ///< boxes, pairs, elements
     double bf16x6_saved_by_low;       ///< of the lowest tiles' time, where half of them is empty
     tile_cost fp16x3;
