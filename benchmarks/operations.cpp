@@ -22,6 +22,7 @@ std::span<const operation> operations() {
         {"pool", register_pool},
         {"softmax", register_softmax},
         {"norm", register_norm},
+        {"loss", register_loss},
         {"transpose", register_transpose},
         {"call", register_call},
     };

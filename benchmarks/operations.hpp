@@ -31,6 +31,7 @@ void register_conv();
 void register_pool();
 void register_softmax();
 void register_norm();
+void register_loss();
 void register_transpose();
 void register_call();
 

@@ -72,6 +72,10 @@ EXPECTATIONS = [
     Expectation(r"conv::mma_sync<[^>]*>, 16, float", ["HMMA.*TF32", "LDSM", "LDGSTS"], may_have_local_memory=True),
     Expectation(r"conv::mma_sync<[^>]*>, 4,", ["HMMA", "LDSM", "LDGSTS"]),
     Expectation(r"conv::mma_sync<[^>]*>, 2,", ["HMMA", "LDSM"]),
+    # A few registers of rows that are loaded element by element.
+    Expectation(r"loss::(block|streamed)<\w+, 1, \d+>", [], may_have_local_memory=True),
+    Expectation(r"loss::(block|streamed)<(__half|__nv_bfloat16, 8|float, 4), \d+>", [r"LDG\.E\.128", r"STG\.E\.128"]),
+    Expectation(r"loss::(lanes|blocks|naive|warp_per_row|hits_of_warps)<", []),
     Expectation(r"(elementwise|norm|pool|reduce|scan|softmax|transpose)::\w+<", []),
 ]
 
