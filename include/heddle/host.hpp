@@ -230,8 +230,8 @@ void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const st
               matrix_view<T> y, float epsilon = 1e-5f);
 
 /// The loss of each row and its gradient, either of which may be left out, and whether each row's label is its argmax; see
-/// heddle::cross_entropy, heddle::mean_squared_error and heddle::label_hits. Computed in double; of the options, the algorithm is
-/// ignored.
+/// heddle::cross_entropy, heddle::mean_squared_error and heddle::label_hits. Computed in double; of the options, the algorithm
+/// is ignored.
 template <class T>
 void cross_entropy(matrix_view<const std::type_identity_t<T>> logits, vector_view<const std::int32_t> labels,
                    vector_view<float> loss, matrix_view<T> gradient,

@@ -62,20 +62,22 @@ std::string why_not(loss_algorithm algorithm, const loss_problem& problem, const
 /// gradient[i][j] = (softmax(logits)[i][j] - q[i][j]) * scale, in one kernel, where
 /// q[i][j] = (1 - label_smoothing) * (j == labels[i]) + label_smoothing / cols.
 ///
-/// logits is a matrix of a class a column, with any row and column strides, labels a vector with a column's number for each row,
-/// of any stride, in device memory. loss is a vector of an element a row, of any stride, or empty: not wanted. gradient is a
-/// matrix of the logits' shape with strides of its own, or `{}`: not wanted. It may be exactly the logits; any other overlap is an
-/// error. Computed in float, whatever T is: float, half or bfloat16; the gradient is rounded once. Errors in docs/accuracy.md.
+/// logits is a matrix of a class a column, with any row and column strides, labels a vector with a column's number for each
+/// row, of any stride, in device memory. loss is a vector of an element a row, of any stride, or empty: not wanted. gradient
+/// is a matrix of the logits' shape with strides of its own, or `{}`: not wanted. It may be exactly the logits; any other
+/// overlap is an error. Computed in float, whatever T is: float, half or bfloat16; the gradient is rounded once. Errors in
+/// docs/accuracy.md.
 ///
-/// The softmax and its logarithm are those of <heddle/softmax.hpp>, also of infinities: a row of -Inf has the loss log(cols), and a
-/// label whose logit is -Inf beside others that are not, or finite beside +Inf, the loss +Inf and the gradient -scale. With label
-/// smoothing the loss of any row is +Inf where a class has no share; without, other classes do not matter to it. A NaN makes its
-/// row's loss and gradient NaN, and no others. So does a label that is neither a column nor options.ignore_label; nothing is read
-/// by it.
+/// The softmax and its logarithm are those of <heddle/softmax.hpp>, also of infinities: a row of -Inf has the loss log(cols),
+/// and a label whose logit is -Inf beside others that are not, or finite beside +Inf, the loss +Inf and the gradient -scale.
+/// With label smoothing the loss of any row is +Inf where a class has no share, and where the logits' distances from the
+/// label's sum to more than float's largest number, 3.4e38; without, other classes do not matter to it. A NaN makes its row's
+/// loss and gradient NaN, and no others. So does a label that is neither a column nor options.ignore_label; nothing is read by
+/// it.
 ///
-/// The mean over a batch stays on the device, too: heddle::mean() or heddle::sum() of `loss`. The same call gives the same bits
-/// each time. Enqueued on `stream` and its device; never synchronises, never allocates; safe under stream capture. Logits without
-/// elements do nothing.
+/// The mean over a batch stays on the device, too: heddle::mean() or heddle::sum() of `loss`. The same call gives the same
+/// bits each time. Enqueued on `stream` and its device; never synchronises, never allocates; safe under stream capture. Logits
+/// without elements do nothing.
 ///
 /// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride
 ///                           smaller than a row, a partial overlap, an output that overlaps another operand, a scale
@@ -91,9 +93,9 @@ void cross_entropy(matrix_view<const std::type_identity_t<T>> logits, vector_vie
 /// loss[i] = the mean over j of (prediction[i][j] - target[i][j])^2, and
 /// gradient[i][j] = 2 (prediction[i][j] - target[i][j]) / cols * scale.
 ///
-/// prediction and target are matrices of equal shape. gradient may be exactly one of them. A NaN, a difference of equal infinities
-/// too, makes its row's loss NaN and its own element of the gradient. The squares are summed in float: the loss is +Inf where they
-/// sum to more than its largest number, 3.4e38. All else is as for cross_entropy().
+/// prediction and target are matrices of equal shape. gradient may be exactly one of them. A NaN, a difference of equal
+/// infinities too, makes its row's loss NaN and its own element of the gradient. The squares are summed in float: the loss is
+/// +Inf where they sum to more than its largest number, 3.4e38. All else is as for cross_entropy().
 template <class T>
 void mean_squared_error(matrix_view<const std::type_identity_t<T>> prediction,
                         matrix_view<const std::type_identity_t<T>> target, vector_view<float> loss,
@@ -102,8 +104,8 @@ void mean_squared_error(matrix_view<const std::type_identity_t<T>> prediction,
 
 /// hits[i] = 1 where heddle::row_argmax() of row i is labels[i], and else 0: also where the label is not a column.
 ///
-/// How many they are, without waiting for the device: heddle::sum() or heddle::mean() of `hits`. The scores are not written. All
-/// else is as for cross_entropy().
+/// How many they are, without waiting for the device: heddle::sum() or heddle::mean() of `hits`. The scores are not written.
+/// All else is as for cross_entropy().
 ///
 /// @throws invalid_argument  as cross_entropy()
 /// @throws cuda_error        the launch failed

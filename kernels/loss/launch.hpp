@@ -11,8 +11,8 @@
 
 namespace heddle::kernels::loss {
 
-/// The logits have at least one element. loss has an element a row, or none; gradient has the logits' shape, or no element, and is
-/// the logits or apart from all others.
+/// The logits have at least one element. loss has an element a row, or none; gradient has the logits' shape, or no element,
+/// and is the logits or apart from all others.
 template <class T>
 struct cross_entropy_arguments {
     matrix_view<const T> logits;

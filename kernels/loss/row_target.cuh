@@ -36,8 +36,8 @@ __device__ float logit_of(const cross_entropy_arguments<T>& a, std::int64_t row,
     return static_cast<float>(a.logits.data[row * a.logits.row_stride + target.col * a.logits.col_stride]);
 }
 
-/// `distances` is the sum of the differences of the label's logit from each of the row; only smoothing needs it. Where the logit
-/// is infinitely far below the largest, some of the distances may be -Inf, and nothing is added to its own.
+/// `distances` is the sum of the differences of the label's logit from each of the row; only smoothing needs it. Where the
+/// logit is infinitely far below the largest, some of the distances may be -Inf, and nothing is added to its own.
 template <class T>
 __device__ float loss_of(const cross_entropy_arguments<T>& a, const row_target& target, const normalizer& row,
                          float logit, float distances) {

@@ -6,9 +6,9 @@
 //                        where L2 still holds it; once, where no gradient is wanted
 //
 // The plan is that of softmax (kernels/device/row_plan.hpp), and so is what a row becomes (kernels/device/normalizer.cuh):
-// exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. The label's logit is fetched while the row is under way, and
-// taking its share of the target off is one more comparison an element. Needs the elements of a row side by side. What limits it
-// is DRAM.
+// exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. The label's logit is fetched while the row is under way,
+// and taking its share of the target off is one more comparison an element. Needs the elements of a row side by side. What
+// limits it is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"

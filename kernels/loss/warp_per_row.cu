@@ -4,9 +4,9 @@
 //   warp:    (m, s) + (m', s')         element comes, the sum so far is brought up to it
 //
 // A warp's loads of a row-major matrix lie side by side, and of the three passes two are left (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018). No barrier; a block has several rows, so that few classes keep it busy. What limits
-// it: a load instruction for every element, each waiting for the one before it, two reads, and idle SMs where rows are few. Any
-// strides.
+// normalizer calculation for softmax", 2018). No barrier; a block has several rows, so that few classes keep it busy. What
+// limits it: a load instruction for every element, each waiting for the one before it, two reads, and idle SMs where rows are
+// few. Any strides.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/loss/launch.hpp"
