@@ -24,6 +24,7 @@ std::span<const operation> operations() {
         {"softmax", register_softmax},
         {"norm", register_norm},
         {"optimizer", register_optimizer},
+        {"loss", register_loss},
         {"transpose", register_transpose},
         {"call", register_call},
     };

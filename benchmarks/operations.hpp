@@ -33,6 +33,7 @@ void register_random();
 void register_softmax();
 void register_norm();
 void register_optimizer();
+void register_loss();
 void register_transpose();
 void register_call();
 

@@ -1,4 +1,5 @@
 #include "tests/support/gpu.hpp"
+#include "tests/support/loss.hpp"
 #include "tests/support/mapped_buffer.hpp"
 #include "tests/support/matrix_reduce.hpp"
 #include "tests/support/norm.hpp"
@@ -9,6 +10,7 @@
 #include "tests/support/softmax.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
+#include <heddle/loss.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
@@ -189,6 +191,35 @@ TEST_F(large_rows, softmax_of_many) {
                         << "row " << row;
                 }
             }
+}
+
+TEST_F(large_rows, losses_of_many) {
+    const periodic<half> elements(random_elements<half>(periodic<half>::period, -5, 5));
+    half* const data = allocate(many_rows * 17);
+    if (data == nullptr) return;
+    device_buffer<std::int32_t> labels(many_rows, *stream_);
+    device_buffer<float> losses(many_rows, *stream_);
+    fill_bytes(labels, std::byte{0}, *stream_);
+    for (const loss_algorithm algorithm : loss_algorithms())
+        for (const std::int64_t cols : widths_of(algorithm == loss_algorithm::vectorized)) {
+            SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", " << cols << " columns");
+            const matrix_view<half> x{data, many_rows, cols};
+            elements.fill({data, many_rows * cols}, *stream_);
+            cross_entropy<half>(x, vector_view<const std::int32_t>{labels.data(), many_rows}, losses, x,
+                                *stream_, {.algorithm = algorithm});
+            for (const std::int64_t row : places_of(cols)) {
+                std::vector<half> xs;
+                for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
+                const test::expected_cross_entropy expected(xs, {0}, cols, {},
+                                                            test::loss_steps_of(algorithm, cols));
+                ASSERT_TRUE(
+                    test::are_within(read<half>(data + row * cols, cols), expected.gradient, expected.bounds))
+                    << "row " << row;
+                ASSERT_TRUE(test::are_within(read<float>(losses.data() + row, 1), expected.loss,
+                                             expected.loss_bounds))
+                    << "row " << row;
+            }
+        }
 }
 
 TEST_F(large_rows, norms_of_many) {

@@ -1,5 +1,6 @@
 #include "tests/support/mapped_pages.hpp"
 
+#include "tests/support/loss.hpp"
 #include "tests/support/norm.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
@@ -7,6 +8,7 @@
 #include <heddle/batched_matmul.hpp>
 #include <heddle/elementwise.hpp>
 #include <heddle/histogram.hpp>
+#include <heddle/loss.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
@@ -255,6 +257,36 @@ TEST_P(mapped_norm, keeps_to_its_operands) {
                             options);
             });
             EXPECT_EQ(ran, test::takes(options.algorithm, shape, parameters, parameters, shape));
+        }
+    };
+    check_type(float{});
+    check_type(half{});
+}
+
+using mapped_loss = of_rung<loss_algorithm>;
+INSTANTIATE_TEST_SUITE_P(all, mapped_loss, values_in(loss_algorithms()), rung_name);
+
+TEST_P(mapped_loss, keeps_to_its_operands) {
+    const auto check_type = [&]<class T>(T) {
+        for (const matrix_shape& m : matrices) {
+            const std::int64_t size = extent(m.rows, m.row_stride, m.cols);
+            const auto xs = random_elements<T>(size), ts = random_elements<T>(size);
+            const auto labels = random_elements<std::int32_t>(m.rows, -1, static_cast<double>(m.cols));
+            const loss_algorithm algorithm = this->GetParam();
+            const matrix_view<T> shape{nullptr, m.rows, m.cols, m.row_stride};
+            const bool ran = this->check_edges(text(m), [&](operands& o) {
+                const auto result = [&] {
+                    return matrix_view<T>{o.result<T>(size), m.rows, m.cols, m.row_stride};
+                };
+                const auto loss = [&] { return vector_view<float>{o.result<float>(m.rows), m.rows}; };
+                const matrix_view<const T> x{o.of(xs), m.rows, m.cols, m.row_stride};
+                const vector_view<const std::int32_t> label{o.of(labels), m.rows};
+                cross_entropy<T>(x, label, loss(), result(), *this->stream_, {.algorithm = algorithm});
+                mean_squared_error<T>(x, {o.of(ts), m.rows, m.cols, m.row_stride}, loss(), result(),
+                                      *this->stream_, {.algorithm = algorithm});
+                label_hits<T>(x, label, {o.result<std::int32_t>(m.rows), m.rows}, *this->stream_);
+            });
+            EXPECT_EQ(ran, test::takes(algorithm, shape, shape));
         }
     };
     check_type(float{});

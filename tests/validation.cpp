@@ -205,6 +205,7 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(histogram_problem{n}, d); });
     add("select", [](size n, device d) { return select(softmax_problem{n, 2, false}, d); });
     add("select", [](size n, device d) { return select(norm_problem{n, 2, false}, d); });
+    add("select", [](size n, device d) { return select(loss_problem{n, 2, false}, d); });
     add("select", [](size n, device d) { return select(transpose_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(random_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });
@@ -310,6 +311,7 @@ TEST(unknown_enumerators, have_no_name) {
     EXPECT_EQ(to_string(static_cast<gaussian_blur_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<histogram_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<image_filter_algorithm>(99)), "unknown");
+    EXPECT_EQ(to_string(static_cast<loss_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<matmul_algorithm>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<precision>(99)), "unknown");
     EXPECT_EQ(to_string(static_cast<matrix_reduce_algorithm>(99)), "unknown");

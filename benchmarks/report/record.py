@@ -31,6 +31,7 @@ FAMILIES = {
     "matrix_reduce": r"(row|column)_\w+",
     "softmax": r"log_softmax",
     "norm": r"(layer|rms)_norm\w*",
+    "loss": r"cross_entropy|mean_squared_error|label_hits",
     "scan": r"(in|ex)clusive_scan",
     "matmul": r"batched_matmul|linear\w*",
     "optimizer": r"sgd|adamw(_mixed)?|gradient_norm",

@@ -5,6 +5,7 @@
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image_filter.hpp>
+#include <heddle/loss.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/optimizer.hpp>
 #include <heddle/planes.hpp>
@@ -253,6 +254,21 @@ void layer_norm(matrix_view<const std::type_identity_t<T>> x,
 template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, float epsilon = 1e-5f);
+
+/// The loss of each row and its gradient, either of which may be left out, and whether each row's label is its argmax; see
+/// heddle::cross_entropy, heddle::mean_squared_error and heddle::label_hits. Computed in double; of the options, the algorithm
+/// is ignored.
+template <class T>
+void cross_entropy(matrix_view<const std::type_identity_t<T>> logits, vector_view<const std::int32_t> labels,
+                   vector_view<float> loss, matrix_view<T> gradient,
+                   const cross_entropy_options& options = {});
+template <class T>
+void mean_squared_error(matrix_view<const std::type_identity_t<T>> prediction,
+                        matrix_view<const std::type_identity_t<T>> target, vector_view<float> loss,
+                        matrix_view<T> gradient, const mean_squared_error_options& options = {});
+template <class T>
+void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> labels,
+                vector_view<std::int32_t> hits);
 
 /// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. Of the options,
 /// the algorithm and the workspace are ignored.

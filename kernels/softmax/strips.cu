@@ -14,12 +14,6 @@
 namespace heddle::kernels::softmax {
 namespace {
 
-/// The largest element so far, and the sum of exponentials relative to it.
-struct normalizer {
-    float largest;
-    float sum;
-};
-
 /// One that is larger by NaN is not found: its exponential makes the sum NaN.
 template <class T>
 struct add_element {

@@ -34,79 +34,6 @@ struct tile : row_limits {
     static constexpr int large_blocks_per_sm = 2;
 };
 
-/// A largest element, and a sum of exponentials relative to it.
-struct normalizer {
-    float largest;
-    float sum;
-};
-
-/// What values are to be taken relative to: the largest one. Where that is infinite they become their
-/// differences from it here, of equal infinities 0, and what the row does not have -Inf: the common case then
-/// needs no test an element.
-template <class Share, int elements>
-__device__ float origin_of(const Share& share, float (&values)[elements], float largest) {
-    constexpr int width = elements / Share::packets;
-    if (!isinf(largest)) return largest;
-#pragma unroll
-    for (int e = 0; e < elements; ++e)
-        values[e] = share.holds(e / width) ? difference(values[e], largest) : -infinity;
-    return 0;
-}
-
-template <class T, int elements>
-__device__ float sum_of_exponentials(const float (&values)[elements], float origin) {
-    float sum = 0;
-#pragma unroll
-    for (int e = 0; e < elements; ++e) sum += exponential<T>(values[e] - origin);
-    return sum;
-}
-
-/// The same, and each element becomes its exponential.
-template <class T, int elements>
-__device__ float take_exponentials(float (&values)[elements], float origin) {
-    float sum = 0;
-#pragma unroll
-    for (int e = 0; e < elements; ++e) {
-        values[e] = exponential<T>(values[e] - origin);
-        sum += values[e];
-    }
-    return sum;
-}
-
-template <int elements>
-__device__ float largest_of(const float (&values)[elements]) {
-    float largest = values[0];
-#pragma unroll
-    for (int e = 1; e < elements; ++e) largest = fmaxf(largest, values[e]);
-    return largest;
-}
-
-/// The normalizer of the elements that the lanes of a group hold. Each element becomes its exponential
-/// relative to it, or stays as it is for the logarithm.
-template <bool logarithm, class T, class Share, int elements>
-__device__ normalizer normalize(const Share& share, float (&values)[elements], unsigned lanes) {
-    const float largest = lanes_reduce(largest_of(values), lanes, larger{});
-    const float origin = origin_of(share, values, largest);
-    const float sum =
-        logarithm ? sum_of_exponentials<T>(values, origin) : take_exponentials<T>(values, origin);
-    return {largest, lanes_reduce(sum, lanes, plus{})};
-}
-
-/// The normalizer of the row, from those of the warps that share it.
-template <class T>
-__device__ normalizer combine(row_exchange<2>& exchange, const normalizer& of_warp) {
-    exchange.publish({of_warp.largest, of_warp.sum});
-    const unsigned lane = threadIdx.x % warp_size;
-    float largest = -infinity;
-    for (unsigned w = lane; w < exchange.warps(); w += warp_size)
-        largest = fmaxf(largest, exchange.number(0, w));
-    largest = lanes_reduce(largest, warp_size, larger{});
-    float sum = 0;
-    for (unsigned w = lane; w < exchange.warps(); w += warp_size)
-        sum += exchange.number(1, w) * exponential<T>(difference(exchange.number(0, w), largest));
-    return {largest, lanes_reduce(sum, warp_size, plus{})};
-}
-
 /// What is relative to `held.largest` becomes the result: exponentials, or for the logarithm what origin_of()
 /// left.
 template <bool logarithm, class T, int elements>
@@ -153,7 +80,8 @@ __global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_
     share.load(a.x.data + row * a.x.row_stride, values, -infinity);
 
     const normalizer of_warp = normalize<logarithm, T>(share, values, warp_size);
-    const normalizer of_row = combine<T>(exchange, of_warp);
+    exchange.publish({of_warp.largest, of_warp.sum});
+    const normalizer of_row = combine<T>(exchange);
     finish<logarithm, T>(values, of_warp, of_row);
 
     share.store(a.y.data + row * a.y.row_stride, values);
@@ -189,7 +117,8 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     const float largest = lanes_reduce(mine.largest, warp_size, larger{});
     const float sum =
         lanes_reduce(mine.sum * exponential<T>(difference(mine.largest, largest)), warp_size, plus{});
-    const normalizer of_row = combine<T>(exchange, {largest, sum});
+    exchange.publish({largest, sum});
+    const normalizer of_row = combine<T>(exchange);
 
     for (col -= chunk; col >= 0; col -= chunk) {
         const auto share = share_at(col);

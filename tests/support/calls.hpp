@@ -8,6 +8,7 @@
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/image_filter.hpp>
+#include <heddle/loss.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/norm.hpp>
@@ -106,6 +107,21 @@ inline std::vector<named_call> calls_of_all_kinds() {
              gradient_norm<float>(std::span(&p, 1), m.at<float>(2), s);
          }},
         {"advance", [](memory m, stream s) { advance(m.at<std::int64_t>(2), s); }},
+        {"cross_entropy",
+         [](memory m, stream s) {
+             cross_entropy<float>(m.matrix<float>(0), {m.at<std::int32_t>(1), m.side},
+                                  {m.at<float>(3), m.side}, m.matrix<float>(2), s);
+         }},
+        {"mean_squared_error",
+         [](memory m, stream s) {
+             mean_squared_error<float>(m.matrix<float>(0), m.matrix<float>(1), {m.at<float>(3), m.side},
+                                       m.matrix<float>(2), s);
+         }},
+        {"label_hits",
+         [](memory m, stream s) {
+             label_hits<float>(m.matrix<float>(0), {m.at<std::int32_t>(1), m.side},
+                               {m.at<std::int32_t>(2), m.side}, s);
+         }},
         {"transpose",
          [](memory m, stream s) { transpose<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
         {"to_nhwc",

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "kernels/device/row.cuh"
+
+#include <limits>
+
+/// What softmax stands on, and what is computed from it.
+namespace heddle::kernels::normalizers {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// x - largest, of which equal infinities make 0 and no NaN.
+__device__ inline float difference(float x, float largest) {
+    return x == largest ? 0.0f : x - largest;
+}
+
+/// exp(x), x being 0 or less. For half and bfloat16 the hardware's exponential is far inside the result's half
+/// unit.
+template <class T>
+__device__ float exponential(float x) {
+    return sizeof(T) == 2 ? __expf(x) : expf(x);
+}
+
+/// A largest element, and a sum of exponentials relative to it.
+struct normalizer {
+    float largest;
+    float sum;
+};
+
+/// What values are to be taken relative to: the largest one. Where that is infinite they become their
+/// differences from it here, of equal infinities 0, and what the row does not have -Inf: the common case then
+/// needs no test an element.
+template <class Share, int elements>
+__device__ float origin_of(const Share& share, float (&values)[elements], float largest) {
+    constexpr int width = elements / Share::packets;
+    if (!isinf(largest)) return largest;
+#pragma unroll
+    for (int e = 0; e < elements; ++e)
+        values[e] = share.holds(e / width) ? difference(values[e], largest) : -infinity;
+    return 0;
+}
+
+template <class T, int elements>
+__device__ float sum_of_exponentials(const float (&values)[elements], float origin) {
+    float sum = 0;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) sum += exponential<T>(values[e] - origin);
+    return sum;
+}
+
+/// The same, and each element becomes its exponential.
+template <class T, int elements>
+__device__ float take_exponentials(float (&values)[elements], float origin) {
+    float sum = 0;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) {
+        values[e] = exponential<T>(values[e] - origin);
+        sum += values[e];
+    }
+    return sum;
+}
+
+template <int elements>
+__device__ float largest_of(const float (&values)[elements]) {
+    float largest = values[0];
+#pragma unroll
+    for (int e = 1; e < elements; ++e) largest = fmaxf(largest, values[e]);
+    return largest;
+}
+
+/// The normalizer of the elements that the lanes of a group hold. Each element becomes its exponential
+/// relative to it, or stays as it is for the logarithm.
+template <bool logarithm, class T, class Share, int elements>
+__device__ normalizer normalize(const Share& share, float (&values)[elements], unsigned lanes) {
+    const float largest = lanes_reduce(largest_of(values), lanes, larger{});
+    const float origin = origin_of(share, values, largest);
+    const float sum =
+        logarithm ? sum_of_exponentials<T>(values, origin) : take_exponentials<T>(values, origin);
+    return {largest, lanes_reduce(sum, lanes, plus{})};
+}
+
+/// The normalizer of the row, from those of the warps that share it, which published them as numbers 0 and 1.
+template <class T, int size>
+__device__ normalizer combine(const row_exchange<size>& exchange) {
+    const unsigned lane = threadIdx.x % warp_size;
+    float largest = -infinity;
+    for (unsigned w = lane; w < exchange.warps(); w += warp_size)
+        largest = fmaxf(largest, exchange.number(0, w));
+    largest = lanes_reduce(largest, warp_size, larger{});
+    float sum = 0;
+    for (unsigned w = lane; w < exchange.warps(); w += warp_size)
+        sum += exchange.number(1, w) * exponential<T>(difference(exchange.number(0, w), largest));
+    return {largest, lanes_reduce(sum, warp_size, plus{})};
+}
+
+}  // namespace heddle::kernels::normalizers

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "kernels/device/row_plan.hpp"
+#include <heddle/device.hpp>
+#include <heddle/loss.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace heddle::kernels::loss {
+
+/// The logits have at least one element. loss has an element a row, or none; gradient has the logits' shape, or no element,
+/// and is the logits or apart from all others.
+template <class T>
+struct cross_entropy_arguments {
+    matrix_view<const T> logits;
+    vector_view<const std::int32_t> labels;
+    vector_view<float> loss;
+    matrix_view<T> gradient;
+    float scale;
+    float smoothing;
+    std::int64_t ignored;  ///< a label, or what is none
+};
+
+/// The same; gradient may be the prediction or the target.
+template <class T>
+struct mean_squared_error_arguments {
+    matrix_view<const T> prediction;
+    matrix_view<const T> target;
+    vector_view<float> loss;
+    matrix_view<T> gradient;
+    float scale;
+};
+
+template <class T>
+struct label_hits_arguments {
+    matrix_view<const T> scores;
+    vector_view<const std::int32_t> labels;
+    vector_view<std::int32_t> hits;
+};
+
+/// How a rung does a problem.
+struct plan {
+    row_plan rows;  ///< of naive and warp_per_row, the blocks and threads alone
+    int width = 1;  ///< elements that are loaded at once
+};
+
+/// Pure. These take any problem.
+plan plan_naive(const loss_problem& problem, const device_traits& device);
+plan plan_warp_per_row(const loss_problem& problem, const device_traits& device);
+/// Needs unit_stride.
+plan plan_vectorized(const loss_problem& problem, const device_traits& device);
+
+/// These compute a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the rung's plan for it.
+template <class Arguments>
+void launch_naive(const plan& plan, const Arguments& arguments, cudaStream_t stream);
+template <class Arguments>
+void launch_warp_per_row(const plan& plan, const Arguments& arguments, cudaStream_t stream);
+template <class T>
+void launch_vectorized(const plan& plan, const cross_entropy_arguments<T>& arguments, cudaStream_t stream);
+template <class T>
+void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,
+                       cudaStream_t stream);
+
+template <class T>
+void launch_label_hits(const label_hits_arguments<T>& arguments, cudaStream_t stream);
+
+}  // namespace heddle::kernels::loss

@@ -1,0 +1,88 @@
+// naive: one thread a row.
+//
+//   cross_entropy:       pass 1: the largest      pass 2: the sum of exponentials      pass 3: read again, write
+//   mean_squared_error:  pass 1: the sum of squares, and write
+//
+// The formulas as they stand. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes for one
+// element, and few rows leave the device empty. Any strides; of a column-major matrix a warp's loads do lie side by side.
+
+#include "kernels/device/launch.hpp"
+#include "kernels/device/runs.cuh"
+#include "kernels/loss/launch.hpp"
+#include "kernels/loss/row_target.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels::loss {
+namespace {
+
+struct tile {
+    static constexpr int threads = 128;
+};
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads) naive(cross_entropy_arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (row >= a.logits.rows) return;
+    const T* x = a.logits.data + row * a.logits.row_stride;
+    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.logits.col_stride]); };
+    const row_target target = target_of(a, row);
+    const float logit = logit_of(a, row, target);
+
+    float largest = -infinity;
+    for (std::int64_t col = 0; col < a.logits.cols; ++col) largest = fmaxf(largest, element(col));
+    const auto share = [&](std::int64_t col) { return exponential<T>(difference(element(col), largest)); };
+    const auto distance = [&](std::int64_t col) { return difference(logit, element(col)); };
+    const normalizer of_row{largest, combine_runs(0, a.logits.cols, 1, 0.0f, share, plus{})};
+    const float distances = a.smoothing > 0 ? combine_runs(0, a.logits.cols, 1, 0.0f, distance, plus{}) : 0;
+
+    write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
+    if (!is_wanted(a.gradient)) return;
+    const one_hot hot(a);
+    const float factor = a.scale / of_row.sum;
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    for (std::int64_t col = 0; col < a.logits.cols; ++col) {
+        const float wanted = col == target.col ? hot.of_label : hot.of_others;
+        y[col * a.gradient.col_stride] =
+            static_cast<T>(target.is_col() ? fmaf(share(col), factor, -wanted) : target.fill());
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads) naive(mean_squared_error_arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (row >= a.prediction.rows) return;
+    const T* x = a.prediction.data + row * a.prediction.row_stride;
+    const T* t = a.target.data + row * a.target.row_stride;
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    const auto cols = static_cast<float>(a.prediction.cols);
+    const float factor = 2 / cols * a.scale;
+    const auto square = [&](std::int64_t col) {
+        const float difference = static_cast<float>(x[col * a.prediction.col_stride]) -
+                                 static_cast<float>(t[col * a.target.col_stride]);
+        if (is_wanted(a.gradient)) y[col * a.gradient.col_stride] = static_cast<T>(difference * factor);
+        return difference * difference;
+    };
+    write_loss(a.loss, row, combine_runs(0, a.prediction.cols, 1, 0.0f, square, plus{}) / cols);
+}
+
+}  // namespace
+
+plan plan_naive(const loss_problem& problem, const device_traits&) {
+    return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
+}
+
+template <class Arguments>
+void launch_naive(const plan& plan, const Arguments& arguments, cudaStream_t stream) {
+    void (*const kernel)(Arguments) = naive;
+    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, kernel, arguments);
+}
+
+template void launch_naive(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
+template void launch_naive(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
+template void launch_naive(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
+template void launch_naive(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
+template void launch_naive(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
+template void launch_naive(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
+
+}  // namespace heddle::kernels::loss

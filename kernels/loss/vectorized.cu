@@ -1,0 +1,215 @@
+// vectorized: every logit is read once, kept in a register, and its gradient written once.
+//
+//   up to 1024 classes:  a row a warp, or 2 to 32 short rows a warp: shuffles, no barrier
+//   up to 131072:        a row a block or cluster, whose warps tell each other the pairs (m_w, s_w)
+//   more:                a row a block or cluster that reads it twice, the second time from its end backwards,
+//                        where L2 still holds it; once, where no gradient is wanted
+//
+// The plan is that of softmax (kernels/device/row_plan.hpp), and so is what a row becomes (kernels/device/normalizer.cuh):
+// exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. The label's logit is fetched while the row is under way,
+// and taking its share of the target off is one more comparison an element. Needs the elements of a row side by side. What
+// limits it is DRAM.
+
+#include "kernels/device/clusters.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row.cuh"
+#include "kernels/loss/launch.hpp"
+#include "kernels/loss/row_target.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels::loss {
+namespace {
+
+struct tile : row_limits {
+    /// A quarter of the registers for each block, but for rows that are loaded element by element.
+    static constexpr int lanes_blocks_per_sm(int width, int elements) {
+        return width == 1 && elements == large_elements ? 3 : 4;
+    }
+    static constexpr int medium_blocks_per_sm = 3;
+    static constexpr int large_blocks_per_sm = 2;
+};
+
+/// The sum of the label's logit's differences from the elements that a thread holds.
+template <class Share, int elements>
+__device__ float distances_of(const Share& share, const float (&values)[elements], float logit) {
+    constexpr int width = elements / Share::packets;
+    float sum = 0;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) sum += share.holds(e / width) ? difference(logit, values[e]) : 0;
+    return sum;
+}
+
+/// Exponentials relative to `held` become gradients. The label is where column `of_label` of those that the share is of is.
+template <class T, class Share, int elements>
+__device__ void take_gradients(const cross_entropy_arguments<T>& a, const Share& share,
+                               float (&values)[elements], const normalizer& held, const normalizer& row,
+                               const row_target& target, std::int64_t first_col) {
+    constexpr int width = elements / Share::packets;
+    const one_hot hot(a);
+    const float factor = exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale;
+    const std::int64_t from_first = target.col - first_col;
+    const bool is_here = from_first >= 0 && from_first < std::int64_t{width} * share.count;
+    const int place = is_here ? static_cast<int>(from_first) - share.first * width : -1;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) {
+        const bool is_label = e / width * share.step * width + e % width == place;
+        values[e] = fmaf(values[e], factor, is_label ? -hot.of_label : -hot.of_others);
+    }
+    if (target.is_col()) return;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) values[e] = target.fill();
+}
+
+/// The sum over the warps of a row of their numbers `n`.
+template <int size>
+__device__ float total_of(const row_exchange<size>& exchange, int n) {
+    float sum = 0;
+    for (unsigned w = threadIdx.x % warp_size; w < exchange.warps(); w += warp_size)
+        sum += exchange.number(n, w);
+    return lanes_reduce(sum, warp_size, plus{});
+}
+
+/// blockDim.x lanes a row, blockDim.y rows a block.
+template <class T, int width, int elements>
+__global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(width, elements))
+    lanes(cross_entropy_arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    const bool has_row = row < a.logits.rows;
+    const auto share = row_share<T, width, elements>::of_lanes(has_row ? a.logits.cols : 0);
+    const row_target target = has_row ? target_of(a, row) : row_target{};
+
+    float values[elements];
+    share.load(a.logits.data + row * a.logits.row_stride, values, -infinity);
+    const float logit = logit_of(a, row, target);
+    float distances = 0;
+    if (a.smoothing > 0) distances = lanes_reduce(distances_of(share, values, logit), blockDim.x, plus{});
+
+    const normalizer of_row = normalize<false, T>(share, values, blockDim.x);
+    if (has_row && threadIdx.x == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
+    if (!is_wanted(a.gradient)) return;
+    take_gradients(a, share, values, of_row, of_row, target, 0);
+    __syncwarp();  // every lane has read the label's logit
+    share.store(a.gradient.data + row * a.gradient.row_stride, values);
+}
+
+template <class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_elements
+                                                           ? tile::medium_blocks_per_sm
+                                                           : tile::large_blocks_per_sm)
+    block(cross_entropy_arguments<T> a) {
+    __shared__ row_exchange<3>::storage shared;
+    row_exchange<3> exchange(shared);
+    const std::int64_t row = ptx::cluster_id();
+    const auto share = row_share<T, width, elements>::of_block(a.logits.cols);
+    const row_target target = target_of(a, row);
+
+    float values[elements];
+    share.load(a.logits.data + row * a.logits.row_stride, values, -infinity);
+    const float logit = logit_of(a, row, target);
+    float distances = 0;
+    if (a.smoothing > 0) distances = lanes_reduce(distances_of(share, values, logit), warp_size, plus{});
+
+    const normalizer of_warp = normalize<false, T>(share, values, warp_size);
+    exchange.publish({of_warp.largest, of_warp.sum, distances});
+    const normalizer of_row = combine<T>(exchange);
+    if (a.smoothing > 0) distances = total_of(exchange, 2);
+    if (ptx::cluster_rank() == 0 && threadIdx.x == 0)
+        write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
+    if (!is_wanted(a.gradient)) return;
+    take_gradients(a, share, values, of_warp, of_row, target, 0);
+    share.store(a.gradient.data + row * a.gradient.row_stride, values);
+}
+
+template <class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm)
+    streamed(cross_entropy_arguments<T> a) {
+    __shared__ row_exchange<3>::storage shared;
+    row_exchange<3> exchange(shared);
+    const std::int64_t row = ptx::cluster_id(), cols = a.logits.cols;
+    const T* x = a.logits.data + row * a.logits.row_stride;
+    const std::int64_t chunk = std::int64_t{elements} * ptx::cluster_blocks() * blockDim.x;
+    const auto share_at = [&](std::int64_t col) {
+        const std::int64_t left = cols - col;
+        return row_share<T, width, elements>::of_block(left < chunk ? left : chunk);
+    };
+    const row_target target = target_of(a, row);
+    const float logit = logit_of(a, row, target);
+
+    float values[elements];
+    normalizer mine{-infinity, 0};
+    float distances = 0;
+    std::int64_t col = 0;
+    for (; col < cols; col += chunk) {
+        const auto share = share_at(col);
+        share.load(x + col, values, -infinity);
+        if (a.smoothing > 0) distances += distances_of(share, values, logit);
+        const float largest = fmaxf(mine.largest, largest_of(values));
+        const float origin = origin_of(share, values, largest);
+        mine.sum = mine.sum * exponential<T>(difference(mine.largest, largest)) +
+                   sum_of_exponentials<T>(values, origin);
+        mine.largest = largest;
+    }
+
+    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
+    const float sum = mine.sum * exponential<T>(difference(mine.largest, largest));
+    exchange.publish(
+        {largest, lanes_reduce(sum, warp_size, plus{}), lanes_reduce(distances, warp_size, plus{})});
+    const normalizer of_row = combine<T>(exchange);
+    distances = total_of(exchange, 2);
+    if (ptx::cluster_rank() == 0 && threadIdx.x == 0)
+        write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
+    if (!is_wanted(a.gradient)) return;
+
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    for (col -= chunk; col >= 0; col -= chunk) {
+        const auto share = share_at(col);
+        share.load(x + col, values, -infinity);
+        const float origin = origin_of(share, values, of_row.largest);
+        take_exponentials<T>(values, origin);
+        take_gradients(a, share, values, of_row, of_row, target, col);
+        share.store(y + col, values);
+    }
+}
+
+template <class T, int width>
+auto kernel_of(const row_plan& plan) -> void (*)(cross_entropy_arguments<T>) {
+    switch (plan.kind) {
+        case row_plan::holder::lanes:
+            if (plan.elements == tile::large_elements) return lanes<T, width, tile::large_elements>;
+            if (plan.elements == tile::medium_elements) return lanes<T, width, tile::medium_elements>;
+            return lanes<T, width, tile::small_elements(width)>;
+        case row_plan::holder::block:
+            if (plan.elements == tile::large_elements) return block<T, width, tile::large_elements>;
+            return block<T, width, tile::medium_elements>;
+        case row_plan::holder::streamed:
+            break;
+    }
+    return streamed<T, width, tile::medium_elements>;
+}
+
+}  // namespace
+
+plan plan_vectorized(const loss_problem& problem, const device_traits& device) {
+    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
+    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
+                      has_clusters(device.compute_capability_major, device.compute_capability_minor)),
+            width};
+}
+
+template <class T>
+void launch_vectorized(const plan& plan, const cross_entropy_arguments<T>& arguments, cudaStream_t stream) {
+    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
+    const auto kernel = plan.width == 1 ? kernel_of<T, 1>(plan.rows) : kernel_of<T, packet>(plan.rows);
+    launch({.blocks = {plan.rows.blocks},
+            .threads = plan.rows.threads,
+            .stream = stream,
+            .cluster = plan.rows.cluster},
+           kernel, arguments);
+}
+
+template void launch_vectorized(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
+template void launch_vectorized(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
+template void launch_vectorized(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
+
+}  // namespace heddle::kernels::loss

@@ -1,0 +1,105 @@
+// vectorized, of mean_squared_error: each element is read once and its gradient written at once.
+//
+//   up to 1024 columns:  a row a warp, or 2 to 32 short rows a warp
+//   more:                a row a block or cluster, packet by packet: no element waits for the row's sum
+//
+// The plan is that of cross_entropy; what a thread holds of a row at a time are 16 elements of both operands, or fewer of short
+// rows. Needs the elements of a row side by side. What limits it is DRAM.
+
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row.cuh"
+#include "kernels/loss/launch.hpp"
+#include "kernels/loss/row_target.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels::loss {
+namespace {
+
+struct tile : row_limits {
+    static constexpr int lanes_blocks_per_sm(int elements) { return elements == large_elements ? 2 : 4; }
+    static constexpr int block_blocks_per_sm = 2;
+};
+
+/// The sum of the squares of the differences that a share has of a row from column `col` on, which become gradients.
+template <class T, int width, int elements>
+__device__ float take_squares(const mean_squared_error_arguments<T>& a,
+                              const row_share<T, width, elements>& share, std::int64_t row, std::int64_t col,
+                              float factor) {
+    float values[elements], targets[elements];
+    share.load(a.prediction.data + row * a.prediction.row_stride + col, values, 0);
+    share.load(a.target.data + row * a.target.row_stride + col, targets, 0);
+    float sum = 0;
+#pragma unroll
+    for (int e = 0; e < elements; ++e) {
+        const float difference = values[e] - targets[e];
+        sum += difference * difference;
+        values[e] = difference * factor;
+    }
+    if (is_wanted(a.gradient)) share.store(a.gradient.data + row * a.gradient.row_stride + col, values);
+    return sum;
+}
+
+/// blockDim.x lanes a row, blockDim.y rows a block.
+template <class T, int width, int elements>
+__global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(elements))
+    lanes(mean_squared_error_arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    const bool has_row = row < a.prediction.rows;
+    const auto share = row_share<T, width, elements>::of_lanes(has_row ? a.prediction.cols : 0);
+    const auto cols = static_cast<float>(a.prediction.cols);
+    const float squares = take_squares(a, share, row, 0, 2 / cols * a.scale);
+    const float sum = lanes_reduce(squares, blockDim.x, plus{});
+    if (has_row && threadIdx.x == 0) write_loss(a.loss, row, sum / cols);
+}
+
+template <class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, tile::block_blocks_per_sm)
+    blocks(mean_squared_error_arguments<T> a) {
+    __shared__ row_exchange<1>::storage shared;
+    row_exchange<1> exchange(shared);
+    const std::int64_t row = ptx::cluster_id();
+    const std::int64_t chunk = std::int64_t{elements} * ptx::cluster_blocks() * blockDim.x;
+    const auto cols = static_cast<float>(a.prediction.cols);
+    const float factor = 2 / cols * a.scale;
+    float sum = 0;
+    for (std::int64_t col = 0; col < a.prediction.cols; col += chunk) {
+        const std::int64_t left = a.prediction.cols - col;
+        const auto share = row_share<T, width, elements>::of_block(left < chunk ? left : chunk);
+        sum += take_squares(a, share, row, col, factor);
+    }
+    exchange.publish({lanes_reduce(sum, warp_size, plus{})});
+    sum = 0;
+    for (unsigned w = threadIdx.x % warp_size; w < exchange.warps(); w += warp_size)
+        sum += exchange.number(0, w);
+    sum = lanes_reduce(sum, warp_size, plus{});
+    if (ptx::cluster_rank() == 0 && threadIdx.x == 0) write_loss(a.loss, row, sum / cols);
+}
+
+template <class T, int width>
+auto kernel_of(const row_plan& plan) -> void (*)(mean_squared_error_arguments<T>) {
+    if (plan.kind != row_plan::holder::lanes) return blocks<T, width, tile::medium_elements>;
+    if (plan.elements == tile::large_elements) return lanes<T, width, tile::large_elements>;
+    if (plan.elements == tile::medium_elements) return lanes<T, width, tile::medium_elements>;
+    return lanes<T, width, tile::small_elements(width)>;
+}
+
+}  // namespace
+
+template <class T>
+void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,
+                       cudaStream_t stream) {
+    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
+    const auto kernel = plan.width == 1 ? kernel_of<T, 1>(plan.rows) : kernel_of<T, packet>(plan.rows);
+    launch({.blocks = {plan.rows.blocks},
+            .threads = plan.rows.threads,
+            .stream = stream,
+            .cluster = plan.rows.cluster},
+           kernel, arguments);
+}
+
+template void launch_vectorized(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
+template void launch_vectorized(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
+template void launch_vectorized(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
+
+}  // namespace heddle::kernels::loss

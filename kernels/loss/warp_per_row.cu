@@ -1,0 +1,145 @@
+// warp_per_row: one warp a row; the largest element and the sum in one pass.
+//
+//   lane l:  elements l, l + 32, ...   m' = max(m, x),  s' = s exp(m - m') + exp(x - m'): whenever a larger
+//   warp:    (m, s) + (m', s')         element comes, the sum so far is brought up to it
+//
+// A warp's loads of a row-major matrix lie side by side, and of the three passes two are left (Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018). No barrier; a block has several rows, so that few classes keep it busy. What
+// limits it: a load instruction for every element, each waiting for the one before it, two reads, and idle SMs where rows are
+// few. Any strides.
+
+#include "kernels/device/launch.hpp"
+#include "kernels/loss/launch.hpp"
+#include "kernels/loss/row_target.cuh"
+
+#include <cstdint>
+
+namespace heddle::kernels::loss {
+namespace {
+
+struct tile {
+    static constexpr int rows = 8;
+    static constexpr int threads = rows * warp_size;
+};
+
+__device__ std::int64_t row_of_warp() {
+    return std::int64_t{blockIdx.x} * tile::rows + threadIdx.x / warp_size;
+}
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_arguments<T> a) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t row = row_of_warp();
+    if (row >= a.logits.rows) return;
+    const T* x = a.logits.data + row * a.logits.row_stride;
+    const auto element = [&](std::int64_t col) { return static_cast<float>(x[col * a.logits.col_stride]); };
+    const row_target target = target_of(a, row);
+    const float logit = logit_of(a, row, target);
+
+    normalizer mine{-infinity, 0};
+    float distances = 0;
+    for (std::int64_t col = lane; col < a.logits.cols; col += warp_size) {
+        const float value = element(col);
+        const float former = mine.largest;
+        mine.largest = fmaxf(mine.largest, value);
+        mine.sum = mine.sum * exponential<T>(difference(former, mine.largest)) +
+                   exponential<T>(difference(value, mine.largest));
+        distances += difference(logit, value);
+    }
+    const float largest = lanes_reduce(mine.largest, warp_size, larger{});
+    const float sum = mine.sum * exponential<T>(difference(mine.largest, largest));
+    const normalizer of_row{largest, lanes_reduce(sum, warp_size, plus{})};
+    distances = lanes_reduce(distances, warp_size, plus{});
+
+    if (lane == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
+    if (!is_wanted(a.gradient)) return;
+    __syncwarp();  // every lane has read the label's logit
+    const one_hot hot(a);
+    const float factor = a.scale / of_row.sum;
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    for (std::int64_t col = lane; col < a.logits.cols; col += warp_size) {
+        const float wanted = col == target.col ? hot.of_label : hot.of_others;
+        const float share = exponential<T>(difference(element(col), largest));
+        y[col * a.gradient.col_stride] =
+            static_cast<T>(target.is_col() ? fmaf(share, factor, -wanted) : target.fill());
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads) warp_per_row(mean_squared_error_arguments<T> a) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t row = row_of_warp();
+    if (row >= a.prediction.rows) return;
+    const T* x = a.prediction.data + row * a.prediction.row_stride;
+    const T* t = a.target.data + row * a.target.row_stride;
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    const auto cols = static_cast<float>(a.prediction.cols);
+    const float factor = 2 / cols * a.scale;
+    float sum = 0;
+    for (std::int64_t col = lane; col < a.prediction.cols; col += warp_size) {
+        const float difference = static_cast<float>(x[col * a.prediction.col_stride]) -
+                                 static_cast<float>(t[col * a.target.col_stride]);
+        if (is_wanted(a.gradient)) y[col * a.gradient.col_stride] = static_cast<T>(difference * factor);
+        sum += difference * difference;
+    }
+    sum = lanes_reduce(sum, warp_size, plus{});
+    if (lane == 0) write_loss(a.loss, row, sum / cols);
+}
+
+/// Whether column j comes before the label in row_argmax(): NaN first, then what is larger, of equals the first.
+__device__ bool beats(float score, std::int64_t col, float of_label, std::int64_t label) {
+    const bool is_equal = score == of_label || (isnan(score) && isnan(of_label));
+    return is_equal ? col < label : isnan(score) || score > of_label;
+}
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads) hits_of_warps(label_hits_arguments<T> a) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t row = row_of_warp();
+    if (row >= a.scores.rows) return;
+    const T* x = a.scores.data + row * a.scores.row_stride;
+    const std::int64_t label = a.labels.data[row * a.labels.stride];
+    bool is_hit = label >= 0 && label < a.scores.cols;
+    if (is_hit) {
+        const auto of_label = static_cast<float>(x[label * a.scores.col_stride]);
+#pragma unroll 8
+        for (std::int64_t col = lane; col < a.scores.cols; col += warp_size)
+            is_hit &= !beats(static_cast<float>(x[col * a.scores.col_stride]), col, of_label, label);
+    }
+    is_hit = __all_sync(0xffffffffu, is_hit) != 0;
+    if (lane == 0) a.hits.data[row * a.hits.stride] = is_hit ? 1 : 0;
+}
+
+std::int64_t blocks_of(std::int64_t rows) {
+    return (rows - 1) / tile::rows + 1;
+}
+
+}  // namespace
+
+plan plan_warp_per_row(const loss_problem& problem, const device_traits&) {
+    return {.rows = {.threads = {tile::threads}, .blocks = blocks_of(problem.rows)}};
+}
+
+template <class Arguments>
+void launch_warp_per_row(const plan& plan, const Arguments& arguments, cudaStream_t stream) {
+    void (*const kernel)(Arguments) = warp_per_row;
+    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream}, kernel, arguments);
+}
+
+template <class T>
+void launch_label_hits(const label_hits_arguments<T>& arguments, cudaStream_t stream) {
+    launch({.blocks = {blocks_of(arguments.scores.rows)}, .threads = {tile::threads}, .stream = stream},
+           hits_of_warps<T>, arguments);
+}
+
+template void launch_warp_per_row(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
+template void launch_warp_per_row(const plan&, const cross_entropy_arguments<half>&, cudaStream_t);
+template void launch_warp_per_row(const plan&, const cross_entropy_arguments<bfloat16>&, cudaStream_t);
+template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
+template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
+template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
+template void launch_label_hits(const label_hits_arguments<float>&, cudaStream_t);
+template void launch_label_hits(const label_hits_arguments<half>&, cudaStream_t);
+template void launch_label_hits(const label_hits_arguments<bfloat16>&, cudaStream_t);
+
+}  // namespace heddle::kernels::loss

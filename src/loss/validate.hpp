@@ -1,0 +1,95 @@
+#pragma once
+
+#include "src/elementwise/validate.hpp"
+#include <heddle/loss.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace heddle::detail {
+
+/// Whether a view that a call may leave out is there.
+template <class T>
+bool is_given(const matrix_view<T>& m) {
+    return m.rows != 0 || m.cols != 0;
+}
+
+/// A vector of one element a row.
+template <class T>
+void validate_of_rows(const char* operation, const char* name, const vector_view<T>& v, std::int64_t rows,
+                      const char* rows_name) {
+    require(v.size == rows, operation, {name, "size"}, v.size, "{} ({})", rows, rows_name);
+    validate(operation, name, v);
+}
+
+/// `written` shares no byte with `other`.
+template <class Written, class Other>
+void validate_disjoint(const char* operation, const char* name, const Written& written,
+                       const char* other_name, const Other& other) {
+    require(!overlap(footprint_of(written), footprint_of(other)), operation, name,
+            "a view that overlaps an operand", "memory apart from {}", other_name);
+}
+
+inline void validate_scale(const char* operation, float scale) {
+    require(std::isfinite(scale), operation, {"options", "scale"}, scale, "a finite number");
+}
+
+/// What heddle::cross_entropy and its CPU sibling ask of their arguments.
+template <class T>
+void validate_cross_entropy(const char* operation, const matrix_view<const T>& logits,
+                            const vector_view<const std::int32_t>& labels, const vector_view<float>& loss,
+                            const matrix_view<T>& gradient, const cross_entropy_options& options) {
+    validate_scale(operation, options.scale);
+    require(options.label_smoothing >= 0 && options.label_smoothing <= 1, operation,
+            {"options", "label_smoothing"}, options.label_smoothing, "0 to 1");
+    validate(operation, "logits", logits);
+    validate_of_rows(operation, "labels", labels, logits.rows, "logits.rows");
+    if (is_given(gradient)) {
+        const operand operands[] = {operand_of("logits", logits), operand_of("gradient", gradient)};
+        validate_elementwise(operation, operands, sizeof(T));
+        validate_disjoint(operation, "gradient", gradient, "labels", labels);
+    }
+    if (loss.size == 0) return;
+    validate_of_rows(operation, "loss", loss, logits.rows, "logits.rows");
+    validate_disjoint(operation, "loss", loss, "logits", logits);
+    validate_disjoint(operation, "loss", loss, "labels", labels);
+    validate_disjoint(operation, "loss", loss, "gradient", gradient);
+}
+
+/// What heddle::mean_squared_error and its CPU sibling ask of theirs.
+template <class T>
+void validate_mean_squared_error(const char* operation, const matrix_view<const T>& prediction,
+                                 const matrix_view<const T>& target, const vector_view<float>& loss,
+                                 const matrix_view<T>& gradient, const mean_squared_error_options& options) {
+    validate_scale(operation, options.scale);
+    validate(operation, "prediction", prediction);
+    validate(operation, "target", target);
+    require(target.rows == prediction.rows, operation, {"target", "rows"}, target.rows,
+            "{} (prediction.rows)", prediction.rows);
+    require(target.cols == prediction.cols, operation, {"target", "cols"}, target.cols,
+            "{} (prediction.cols)", prediction.cols);
+    if (is_given(gradient)) {
+        const operand operands[] = {operand_of("prediction", prediction), operand_of("target", target),
+                                    operand_of("gradient", gradient)};
+        validate_elementwise(operation, operands, sizeof(T));
+    }
+    if (loss.size == 0) return;
+    validate_of_rows(operation, "loss", loss, prediction.rows, "prediction.rows");
+    validate_disjoint(operation, "loss", loss, "prediction", prediction);
+    validate_disjoint(operation, "loss", loss, "target", target);
+    validate_disjoint(operation, "loss", loss, "gradient", gradient);
+}
+
+/// What heddle::label_hits and its CPU sibling ask of theirs.
+template <class T>
+void validate_label_hits(const char* operation, const matrix_view<const T>& scores,
+                         const vector_view<const std::int32_t>& labels,
+                         const vector_view<std::int32_t>& hits) {
+    validate(operation, "scores", scores);
+    validate_of_rows(operation, "labels", labels, scores.rows, "scores.rows");
+    validate_of_rows(operation, "hits", hits, scores.rows, "scores.rows");
+    validate_disjoint(operation, "hits", hits, "scores", scores);
+    validate_disjoint(operation, "hits", hits, "labels", labels);
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,46 @@
+#include "tests/support/provoked.hpp"
+#include <heddle/device.hpp>
+#include <heddle/loss.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+
+TEST(loss_select, vectorises_rows_that_lie_side_by_side) {
+    EXPECT_EQ(select(loss_problem{.rows = 1, .cols = 9}, device), loss_algorithm::vectorized);
+    EXPECT_EQ(select(loss_problem{.rows = 100, .cols = 9, .unit_stride = false}, device),
+              loss_algorithm::warp_per_row);
+}
+
+TEST(loss_why_not, says_what_a_rung_needs) {
+    const loss_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
+    EXPECT_EQ(why_not(loss_algorithm::vectorized, apart, device),
+              "loss: vectorized needs each row's elements side by side");
+    EXPECT_EQ(why_not(loss_algorithm::naive, apart, device), "");
+    EXPECT_EQ(why_not(loss_algorithm::warp_per_row, apart, device), "");
+    EXPECT_EQ(why_not(loss_algorithm::automatic, apart, device), "");
+    EXPECT_EQ(
+        test::invalid_argument_of([&] { (void)why_not(static_cast<loss_algorithm>(99), apart, device); }),
+        "why_not: algorithm is 99, expected an enumerator of loss_algorithm");
+    EXPECT_EQ(test::invalid_argument_of([&] { (void)select(loss_problem{.element_bytes = 8}, device); }),
+              "select: problem.element_bytes is 8, expected 2 or 4");
+}
+
+TEST(loss_algorithms, have_names_of_their_own) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const loss_algorithm algorithm : loss_algorithms()) {
+        EXPECT_NE(algorithm, loss_algorithm::automatic);
+        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
+    }
+    EXPECT_EQ(to_string(loss_algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<loss_algorithm>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace heddle
