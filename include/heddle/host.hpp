@@ -217,6 +217,14 @@ void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 
+/// Their gradients; see heddle::softmax_gradient and heddle::log_softmax_gradient. Sums are kept in double.
+template <class T>
+void softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                      matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx);
+template <class T>
+void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                          matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx);
+
 /// Each row less its mean over its standard deviation, and each row over its root mean square; see
 /// heddle::layer_norm and heddle::rms_norm. Sums are kept in double, and count as infinite beyond float's largest
 /// number, so that rows whose squares overflow on the device give the same here.
@@ -227,6 +235,19 @@ void layer_norm(matrix_view<const std::type_identity_t<T>> x,
 template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, float epsilon = 1e-5f);
+
+/// Their gradients; see heddle::layer_norm_gradient and heddle::rms_norm_gradient. Sums are kept in double; the columns' take
+/// memory of the heap.
+template <class T>
+void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                         vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                         matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                         vector_view<std::type_identity_t<T>> dbeta, float epsilon = 1e-5f);
+template <class T>
+void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                       vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                       matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                       float epsilon = 1e-5f);
 
 /// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. Of the options,
 /// the algorithm and the workspace are ignored.

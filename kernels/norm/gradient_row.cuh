@@ -131,6 +131,7 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
         sum = lanes_reduce(sum, lanes, plus{});
         if (count > 0) sums.mean = sum / static_cast<float>(count);
     }
+    if constexpr (width == 1) __syncwarp();  // no factor is loaded earlier: registers are few
 #pragma unroll
     for (int e = 0; e < gradient_limits::elements; ++e) {
         const float deviation = x[e] - sums.mean;

@@ -58,9 +58,9 @@ __global__ void __launch_bounds__(tile::threads)
 
     const int cols = static_cast<int>(a.x.cols);
     const bool has_warps = blockDim.x > warp_size;
-    const share whole =
-        has_warps ? share::of_block(cols)
-                  : share{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), cols / width};
+    const share whole = width == 1 || has_warps ? share::of_block(cols)
+                                                : share{static_cast<int>(threadIdx.x),
+                                                        static_cast<int>(blockDim.x), cols / width};
     const auto share_at = [&](std::int64_t row) {
         return share{whole.first, whole.step, row < a.x.rows ? whole.count : 0};
     };
@@ -119,6 +119,10 @@ __global__ void __launch_bounds__(tile::threads)
     }
 }
 
+int width_of(const norm_gradient_problem& problem) {
+    return problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
+}
+
 /// A thread's: the ring, and at the end a sum for each of its columns.
 std::int64_t thread_bytes(int width, std::size_t element_bytes) {
     const std::int64_t row = 2 * tile::elements * static_cast<std::int64_t>(element_bytes);
@@ -126,28 +130,24 @@ std::int64_t thread_bytes(int width, std::size_t element_bytes) {
     return std::max(width == 1 ? 0 : gradient_sharing::stages(element_bytes) * row, sums);
 }
 
-std::int64_t lanes_of(std::int64_t cols) {
+std::int64_t lanes_of(std::int64_t cols, int width) {
     if (cols > tile::warp_elements) return ((cols - 1) / tile::warp_elements + 1) * warp_size;
-    std::int64_t lanes = tile::least_lanes;
+    std::int64_t lanes = width == 1 ? warp_size : tile::least_lanes;
     while (lanes * tile::elements < cols) lanes *= 2;
     return lanes;
-}
-
-int width_of(const norm_gradient_problem& problem) {
-    return problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
 }
 
 }  // namespace
 
 bool holds_gradient_row(const norm_gradient_problem& problem, const device_traits& device) {
-    return problem.cols <= tile::cols &&
-           lanes_of(problem.cols) * thread_bytes(width_of(problem), problem.element_bytes) +
-                   tile::static_bytes <=
-               static_cast<std::int64_t>(device.shared_memory_per_block_optin);
+    return problem.cols <= tile::cols && lanes_of(problem.cols, width_of(problem)) *
+                                                     thread_bytes(width_of(problem), problem.element_bytes) +
+                                                 tile::static_bytes <=
+                                             static_cast<std::int64_t>(device.shared_memory_per_block_optin);
 }
 
 gradient_plan plan_gradient_vectorized(const norm_gradient_problem& problem, const device_traits& device) {
-    const std::int64_t lanes = lanes_of(problem.cols);
+    const std::int64_t lanes = lanes_of(problem.cols, width_of(problem));
     const std::int64_t groups = std::max<std::int64_t>(gradient_sharing::block_threads / lanes, 1);
     const std::int64_t of_thread = thread_bytes(width_of(problem), problem.element_bytes);
     const std::int64_t optin = static_cast<std::int64_t>(device.shared_memory_per_block_optin);
