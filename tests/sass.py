@@ -72,7 +72,7 @@ EXPECTATIONS = [
     Expectation(r"conv::mma_sync<[^>]*>, 16, float", ["HMMA.*TF32", "LDSM", "LDGSTS"], may_have_local_memory=True),
     Expectation(r"conv::mma_sync<[^>]*>, 4,", ["HMMA", "LDSM", "LDGSTS"]),
     Expectation(r"conv::mma_sync<[^>]*>, 2,", ["HMMA", "LDSM"]),
-    Expectation(r"norm::gradient_vectorized<[^>]*, [48]>", [r"LDGSTS\..*128"]),
+    Expectation(r"norm::gradient_vectorized<[^>]*, [48], (true|false)>", [r"LDGSTS\..*128"]),
     Expectation(r"(elementwise|norm|pool|reduce|scan|softmax|transpose)::\w+<", []),
 ]
 

@@ -121,15 +121,15 @@ struct row_sums {
 
 template <bool centred, int width, class Share, class Factors>
 __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits::elements],
-                            const float (&dy)[gradient_limits::elements], const Factors& gamma, int count,
-                            unsigned lanes) {
+                            const float (&dy)[gradient_limits::elements], const Factors& gamma,
+                            float per_element, unsigned lanes) {
     row_sums sums{};
     if constexpr (centred) {
         float sum = 0;
 #pragma unroll
         for (int e = 0; e < gradient_limits::elements; ++e) sum += x[e];
         sum = lanes_reduce(sum, lanes, plus{});
-        if (count > 0) sums.mean = sum / static_cast<float>(count);
+        sums.mean = sum * per_element;
     }
     if constexpr (width == 1) __syncwarp();  // no factor is loaded earlier: registers are few
 #pragma unroll
@@ -148,7 +148,8 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
 
 /// The sums of the row, from those of the warps that share it, each of which has warp_elements but for the last.
 template <bool centred>
-__device__ row_sums combine(float4 (&of_warps)[gradient_limits::warps], const row_sums& of_warp, int cols) {
+__device__ row_sums combine(float4 (&of_warps)[gradient_limits::warps], const row_sums& of_warp, int cols,
+                            float per_col) {
     const int lane = static_cast<int>(threadIdx.x % warp_size);
     const int warps = static_cast<int>(blockDim.x) / warp_size;
     const int first_warp = static_cast<int>(threadIdx.y) * warps;
@@ -165,7 +166,7 @@ __device__ row_sums combine(float4 (&of_warps)[gradient_limits::warps], const ro
     if constexpr (centred) {
         const auto count = static_cast<float>(
             min(cols - warp * gradient_limits::warp_elements, gradient_limits::warp_elements));
-        row.mean = lanes_reduce(is_one ? other.x * count : 0.0f, most, plus{}) / static_cast<float>(cols);
+        row.mean = lanes_reduce(is_one ? other.x * count : 0.0f, most, plus{}) * per_col;
         const float distance = is_one ? other.x - row.mean : 0.0f;
         row.squares += is_one ? count * (distance * distance) : 0.0f;
         row.g_deviations += other.z * distance;

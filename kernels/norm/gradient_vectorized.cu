@@ -44,8 +44,8 @@ __device__ void store_partials(const Share& part, const float (&sums)[tile::elem
     __syncthreads();
 }
 
-/// blockDim.x threads a row, blockDim.y rows at a time.
-template <bool centred, bool adds_columns, class T, int width>
+/// blockDim.x threads a row, blockDim.y rows at a time; whole warps, or 4 to 32 lanes of one.
+template <bool centred, bool adds_columns, class T, int width, bool by_warps>
 __global__ void __launch_bounds__(tile::threads)
     gradient_vectorized(gradient_arguments<T> a, float* partials) {
     using ring_type = gradient_ring<T, width>;
@@ -57,10 +57,12 @@ __global__ void __launch_bounds__(tile::threads)
     ring_type ring(shared, threadIdx.y * blockDim.x + threadIdx.x);
 
     const int cols = static_cast<int>(a.x.cols);
-    const bool has_warps = blockDim.x > warp_size;
-    const share whole = width == 1 || has_warps ? share::of_block(cols)
-                                                : share{static_cast<int>(threadIdx.x),
-                                                        static_cast<int>(blockDim.x), cols / width};
+    const share whole =
+        by_warps ? share::of_block(cols)
+                 : share{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), cols / width};
+    const unsigned lanes = by_warps ? warp_size : blockDim.x;
+    const float per_col = 1.0f / static_cast<float>(cols);
+    const float per_element = by_warps ? 1.0f / static_cast<float>(whole.elements_of_warp()) : per_col;
     const auto share_at = [&](std::int64_t row) {
         return share{whole.first, whole.step, row < a.x.rows ? whole.count : 0};
     };
@@ -81,15 +83,14 @@ __global__ void __launch_bounds__(tile::threads)
         const std::int64_t next = row + ring_type::stages * step;
         ring.start(share_at(next), a.x.data + next * a.x.row_stride, a.dy.data + next * a.dy.row_stride);
 
-        row_sums of = sums_of<centred, width>(part, x, dy, gamma, has_warps ? part.elements_of_warp() : cols,
-                                              has_warps ? warp_size : blockDim.x);
-        if (has_warps) of = combine<centred>(of_warps[turn], of, cols);
+        row_sums of = sums_of<centred, width>(part, x, dy, gamma, per_element, lanes);
+        if constexpr (by_warps) of = combine<centred>(of_warps[turn], of, cols, per_col);
         turn ^= 1;
         if (row >= a.x.rows) continue;
 
-        const float scale = reciprocal_deviation(of.squares, static_cast<float>(cols), a.epsilon);
-        const float mean_of_g = centred ? of.g / static_cast<float>(cols) : 0.0f;
-        const float mean_of_gz = of.g_deviations * scale / static_cast<float>(cols);
+        const float scale = rsqrtf(of.squares * per_col + a.epsilon);
+        const float mean_of_gz = of.g_deviations * scale * per_col;
+        const float shift = centred ? of.g * per_col * scale : 0.0f, slope = mean_of_gz * scale;
 #pragma unroll
         for (int p = 0; p < share::packets; ++p) {
             packet result;
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(tile::threads)
                     beta_sums[k] += dy[k];
                 }
                 const float g = dy[k] * gamma(p, e);
-                result[e] = static_cast<T>(gradient_of(g, z, scale, mean_of_g, mean_of_gz));
+                result[e] = static_cast<T>(g * scale - shift - z * slope);
             }
             if (a.dx.rows > 0 && part.holds(p)) part.at(a.dx.data + row * a.dx.row_stride, p) = result;
         }
@@ -172,17 +173,21 @@ void launch_gradient_vectorized(const gradient_plan& plan, const gradient_argume
     constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
     auto* const partials = reinterpret_cast<float*>(arguments.scratch);
     const bool adds_columns = has_column_sums(arguments);
-    const auto launch_kernel = [&](auto adds, auto width) {
+    const auto launch_kernel = [&](auto adds, auto width, auto by_warps) {
         launch({.blocks = {plan.blocks},
                 .threads = plan.threads,
                 .shared_bytes = static_cast<std::size_t>(plan.shared_bytes),
                 .shared_limit = static_cast<std::size_t>(plan.shared_limit),
                 .stream = stream},
-               gradient_vectorized<centred, adds.value, T, width.value>, arguments, partials);
+               gradient_vectorized<centred, adds.value, T, width.value, by_warps.value>, arguments, partials);
     };
     const auto launch_width = [&](auto adds) {
-        plan.width == 1 ? launch_kernel(adds, std::integral_constant<int, 1>{})
-                        : launch_kernel(adds, std::integral_constant<int, packet>{});
+        if (plan.width == 1)
+            launch_kernel(adds, std::integral_constant<int, 1>{}, std::true_type{});
+        else if (plan.threads.x > warp_size)
+            launch_kernel(adds, std::integral_constant<int, packet>{}, std::true_type{});
+        else
+            launch_kernel(adds, std::integral_constant<int, packet>{}, std::false_type{});
     };
     adds_columns ? launch_width(std::true_type{}) : launch_width(std::false_type{});
     if (adds_columns) launch_gradient_sums(plan, arguments, partials, stream);

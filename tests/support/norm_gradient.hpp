@@ -98,7 +98,7 @@ struct expected_norm_gradient {
         const auto z = [&](std::size_t i) { return (to_double(x[i]) - m.mean) / sigma; };
         const double sums = (depth + 8) * u;
         const double shift = is_centred ? sums * m.magnitude / sigma : 0;
-        const double scale = (sums + 2 * shift + shift * shift) / 2 + 4 * u;
+        const double scale = (sums + 2 * shift + shift * shift) / 2 + 8 * u;
         const auto error_of_z = [&](std::size_t i) {
             return shift * (1 + scale) + std::abs(z(i)) * (scale + 3 * u);
         };
