@@ -71,6 +71,33 @@ void plain_row(shape shape) {
     });
 }
 
+/// With gamma, of layer_norm with beta: dx, dgamma and, of layer_norm, dbeta.
+template <class T>
+void gradient_row(std::string_view op, shape shape,
+                  norm_gradient_algorithm algorithm = norm_gradient_algorithm::automatic) {
+    const bool is_centred = op == "layer_norm_gradient";
+    const auto size = static_cast<double>(shape.size()), cols = static_cast<double>(shape.cols);
+    const problem of{fmt::format("{}/{}/{}x{}", op, dtype<T>, shape.rows, shape.cols),
+                     sizeof(T) * (2 * size + cols), sizeof(T) * (size + (is_centred ? 2 : 1) * cols)};
+    device_row(of, implementation(algorithm), temperature::cold, [shape, algorithm, is_centred] {
+        return [shape, is_centred, options = norm_gradient_options{.algorithm = algorithm},
+                x = random_on_device<T>(shape.size()), dy = random_on_device<T>(shape.size()),
+                gamma = random_on_device<T>(shape.cols), dx = device_buffer<T>(shape.size(), stream()),
+                dgamma = device_buffer<T>(shape.cols, stream()),
+                dbeta = device_buffer<T>(shape.cols, stream())]() mutable {
+            const matrix_view<const T> of_x{x.data(), shape.rows, shape.cols},
+                of_dy{dy.data(), shape.rows, shape.cols};
+            const matrix_view<T> of_dx{dx.data(), shape.rows, shape.cols};
+            const vector_view<const T> factors{gamma.data(), shape.cols};
+            const vector_view<T> of_gamma{dgamma.data(), shape.cols}, of_beta{dbeta.data(), shape.cols};
+            if (is_centred)
+                layer_norm_gradient<T>(of_x, factors, of_dy, of_dx, of_gamma, of_beta, stream(), options);
+            else
+                rms_norm_gradient<T>(of_x, factors, of_dy, of_dx, of_gamma, stream(), options);
+        };
+    });
+}
+
 void host(shape shape) {
     host_row(matrices<float>("layer_norm", shape, 0), "host", [shape] {
         return [shape, x = random_on_host<float>(shape.size()),
@@ -100,6 +127,16 @@ void register_norm() {
     for (const shape& shape : {square, {16384, 128}, {512, 65536}})
         for (const auto algorithm : norm_algorithms())
             layer_norm_row<float>(shape, temperature::cold, algorithm);
+
+    constexpr shape gradients[] = {{8192, 4096}, {32768, 1024}, {4096, 8192},
+                                   {65536, 128}, {4095, 4097},  {1024, 16384}};
+    for (const shape& shape : gradients) {
+        gradient_row<float>("layer_norm_gradient", shape);
+        gradient_row<bfloat16>("layer_norm_gradient", shape);
+        gradient_row<bfloat16>("rms_norm_gradient", shape);
+    }
+    for (const auto algorithm : norm_gradient_algorithms())
+        gradient_row<bfloat16>("layer_norm_gradient", {8192, 4096}, algorithm);
 
     host({1024, 1024});
 }

@@ -88,6 +88,28 @@ void log_comparison(shape shape) {
 #endif
 }
 
+/// Of softmax, or of its logarithm: y and dy are read.
+template <class T>
+void gradient_row(std::string_view op, shape shape,
+                  softmax_gradient_algorithm algorithm = softmax_gradient_algorithm::automatic) {
+    const double bytes = sizeof(T) * static_cast<double>(shape.size());
+    const problem of{fmt::format("{}/{}/{}x{}", op, dtype<T>, shape.rows, shape.cols), 2 * bytes, bytes};
+    const bool is_logarithm = op == "log_softmax_gradient";
+    device_row(of, implementation(algorithm), temperature::cold, [shape, algorithm, is_logarithm] {
+        return [shape, is_logarithm, options = softmax_gradient_options{.algorithm = algorithm},
+                y = random_on_device<T>(shape.size()), dy = random_on_device<T>(shape.size()),
+                dx = device_buffer<T>(shape.size(), stream())]() mutable {
+            const matrix_view<const T> of_y{y.data(), shape.rows, shape.cols},
+                of_dy{dy.data(), shape.rows, shape.cols};
+            const matrix_view<T> of_dx{dx.data(), shape.rows, shape.cols};
+            if (is_logarithm)
+                log_softmax_gradient<T>(of_y, of_dy, of_dx, stream(), options);
+            else
+                softmax_gradient<T>(of_y, of_dy, of_dx, stream(), options);
+        };
+    });
+}
+
 void host(shape shape) {
     host_row(matrices<float>("softmax", shape), "host", [shape] {
         return [shape, x = random_on_host<float>(shape.size()),
@@ -117,6 +139,15 @@ void register_softmax() {
     for (const shape& shape : {square, {16384, 128}, {512, 65536}})
         for (const auto algorithm : softmax_algorithms())
             heddle_row<float>(shape, temperature::cold, algorithm);
+
+    constexpr shape gradients[] = {{8192, 4096}, {32768, 1024}, {65536, 128}, {4095, 4097}, {512, 65536}};
+    for (const shape& shape : gradients) {
+        gradient_row<float>("softmax_gradient", shape);
+        gradient_row<bfloat16>("softmax_gradient", shape);
+        gradient_row<float>("log_softmax_gradient", shape);
+    }
+    for (const auto algorithm : softmax_gradient_algorithms())
+        gradient_row<bfloat16>("softmax_gradient", {8192, 4096}, algorithm);
 
     host({1024, 1024});
 }

@@ -229,7 +229,43 @@ TEST_P(mapped_optimizer, keeps_to_its_operands) {
                                      o.result<float>(size), o.result<float>(size), size};
                 adamw<T>(std::span(&p, 1), *this->stream_, {.algorithm = this->GetParam()});
                 gradient_norm<T>(std::span(&p, 1), o.result<float>(1), *this->stream_);
+using mapped_softmax_gradient = of_rung<softmax_gradient_algorithm>;
+INSTANTIATE_TEST_SUITE_P(all, mapped_softmax_gradient, values_in(softmax_gradient_algorithms()), rung_name);
+
+TEST_P(mapped_softmax_gradient, keeps_to_its_operands) {
+    const auto check_type = [&]<class T>(T) {
+        for (const matrix_shape& m : matrices) {
+            const std::int64_t size = extent(m.rows, m.row_stride, m.cols);
+            const auto ys = random_elements<T>(size), dys = random_elements<T>(size);
+            EXPECT_TRUE(this->check_edges(text(m), [&](operands& o) {
+                softmax_gradient<T>({o.of(ys), m.rows, m.cols, m.row_stride},
+                                    {o.of(dys), m.rows, m.cols, m.row_stride},
+                                    matrix_view<T>{o.result<T>(size), m.rows, m.cols, m.row_stride},
+                                    *this->stream_, {.algorithm = this->GetParam()});
             }));
+        }
+    };
+    check_type(float{});
+    check_type(half{});
+}
+
+using mapped_norm_gradient = of_rung<norm_gradient_algorithm>;
+INSTANTIATE_TEST_SUITE_P(all, mapped_norm_gradient, values_in(norm_gradient_algorithms()), rung_name);
+
+TEST_P(mapped_norm_gradient, keeps_to_its_operands) {
+    const auto check_type = [&]<class T>(T) {
+        for (const matrix_shape& m : matrices) {
+            const std::int64_t size = extent(m.rows, m.row_stride, m.cols);
+            const auto xs = random_elements<T>(size), dys = random_elements<T>(size),
+                       gammas = random_elements<T>(m.cols);
+            const bool ran = this->check_edges(text(m), [&](operands& o) {
+                layer_norm_gradient<T>({o.of(xs), m.rows, m.cols, m.row_stride}, {o.of(gammas), m.cols},
+                                       {o.of(dys), m.rows, m.cols, m.row_stride},
+                                       {o.result<T>(size), m.rows, m.cols, m.row_stride},
+                                       {o.result<T>(m.cols), m.cols}, {o.result<T>(m.cols), m.cols},
+                                       *this->stream_, {.algorithm = this->GetParam()});
+            });
+            EXPECT_EQ(ran, this->GetParam() != norm_gradient_algorithm::vectorized || m.cols <= 8192);
         }
     };
     check_type(float{});

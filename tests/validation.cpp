@@ -44,6 +44,7 @@ class every_operation_with_a_workspace : public testing::Test {
         std::vector<call> all;
         add_reductions(all);
         add_matrix_reductions(all);
+        add_gradients(all);
         add_scans(all);
         add_products(all);
         add_filters(all);
@@ -110,6 +111,17 @@ class every_operation_with_a_workspace : public testing::Test {
         add(
             "column_variance",
             [](auto from, auto to, options o) { column_variance<float>(from, to, no_stream, o); }, y);
+    }
+
+    void add_gradients(std::vector<call>& all) {
+        const matrix_view<const float> x{m_.floats, 10, 10}, dy{m_.floats + 1000, 10, 10};
+        const vector_view<float> sums{m_.floats + 2000, 10};
+        all.push_back({"layer_norm_gradient", [=](auto s) {
+                           layer_norm_gradient<float>(x, {}, dy, {}, sums, {}, no_stream, {.workspace = s});
+                       }});
+        all.push_back({"rms_norm_gradient", [=](auto s) {
+                           rms_norm_gradient<float>(x, {}, dy, {}, sums, no_stream, {.workspace = s});
+                       }});
     }
 
     void add_scans(std::vector<call>& all) {
@@ -206,6 +218,11 @@ std::vector<pure_function> pure_functions() {
     add("select", [](size n, device d) { return select(softmax_problem{n, 2, false}, d); });
     add("select", [](size n, device d) { return select(norm_problem{n, 2, false}, d); });
     add("select", [](size n, device d) { return select(loss_problem{n, 2, false}, d); });
+    add("select", [](size n, device d) { return select(softmax_gradient_problem{n, 2}, d); });
+    add("select", [](size n, device d) { return select(norm_gradient_problem{n, 2}, d); });
+    add("norm_gradient_workspace_bytes", [](size n, device d) {
+        return norm_gradient_workspace_bytes({n, 2}, d);
+    });
     add("select", [](size n, device d) { return select(transpose_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(random_problem{n, 2}, d); });
     add("select", [](size n, device d) { return select(gaussian_blur_problem{n, 2}, d); });

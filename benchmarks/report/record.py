@@ -29,7 +29,7 @@ FAMILIES = {
                    r"(_derivative)?",
     "reduce": r"sum|mean|min|max|argmin|argmax|dot|norm1|norm2|count_nonzero",
     "matrix_reduce": r"(row|column)_\w+",
-    "softmax": r"log_softmax",
+    "softmax": r"log_softmax|(log_)?softmax_gradient",
     "norm": r"(layer|rms)_norm\w*",
     "loss": r"cross_entropy|mean_squared_error|label_hits",
     "scan": r"(in|ex)clusive_scan",

@@ -243,6 +243,13 @@ void adamw(std::type_identity_t<std::span<const parameter<T, Gradient>>> paramet
            const adam_options& options = {});
 template <class T, class Gradient = T>
 void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters, float* result);
+/// Their gradients; see heddle::softmax_gradient and heddle::log_softmax_gradient. Sums are kept in double.
+template <class T>
+void softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                      matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx);
+template <class T>
+void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                          matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx);
 
 /// Each row less its mean over its standard deviation, and each row over its root mean square; see
 /// heddle::layer_norm and heddle::rms_norm. Sums are kept in double, and count as infinite beyond float's largest
@@ -269,6 +276,18 @@ void mean_squared_error(matrix_view<const std::type_identity_t<T>> prediction,
 template <class T>
 void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> labels,
                 vector_view<std::int32_t> hits);
+/// Their gradients; see heddle::layer_norm_gradient and heddle::rms_norm_gradient. Sums are kept in double; the columns' take
+/// memory of the heap.
+template <class T>
+void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                         vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                         matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                         vector_view<std::type_identity_t<T>> dbeta, float epsilon = 1e-5f);
+template <class T>
+void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                       vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                       matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                       float epsilon = 1e-5f);
 
 /// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. Of the options,
 /// the algorithm and the workspace are ignored.

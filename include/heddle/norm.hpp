@@ -3,6 +3,7 @@
 #include <heddle/device.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
+#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 
@@ -82,5 +83,101 @@ void layer_norm(matrix_view<const std::type_identity_t<T>> x,
 template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, cuda::stream_ref stream, const norm_options& options = {});
+
+/// The rungs of layer_norm_gradient and rms_norm_gradient; kernels/norm/README.md tells of them.
+enum class norm_gradient_algorithm { automatic, naive, block_per_row, vectorized };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const norm_gradient_algorithm> norm_gradient_algorithms();
+std::string_view to_string(norm_gradient_algorithm algorithm);
+
+struct norm_gradient_options {
+    norm_gradient_algorithm algorithm = norm_gradient_algorithm::automatic;
+    float epsilon = 1e-5f;  ///< as the forward call had it; zero or more
+    /// Device scratch memory, zeroed before its first use (heddle::workspace is), of at least norm_gradient_workspace_bytes(),
+    /// 16-byte aligned, apart from all operands; ready for the next call when this one is done.
+    std::span<std::byte> workspace{};
+    /// Without a workspace, scratch memory comes, stream-ordered, from heddle's pool of the stream's device
+    /// (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then a call that wants dgamma or
+    /// dbeta throws unsupported. Without these none is taken.
+    heddle::scratch scratch = heddle::scratch::pool;
+};
+
+/// What the choice of a rung depends on.
+struct norm_gradient_problem {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    /// The elements of each row lie side by side, in x, dy and dx, and those of gamma.
+    bool unit_stride = true;
+    std::size_t element_bytes = 4;
+    /// Each row begins at a multiple of 16 bytes and is as long as one, in x, dy and dx; gamma begins at one.
+    bool in_packets = true;
+    /// dgamma or dbeta is wanted.
+    bool has_column_sums = true;
+    /// Scratch memory is there: given, or from the pool.
+    bool has_scratch = true;
+};
+
+/// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
+/// @throws unsupported       column sums without scratch memory
+norm_gradient_algorithm select(const norm_gradient_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(norm_gradient_algorithm algorithm, const norm_gradient_problem& problem,
+                    const device_traits& device);
+
+/// The workspace, in bytes, that either gradient needs for a matrix of so many rows and columns, whatever its strides and
+/// alignment; 0 where no column sums are wanted. Pure; throws as why_not().
+std::int64_t norm_gradient_workspace_bytes(
+    const norm_gradient_problem& problem, const device_traits& device,
+    norm_gradient_algorithm algorithm = norm_gradient_algorithm::automatic);
+
+/// The gradient of layer_norm(): what a loss whose gradient with respect to y is dy changes by with x, gamma and beta.
+/// With z[i][j] = (x[i][j] - mean) / s, s = sqrt(variance + epsilon) and g[i][j] = dy[i][j] * gamma[j],
+///
+///   dx[i][j]  = (g[i][j] - mean of row i of g - z[i][j] * mean of row i of g z) / s
+///   dgamma[j] = sum over i of dy[i][j] * z[i][j]
+///   dbeta[j]  = sum over i of dy[i][j]
+///
+/// (the chain rule through mean and variance; Ba, Kiros and Hinton, "Layer normalization", 2016, has the forward formula).
+/// Mean and variance are computed from x again: nothing of the forward call is kept.
+///
+/// x, dy and dx are matrices of equal shape with any row and column strides, in device memory; dx may be exactly x or dy, any
+/// other overlap is an error. gamma has x.cols elements of any stride, or is empty: no factor. dgamma and dbeta have x.cols
+/// elements of any stride, apart from all others. Each of dx, dgamma and dbeta may be empty: it is not wanted, and not computed.
+/// Without rows dgamma and dbeta are zeros. Computed in float, whatever T is: float, half or bfloat16; rounded once. Errors in
+/// docs/accuracy.md. A NaN or an infinity in x makes its row of dx and all of dgamma NaN; one in dy its row of dx, and
+/// dgamma and dbeta of its column NaN or infinite. Sums beyond float's largest number, 3.4e38, are infinite, and results what the
+/// formula makes of that. The columns are summed in
+/// an order that depends on shape, strides, alignment, rung and device alone: the same call gives the same bits each time.
+/// Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates only as norm_gradient_options
+/// says. Matrices without elements change no dx.
+///
+/// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride smaller than a row, an
+///                           overlap that is not allowed, an epsilon that is negative or NaN, a workspace that is misaligned, too
+///                           small or overlaps an operand, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       dgamma or dbeta is wanted and there is no scratch memory; `vectorized` was asked for, and elements
+///                           do not lie side by side or a row has more than 8192 of them
+/// @throws cuda_error        a launch or the allocation failed
+template <class T>
+void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                         vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                         matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                         vector_view<std::type_identity_t<T>> dbeta, cuda::stream_ref stream,
+                         const norm_gradient_options& options = {});
+
+/// The gradient of rms_norm(): z[i][j] = x[i][j] / s, s = sqrt(mean of squares of row i + epsilon), and
+///
+///   dx[i][j]  = (g[i][j] - z[i][j] * mean of row i of g z) / s
+///
+/// (Zhang and Sennrich, "Root mean square layer normalization", 2019). An infinity in x makes its row of dx NaN, and dgamma of its own
+/// column alone. All else is as for layer_norm_gradient().
+template <class T>
+void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                       vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                       matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                       cuda::stream_ref stream, const norm_gradient_options& options = {});
 
 }  // namespace heddle

@@ -81,4 +81,61 @@ template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y, cuda::stream_ref stream,
                  const softmax_options& options = {});
 
+/// The rungs of softmax_gradient and log_softmax_gradient; kernels/softmax/README.md tells of them.
+enum class softmax_gradient_algorithm { automatic, naive, block_per_row, vectorized };
+
+/// All rungs, without `automatic`: what tests, benchmarks and pages go through.
+std::span<const softmax_gradient_algorithm> softmax_gradient_algorithms();
+std::string_view to_string(softmax_gradient_algorithm algorithm);
+
+struct softmax_gradient_options {
+    softmax_gradient_algorithm algorithm = softmax_gradient_algorithm::automatic;
+};
+
+/// What the choice of a rung depends on.
+struct softmax_gradient_problem {
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    /// The elements of each row lie side by side, in y, dy and dx.
+    bool unit_stride = true;
+    std::size_t element_bytes = 4;
+    /// Each row begins at a multiple of 16 bytes and is as long as one, in y, dy and dx.
+    bool in_packets = true;
+};
+
+/// The rung that `automatic` stands for. Pure.
+/// @throws invalid_argument  a negative extent, more than 2^58 elements, elements not of 2 or 4 bytes, device.sm_count below 1
+softmax_gradient_algorithm select(const softmax_gradient_problem& problem, const device_traits& device);
+
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// @throws invalid_argument  as select(), and for an unknown algorithm
+std::string why_not(softmax_gradient_algorithm algorithm, const softmax_gradient_problem& problem,
+                    const device_traits& device);
+
+/// The gradient of softmax(), of its result y: where a loss has the gradient dy with respect to y, it has this with respect to x:
+///
+///   dx[i][j] = y[i][j] * (dy[i][j] - sum over k of dy[i][k] * y[i][k])
+///
+/// (the product of dy with softmax's Jacobian, diag(y) - y y^T; Bridle, 1990). y, dy and dx are matrices of equal shape with any
+/// row and column strides, in device memory; dx may be exactly y or dy, any other overlap is an error. Computed in float,
+/// whatever T is: float, half or bfloat16; rounded once. Errors in docs/accuracy.md. NaN and infinities propagate as in the
+/// formula, to their own row alone. The same call gives the same bits each time. Enqueued on `stream` and its device; never
+/// synchronises, never allocates; safe under stream capture. Empty views do nothing.
+///
+/// @throws invalid_argument  shapes disagree, a negative extent, a null or misaligned pointer, a stride smaller than a row, a
+///                           partial overlap, an unknown algorithm (nothing is enqueued)
+/// @throws unsupported       `vectorized` was asked for and a row's elements do not lie side by side
+/// @throws cuda_error        the launch failed
+template <class T>
+void softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                      matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx,
+                      cuda::stream_ref stream, const softmax_gradient_options& options = {});
+
+/// The gradient of log_softmax(), of its result y: dx[i][j] = dy[i][j] - exp(y[i][j]) * sum over k of dy[i][k]. All else is as
+/// for softmax_gradient().
+template <class T>
+void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                          matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx,
+                          cuda::stream_ref stream, const softmax_gradient_options& options = {});
+
 }  // namespace heddle

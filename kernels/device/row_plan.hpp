@@ -39,8 +39,10 @@ template <int width, int elements>
 inline constexpr bool has_whole_warps = elements == row_limits::large_elements ||
                                         (width == 1 && elements == row_limits::medium_elements);
 
-/// For rows of `cols` elements in packets of `width`, which divides cols.
-inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int sm_count, bool has_clusters) {
+/// For rows of `cols` elements in packets of `width`, which divides cols. A thread holds at most `most_elements`, one of the
+/// numbers above.
+inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int sm_count, bool has_clusters,
+                          int most_elements = row_limits::large_elements) {
     using limits = row_limits;
     const auto power_at_least = [](std::int64_t n) {
         int power = 1;
@@ -50,11 +52,11 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
     const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     constexpr int warp = 32;
 
-    if (cols <= std::int64_t{warp} * limits::large_elements) {
+    if (cols <= std::int64_t{warp} * most_elements) {
         // Of packets, eight lanes make a line of 128 bytes: enough for a row of several packets a lane.
         const int small = limits::small_elements(width);
         const int few_lanes = width > 1 ? 8 : warp;
-        int elements = limits::large_elements;
+        int elements = most_elements;
         if (cols <= std::int64_t{few_lanes} * small)
             elements = small;
         else if (cols <= std::int64_t{warp} * limits::medium_elements)
@@ -71,13 +73,13 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
             kind, elements, {std::min<std::int64_t>(threads, limits::block_threads)}, rows * blocks, blocks};
     };
     for (const int elements : {limits::medium_elements, limits::large_elements})
-        if (cols <= std::int64_t{elements} * limits::block_threads)
+        if (elements <= most_elements && cols <= std::int64_t{elements} * limits::block_threads)
             return plan_of(row_plan::holder::block, elements, 1);
     // Half the threads a block, while blocks suffice: more clusters are there to load while others store.
     const int most_blocks = has_clusters ? limits::most_blocks : 1;
     for (const int threads : {limits::block_threads / 2, limits::block_threads}) {
-        const int blocks = power_at_least(divide_up(cols, std::int64_t{limits::large_elements} * threads));
-        if (blocks <= most_blocks) return plan_of(row_plan::holder::block, limits::large_elements, blocks);
+        const int blocks = power_at_least(divide_up(cols, std::int64_t{most_elements} * threads));
+        if (blocks <= most_blocks) return plan_of(row_plan::holder::block, most_elements, blocks);
     }
 
     // Where rows are few, a cluster of blocks each keeps all SMs busy.

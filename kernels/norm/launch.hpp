@@ -9,6 +9,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace heddle::kernels::norm {
 
 /// x and y are of equal shape, with at least one element; y is x or apart from all others. gamma and beta have
@@ -46,5 +49,63 @@ template <bool centred, class T>
 void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <bool centred, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
+
+/// Of the gradients: x, dy and dx have one shape, with at least one element; gamma, dgamma and dbeta as many elements as its rows.
+/// gamma, dx, dgamma and dbeta may be empty. dx is x, dy or apart from all others.
+template <class T>
+struct gradient_arguments {
+    matrix_view<const T> x;
+    vector_view<const T> gamma;
+    matrix_view<const T> dy;
+    matrix_view<T> dx;
+    vector_view<T> dgamma;
+    vector_view<T> dbeta;
+    float epsilon;
+    std::byte* scratch = nullptr;  ///< as many bytes as the plan says
+};
+
+/// How a rung does a problem.
+struct gradient_plan {
+    launch_extents threads{1};  ///< of vectorized: lanes of a row, and rows of a block
+    std::int64_t blocks = 1;    ///< that go over the rows
+    int width = 1;              ///< elements that are loaded at once
+    std::int64_t shared_bytes = 0;
+    std::int64_t shared_limit = 0;
+    bool begins_early = false;  ///< the sum of the partial sums
+    // What is kept in scratch memory where column sums are wanted:
+    std::int64_t statistics = 0;  ///< rows' means and scales
+    std::int64_t partials = 0;    ///< partial sums of each column, for dgamma and for dbeta
+    std::int64_t cols = 0;
+};
+
+inline std::int64_t statistics_bytes(const gradient_plan& plan) {
+    constexpr std::int64_t of_row = 2 * sizeof(float), unit = 16;
+    return (plan.statistics * of_row + unit - 1) / unit * unit;
+}
+inline std::int64_t scratch_bytes(const gradient_plan& plan) {
+    return statistics_bytes(plan) + plan.partials * plan.cols * std::int64_t{2 * sizeof(float)};
+}
+inline bool needs_tickets(const gradient_plan&) {
+    return false;
+}
+
+/// Whether gradient_vectorized has room for such rows.
+bool holds_gradient_row(const norm_gradient_problem& problem, const device_traits& device);
+
+/// Pure. These take any problem.
+gradient_plan plan_gradient_naive(const norm_gradient_problem& problem, const device_traits& device);
+gradient_plan plan_gradient_block_per_row(const norm_gradient_problem& problem, const device_traits& device);
+/// Needs unit_stride and holds_gradient_row().
+gradient_plan plan_gradient_vectorized(const norm_gradient_problem& problem, const device_traits& device);
+
+template <bool centred, class T>
+void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                           cudaStream_t stream);
+template <bool centred, class T>
+void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                                   cudaStream_t stream);
+template <bool centred, class T>
+void launch_gradient_vectorized(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                                cudaStream_t stream);
 
 }  // namespace heddle::kernels::norm

@@ -42,4 +42,34 @@ void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t
 template <bool logarithm, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
+/// Of the gradients: all have the same shape and at least one element; dx is y, dy or apart from both.
+template <class T>
+struct gradient_arguments {
+    matrix_view<const T> y;
+    matrix_view<const T> dy;
+    matrix_view<T> dx;
+};
+
+struct gradient_plan {
+    row_plan rows;  ///< of naive and block_per_row, the blocks and threads alone
+    int width = 1;  ///< elements that are loaded at once
+};
+
+/// Pure. These take any problem.
+gradient_plan plan_gradient_naive(const softmax_gradient_problem& problem, const device_traits& device);
+gradient_plan plan_gradient_block_per_row(const softmax_gradient_problem& problem,
+                                          const device_traits& device);
+/// Needs unit_stride.
+gradient_plan plan_gradient_vectorized(const softmax_gradient_problem& problem, const device_traits& device);
+
+template <bool logarithm, class T>
+void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                           cudaStream_t stream);
+template <bool logarithm, class T>
+void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                                   cudaStream_t stream);
+template <bool logarithm, class T>
+void launch_gradient_vectorized(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                                cudaStream_t stream);
+
 }  // namespace heddle::kernels::softmax

@@ -45,6 +45,36 @@ void each_row(const char* operation, const matrix_view<const T>& x, const matrix
                                y.col_stride, y.cols);
 }
 
+template <bool logarithm, class T>
+void row_gradient(const T* y, std::int64_t y_stride, const T* dy, std::int64_t dy_stride, T* dx,
+                  std::int64_t dx_stride, std::int64_t cols) {
+    const auto of_y = [&](std::int64_t col) {
+        return static_cast<double>(static_cast<float>(y[col * y_stride]));
+    };
+    const auto of_dy = [&](std::int64_t col) {
+        return static_cast<double>(static_cast<float>(dy[col * dy_stride]));
+    };
+    double sum = 0;
+    for (std::int64_t col = 0; col < cols; ++col) sum += logarithm ? of_dy(col) : of_dy(col) * of_y(col);
+    for (std::int64_t col = 0; col < cols; ++col) {
+        const double gradient =
+            logarithm ? of_dy(col) - std::exp(of_y(col)) * sum : of_y(col) * (of_dy(col) - sum);
+        dx[col * dx_stride] = static_cast<T>(static_cast<float>(gradient));
+    }
+}
+
+template <bool logarithm, class T>
+void each_gradient_row(const char* operation, const matrix_view<const T>& y, const matrix_view<const T>& dy,
+                       const matrix_view<T>& dx) {
+    const detail::operand operands[] = {detail::operand_of("y", y), detail::operand_of("dy", dy),
+                                        detail::operand_of("dx", dx)};
+    detail::validate_elementwise(operation, operands, sizeof(T));
+#pragma omp parallel for schedule(static) if (dx.rows * dx.cols > elements_to_share)
+    for (std::int64_t row = 0; row < dx.rows; ++row)
+        row_gradient<logarithm>(y.data + row * y.row_stride, y.col_stride, dy.data + row * dy.row_stride,
+                                dy.col_stride, dx.data + row * dx.row_stride, dx.col_stride, dx.cols);
+}
+
 }  // namespace
 
 template <class T>
@@ -57,11 +87,32 @@ void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y)
     each_row<true, T>("host::log_softmax", x, y);
 }
 
+template <class T>
+void softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                      matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx) {
+    each_gradient_row<false, T>("host::softmax_gradient", y, dy, dx);
+}
+
+template <class T>
+void log_softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
+                          matrix_view<const std::type_identity_t<T>> dy, matrix_view<T> dx) {
+    each_gradient_row<true, T>("host::log_softmax_gradient", y, dy, dx);
+}
+
 template void softmax<float>(matrix_view<const float>, matrix_view<float>);
 template void log_softmax<float>(matrix_view<const float>, matrix_view<float>);
 template void softmax<half>(matrix_view<const half>, matrix_view<half>);
 template void log_softmax<half>(matrix_view<const half>, matrix_view<half>);
 template void softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>);
 template void log_softmax<bfloat16>(matrix_view<const bfloat16>, matrix_view<bfloat16>);
+template void softmax_gradient<float>(matrix_view<const float>, matrix_view<const float>, matrix_view<float>);
+template void log_softmax_gradient<float>(matrix_view<const float>, matrix_view<const float>,
+                                          matrix_view<float>);
+template void softmax_gradient<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>);
+template void log_softmax_gradient<half>(matrix_view<const half>, matrix_view<const half>, matrix_view<half>);
+template void softmax_gradient<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                         matrix_view<bfloat16>);
+template void log_softmax_gradient<bfloat16>(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                             matrix_view<bfloat16>);
 
 }  // namespace heddle::host

@@ -86,6 +86,10 @@ inline std::vector<named_call> calls_of_all_kinds() {
         {"softmax", [](memory m, stream s) { softmax<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
         {"log_softmax",
          [](memory m, stream s) { log_softmax<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},
+        {"softmax_gradient",
+         [](memory m, stream s) {
+             softmax_gradient<float>(m.matrix<float>(0), m.matrix<float>(1), m.matrix<float>(2), s);
+         }},
         {"layer_norm",
          [](memory m, stream s) { layer_norm<float>(m.matrix<float>(0), {}, {}, m.matrix<float>(2), s); }},
         {"rms_norm",
@@ -121,6 +125,10 @@ inline std::vector<named_call> calls_of_all_kinds() {
          [](memory m, stream s) {
              label_hits<float>(m.matrix<float>(0), {m.at<std::int32_t>(1), m.side},
                                {m.at<std::int32_t>(2), m.side}, s);
+        {"layer_norm_gradient",
+         [](memory m, stream s) {
+             layer_norm_gradient<float>(m.matrix<float>(0), {}, m.matrix<float>(1), m.matrix<float>(2),
+                                        {m.at<float>(3), m.side}, {}, s);
          }},
         {"transpose",
          [](memory m, stream s) { transpose<float>(m.matrix<float>(0), m.matrix<float>(2), s); }},

@@ -1,0 +1,153 @@
+// block_per_row: 256 threads a row for dx, and for the columns' sums blocks of 32 columns and a part of the rows.
+//
+//   rows:    | 0 1 2 ... 255 | 0 1 2 ...     thread of each element, in four passes: mean, squares, both sums, dx
+//   columns: a warp's lanes side by side, its rows 8 apart; a partial sum a block, which another kernel adds up
+//
+// A warp's loads lie side by side, and all SMs have work. Rows are read several times, from L1 or L2 where they fit, element by
+// element, and once more for the columns, first, so that dx may take the place of x or dy. Any strides.
+
+#include "kernels/device/grid.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row.cuh"
+#include "kernels/device/runs.cuh"
+#include "kernels/norm/gradient_partials.cuh"
+#include "kernels/norm/tuning/generic.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle::kernels::norm {
+namespace {
+
+struct tile {
+    static constexpr int threads = 256;
+    static constexpr int warps = threads / warp_size;
+};
+
+struct add_pairs {
+    __device__ sum_pair operator()(const sum_pair& a, const sum_pair& b) const { return a + b; }
+};
+
+/// Every thread gets the sum over the block.
+__device__ float block_sum(float value, float (&of_warps)[tile::warps]) {
+    value = lanes_reduce(value, warp_size, plus{});
+    __syncthreads();  // the former sum has been read
+    if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
+    __syncthreads();
+    return lanes_reduce(of_warps[threadIdx.x % tile::warps], tile::warps, plus{});
+}
+
+template <bool centred, class T>
+__device__ row_statistics statistics_of(const gradient_row<T>& row, std::int64_t count,
+                                        float (&of_warps)[tile::warps]) {
+    const auto cols = static_cast<float>(count);
+    float mean = 0;
+    if constexpr (centred) {
+        const auto element = [&](std::int64_t col) { return row.x(col); };
+        mean = block_sum(combine_runs(threadIdx.x, count, tile::threads, 0.0f, element, plus{}), of_warps) /
+               cols;
+    }
+    const auto square = [&](std::int64_t col) {
+        const float deviation = row.x(col) - mean;
+        return deviation * deviation;
+    };
+    const float squares =
+        block_sum(combine_runs(threadIdx.x, count, tile::threads, 0.0f, square, plus{}), of_warps);
+    return {mean, reciprocal_deviation(squares, cols, row.a.epsilon)};
+}
+
+template <bool centred, class T>
+__global__ void __launch_bounds__(tile::threads)
+    gradient_statistics(gradient_arguments<T> a, row_statistics* results) {
+    __shared__ float of_warps[tile::warps];
+    for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
+        const row_statistics of = statistics_of<centred>(gradient_row<T>(a, row), a.x.cols, of_warps);
+        if (threadIdx.x == 0) results[row] = of;
+    }
+}
+
+template <bool centred, class T>
+__global__ void __launch_bounds__(tile::threads) gradient_block_per_row(gradient_arguments<T> a) {
+    __shared__ float of_warps[tile::warps];
+    const auto cols = static_cast<float>(a.x.cols);
+    for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
+        const gradient_row<T> of(a, row);
+        const auto [mean, scale] = statistics_of<centred>(of, a.x.cols, of_warps);
+        const auto z = [&](std::int64_t col) { return (of.x(col) - mean) * scale; };
+        const auto term = [&](std::int64_t col) { return sum_pair{of.g(col), of.g(col) * z(col)}; };
+        const sum_pair sums =
+            combine_runs(threadIdx.x, a.x.cols, tile::threads, sum_pair{0, 0}, term, add_pairs{});
+        const float mean_of_g = centred ? block_sum(sums.plain, of_warps) / cols : 0.0f;
+        const float mean_of_gz = block_sum(sums.scaled, of_warps) / cols;
+
+        T* dx = a.dx.data + row * a.dx.row_stride;
+        for (std::int64_t col = threadIdx.x; col < a.x.cols; col += tile::threads)
+            dx[col * a.dx.col_stride] =
+                static_cast<T>(gradient_of(of.g(col), z(col), scale, mean_of_g, mean_of_gz));
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(tile::threads)
+    gradient_columns(gradient_arguments<T> a, const row_statistics* statistics, float* partials) {
+    __shared__ sum_pair of_warps[tile::warps][warp_size];
+    const int lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
+    const std::int64_t cols = a.x.cols, col = std::int64_t{blockIdx.x} * warp_size + lane;
+    const std::int64_t first = std::int64_t{blockIdx.y} * tile::warps + warp;
+    const auto term = [&](std::int64_t row) { return column_term(a, statistics, row, col); };
+    sum_pair sums{0, 0};
+    if (col < cols)
+        sums = combine_runs(first, a.x.rows, std::int64_t{gridDim.y} * tile::warps, sums, term, add_pairs{});
+    of_warps[warp][lane] = sums;
+    __syncthreads();
+    if (warp > 0 || col >= cols) return;
+    for (int w = 1; w < tile::warps; ++w) sums = sums + of_warps[w][lane];
+    partials[partial_at(blockIdx.y, false, col, cols)] = sums.plain;
+    partials[partial_at(blockIdx.y, true, col, cols)] = sums.scaled;
+}
+
+}  // namespace
+
+gradient_plan plan_gradient_block_per_row(const norm_gradient_problem& problem, const device_traits& device) {
+    gradient_plan plan{
+        .threads = {tile::threads}, .blocks = std::min(problem.rows, max_grid_x), .cols = problem.cols};
+    if (!problem.has_column_sums) return plan;
+    const std::int64_t strips = (problem.cols - 1) / warp_size + 1;
+    const std::int64_t most = (problem.rows - 1) / (tile::warps * gradient_sharing::least_rows) + 1;
+    const std::int64_t wanted = gradient_sharing::column_blocks_per_sm * device.sm_count / strips + 1;
+    plan.statistics = problem.rows;
+    plan.partials = std::min(most, wanted);
+    return plan;
+}
+
+template <bool centred, class T>
+void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                                   cudaStream_t stream) {
+    const launch_config rows{.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream};
+    if (has_column_sums(arguments)) {
+        auto* const statistics = reinterpret_cast<row_statistics*>(arguments.scratch);
+        auto* const partials = reinterpret_cast<float*>(arguments.scratch + statistics_bytes(plan));
+        launch(rows, gradient_statistics<centred, T>, arguments, statistics);
+        launch({.blocks = {(plan.cols - 1) / warp_size + 1, plan.partials},
+                .threads = {warp_size, tile::warps},
+                .stream = stream},
+               gradient_columns<T>, arguments, statistics, partials);
+        launch_gradient_sums(plan, arguments, partials, stream);
+    }
+    if (arguments.dx.rows > 0) launch(rows, gradient_block_per_row<centred, T>, arguments);
+}
+
+template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<float>&,
+                                                   cudaStream_t);
+template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<half>&,
+                                                   cudaStream_t);
+template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
+                                                   cudaStream_t);
+template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<float>&,
+                                                  cudaStream_t);
+template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<half>&,
+                                                  cudaStream_t);
+template void launch_gradient_block_per_row<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
+                                                  cudaStream_t);
+
+}  // namespace heddle::kernels::norm

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::kernels::norm {
+
+/// How the gradients share out rows and columns.
+struct gradient_sharing {
+    /// Registers bound a vectorized block's threads; as many on a multiprocessor keep it full.
+    static constexpr int threads_per_sm = 512;
+    static constexpr int block_threads = 256;  ///< where rows are short enough for several blocks
+    /// Rows under way beside the one in registers, for elements of so many bytes: what memory needs to be busy.
+    static constexpr int stages(std::size_t element_bytes) { return element_bytes == 2 ? 3 : 2; }
+    /// Of block_per_row's columns.
+    static constexpr std::int64_t column_blocks_per_sm = 8;
+    static constexpr std::int64_t least_rows = 16;  ///< of a warp
+};
+
+}  // namespace heddle::kernels::norm

@@ -1,0 +1,66 @@
+// naive: one thread a row, two passes over y and dy.
+//
+//   pass 1: sum dy y      pass 2: read again, write
+//
+// The formula as it stands. Neighbouring threads are a row apart, so each load of a row-major matrix fetches 32 bytes for one
+// element, and few rows leave the device empty. Any strides.
+
+#include "kernels/device/launch.hpp"
+#include "kernels/device/runs.cuh"
+#include "kernels/softmax/gradient.cuh"
+#include "kernels/softmax/launch.hpp"
+
+#include <cstdint>
+
+namespace heddle::kernels::softmax {
+namespace {
+
+struct tile {
+    static constexpr int threads = 128;
+};
+
+template <bool logarithm, class T>
+__global__ void __launch_bounds__(tile::threads) gradient_naive(gradient_arguments<T> a) {
+    const std::int64_t row = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
+    if (row >= a.dx.rows) return;
+    const T* y = a.y.data + row * a.y.row_stride;
+    const T* dy = a.dy.data + row * a.dy.row_stride;
+    T* dx = a.dx.data + row * a.dx.row_stride;
+    const auto y_at = [&](std::int64_t col) { return static_cast<float>(y[col * a.y.col_stride]); };
+    const auto dy_at = [&](std::int64_t col) { return static_cast<float>(dy[col * a.dy.col_stride]); };
+
+    const float sum = combine_runs(
+        0, a.dx.cols, 1, 0.0f,
+        [&](std::int64_t col) { return gradient_term<logarithm>(y_at(col), dy_at(col)); },
+        [](float total, float addend) { return total + addend; });
+    for (std::int64_t col = 0; col < a.dx.cols; ++col)
+        dx[col * a.dx.col_stride] = static_cast<T>(gradient_of<logarithm, T>(y_at(col), dy_at(col), sum));
+}
+
+}  // namespace
+
+gradient_plan plan_gradient_naive(const softmax_gradient_problem& problem, const device_traits&) {
+    return {.rows = {.threads = {tile::threads}, .blocks = (problem.rows - 1) / tile::threads + 1}};
+}
+
+template <bool logarithm, class T>
+void launch_gradient_naive(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                           cudaStream_t stream) {
+    launch({.blocks = {plan.rows.blocks}, .threads = plan.rows.threads, .stream = stream},
+           gradient_naive<logarithm, T>, arguments);
+}
+
+template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<float>&,
+                                           cudaStream_t);
+template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<half>&,
+                                           cudaStream_t);
+template void launch_gradient_naive<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
+                                           cudaStream_t);
+template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<float>&,
+                                          cudaStream_t);
+template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<half>&,
+                                          cudaStream_t);
+template void launch_gradient_naive<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
+                                          cudaStream_t);
+
+}  // namespace heddle::kernels::softmax

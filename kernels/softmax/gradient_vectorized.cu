@@ -1,0 +1,192 @@
+// vectorized: every element of y and dy is read once, kept in registers, and dx written once.
+//
+//   short rows a warp or a part of one, longer ones a block, then a cluster; the longest are read twice, the second time from
+//   their end backwards, where L2 still holds them (kernels/device/row_plan.hpp)
+//
+// One exchange of a sum between warps is all that a row needs. A thread holds packets as they were loaded. Rows go in packets of 16
+// bytes, or element by element where addresses or row lengths are no multiples of that. Clusters need compute capability 9.0.
+// Needs the elements of a row side by side. What limits it is DRAM.
+
+#include "kernels/device/clusters.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row.cuh"
+#include "kernels/softmax/gradient.cuh"
+#include "kernels/softmax/launch.hpp"
+
+#include <cstdint>
+
+namespace heddle::kernels::softmax {
+namespace {
+
+struct tile : row_limits {
+    static constexpr int most_elements = medium_elements;  // of y and as many of dy
+    static constexpr int lanes_blocks_per_sm = 4;
+    static constexpr int blocks_per_sm = 2;
+};
+
+/// A thread's share of a row of y and of dy.
+template <class Share>
+struct held {
+    typename Share::packet y[Share::packets];
+    typename Share::packet dy[Share::packets];
+};
+
+/// All loads are issued before the first is used.
+template <class T, class Share>
+__device__ void load(const Share& share, const T* y, const T* dy, held<Share>& row) {
+#pragma unroll
+    for (int p = 0; p < Share::packets; ++p) {
+        if (!share.holds(p)) continue;
+        row.y[p] = share.at(y, p);
+        row.dy[p] = share.at(dy, p);
+    }
+}
+
+template <bool logarithm, int width, class Share>
+__device__ float sum_of(const Share& share, const held<Share>& row) {
+    float sum = 0;
+#pragma unroll
+    for (int p = 0; p < Share::packets; ++p)
+#pragma unroll
+        for (int e = 0; e < width; ++e)
+            if (share.holds(p))
+                sum += gradient_term<logarithm>(static_cast<float>(row.y[p][e]),
+                                                static_cast<float>(row.dy[p][e]));
+    return sum;
+}
+
+template <bool logarithm, int width, class T, class Share>
+__device__ void finish(const Share& share, const held<Share>& row, float sum, T* dx) {
+#pragma unroll
+    for (int p = 0; p < Share::packets; ++p) {
+        if (!share.holds(p)) continue;
+        typename Share::packet result;
+#pragma unroll
+        for (int e = 0; e < width; ++e)
+            result[e] = static_cast<T>(gradient_of<logarithm, T>(static_cast<float>(row.y[p][e]),
+                                                                 static_cast<float>(row.dy[p][e]), sum));
+        share.at(dx, p) = result;
+    }
+}
+
+/// The sum of the row, from those of the warps that share it.
+__device__ inline float combine(row_exchange<1>& exchange, float of_warp) {
+    exchange.publish({of_warp});
+    float sum = 0;
+    for (unsigned w = threadIdx.x % warp_size; w < exchange.warps(); w += warp_size)
+        sum += exchange.number(0, w);
+    return lanes_reduce(sum, warp_size, plus{});
+}
+
+/// blockDim.x lanes a row, blockDim.y rows a block.
+template <bool logarithm, class T, int width, int elements>
+__global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm)
+    gradient_lanes(gradient_arguments<T> a) {
+    using share_type = row_share<T, width, elements>;
+    const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    const auto share = share_type::of_lanes(row < a.dx.rows ? a.dx.cols : 0);
+    held<share_type> values;
+    load(share, a.y.data + row * a.y.row_stride, a.dy.data + row * a.dy.row_stride, values);
+    const float sum = lanes_reduce(sum_of<logarithm, width>(share, values), blockDim.x, plus{});
+    finish<logarithm, width>(share, values, sum, a.dx.data + row * a.dx.row_stride);
+}
+
+template <bool logarithm, class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, tile::blocks_per_sm)
+    gradient_block(gradient_arguments<T> a) {
+    using share_type = row_share<T, width, elements>;
+    __shared__ row_exchange<1>::storage shared;
+    row_exchange<1> exchange(shared);
+    const std::int64_t row = ptx::cluster_id();
+    const auto share = share_type::of_block(a.dx.cols);
+    held<share_type> values;
+    load(share, a.y.data + row * a.y.row_stride, a.dy.data + row * a.dy.row_stride, values);
+    const float of_warp = lanes_reduce(sum_of<logarithm, width>(share, values), warp_size, plus{});
+    const float sum = combine(exchange, of_warp);
+    finish<logarithm, width>(share, values, sum, a.dx.data + row * a.dx.row_stride);
+}
+
+template <bool logarithm, class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, tile::blocks_per_sm)
+    gradient_streamed(gradient_arguments<T> a) {
+    using share_type = row_share<T, width, elements>;
+    __shared__ row_exchange<1>::storage shared;
+    row_exchange<1> exchange(shared);
+    const unsigned blocks = ptx::cluster_blocks();
+    const std::int64_t row = ptx::cluster_id();
+    const T* y = a.y.data + row * a.y.row_stride;
+    const T* dy = a.dy.data + row * a.dy.row_stride;
+    const std::int64_t chunk = std::int64_t{elements} * blocks * blockDim.x;
+    const auto share_at = [&](std::int64_t col) {
+        const std::int64_t left = a.dx.cols - col;
+        return share_type::of_block(left < chunk ? left : chunk);
+    };
+
+    held<share_type> values;
+    float of_thread = 0;
+    std::int64_t col = 0;
+    for (; col < a.dx.cols; col += chunk) {
+        const auto share = share_at(col);
+        load(share, y + col, dy + col, values);
+        of_thread += sum_of<logarithm, width>(share, values);
+    }
+    const float sum = combine(exchange, lanes_reduce(of_thread, warp_size, plus{}));
+    for (col -= chunk; col >= 0; col -= chunk) {
+        const auto share = share_at(col);
+        load(share, y + col, dy + col, values);
+        finish<logarithm, width>(share, values, sum, a.dx.data + row * a.dx.row_stride + col);
+    }
+}
+
+template <bool logarithm, class T, int width>
+auto kernel_of(const row_plan& plan) -> void (*)(gradient_arguments<T>) {
+    constexpr int most = tile::most_elements;
+    switch (plan.kind) {
+        case row_plan::holder::lanes:
+            if (plan.elements == most) return gradient_lanes<logarithm, T, width, most>;
+            return gradient_lanes<logarithm, T, width, tile::small_elements(width)>;
+        case row_plan::holder::block:
+            return gradient_block<logarithm, T, width, most>;
+        case row_plan::holder::streamed:
+            break;
+    }
+    return gradient_streamed<logarithm, T, width, most>;
+}
+
+}  // namespace
+
+gradient_plan plan_gradient_vectorized(const softmax_gradient_problem& problem, const device_traits& device) {
+    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
+    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
+                      has_clusters(device.compute_capability_major, device.compute_capability_minor),
+                      tile::most_elements),
+            width};
+}
+
+template <bool logarithm, class T>
+void launch_gradient_vectorized(const gradient_plan& plan, const gradient_arguments<T>& arguments,
+                                cudaStream_t stream) {
+    constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
+    const auto kernel =
+        plan.width == 1 ? kernel_of<logarithm, T, 1>(plan.rows) : kernel_of<logarithm, T, packet>(plan.rows);
+    launch({.blocks = {plan.rows.blocks},
+            .threads = plan.rows.threads,
+            .stream = stream,
+            .cluster = plan.rows.cluster},
+           kernel, arguments);
+}
+
+template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<float>&,
+                                                cudaStream_t);
+template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<half>&,
+                                                cudaStream_t);
+template void launch_gradient_vectorized<false>(const gradient_plan&, const gradient_arguments<bfloat16>&,
+                                                cudaStream_t);
+template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<float>&,
+                                               cudaStream_t);
+template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<half>&,
+                                               cudaStream_t);
+template void launch_gradient_vectorized<true>(const gradient_plan&, const gradient_arguments<bfloat16>&,
+                                               cudaStream_t);
+
+}  // namespace heddle::kernels::softmax

@@ -1,0 +1,101 @@
+#include "src/norm/gradient_rungs.hpp"
+
+#include "src/validate.hpp"
+#include "src/workspace.hpp"
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::norm;
+using namespace detail;
+using enum norm_gradient_algorithm;
+
+constexpr need<norm_gradient_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
+                                                  "needs the elements of each row and of gamma side by side"};
+constexpr need<norm_gradient_problem> row_in_registers{
+    holds_gradient_row, "takes rows of at most 8192 elements, and of what shared memory has room for"};
+
+template <bool centred, class T>
+constexpr auto table = std::to_array<norm_gradient_rung<T>>({
+    {naive, "naive", any_problem, never, plan_gradient_naive, launch_gradient_naive<centred, T>},
+    {block_per_row, "block_per_row", any_problem, always, plan_gradient_block_per_row,
+     launch_gradient_block_per_row<centred, T>},
+    {vectorized, "vectorized", needs<unit_stride, row_in_registers>, always, plan_gradient_vectorized,
+     launch_gradient_vectorized<centred, T>},
+});
+
+constexpr const char* enumeration = "norm_gradient_algorithm";
+/// What does not depend on the type.
+constexpr rung_table rungs(table<true, float>, enumeration);
+
+void require_valid(const char* operation, const norm_gradient_problem& problem, const device_traits& device) {
+    validate_device(operation, device);
+    validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
+    require(problem.element_bytes == 2 || problem.element_bytes == 4, operation, {"problem", "element_bytes"},
+            problem.element_bytes, "2 or 4");
+}
+
+}  // namespace
+
+std::span<const norm_gradient_algorithm> norm_gradient_algorithms() {
+    return detail::ids_of<table<true, float>>;
+}
+
+std::string_view to_string(norm_gradient_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+norm_gradient_algorithm select(const norm_gradient_problem& problem, const device_traits& device) {
+    require_valid("select", problem, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(norm_gradient_algorithm algorithm, const norm_gradient_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    require_valid("why_not", problem, device);
+    return rungs.why_not("norm_gradient", algorithm, problem, device);
+}
+
+std::int64_t norm_gradient_workspace_bytes(const norm_gradient_problem& problem, const device_traits& device,
+                                           norm_gradient_algorithm algorithm) {
+    constexpr const char* operation = "norm_gradient_workspace_bytes";
+    rungs.require_known(operation, "algorithm", algorithm);
+    require_valid(operation, problem, device);
+    if (problem.rows == 0 || problem.cols == 0) return 0;
+    std::int64_t bytes = 0;
+    for (const bool unit_stride : {true, false})
+        for (const bool in_packets : {true, false}) {
+            norm_gradient_problem of = problem;
+            of.unit_stride = unit_stride;
+            of.in_packets = in_packets;
+            of.has_scratch = true;
+            if (!rungs.why_not(operation, algorithm, of, device).empty()) continue;
+            bytes = std::max(bytes, scratch_bytes(rungs.choose(operation, algorithm, of, device).plan));
+        }
+    return workspace_bytes_for(bytes);
+}
+
+namespace detail {
+
+template <bool centred, class T>
+rung_table<norm_gradient_rung<T>> norm_gradient_rungs() {
+    return {table<centred, T>, enumeration};
+}
+
+template rung_table<norm_gradient_rung<float>> norm_gradient_rungs<false>();
+template rung_table<norm_gradient_rung<float>> norm_gradient_rungs<true>();
+template rung_table<norm_gradient_rung<half>> norm_gradient_rungs<false>();
+template rung_table<norm_gradient_rung<half>> norm_gradient_rungs<true>();
+template rung_table<norm_gradient_rung<bfloat16>> norm_gradient_rungs<false>();
+template rung_table<norm_gradient_rung<bfloat16>> norm_gradient_rungs<true>();
+
+}  // namespace detail
+}  // namespace heddle

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "src/validate.hpp"
+
+#include <utility>
+
+namespace heddle::detail {
+
+/// dy or dx: of the shape of x.
+template <class Element, class T>
+void validate_gradient_matrix(const char* operation, const char* name, const matrix_view<Element>& m,
+                              const matrix_view<const T>& x) {
+    require(m.rows == x.rows, operation, {name, "rows"}, m.rows, "{} (x.rows)", x.rows);
+    require(m.cols == x.cols, operation, {name, "cols"}, m.cols, "{} (x.cols)", x.cols);
+    validate(operation, name, m);
+}
+
+/// gamma, dgamma or dbeta: one element a column, or none at all.
+template <class Element, class T>
+void validate_gradient_parameter(const char* operation, const char* name, const vector_view<Element>& v,
+                                 const matrix_view<const T>& x) {
+    require(v.size == 0 || v.size == x.cols, operation, {name, "size"}, v.size, "0 or {} (x.cols)", x.cols);
+    validate(operation, name, v);
+}
+
+template <class T>
+bool is_same(const matrix_view<T>& a, const matrix_view<const T>& b) {
+    return a.data == b.data && (a.rows <= 1 || a.row_stride == b.row_stride) &&
+           (a.cols <= 1 || a.col_stride == b.col_stride);
+}
+
+/// What the norms' gradients and their CPU siblings ask of their arguments. Outputs without elements are not wanted.
+template <class T>
+void validate_norm_gradient(const char* operation, const matrix_view<const T>& x,
+                            const vector_view<const T>& gamma, const matrix_view<const T>& dy,
+                            const matrix_view<T>& dx, const vector_view<T>& dgamma,
+                            const vector_view<T>& dbeta, float epsilon) {
+    require(epsilon >= 0, operation, {"options", "epsilon"}, epsilon, "zero or more");
+    validate(operation, "x", x);
+    validate_gradient_matrix(operation, "dy", dy, x);
+    const bool wants_dx = dx.rows != 0 && dx.cols != 0;
+    if (wants_dx) validate_gradient_matrix(operation, "dx", dx, x);
+    validate_gradient_parameter(operation, "gamma", gamma, x);
+    validate_gradient_parameter(operation, "dgamma", dgamma, x);
+    validate_gradient_parameter(operation, "dbeta", dbeta, x);
+
+    const auto require_apart = [&](const char* output, const auto& of, const char* name, const auto& other) {
+        require(!overlap(footprint_of(of), footprint_of(other)), operation, output,
+                "a view that overlaps another", "memory apart from {}", name);
+    };
+    if (wants_dx) {
+        for (const auto& [name, input] : {std::pair{"x", x}, {"dy", dy}})
+            require(is_same(dx, input) || !overlap(footprint_of(dx), footprint_of(input)), operation, "dx",
+                    "a view that overlaps an input in part", "exactly {} or apart from it", name);
+        require_apart("dx", dx, "gamma", gamma);
+    }
+    for (const auto& [name, output] : {std::pair{"dgamma", dgamma}, {"dbeta", dbeta}}) {
+        require_apart(name, output, "x", x);
+        require_apart(name, output, "dy", dy);
+        require_apart(name, output, "gamma", gamma);
+        if (wants_dx) require_apart(name, output, "dx", dx);
+    }
+    require_apart("dbeta", dbeta, "dgamma", dgamma);
+}
+
+}  // namespace heddle::detail

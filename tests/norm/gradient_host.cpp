@@ -1,0 +1,204 @@
+#include "tests/support/guarded.hpp"
+#include "tests/support/norm_gradient.hpp"
+#include "tests/support/provoked.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/rows.hpp"
+#include <heddle/device.hpp>
+#include <heddle/host.hpp>
+#include <heddle/norm.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+namespace {
+
+using operation = test::norm_operation;
+using reference = test::expected_norm_gradient;
+using test::guarded;
+using test::invalid_argument_of;
+using test::random_elements;
+using test::row_layout;
+
+const cuda::stream_ref no_stream{cudaStream_t{}};
+
+/// What the tests of all rungs compare with is itself the derivative of what those of the norms compare with.
+TEST(norm_gradient_reference, agrees_with_finite_differences) {
+    constexpr std::int64_t rows = 3, cols = 7;
+    constexpr float epsilon = 0.01f;
+    constexpr double step = 1e-5;
+    for (const operation op : {operation::layer_norm, operation::rms_norm}) {
+        auto x = random_elements<double>(rows * cols, -1, 2), gamma = random_elements<double>(cols, -2, 2),
+             beta = random_elements<double>(cols);
+        const auto dy = random_elements<double>(rows * cols);
+        const reference expected(op, x, gamma, dy, cols, epsilon, 1);
+        const auto loss = [&] {
+            const test::expected_norm y(
+                op, x, gamma, op == operation::layer_norm ? beta : std::vector<double>{}, cols, epsilon, 1);
+            double sum = 0;
+            for (std::size_t i = 0; i < dy.size(); ++i) sum += dy[i] * y.values[i];
+            return sum;
+        };
+        const auto compare = [&](std::vector<double>& variables, const std::vector<double>& gradient) {
+            for (std::size_t i = 0; i < variables.size(); ++i) {
+                const double at = variables[i];
+                variables[i] = at + step;
+                const double above = loss();
+                variables[i] = at - step;
+                const double below = loss();
+                variables[i] = at;
+                EXPECT_NEAR((above - below) / (2 * step), gradient[i], 1e-6 * (1 + std::abs(gradient[i])));
+            }
+        };
+        compare(x, expected.dx);
+        compare(gamma, expected.dgamma);
+        if (op == operation::layer_norm) compare(beta, expected.dbeta);
+    }
+}
+
+template <class T>
+class host_norm_gradient : public testing::Test {};
+TYPED_TEST_SUITE(host_norm_gradient, test::row_types, test::type_names);
+
+TYPED_TEST(host_norm_gradient, is_the_formula) {
+    using matrix = guarded<TypeParam>;
+    constexpr auto host = matrix::memory::host;
+    for (const auto& [rows, cols] : {std::pair{0, 3}, {3, 0}, {1, 1}, {5, 7}, {1001, 33}, {3, 40000}})
+        for (const row_layout& l : {row_layout{}, {.padding = 3}, {.step = 2}, {.column_major = true}})
+            for (const std::int64_t parameters : {0, cols}) {
+                SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+                const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -1, 3),
+                           dys = random_elements<TypeParam>(std::int64_t{rows} * cols),
+                           gammas = random_elements<TypeParam>(parameters);
+                auto x = test::make_rows<TypeParam>(rows, cols, l, host);
+                auto dy = test::make_rows<TypeParam>(rows, cols, {.padding = 1}, host);
+                auto dx = test::make_rows<TypeParam>(rows, cols, {.step = 2}, host);
+                matrix gamma(1, parameters, 0, 0, 2, host), dgamma(1, cols, 0, 0, 3, host),
+                    dbeta(1, cols, 0, 0, 1, host);
+                x.upload(xs);
+                dy.upload(dys);
+                gamma.upload(gammas);
+                host::layer_norm_gradient<TypeParam>(x.matrix(), gamma.vector(), dy.matrix(), dx.matrix(),
+                                                     dgamma.vector(), dbeta.vector(), 0.01f);
+                const reference layer(operation::layer_norm, xs, gammas, dys, cols, 0.01f,
+                                      test::norm_depth_on_host);
+                ASSERT_TRUE(test::are_within(dx.download(), layer.dx, layer.dx_bounds));
+                ASSERT_TRUE(test::are_within(dgamma.download(), layer.dgamma, layer.dgamma_bounds));
+                ASSERT_TRUE(test::are_within(dbeta.download(), layer.dbeta, layer.dbeta_bounds));
+                host::rms_norm_gradient<TypeParam>(x.matrix(), gamma.vector(), dy.matrix(), dy.matrix(),
+                                                   dgamma.vector());
+                const reference rms(operation::rms_norm, xs, gammas, dys, cols, 1e-5f,
+                                    test::norm_depth_on_host);
+                ASSERT_TRUE(test::are_within(dy.download(), rms.dx, rms.dx_bounds));
+                ASSERT_TRUE(test::are_within(dgamma.download(), rms.dgamma, rms.dgamma_bounds));
+                ASSERT_TRUE(dx.canaries_alive() && dy.canaries_alive() && dgamma.canaries_alive() &&
+                            dbeta.canaries_alive());
+                ASSERT_TRUE(x.untouched() && gamma.untouched());
+            }
+}
+
+TEST(norm_gradient_arguments, are_checked_before_anything_is_enqueued) {
+    using memory = guarded<float>;
+    constexpr auto host = memory::memory::host;
+    memory x(4, 6, 6, 0, 1, host), dy(4, 6, 6, 0, 1, host), dx(4, 6, 6, 0, 1, host), gamma(6, 0, host),
+        dgamma(6, 0, host), dbeta(6, 0, host);
+    const matrix_view<float> in = x.matrix(), out = dx.matrix(), of_y = dy.matrix();
+    const vector_view<float> factors = gamma.vector(), to_gamma = dgamma.vector(), to_beta = dbeta.vector();
+    const auto message = [&](matrix_view<float> a, vector_view<float> b, matrix_view<float> c,
+                             matrix_view<float> d, vector_view<float> e, vector_view<float> f,
+                             norm_gradient_options options = {}) {
+        return invalid_argument_of([&] { layer_norm_gradient<float>(a, b, c, d, e, f, no_stream, options); });
+    };
+    const auto starts = [](const std::string& text, std::string_view with) { return text.starts_with(with); };
+    EXPECT_EQ(message(in, {}, {dy.data(), 3, 6}, out, {}, {}),
+              "layer_norm_gradient: dy.rows is 3, expected 4 (x.rows)");
+    EXPECT_EQ(message(in, {}, of_y, {dx.data(), 4, 5}, {}, {}),
+              "layer_norm_gradient: dx.cols is 5, expected 6 (x.cols)");
+    EXPECT_EQ(message(in, {gamma.data(), 5}, of_y, out, {}, {}),
+              "layer_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)");
+    EXPECT_EQ(message(in, factors, of_y, out, {dgamma.data(), 7}, {}),
+              "layer_norm_gradient: dgamma.size is 7, expected 0 or 6 (x.cols)");
+    EXPECT_EQ(message(in, factors, of_y, out, to_gamma, {nullptr, 6}),
+              "layer_norm_gradient: dbeta.data is null, expected a pointer to its elements");
+    EXPECT_TRUE(starts(message({dx.data() + 1, 3, 6}, {}, {dy.data(), 3, 6}, {dx.data(), 3, 6}, {}, {}),
+                       "layer_norm_gradient: dx is a view that overlaps an input in part"));
+    EXPECT_TRUE(starts(message(in, factors, of_y, out, factors, {}),
+                       "layer_norm_gradient: dgamma is a view that overlaps another"));
+    EXPECT_TRUE(starts(message(in, factors, of_y, out, to_gamma, to_gamma),
+                       "layer_norm_gradient: dbeta is a view that overlaps another"));
+    EXPECT_TRUE(starts(message(in, factors, of_y, out, {dx.data(), 6}, to_beta),
+                       "layer_norm_gradient: dgamma is a view that overlaps another"));
+    EXPECT_EQ(message(in, {}, of_y, out, {}, {}, {.epsilon = std::numeric_limits<float>::quiet_NaN()}),
+              "layer_norm_gradient: options.epsilon is nan, expected zero or more");
+    EXPECT_EQ(
+        message(in, {}, of_y, out, {}, {}, {.algorithm = static_cast<norm_gradient_algorithm>(99)}),
+        "layer_norm_gradient: options.algorithm is 99, expected an enumerator of norm_gradient_algorithm");
+    EXPECT_EQ(invalid_argument_of([&] {
+                  rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {}, no_stream);
+              }),
+              "rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)");
+    EXPECT_EQ(invalid_argument_of([&] {
+                  host::rms_norm_gradient<float>(in, {gamma.data(), 5}, of_y, out, {});
+              }),
+              "host::rms_norm_gradient: gamma.size is 5, expected 0 or 6 (x.cols)");
+    EXPECT_TRUE(x.untouched() && dy.untouched() && dx.untouched() && dgamma.untouched() && dbeta.untouched());
+}
+
+TEST(norm_gradient_arguments, may_be_empty) {
+    const matrix_view<float> no_rows{nullptr, 0, 6}, no_cols{nullptr, 6, 0};
+    EXPECT_NO_THROW(layer_norm_gradient<float>(no_rows, {}, no_rows, no_rows, {}, {}, no_stream));
+    EXPECT_NO_THROW(rms_norm_gradient<float>(no_cols, {}, no_cols, {}, {}, no_stream));
+    EXPECT_NO_THROW(host::layer_norm_gradient<float>(no_cols, {}, no_cols, no_cols, {}, {}));
+}
+
+const device_traits h100{.compute_capability_major = 9,
+                         .compute_capability_minor = 0,
+                         .sm_count = 132,
+                         .max_threads_per_sm = 2048,
+                         .shared_memory_per_sm = 233472,
+                         .shared_memory_per_block_optin = 232448};
+
+TEST(norm_gradient_select, vectorises_rows_that_fit_in_registers) {
+    using enum norm_gradient_algorithm;
+    for (const std::size_t bytes : {2, 4}) {
+        EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 8192, .element_bytes = bytes}, h100),
+                  vectorized);
+        EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 8193, .element_bytes = bytes}, h100),
+                  block_per_row);
+    }
+    EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 9, .unit_stride = false}, h100), block_per_row);
+    EXPECT_EQ(why_not(vectorized, norm_gradient_problem{.rows = 9, .cols = 9, .unit_stride = false}, h100),
+              "norm_gradient: vectorized needs the elements of each row and of gamma side by side");
+    EXPECT_EQ(why_not(vectorized, norm_gradient_problem{.rows = 9, .cols = 8193}, h100),
+              "norm_gradient: vectorized takes rows of at most 8192 elements, and of what shared memory has "
+              "room for");
+    EXPECT_EQ(why_not(naive, norm_gradient_problem{.rows = 9, .cols = 9, .has_scratch = false}, h100),
+              "norm_gradient: naive needs scratch memory");
+    EXPECT_EQ(why_not(naive, {.rows = 9, .cols = 9, .has_column_sums = false, .has_scratch = false}, h100),
+              "");
+}
+
+TEST(norm_gradient_workspace, is_of_column_sums_alone) {
+    EXPECT_EQ(norm_gradient_workspace_bytes({.rows = 9, .cols = 9, .has_column_sums = false}, h100), 0);
+    EXPECT_EQ(norm_gradient_workspace_bytes({.rows = 0, .cols = 9}, h100), 0);
+    // A row of partial sums for each of two blocks a multiprocessor, of dgamma and of dbeta.
+    EXPECT_GE(norm_gradient_workspace_bytes({.rows = 8192, .cols = 4096}, h100), 2 * 132 * 2 * 4096 * 4);
+}
+
+TEST(norm_gradient_algorithms, have_names_of_their_own) {
+    std::set<std::string_view> names = {"automatic", "unknown"};
+    for (const norm_gradient_algorithm algorithm : norm_gradient_algorithms())
+        EXPECT_TRUE(names.insert(to_string(algorithm)).second) << to_string(algorithm);
+    EXPECT_EQ(to_string(norm_gradient_algorithm::automatic), "automatic");
+    EXPECT_EQ(to_string(static_cast<norm_gradient_algorithm>(99)), "unknown");
+}
+
+}  // namespace
+}  // namespace heddle
