@@ -21,8 +21,8 @@
 namespace heddle {
 namespace detail {
 
-/// Checks and plans a call. Nothing where there is nothing to do. `is_compiled` tells whether the current device has the kernel of
-/// `persistent` with the function.
+/// Checks and plans a call. Nothing where there is nothing to do. `is_compiled` tells whether the current device has the kernel
+/// of `persistent` with the function.
 template <class Out, class In>
 std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     tensor_view<const In> input, filter_view<const In> filters, tensor_view<Out> output,
@@ -51,13 +51,13 @@ auto with_function(const kernels::conv::arguments<In, Out>& a, const Function& f
 }  // namespace detail
 
 /// The conv of heddle/conv.hpp with a function in place of the epilogue's activation, before the output is stored:
-/// output(n, y, x, k) = function(scale[k] * (alpha * conv + beta * output) + bias[k] + residual, n, y, x, k), or with the residual
-/// added to what the function gives.
+/// output(n, y, x, k) = function(scale[k] * (alpha * conv + beta * output) + bias[k] + residual, n, y, x, k), or with the
+/// residual added to what the function gives.
 ///
 /// `function` is copied to the device; its operator() is a const __device__ member that takes a float and four
 /// std::int64_t and returns a float, or an extended __device__ lambda. It is called once for each element of the output, in
-/// no order, with the element's image, row, column and channel. In is half or bfloat16, Out the same or float; or both are float.
-/// The .cu file is compiled for 80 or later. No scratch memory is taken.
+/// no order, with the element's image n, row y, column x and channel k. In is half or bfloat16, Out the same or float; or both
+/// are float. The .cu file is compiled for 80 or later. No scratch memory is taken.
 ///
 /// For half and bfloat16, on a device of compute capability 9.0, this is the kernel of `persistent`, in three of its tiles,
 /// where the .cu file is compiled for 90a and the operands are such as `persistent` takes, of 16 channels in a group or more;
