@@ -4,8 +4,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
 install(TARGETS heddle EXPORT heddle_targets)
 install(DIRECTORY include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# What heddle/matmul.cuh and heddle/elementwise.cuh compile into a user's .cu file.
-install(DIRECTORY kernels/device kernels/frame kernels/matmul DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/internal/kernels
+# What heddle/conv.cuh, heddle/matmul.cuh and heddle/elementwise.cuh compile into a user's .cu file.
+install(DIRECTORY kernels/conv kernels/device kernels/frame kernels/matmul
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/internal/kernels
   FILES_MATCHING PATTERN *.cuh PATTERN *.hpp)
 install(EXPORT heddle_targets NAMESPACE heddle:: DESTINATION ${package_dir})
 

@@ -12,8 +12,8 @@ import sys
 
 PUBLIC = re.compile(r"\bheddle::(?!kernels::)")
 # What public headers call of heddle::detail; cmake/exports.map lists the same.
-DETAIL = re.compile(r"heddle::detail::(copy|fill|wait|run|on_host|transpose|prepare_elementwise|prepare_matmul|device_memory|"
-                    r"pinned_memory|managed_memory|destroy_graph|stream_capture|stream_device|throw_cuda_error)\b")
+DETAIL = re.compile(r"heddle::detail::(copy|fill|wait|run|on_host|transpose|prepare_conv|prepare_elementwise|prepare_matmul|"
+                    r"device_memory|pinned_memory|managed_memory|destroy_graph|stream_capture|stream_device|throw_cuda_error)\b")
 EXPECTED = [  # a kind each: programs could not link, catch what is thrown, or compile a functor of their own without
     "typeinfo for heddle::cuda_error",
     "typeinfo for heddle::invalid_argument",
@@ -24,6 +24,7 @@ EXPECTED = [  # a kind each: programs could not link, catch what is thrown, or c
     "void heddle::softmax<__nv_bfloat16>(",
     "void heddle::adamw<__half, float>(",
     "void heddle::matmul<float, float>(",
+    "heddle::detail::prepare_conv<__half, __half>(",
     "heddle::detail::prepare_elementwise(",
     "heddle::detail::prepare_matmul<__half, __half>(",
     "heddle::detail::stream_device::stream_device(",

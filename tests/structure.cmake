@@ -99,7 +99,9 @@ function(consumer_test program expected)
   set_tests_properties(${program} PROPERTIES TIMEOUT 300)
 endfunction()
 consumer_test(consumer "1.5 .+ = 3.75, a million times, on the (GPU|CPU)")
-consumer_test(custom_epilogue "(no CUDA device: .+|.+, 0 of them wrong)")
+foreach(example IN ITEMS custom_epilogue custom_conv_epilogue)
+  consumer_test(${example} "(no CUDA device: .+|.+, 0 of them wrong)")
+endforeach()
 
 # README's program, with README's lines of CMake. It does not catch what it meets without a GPU.
 set(readme ${PROJECT_SOURCE_DIR}/README.md)

@@ -1,7 +1,7 @@
 #pragma once
 
 /// All of heddle for C++ files. Included by those who want them: the conversions of heddle/interop, and
-/// heddle/elementwise.cuh and heddle/matmul.cuh, which .cu files need for functors of their own.
+/// heddle/elementwise.cuh, heddle/matmul.cuh and heddle/conv.cuh, which .cu files need for functors of their own.
 ///
 /// A call works on the device of its stream, whichever device is current, and leaves the current device as it was. The legacy
 /// and the per-thread default stream are the current device's. Operands lie where that device can reach them.

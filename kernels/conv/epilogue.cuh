@@ -3,6 +3,7 @@
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/launch.hpp"
 #include "kernels/device/activation.cuh"
+#include "kernels/device/quick_division.cuh"
 
 #include <cstdint>
 
@@ -29,6 +30,32 @@ __device__ float activated(matmul_activation activation, float x) {
     return x;
 }
 
+/// A user's function of an element of the output and its place (heddle/conv.cuh).
+template <class Function>
+struct element_function {
+    Function function;
+    wide_division by_height, by_width;  ///< of the output
+
+    __device__ float operator()(float x, const pixel_place& at, std::int64_t channel) const {
+        return function(x, at.image, at.y, at.x, channel);
+    }
+    /// Of outputs with fewer than 2^32 pixels.
+    __device__ pixel_place place_of_pixel(unsigned i) const {
+        const unsigned row = by_width.quotient(i), image = by_height.quotient(row);
+        return {image, row - image * by_height.divisor, i - row * by_width.divisor};
+    }
+};
+
+template <class Out>
+__device__ float activated(matmul_activation activation, float x, const pixel_place&, std::int64_t) {
+    return activated<Out>(activation, x);
+}
+template <class Out, class Function>
+__device__ float activated(const element_function<Function>& function, float x, const pixel_place& at,
+                           std::int64_t channel) {
+    return function(x, at, channel);
+}
+
 template <class T>
 __device__ T& element(const tensor_view<T>& t, const pixel_place& at, std::int64_t channel) {
     return t.data[at.image * t.image_stride + at.y * t.row_stride + at.x * t.col_stride + channel];
@@ -36,20 +63,21 @@ __device__ T& element(const tensor_view<T>& t, const pixel_place& at, std::int64
 
 /// Applies the epilogue to one element, whose `x` is alpha times its sum, plus beta times the output. It is a call, as it is
 /// long and made for every element.
-template <class Out>
-__device__ __noinline__ float applied(const epilogue<Out>& e, float x, const pixel_place& at,
+template <class Out, class Activation>
+__device__ __noinline__ float applied(const epilogue<Out, Activation>& e, float x, const pixel_place& at,
                                       std::int64_t channel) {
     if (e.scale != nullptr) x *= static_cast<float>(e.scale[channel * e.scale_stride]);
     if (e.bias != nullptr) x += static_cast<float>(e.bias[channel * e.bias_stride]);
     const float residual =
         e.residual.data != nullptr ? static_cast<float>(element(e.residual, at, channel)) : 0;
-    if (e.residual_before_activation) return activated<Out>(e.activation, x + residual);
-    return activated<Out>(e.activation, x) + residual;
+    if (e.residual_before_activation) return activated<Out>(e.activation, x + residual, at, channel);
+    return activated<Out>(e.activation, x, at, channel) + residual;
 }
 
 /// The output is not read where beta is 0.
-template <class In, class Out>
-__device__ void store(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel, float sum) {
+template <class In, class Out, class Activation>
+__device__ void store(const arguments<In, Out, Activation>& a, const pixel_place& at, std::int64_t channel,
+                      float sum) {
     Out& out = element(a.output, at, channel);
     float result = a.beta == 0.0f ? a.alpha * sum : a.alpha * sum + a.beta * static_cast<float>(out);
     if (!a.epilogue.is_identity) result = applied(a.epilogue, result, at, channel);

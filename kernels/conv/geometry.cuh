@@ -33,8 +33,8 @@ struct geometry {
     index_division by_height, by_width;   ///< of the output
     index_division by_taps, by_channels;  ///< of a row of a filter, and of a filter
 
-    template <class In, class Out>
-    __host__ explicit geometry(const arguments<In, Out>& a)
+    template <class In, class Out, class Activation>
+    __host__ explicit geometry(const arguments<In, Out, Activation>& a)
         : pixels(a.output.count * a.output.height * a.output.width),
           depth(a.filters.height * a.filters.width * a.filters.channels),
           outputs_of_a_group(a.filters.outputs / a.geometry.groups),
@@ -53,23 +53,26 @@ struct geometry {
     }
 };
 
-template <class In, class Out>
-__device__ window<In> window_of(const arguments<In, Out>& a, const pixel_place& at, std::int64_t group) {
+template <class In, class Out, class Activation>
+__device__ window<In> window_of(const arguments<In, Out, Activation>& a, const pixel_place& at,
+                                std::int64_t group) {
     return {a.input.data + at.image * a.input.image_stride + group * a.filters.channels,
             at.y * a.geometry.stride.y - a.geometry.padding.top,
             at.x * a.geometry.stride.x - a.geometry.padding.left};
 }
 
-template <class In, class Out>
-__device__ float input_value(const arguments<In, Out>& a, const window<In>& from, const tap_place& at) {
+template <class In, class Out, class Activation>
+__device__ float input_value(const arguments<In, Out, Activation>& a, const window<In>& from,
+                             const tap_place& at) {
     const std::int64_t y = from.y + at.r * a.geometry.dilation.y, x = from.x + at.s * a.geometry.dilation.x;
     if (y < 0 || y >= a.input.height || x < 0 || x >= a.input.width) return 0;
     return static_cast<float>(from.image[y * a.input.row_stride + x * a.input.col_stride + at.channel]);
 }
 
 /// `filter`: the first element of the output's filter.
-template <class In, class Out>
-__device__ float filter_value(const arguments<In, Out>& a, const In* filter, const tap_place& at) {
+template <class In, class Out, class Activation>
+__device__ float filter_value(const arguments<In, Out, Activation>& a, const In* filter,
+                              const tap_place& at) {
     return static_cast<float>(filter[at.r * a.filters.row_stride + at.s * a.filters.col_stride + at.channel]);
 }
 

@@ -13,9 +13,10 @@
 namespace heddle::kernels::conv {
 
 /// A conv_epilogue whose vectors are as long as the output has channels. Null: none.
-template <class Out>
+/// Activation: matmul_activation, or a user's function (epilogue.cuh).
+template <class Out, class Activation = matmul_activation>
 struct epilogue {
-    matmul_activation activation = matmul_activation::none;
+    Activation activation{};
     const Out* bias = nullptr;
     std::int64_t bias_stride = 0;
     const Out* scale = nullptr;
@@ -26,7 +27,7 @@ struct epilogue {
 };
 
 /// Shapes in agreement, the output not empty. Where nothing is multiplied, alpha and the channels of the filters are 0.
-template <class In, class Out>
+template <class In, class Out, class Activation = matmul_activation>
 struct arguments {
     tensor_view<const In> input;
     filter_view<const In> filters;
@@ -34,8 +35,16 @@ struct arguments {
     conv_geometry geometry{};
     float alpha = 1;
     float beta = 0;
-    conv::epilogue<Out> epilogue{};
+    conv::epilogue<Out, Activation> epilogue{};
     std::byte* scratch = nullptr;  ///< as many bytes as the plan says
+};
+
+/// A convolution that is ready for a kernel with the user's function (heddle/conv.cuh).
+template <class In, class Out>
+struct function_call {
+    conv::arguments<In, Out> arguments;
+    conv::plan plan;
+    conv_algorithm rung;
 };
 
 // Each takes its own plan. In is float, and Out then too; or half or bfloat16, and Out the same or float.

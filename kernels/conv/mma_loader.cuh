@@ -18,8 +18,8 @@ struct step_geometry : geometry {
     int steps;
     int last_parts;  ///< of 32 bytes, that the last step has
 
-    template <class In, class Out>
-    __host__ explicit step_geometry(const arguments<In, Out>& a)
+    template <class In, class Out, class Activation>
+    __host__ explicit step_geometry(const arguments<In, Out, Activation>& a)
         : geometry(a),
           channels(static_cast<int>(a.filters.channels)),
           taps(static_cast<int>(a.filters.width)),
@@ -57,8 +57,8 @@ struct alignas(16) window_place {
     int y, x;
 };
 
-template <class In, class Out>
-__device__ window_place window_place_of(const arguments<In, Out>& a, const pixel_place& at,
+template <class In, class Out, class Activation>
+__device__ window_place window_place_of(const arguments<In, Out, Activation>& a, const pixel_place& at,
                                         std::int64_t group) {
     const window<In> from = window_of(a, at, group);
     return {from.image - a.input.data + from.y * a.input.row_stride + from.x * a.input.col_stride,
@@ -105,6 +105,11 @@ struct step_loader {
     template <int parts, int row_size, class Term, class Out, class Function>
     __device__ void each(int part, Term* stage, const arguments<In, Out>& a, const window_place* places,
                          const In* filter, int outputs, Function function) const {
+    /// Calls function(i, to, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to `to`, zeros
+    /// where it is not there. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
+    template <int parts, class Out, class Activation, class Function>
+    __device__ void each(int part, unsigned char* stage, const arguments<In, Out, Activation>& a,
+                         const window_place* places, const In* filter, int outputs, Function function) const {
         const bool is_tap = r < static_cast<int>(a.filters.height);
         const int down = r * static_cast<int>(a.geometry.dilation.y),
                   right = s * static_cast<int>(a.geometry.dilation.x);

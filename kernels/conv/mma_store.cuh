@@ -14,8 +14,8 @@ struct alignas(16) output_place {
     std::int64_t output, residual;
 };
 
-template <class In, class Out>
-__device__ output_place place_in(const arguments<In, Out>& a, const pixel_place& at) {
+template <class In, class Out, class Activation>
+__device__ output_place place_in(const arguments<In, Out, Activation>& a, const pixel_place& at) {
     const auto offset = [&](const auto& t) {
         return at.image * t.image_stride + at.y * t.row_stride + at.x * t.col_stride;
     };
@@ -82,6 +82,19 @@ __device__ void store_tile(const arguments<In, Out>& a, const output_place* plac
             for (int e = 0; e < width; ++e) stored[e] = static_cast<Out>(x[e]);
             *reinterpret_cast<packet*>(a.output.data + at.output + k) = stored;
         });
+    }
+}
+
+/// The same an element at a time, with a user's function. `pixel` is the tile's first.
+template <class tile, class In, class Out, class Function>
+__device__ void store_elements(const arguments<In, Out, element_function<Function>>& a, const geometry& g,
+                               const float* sums, std::int64_t pixel, std::int64_t channel,
+                               std::int64_t channels) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < tile::m * tile::n; i += tile::threads) {
+        const int row = i / tile::n, c = i % tile::n;
+        if (pixel + row < g.pixels && c < channels)
+            store(a, g.place_of_pixel(pixel + row), channel + c, sums[row * tile::sums_pitch + c]);
     }
 }
 

@@ -68,10 +68,10 @@ __device__ void put_sums(const float (&sums)[parts_m][parts_n][4], float* to) {
 }
 
 /// `copied` bytes at once: 16 or 4, or an element of 2.
-template <class tile, int copied, class In, class Out>
+template <class tile, int copied, class In, class Out, class Activation>
 __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
-    mma_sync(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ step_geometry g,
-             bool stores_packets) {
+    mma_sync(const __grid_constant__ arguments<In, Out, Activation> a,
+             const __grid_constant__ step_geometry g, bool stores_packets) {
     extern __shared__ __align__(128) unsigned char storage[];
     auto* const windows = reinterpret_cast<window_place*>(storage);
     const auto stage_at = [](int stage) { return storage + tile::places_bytes + stage * tile::stage_bytes; };
@@ -174,15 +174,39 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
         places[i] = pixel + i < g.pixels ? place_in(a, g.place_of_pixel(pixel + i)) : output_place{-1, 0};
     put_sums<tile>(sums, of_tile + warp_row * tile::sums_pitch + warp_col);
     __syncthreads();
-    if (stores_packets)
+    if constexpr (!std::is_same_v<Activation, matmul_activation>)
+        store_elements<tile>(a, g, of_tile, pixel, output, outputs);
+    else if (stores_packets)
         store_tile<tile, depthwise_packet>(a, places, of_tile, output, outputs);
     else
         store_tile<tile, 1>(a, places, of_tile, output, outputs);
 }
 
+template <class tile, int copied, class In, class Out, class Activation>
+void launch_mma_tile(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
+    const step_geometry g(a);
+    const auto bytes = [](int stages) {
+        return static_cast<std::size_t>(tile::places_bytes +
+                                        std::max(stages * tile::stage_bytes, tile::sums_bytes));
+    };
+    launch({.blocks = plan.blocks,
+            .threads = {tile::threads},
+            .shared_bytes = bytes(std::min(tile::stages, g.steps)),
+            .shared_limit = bytes(tile::stages),
+            .stream = stream},
+           mma_sync<tile, copied, In, Out, Activation>, a, g, plan.stores_packets);
+}
+
+/// The one that is compiled with a user's function: mma_sync_tiles[mma_sync_with_function].
+using mma_function_tile = mma_tile<64, 64, 32, 4, 3>;
+
+template <class In, class Out, class Activation>
+void launch_mma_sync_kernel(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
+    launch_mma_tile<mma_function_tile, 2>(plan, a, stream);
+}
+
 template <mma_copies copies, int copied, class In, class Out>
 void launch_mma_copies(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    const step_geometry g(a);
     std::size_t index = 0;
     const auto launch_if_chosen = [&]<class tile>() {
         constexpr matmul_tile shape{tile::m, tile::n};
@@ -190,23 +214,14 @@ void launch_mma_copies(const plan& plan, const arguments<In, Out>& a, cudaStream
         if (of_table.m != shape.m || of_table.n != shape.n)
             throw std::logic_error("conv: a kernel is not of its plan's tile");
         if (index++ != plan.tile) return;
-        const auto bytes = [](int stages) {
-            return static_cast<std::size_t>(tile::places_bytes +
-                                            std::max(stages * tile::stage_bytes, tile::sums_bytes));
-        };
         if constexpr (is_built(shape, copies))
-            launch({.blocks = plan.blocks,
-                    .threads = {tile::threads},
-                    .shared_bytes = bytes(std::min(tile::stages, g.steps)),
-                    .shared_limit = bytes(tile::stages),
-                    .stream = stream},
-                   mma_sync<tile, copied, In, Out>, a, g, plan.stores_packets);
+            launch_mma_tile<tile, copied>(plan, a, stream);
         else
             throw std::logic_error("conv: a plan has a tile that copies packets alone");
     };
     launch_if_chosen.template operator()<mma_tile<128, 128, 64, 3, 2>>();
     launch_if_chosen.template operator()<mma_tile<128, 64, 64, 3, 3>>();
-    launch_if_chosen.template operator()<mma_tile<64, 64, 32, 4, 3>>();
+    launch_if_chosen.template operator()<mma_function_tile>();
     launch_if_chosen.template operator()<mma_tile<64, 32, 16, 4, 4>>();
 }
 

@@ -25,8 +25,8 @@ struct window_steps {
     int step_x, step_y, left, top, right_of_tap, down_of_tap;
 
     /// Loads of a tile of `tile_m` pixels and `tile_n` outputs.
-    template <class In, class Out>
-    __host__ window_steps(const arguments<In, Out>& a, int tile_m, int tile_n)
+    template <class In, class Out, class Activation>
+    __host__ window_steps(const arguments<In, Out, Activation>& a, int tile_m, int tile_n)
         : windows(windows_are_pixels(a) ? pixel_map(a, tile_m)
                                         : make_window_map(a.input.data, window_map_of(a, tile_m))),
           filters(make_tensor_map(a.filters.data, a.filters.outputs, a.filters.channels,
@@ -93,19 +93,19 @@ struct window_steps {
     }
 
     /// Filters of one tap meet all pixels one after the other, which lie as the rows of a matrix do.
-    template <class In, class Out>
-    static bool windows_are_pixels(const arguments<In, Out>& a) {
+    template <class In, class Out, class Activation>
+    static bool windows_are_pixels(const arguments<In, Out, Activation>& a) {
         const conv_geometry& g = a.geometry;
         return a.filters.height == 1 && a.filters.width == 1 && g.groups == 1 && g.stride == conv_steps{} &&
                g.padding == conv_padding{} && is_matrix(layout_of(a.input));
     }
-    template <class In, class Out>
-    static CUtensorMap pixel_map(const arguments<In, Out>& a, int tile_m) {
+    template <class In, class Out, class Activation>
+    static CUtensorMap pixel_map(const arguments<In, Out, Activation>& a, int tile_m) {
         return make_tensor_map(a.input.data, a.input.count * a.input.height * a.input.width, a.input.channels,
                                pixel_stride(layout_of(a.input)), tile_m, step_channels);
     }
-    template <class In, class Out>
-    static window_map window_map_of(const arguments<In, Out>& a, int pixels) {
+    template <class In, class Out, class Activation>
+    static window_map window_map_of(const arguments<In, Out, Activation>& a, int pixels) {
         const conv_geometry& g = a.geometry;
         return {.channels = a.input.channels,
                 .width = a.input.width,

@@ -1,10 +1,19 @@
 #include "kernels/conv/launch.hpp"
+#include "kernels/conv/plan/mma_sync.hpp"
+#include "kernels/conv/plan/tiles.hpp"
 #include "src/conv/rungs.hpp"
 #include "src/conv/validate.hpp"
+#include "src/format.hpp"
 #include "src/workspace.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/types.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
 
 namespace heddle {
 namespace {
@@ -60,6 +69,76 @@ conv_problem problem_of(const tensor_view<const In>& input, const filter_view<co
             .precision = options.precision};
 }
 
+/// All checks that need no device.
+template <class In, class Out>
+void validate_call(const tensor_view<const In>& input, const filter_view<const In>& filters,
+                   const tensor_view<Out>& output, const conv_epilogue<Out>& epilogue,
+                   const conv_options& options) {
+    using detail::footprint_of;
+    detail::validate_conv<In, Out>("conv", input, filters, output, epilogue, options.geometry);
+    detail::validate_choice("conv", options);
+    detail::validate_workspace("conv", options.workspace,
+                               {{"input", footprint_of(input)},
+                                {"filters", footprint_of(filters)},
+                                {"output", footprint_of(output)},
+                                {"epilogue.bias", footprint_of(epilogue.bias)},
+                                {"epilogue.scale", footprint_of(epilogue.scale)},
+                                {"epilogue.residual", footprint_of(epilogue.residual)}});
+}
+
+/// The variant of mma_sync that takes a function.
+constexpr const char* elements = "elements";
+
+/// Of a rung that takes a function, some kernels are compiled with it.
+/// @throws unsupported  the rung, or the tile or variant that is asked for, takes none
+void require_takes_function(const conv_options& options) {
+    using namespace kernels::conv;
+    using enum conv_algorithm;
+    const auto refuse = [&](const char* takers) {
+        throw unsupported(
+            detail::format("conv: {} takes a function in {}", to_string(options.algorithm), takers));
+    };
+    const int tile = options.tile;
+    constexpr auto& tiles = persistent_with_function;
+    switch (options.algorithm) {
+        case persistent:
+            static_assert(tiles == std::array<std::size_t, 3>{0, 3, 6});
+            if (tile >= 0 && std::ranges::find(tiles, static_cast<std::size_t>(tile)) == tiles.end())
+                refuse("its tiles 0, 3 and 6 alone");
+            return;
+        case mma_sync:
+            static_assert(mma_sync_with_function == 2);
+            if ((tile >= 0 && tile != mma_sync_with_function) ||
+                (!options.variant.empty() && options.variant != elements))
+                refuse("tile 2 of its variant elements alone");
+            return;
+        case automatic:
+        case tiled:
+        case naive:
+            return;
+        default:
+            throw unsupported(
+                detail::format("conv: {} takes no function: persistent, mma_sync, tiled and naive do",
+                               to_string(options.algorithm)));
+    }
+}
+
+kernels::conv::plan plan_with_function(conv_algorithm rung, conv_problem problem,
+                                       const device_traits& device) {
+    using namespace kernels::conv;
+    switch (rung) {
+        case conv_algorithm::persistent:
+            return plan_persistent_with_function(problem, device);
+        case conv_algorithm::mma_sync:
+            problem.tile = mma_sync_with_function;
+            return plan_mma_sync_elements(problem, device);
+        case conv_algorithm::tiled:
+            return plan_tiled(problem, device);
+        default:
+            return plan_naive(problem, device);
+    }
+}
+
 }  // namespace
 
 template <class Out, class In>
@@ -86,16 +165,7 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
           filter_view<const std::type_identity_t<In>> filters, tensor_view<Out> output,
           const conv_epilogue<std::type_identity_t<Out>>& epilogue, cuda::stream_ref stream,
           const conv_options& options) {
-    using detail::footprint_of;
-    detail::validate_conv<In, Out>("conv", input, filters, output, epilogue, options.geometry);
-    detail::validate_choice("conv", options);
-    detail::validate_workspace("conv", options.workspace,
-                               {{"input", footprint_of(input)},
-                                {"filters", footprint_of(filters)},
-                                {"output", footprint_of(output)},
-                                {"epilogue.bias", footprint_of(epilogue.bias)},
-                                {"epilogue.scale", footprint_of(epilogue.scale)},
-                                {"epilogue.residual", footprint_of(epilogue.residual)}});
+    validate_call<In, Out>(input, filters, output, epilogue, options);
     if (output.count == 0 || output.channels == 0) return;
     const detail::stream_device device(stream);
     auto arguments = described<In, Out>(input, filters, output, epilogue, options);
@@ -121,6 +191,49 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
     conv<Out, In>(input, filters, output, {}, stream, options);
 }
 
+namespace detail {
+
+template <class Out, class In>
+std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
+    tensor_view<const In> input, filter_view<const In> filters, tensor_view<Out> output,
+    const conv_epilogue<Out>& epilogue, cuda::stream_ref stream, const conv_options& options,
+    bool (*is_compiled)()) {
+    using enum conv_algorithm;
+    require(epilogue.activation == matmul_activation::none, "conv", {"epilogue", "activation"},
+            static_cast<int>(epilogue.activation), "none: the function stands in its place");
+    validate_call<In, Out>(input, filters, output, epilogue, options);
+    require(options.scratch == scratch::pool || options.scratch == scratch::none, "conv",
+            {"options", "scratch"}, static_cast<int>(options.scratch), "an enumerator of scratch");
+    if (output.count == 0 || output.channels == 0) return {};
+    require_takes_function(options);
+    const stream_device device(stream);
+    auto arguments = described<In, Out>(input, filters, output, epilogue, options);
+    arguments.epilogue.is_identity = false;
+    conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
+    problem.has_epilogue = true;
+    const auto rungs = conv_rungs<In, Out>();
+    const auto reason_against = [&](conv_algorithm rung) {
+        std::string reason =
+            rungs.why_not("conv", rung, problem, device.traits(), rung == mma_sync ? elements : "");
+        if (reason.empty() && rung == persistent && !is_compiled())
+            reason = "conv: persistent needs the .cu file of its function compiled for 90a";
+        return reason;
+    };
+    constexpr std::array in_order = {persistent, mma_sync, tiled, naive};  // the last takes any problem
+    const auto may_take = [&](conv_algorithm rung) {
+        return rungs.may_take(rung, problem, device.traits()) && reason_against(rung).empty();
+    };
+    conv_algorithm chosen = options.algorithm;
+    if (chosen == automatic)
+        chosen = *std::ranges::find_if(in_order, may_take);
+    else if (const std::string reason = reason_against(chosen); !reason.empty())
+        throw unsupported(reason);
+    if (arguments.filters.channels == 0) chosen = naive;  // nothing is multiplied, as in conv()
+    return {{arguments, plan_with_function(chosen, problem, device.traits()), chosen}};
+}
+
+}  // namespace detail
+
 #define INSTANTIATE(Out, In)                                                                     \
     template conv_problem conv_problem_of<Out, In>(tensor_view<const In>, filter_view<const In>, \
                                                    tensor_view<Out>, const conv_options&);       \
@@ -131,11 +244,21 @@ void conv(tensor_view<const std::type_identity_t<In>> input,
                                 cuda::stream_ref, const conv_options&);                          \
     template void conv<Out, In>(tensor_view<const In>, filter_view<const In>, tensor_view<Out>,  \
                                 const conv_epilogue<Out>&, cuda::stream_ref, const conv_options&);
+#define INSTANTIATE_FUNCTIONS(Out, In)                                                             \
+    template std::optional<kernels::conv::function_call<In, Out>> detail::prepare_conv(            \
+        tensor_view<const In>, filter_view<const In>, tensor_view<Out>, const conv_epilogue<Out>&, \
+        cuda::stream_ref, const conv_options&, bool (*)());
 INSTANTIATE(float, float)
 INSTANTIATE(half, half)
 INSTANTIATE(float, half)
 INSTANTIATE(bfloat16, bfloat16)
 INSTANTIATE(float, bfloat16)
+INSTANTIATE_FUNCTIONS(float, float)
+INSTANTIATE_FUNCTIONS(half, half)
+INSTANTIATE_FUNCTIONS(float, half)
+INSTANTIATE_FUNCTIONS(bfloat16, bfloat16)
+INSTANTIATE_FUNCTIONS(float, bfloat16)
 #undef INSTANTIATE
+#undef INSTANTIATE_FUNCTIONS
 
 }  // namespace heddle

@@ -213,10 +213,21 @@ struct conv_operands {
     /// No activation is steeper than 1.13, and each adds at most 10 roundings of its own to its result, or of 1 where that is
     /// larger; in 16 bits and on the device these are of 2^-16.
     void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms = {}) {
-        const std::vector<Out> actual = output.download();
-        const double u = unit_roundoff<float>(), of_activation = 10 * (is_on_host ? u : 0x1p-16);
+        const double of_activation = 10 * (is_on_host ? unit_roundoff<float>() : 0x1p-16);
         const bool is_linear =
             terms.activation == matmul_activation::none || terms.activation == matmul_activation::relu;
+        expect_close(of, with, terms, [&](double& value, double& error, std::size_t) {
+            if (!is_linear) error *= 1.13;
+            value = activated(terms.activation, value);
+            if (!is_linear) error += of_activation * std::max(std::abs(value), 1.0);
+        });
+    }
+    /// Of a value, what it may be off by, and the number of its element, apply(value, error, i) makes those after the activation.
+    template <class Apply>
+    void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms,
+                      Apply apply) {
+        const std::vector<Out> actual = output.download();
+        const double u = unit_roundoff<float>();
         for (std::size_t i = 0; i < actual.size(); ++i) {
             const std::size_t k = i % static_cast<std::size_t>(s.outputs);
             const double scaled = terms.scale ? to_double(scales[k]) : 1,
@@ -226,8 +237,7 @@ struct conv_operands {
             double value = scaled * of.value[i] + biased + before;
             double error = scaled * conv_sum_bound<In>(with, s, is_on_host, of.magnitude[i]) +
                            4 * u * (std::abs(scaled * of.value[i]) + std::abs(biased) + std::abs(before));
-            value = activated(terms.activation, value);
-            if (!is_linear) error = 1.13 * error + of_activation * std::max(std::abs(value), 1.0);
+            apply(value, error, i);
             value += added - before;
             error += u * std::abs(value);
             ASSERT_TRUE(is_within(to_double(actual[i]), value,

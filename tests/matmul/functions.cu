@@ -2,6 +2,7 @@
 
 #include "tests/matmul/epilogues.hpp"
 #include "tests/matmul/rungs.hpp"
+#include "tests/support/compiled_for.cuh"
 #include "tests/support/guarded_workspace.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul.cuh>
@@ -38,25 +39,6 @@ struct weighted_leaky_relu {
     }
 };
 
-__global__ void tell_architecture(bool* is_90a) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-    *is_90a = true;
-#else
-    *is_90a = false;
-#endif
-}
-
-/// Whether the current device runs code of this file that is compiled for 90a.
-bool is_compiled_for_90a() {
-    bool* answer = nullptr;
-    check(cudaMallocManaged(&answer, sizeof(bool)));
-    tell_architecture<<<1, 1>>>(answer);
-    check(cudaDeviceSynchronize());
-    const bool result = *answer;
-    check(cudaFree(answer));
-    return result;
-}
-
 /// A rung that takes a function, and the type of its operands.
 struct function_rung {
     element_type operands;
@@ -79,7 +61,7 @@ class matmul_function : public test::matmul_device, public testing::WithParamInt
   protected:
     void SetUp() override {
         matmul_device::SetUp();
-        if (is_set_up()) has_90a_ = test::has_warpgroups() && is_compiled_for_90a();
+        if (is_set_up()) has_90a_ = test::has_warpgroups() && test::is_compiled_for_90a();
     }
 
     matmul_options options(float alpha = 1, float beta = 0) {

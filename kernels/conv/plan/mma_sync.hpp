@@ -17,6 +17,8 @@ inline constexpr int mma_row_bytes = 128;  ///< of a window or a filter, that a 
 
 inline constexpr std::array mma_sync_tiles = {matmul_tile{128, 128}, matmul_tile{128, 64},
                                               matmul_tile{64, 64}, matmul_tile{64, 32}};
+/// The place of the tile that is compiled with a user's function, of its kernel of elements.
+inline constexpr int mma_sync_with_function = 2;
 
 /// What a thread copies into shared memory at once: 16 bytes, 4 bytes, or an element by way of a register.
 enum class mma_copies { packets, words, elements };

@@ -63,5 +63,7 @@ plan plan_grouped_mma(const conv_problem& problem, const device_traits& device);
 /// Need windows and filters that maps describe (plan/windows.hpp).
 plan plan_wgmma(const conv_problem& problem, const device_traits& device);
 plan plan_persistent(const conv_problem& problem, const device_traits& device);
+/// The same of the tiles that are compiled with a user's function.
+plan plan_persistent_with_function(const conv_problem& problem, const device_traits& device);
 
 }  // namespace heddle::kernels::conv

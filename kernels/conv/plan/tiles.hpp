@@ -3,6 +3,7 @@
 #include <heddle/matmul.hpp>
 
 #include <array>
+#include <cstddef>
 
 /// The tiles, m pixels by n channels of the output, that rungs are built for. What each costs stands in tuning/.
 namespace heddle::kernels::conv {
@@ -18,5 +19,7 @@ inline constexpr std::array persistent_tiles = {
     matmul_tile{128, 256}, matmul_tile{256, 128}, matmul_tile{192, 128},
     matmul_tile{128, 128}, matmul_tile{64, 128},  matmul_tile{256, 64},
     matmul_tile{128, 64},  matmul_tile{64, 64},   matmul_tile{128, 128, 2}};
+/// The places of those that are compiled with a user's function: few, and of any outputs in a group that one of all can take.
+inline constexpr std::array<std::size_t, 3> persistent_with_function = {0, 3, 6};
 
 }  // namespace heddle::kernels::conv

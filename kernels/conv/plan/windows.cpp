@@ -4,8 +4,10 @@
 #include "kernels/conv/tuning/tuning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace heddle::kernels::conv {
 namespace {
@@ -44,6 +46,36 @@ double cost_us(const conv_problem& p, std::size_t tile, int workers) {
            (steps * cost.step_us + cost.around_us);
 }
 
+/// The cheapest of the tiles, or the one that is asked for, where it is one of them.
+plan planned(std::span<const std::size_t> tiles, const conv_problem& p, const device_traits& device) {
+    const auto can_take = [&](std::size_t index) {
+        const matmul_tile& tile = persistent_tiles[index];
+        const frame::tile_schedule schedule = schedule_of(p, tile, device.sm_count);
+        const bool can_divide =
+            schedule.steps >= tile.blocks && schedule.tiles() <= device.sm_count / tile.blocks;
+        return is_of_one_group(p, tile) && (tile.blocks == 1 || can_divide);
+    };
+    std::size_t best = persistent_tiles.size();
+    for (const std::size_t tile : tiles)
+        if (can_take(tile) && (best == persistent_tiles.size() ||
+                               cost_us(p, tile, device.sm_count) < cost_us(p, best, device.sm_count)))
+            best = tile;
+    if (p.tile >= 0)
+        if (const auto asked = static_cast<std::size_t>(p.tile);
+            std::ranges::find(tiles, asked) != tiles.end() && can_take(asked))
+            best = asked;
+    plan result{};
+    result.tile = best;
+    result.schedule = schedule_of(p, persistent_tiles[best], device.sm_count);
+    return result;
+}
+
+constexpr auto all_tiles = [] {
+    std::array<std::size_t, persistent_tiles.size()> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    return all;
+}();
+
 }  // namespace
 
 plan plan_wgmma(const conv_problem& p, const device_traits&) {
@@ -54,25 +86,10 @@ plan plan_wgmma(const conv_problem& p, const device_traits&) {
 }
 
 plan plan_persistent(const conv_problem& p, const device_traits& device) {
-    const auto can_take = [&](std::size_t index) {
-        const matmul_tile& tile = persistent_tiles[index];
-        const frame::tile_schedule schedule = schedule_of(p, tile, device.sm_count);
-        const bool can_divide =
-            schedule.steps >= tile.blocks && schedule.tiles() <= device.sm_count / tile.blocks;
-        return is_of_one_group(p, tile) && (tile.blocks == 1 || can_divide);
-    };
-    std::size_t best = persistent_tiles.size();
-    for (std::size_t tile = 0; tile < persistent_tiles.size(); ++tile)
-        if (can_take(tile) && (best == persistent_tiles.size() ||
-                               cost_us(p, tile, device.sm_count) < cost_us(p, best, device.sm_count)))
-            best = tile;
-    if (const auto asked = static_cast<std::size_t>(p.tile);
-        p.tile >= 0 && asked < persistent_tiles.size() && can_take(asked))
-        best = asked;
-    plan result{};
-    result.tile = best;
-    result.schedule = schedule_of(p, persistent_tiles[best], device.sm_count);
-    return result;
+    return planned(all_tiles, p, device);
+}
+plan plan_persistent_with_function(const conv_problem& p, const device_traits& device) {
+    return planned(persistent_with_function, p, device);
 }
 
 }  // namespace heddle::kernels::conv
