@@ -230,19 +230,6 @@ void softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 template <class T>
 void log_softmax(matrix_view<const std::type_identity_t<T>> x, matrix_view<T> y);
 
-/// A step of the optimizers, and the norm of all gradients; see heddle::sgd and those beside it. All memory is the host's, that of
-/// the options too; options.algorithm counts for nothing.
-template <class T, class Gradient = T>
-void sgd(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
-         const sgd_options& options = {});
-template <class T, class Gradient = T>
-void adam(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
-          const adam_options& options = {});
-template <class T, class Gradient = T>
-void adamw(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
-           const adam_options& options = {});
-template <class T, class Gradient = T>
-void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters, float* result);
 /// Their gradients; see heddle::softmax_gradient and heddle::log_softmax_gradient. Sums are kept in double.
 template <class T>
 void softmax_gradient(matrix_view<const std::type_identity_t<T>> y,
@@ -262,6 +249,19 @@ template <class T>
 void rms_norm(matrix_view<const std::type_identity_t<T>> x, vector_view<const std::type_identity_t<T>> gamma,
               matrix_view<T> y, float epsilon = 1e-5f);
 
+/// Their gradients; see heddle::layer_norm_gradient and heddle::rms_norm_gradient. Sums are kept in double; the columns' take
+/// memory of the heap.
+template <class T>
+void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                         vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                         matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                         vector_view<std::type_identity_t<T>> dbeta, float epsilon = 1e-5f);
+template <class T>
+void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
+                       vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
+                       matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
+                       float epsilon = 1e-5f);
+
 /// The loss of each row and its gradient, either of which may be left out, and whether each row's label is its argmax; see
 /// heddle::cross_entropy, heddle::mean_squared_error and heddle::label_hits. Computed in double; of the options, the algorithm
 /// is ignored.
@@ -276,18 +276,20 @@ void mean_squared_error(matrix_view<const std::type_identity_t<T>> prediction,
 template <class T>
 void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> labels,
                 vector_view<std::int32_t> hits);
-/// Their gradients; see heddle::layer_norm_gradient and heddle::rms_norm_gradient. Sums are kept in double; the columns' take
-/// memory of the heap.
-template <class T>
-void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
-                         vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
-                         matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
-                         vector_view<std::type_identity_t<T>> dbeta, float epsilon = 1e-5f);
-template <class T>
-void rms_norm_gradient(matrix_view<const std::type_identity_t<T>> x,
-                       vector_view<const std::type_identity_t<T>> gamma, matrix_view<const T> dy,
-                       matrix_view<std::type_identity_t<T>> dx, vector_view<std::type_identity_t<T>> dgamma,
-                       float epsilon = 1e-5f);
+
+/// A step of the optimizers, and the norm of all gradients; see heddle::sgd and those beside it. All memory is the host's, that of
+/// the options too; options.algorithm counts for nothing.
+template <class T, class Gradient = T>
+void sgd(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
+         const sgd_options& options = {});
+template <class T, class Gradient = T>
+void adam(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
+          const adam_options& options = {});
+template <class T, class Gradient = T>
+void adamw(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters,
+           const adam_options& options = {});
+template <class T, class Gradient = T>
+void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>> parameters, float* result);
 
 /// The reductions of a matrix along its rows and columns; see heddle::row_sum and its siblings. Of the options,
 /// the algorithm and the workspace are ignored.

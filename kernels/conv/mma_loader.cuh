@@ -102,13 +102,8 @@ struct step_loader {
     /// Calls function(i, rows, row, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to the
     /// thread's column of row `row` from `rows` on, zeros where it is not there. Filters begin tile::m times row_size after
     /// windows. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
-    template <int parts, int row_size, class Term, class Out, class Function>
-    __device__ void each(int part, Term* stage, const arguments<In, Out>& a, const window_place* places,
-                         const In* filter, int outputs, Function function) const {
-    /// Calls function(i, to, from, is_there) for part `part` of so many of the thread's rows of a stage: what goes to `to`, zeros
-    /// where it is not there. `filter`: the first element of the tile's first filter, of which `outputs` are of the group.
-    template <int parts, class Out, class Activation, class Function>
-    __device__ void each(int part, unsigned char* stage, const arguments<In, Out, Activation>& a,
+    template <int parts, int row_size, class Term, class Out, class Activation, class Function>
+    __device__ void each(int part, Term* stage, const arguments<In, Out, Activation>& a,
                          const window_place* places, const In* filter, int outputs, Function function) const {
         const bool is_tap = r < static_cast<int>(a.filters.height);
         const int down = r * static_cast<int>(a.geometry.dilation.y),
