@@ -18,7 +18,7 @@
 namespace heddle::bench {
 namespace {
 
-/// Of one value: all lanes of all warps count in one bin.
+/// Where all elements are equal, all lanes of all warps count in one bin.
 enum class data { random, equal };
 
 template <class T>

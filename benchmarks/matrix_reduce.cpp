@@ -20,7 +20,7 @@ namespace {
 
 enum class along { rows, columns };
 
-/// Of a dense rows x cols matrix in device memory, into one Result a row or column.
+/// A dense rows x cols matrix in device memory is reduced to one Result a row or column.
 template <class T, class Result>
 problem matrix(std::string_view op, std::int64_t rows, std::int64_t cols, along direction) {
     const std::int64_t results = direction == along::rows ? rows : cols;

@@ -110,7 +110,7 @@ void row(std::string_view op, const tensors& of, int moments, std::string_view l
     });
 }
 
-/// Of 16-bit types the master weights are in float beside the values.
+/// 16-bit types have their master weights in float beside the values.
 template <class T>
 void adamw_row(const tensors& of, optimizer_algorithm algorithm = optimizer_algorithm::automatic) {
     row<T, T>(std::is_same_v<T, float> ? "adamw" : "adamw_mixed", of, 2, implementation(algorithm),

@@ -88,7 +88,7 @@ void log_comparison(shape shape) {
 #endif
 }
 
-/// Of softmax, or of its logarithm: y and dy are read.
+/// The gradient of softmax or of its logarithm reads y and dy.
 template <class T>
 void gradient_row(std::string_view op, shape shape,
                   softmax_gradient_algorithm algorithm = softmax_gradient_algorithm::automatic) {

@@ -36,7 +36,7 @@ struct row_steps {
     double rescalings;
 };
 
-/// Of a row's largest value, where the distance to the row's largest element is 0.
+/// The relative error of a row's largest value, where the distance to the row's largest element is 0.
 inline double softmax(std::int64_t cols, const row_steps& steps) {
     constexpr double exponential = 3;
     const double sum = std::log(static_cast<double>(cols)) + 3 * exponential + steps.additions +

@@ -48,7 +48,7 @@ double largest_error(std::span<const T> results, Exact exact) {
 // The errors of each operation's result, against float64. Matrices are square and row-major.
 
 double add_error(std::span<const float> x, std::span<const float> y, std::span<const float> z);
-/// Of matrices whose rows are work.row_stride() elements apart.
+/// The matrices' rows are work.row_stride() elements apart.
 double padded_add_error(const work& work, std::span<const float> x, std::span<const float> y,
                         std::span<const float> z);
 double sigmoid_error(std::span<const float> x, std::span<const float> y);
@@ -56,7 +56,7 @@ double gelu_error(std::span<const float> x, std::span<const float> y);
 double sum_error(std::span<const float> x, float sum);
 double min_error(std::span<const float> x, float min);
 double max_error(std::span<const float> x, float max);
-/// Of an inclusive scan.
+/// The scan is inclusive.
 double scan_error(std::span<const float> x, std::span<const float> y);
 double row_sum_error(std::span<const float> x, std::span<const float> sums);
 double column_sum_error(std::span<const float> x, std::span<const float> sums);
@@ -64,7 +64,7 @@ double column_sum_error(std::span<const float> x, std::span<const float> sums);
 double softmax_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
 double layer_norm_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
 double transpose_error(std::span<const float> x, std::span<const float> y, std::int64_t size);
-/// Of some rows only: all of them would take longer than the demonstration.
+/// Checks some rows only: all of them would take longer than the demonstration.
 double matmul_error(std::span<const float> a, std::span<const float> b, std::span<const float> c,
                     std::int64_t size);
 /// As a share of 255.

@@ -34,7 +34,7 @@ image<T> make_image(std::int64_t width, std::int64_t height, std::int64_t channe
 /// What a file may hold.
 using any_image = std::variant<image<std::uint8_t>, image<std::uint16_t>>;
 
-/// Of 16 bits, the nearest in 8.
+/// 16 bits become the nearest value of 8.
 image<std::uint8_t> to_8_bit(any_image picture);
 
 /// A PNG or a JPEG, as its content says; see read_png(), read_jpeg().

@@ -35,7 +35,7 @@ class session {
         errors->format_message(codec, errors->message);
         std::longjmp(errors->back, 1);
     }
-    /// Of what libjpeg only warns of, the missing end is an error: it would be filled up with grey.
+    /// libjpeg only warns of a missing end, and fills it up with grey: here it is an error.
     static void on_message(j_common_ptr codec, int level) {
         if (level < 0 && codec->err->msg_code == JWRN_JPEG_EOF) on_error(codec);
     }

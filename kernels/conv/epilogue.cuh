@@ -39,7 +39,7 @@ struct element_function {
     __device__ float operator()(float x, const pixel_place& at, std::int64_t channel) const {
         return function(x, at.image, at.y, at.x, channel);
     }
-    /// Of outputs with fewer than 2^32 pixels.
+    /// The output has fewer than 2^32 pixels.
     __device__ pixel_place place_of_pixel(unsigned i) const {
         const unsigned row = by_width.quotient(i), image = by_height.quotient(row);
         return {image, row - image * by_height.divisor, i - row * by_width.divisor};

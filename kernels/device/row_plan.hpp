@@ -53,7 +53,7 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
     constexpr int warp = 32;
 
     if (cols <= std::int64_t{warp} * most_elements) {
-        // Of packets, eight lanes make a line of 128 bytes: enough for a row of several packets a lane.
+        // The packets of eight lanes are a line of 128 bytes: enough for a row of several packets a lane.
         const int small = limits::small_elements(width);
         const int few_lanes = width > 1 ? 8 : warp;
         int elements = most_elements;

@@ -50,7 +50,7 @@ struct alignas(tile::values * sizeof(T)) packed {
     static constexpr int per_word = 32 / bits;
     std::uint32_t words[tile::values / per_word] = {};
 
-    /// Of an element that is still 0.
+    /// The element is still 0.
     __device__ void set(int e, T value) { words[e / per_word] |= bits_of(value) << (e % per_word * bits); }
     __device__ float to_float(int e) const {
         const std::uint32_t word = words[e / per_word] >> (e % per_word * bits);
@@ -106,7 +106,7 @@ struct parameters {
     std::int64_t destination_image_stride;
     line<int> columns;
     line<std::int64_t> source_rows;
-    /// Of the destination.
+    /// The destination has these.
     int row_values;
     std::int64_t rows;
     int rows_per_warp;

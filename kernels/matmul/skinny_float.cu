@@ -32,7 +32,7 @@ struct skinny_product {
     float beta = 0;
     frame::epilogue<float> epilogue;
     batch_strides batch;
-    /// Of the wide operand's rows: what stays in the L2. The others stream through it, so that the next product with the same
+    /// The rows of the wide operand that stay in L2. The others stream through it, so that the next product with the same
     /// operand finds these there, where all of them would have pushed one another out.
     std::int64_t kept = 0;
 
@@ -61,10 +61,10 @@ struct by_rows {
     static constexpr int lines = warps * lanes_down;   ///< along k, that the block reads at once
     static constexpr int ahead = rows == 16 ? 6 : 16;  ///< that a thread reads before it needs them
     static constexpr int depth = lines * ahead;
-    /// Of the thin operand, transposed; a gap keeps what lanes write at once in different banks.
+    /// From row to row of the thin operand, transposed; a gap keeps what lanes write at once in different banks.
     static constexpr int stride = rows == 16 ? rows + 4 : rows;
     static constexpr int shared_floats = skinny_float_shared_bytes / static_cast<int>(sizeof(float));
-    /// Of the thin operand along k, in shared memory at a time.
+    /// So much of the thin operand lies in shared memory at a time, along k.
     static constexpr int staged = shared_floats / stride / depth * depth;
     static_assert(staged >= depth && warps * rows * cols <= shared_floats);
 };
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
     const float* at = p.wide_data() + col * p.wide.col_stride + line * p.wide.row_stride;
     float next[Tile::ahead], sums[Tile::rows] = {};
     const auto read = [&](std::int64_t begin) {
-        // Of 16 rows the memory's rate is not the limit, and registers are short.
+        // With 16 rows the memory's rate is not the limit, and registers are short.
         const bool stays = Tile::rows == 16 || begin + Tile::depth <= p.kept;
         if (stays && begin + Tile::depth <= depth) {
 #pragma unroll

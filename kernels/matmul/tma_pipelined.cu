@@ -76,7 +76,7 @@ __device__ void load(unsigned char* box, const operand& from, int position, int 
 /// transposed they take one another's places.
 __device__ void transpose(unsigned char* box) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    // Of the first of four rows; for the others, a constant more.
+    // Where the first of four rows lies; the others lie a constant further.
     const auto offset_of = [](int four_rows, int column) {
         return four_rows * 4 * swizzle_bytes + (column ^ four_rows % 2 * 4) * 16;
     };

@@ -26,7 +26,7 @@ struct of_float {
     static constexpr int threads = many_threads;
     static constexpr int blocks_per_sm = 4;
 
-    /// Of elements at first, first + step, ... of the row.
+    /// Takes the elements at first, first + step, ... of the row.
     template <int count>
     static __device__ float of(const float (&values)[count], std::int64_t, std::int64_t) {
         float copies[count];

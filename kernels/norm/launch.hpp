@@ -50,7 +50,7 @@ void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t
 template <bool centred, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// Of the gradients: x, dy and dx have one shape, with at least one element; gamma, dgamma and dbeta as many elements as its rows.
+/// What a gradient takes: x, dy and dx have one shape, with at least one element; gamma, dgamma and dbeta are as long as its rows.
 /// gamma, dx, dgamma and dbeta may be empty. dx is x, dy or apart from all others.
 template <class T>
 struct gradient_arguments {

@@ -15,7 +15,7 @@ inline std::int64_t blocks_for(std::int64_t size, std::int64_t elements) {
     return std::max<std::int64_t>(1, size / elements + (size % elements != 0 ? 1 : 0));
 }
 
-/// Of a rung that is launched until one value is left, each block turning `elements` values into one through
+/// For a rung that is launched until one value is left, each block turning `elements` values into one through
 /// `depth` combinations.
 inline plan plan_levels(std::int64_t size, std::int64_t elements, std::int64_t threads, std::int64_t depth) {
     plan result;

@@ -68,7 +68,7 @@ grid grid_of(std::int64_t packets, const device_traits& device, bool may_ring, b
 /// Partials and depth of a grid.
 plan cost_of(const grid& grid, std::int64_t packets, std::int64_t width) {
     const auto [blocks, threads, cluster, has_rings] = grid;
-    // Of the grid's partials: they are taken four at a time.
+    // The grid's partials are taken four at a time.
     const std::int64_t last = 2 + blocks_for(blocks, tile::unroll * threads) + block_reduce_depth;
     if (has_rings) {
         const std::int64_t rounds = blocks_for(packets, ring_tile::packets * blocks);

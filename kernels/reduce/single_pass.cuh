@@ -182,8 +182,7 @@ __global__ void __launch_bounds__(tile::lone_threads,
     combine_in_grid<Operation, T>(value, x.size(), result, partials, ticket);
 }
 
-/// Of as many blocks as run at once, each of which reads its tiles from a ring in shared memory that bulk copies fill
-/// ahead of it.
+/// As many blocks as run at once read their tiles, each from a ring in shared memory that bulk copies fill ahead of it.
 template <class Operation, class T, class State, class Result>
 __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     single_pass_ring(contiguous<T> x, Result* result, State* partials, unsigned* ticket) {

@@ -42,7 +42,7 @@ void launch_strips(const plan& plan, const arguments<T>& arguments, cudaStream_t
 template <bool logarithm, class T>
 void launch_vectorized(const plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 
-/// Of the gradients: all have the same shape and at least one element; dx is y, dy or apart from both.
+/// What a gradient takes: all have the same shape and at least one element; dx is y, dy or apart from both.
 template <class T>
 struct gradient_arguments {
     matrix_view<const T> y;

@@ -89,7 +89,7 @@ void validate_call(const tensor_view<const In>& input, const filter_view<const I
 /// The variant of mma_sync that takes a function.
 constexpr const char* elements = "elements";
 
-/// Of a rung that takes a function, some kernels are compiled with it.
+/// A rung that takes a function has some of its kernels compiled with it.
 /// @throws unsupported  the rung, or the tile or variant that is asked for, takes none
 void require_takes_function(const conv_options& options) {
     using namespace kernels::conv;

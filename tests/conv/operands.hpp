@@ -222,7 +222,7 @@ struct conv_operands {
             if (!is_linear) error += of_activation * std::max(std::abs(value), 1.0);
         });
     }
-    /// Of a value, what it may be off by, and the number of its element, apply(value, error, i) makes those after the activation.
+    /// apply(value, error, i) takes element i, and what it may be off by, to what they are after the activation.
     template <class Apply>
     void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms,
                       Apply apply) {

@@ -18,7 +18,7 @@ __global__ void encrypt(philox_block counter, std::uint64_t key, std::uint32_t* 
 
 class device_philox : public test::gpu_test {};
 
-/// Of its authors' library, Random123.
+/// The answers are those of its authors' library, Random123.
 TEST_F(device_philox, gives_the_known_answers) {
     struct known {
         philox_block counter;

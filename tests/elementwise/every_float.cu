@@ -58,7 +58,7 @@ __global__ void compare(Exact exact_at, const float* x, const float* y, std::int
               static_cast<unsigned long long>(__double_as_longlong(error_in_ulp(y[i], exact))));
 }
 
-/// Of all 2^32 inputs, against float64.
+/// The largest error of all 2^32 inputs, against float64.
 template <class Exact, class Function>
 double worst_ulp(Exact exact, Function function) {
     constexpr std::int64_t chunk = 1 << 28;

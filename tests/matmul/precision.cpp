@@ -244,7 +244,7 @@ void expect_as_exact_as_cublas(const distribution& of, std::int64_t side, std::i
 
 TEST_P(matmul_precision, is_that_of_cublas) {
     const auto& [of, k] = GetParam();
-    // Of a shorter k, both add by FMAs; from there on bf16x6 is more exact by more than luck.
+    // Where k is shorter, both add by FMAs; from there on bf16x6 is more exact by more than luck.
     expect_as_exact_as_cublas(of, large_side, k, k < 512 ? luck : 1);
 }
 
@@ -278,7 +278,7 @@ TEST_P(matmul_precision, of_fp16x3_keeps_to_its_bound) {
 
 class tf32x3_precision : public test::gpu_test, public drawn_from {};
 
-/// Of the sums of magnitudes (docs/accuracy.md).
+/// The bound is a part of the sums of magnitudes (docs/accuracy.md).
 TEST_P(tf32x3_precision, keeps_to_its_bound) {
     const auto& [of, k] = GetParam();
     const comparison errors =
@@ -307,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(all, tf32x3_precision,
                                           testing::Values(128, 512, 4096, 16384)),
                          parameter_name);
 
-// Of a shorter k, cublasSgemm adds smaller parts than ours are (docs/accuracy.md).
+// Where k is shorter, cublasSgemm adds smaller parts than ours are (docs/accuracy.md).
 INSTANTIATE_TEST_SUITE_P(all, precision_of_a_small_c,
                          testing::Combine(testing::ValuesIn(distributions),
                                           testing::Values(4096, 16384, 65536)),

@@ -71,7 +71,7 @@ struct draw_bernoulli {
     }
 };
 
-/// Of a matrix of one row.
+/// The matrix has one row.
 struct draw_bits {
     void on_device(matrix_view<const std::uint32_t>, matrix_view<std::uint32_t> y, const philox& g,
                    cuda::stream_ref s, const random_options& options) const {

@@ -56,7 +56,7 @@ std::vector<double> moments(const std::vector<T>& numbers, double center) {
     return sums;
 }
 
-/// Of numbers that lie apart by `lag`, with mean 0 and variance 1: zero, within 1 / sqrt(n) a standard deviation.
+/// The correlation of numbers `lag` apart, with mean 0 and variance 1: zero, within 1 / sqrt(n) a standard deviation.
 double correlation(const std::vector<double>& x, std::size_t lag) {
     double sum = 0;
     for (std::size_t i = 0; i + lag < x.size(); ++i) sum += x[i] * x[i + lag];

@@ -21,7 +21,7 @@ inline std::string why_no_gpu() {
     return cuda_error(status).what();
 }
 
-/// Of the current device.
+/// Whether the current device multiplies by warpgroups.
 inline bool has_warpgroups() {
     const device_traits& device = traits_of(current_device());
     return device.compute_capability_major == 9 && device.compute_capability_minor == 0;

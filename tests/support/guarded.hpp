@@ -57,7 +57,7 @@ class guarded {
 
     T* data() { return data_ + first_; }
     matrix_view<T> matrix() { return {data(), rows_, cols_, row_stride_, col_stride_}; }
-    /// Of a matrix of one row.
+    /// The matrix has one row.
     vector_view<T> vector() { return {data(), cols_, col_stride_}; }
 
     /// Elements in row-major order, without gaps.

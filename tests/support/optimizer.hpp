@@ -55,7 +55,7 @@ inline approximate root_of(const approximate& a) {
     return {root, root > 0 ? std::min(a.bound / root, std::sqrt(a.bound)) : std::sqrt(a.bound)};
 }
 
-/// Of an option that is rounded to float.
+/// An option, which is rounded to float.
 inline approximate option(double value) {
     return rounded(value);
 }

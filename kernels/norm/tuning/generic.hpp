@@ -12,9 +12,8 @@ struct gradient_sharing {
     static constexpr int block_threads = 256;  ///< where rows are short enough for several blocks
     /// Rows under way beside the one in registers, for elements of so many bytes: what memory needs to be busy.
     static constexpr int stages(std::size_t element_bytes) { return element_bytes == 2 ? 3 : 2; }
-    /// Of block_per_row's columns.
-    static constexpr std::int64_t column_blocks_per_sm = 8;
-    static constexpr std::int64_t least_rows = 16;  ///< of a warp
+    static constexpr std::int64_t column_blocks_per_sm = 8;  ///< that add up the columns of block_per_row
+    static constexpr std::int64_t least_rows = 16;           ///< of a warp of these
 };
 
 }  // namespace heddle::kernels::norm
