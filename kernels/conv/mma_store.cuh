@@ -90,6 +90,7 @@ template <class tile, class In, class Out, class Function>
 __device__ void store_elements(const arguments<In, Out, element_function<Function>>& a, const geometry& g,
                                const float* sums, std::int64_t pixel, std::int64_t channel,
                                std::int64_t channels) {
+    static_assert(tile::swaps == 0);
 #pragma unroll 1
     for (int i = threadIdx.x; i < tile::m * tile::n; i += tile::threads) {
         const int row = i / tile::n, c = i % tile::n;

@@ -239,7 +239,8 @@ TEST_F(conv_function_arguments, are_checked_as_those_of_conv) {
 TEST_F(conv_function_arguments, may_be_empty) {
     conv<float>({p, 0, 6, 5, 4}, filters, tensor_view<float>{p + 1000, 0, 4, 4, 8}, {}, weighted_leaky_relu{},
                 cudaStream_t{});
-    conv<half>({nullptr, 2, 6, 5, 4}, {nullptr, 0, 3, 2, 4}, tensor_view<half>{nullptr, 2, 4, 4, 0}, {},
+    const half pixels[2 * 6 * 5 * 4] = {};
+    conv<half>({pixels, 2, 6, 5, 4}, {nullptr, 0, 3, 2, 4}, tensor_view<half>{nullptr, 2, 4, 4, 0}, {},
                weighted_leaky_relu{}, cudaStream_t{});
     EXPECT_TRUE(std::ranges::all_of(memory_, [](float e) { return e == 0; }));
 }
