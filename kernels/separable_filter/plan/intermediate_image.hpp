@@ -2,8 +2,6 @@
 
 #include <heddle/image.hpp>
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <cstdint>
 
