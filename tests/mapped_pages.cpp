@@ -229,6 +229,13 @@ TEST_P(mapped_optimizer, keeps_to_its_operands) {
                                      o.result<float>(size), o.result<float>(size), size};
                 adamw<T>(std::span(&p, 1), *this->stream_, {.algorithm = this->GetParam()});
                 gradient_norm<T>(std::span(&p, 1), o.result<float>(1), *this->stream_);
+            }));
+        }
+    };
+    check_type(float{});
+    check_type(half{});
+}
+
 using mapped_softmax_gradient = of_rung<softmax_gradient_algorithm>;
 INSTANTIATE_TEST_SUITE_P(all, mapped_softmax_gradient, values_in(softmax_gradient_algorithms()), rung_name);
 
