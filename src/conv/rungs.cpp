@@ -133,7 +133,7 @@ bool has_small_groups(const conv_problem& problem, const device_traits&) {
 /// Float has no tensor cores to be padded for.
 bool has_groups_for_fmas(const conv_problem& problem, const device_traits& device) {
     const bool is_float = problem.operands == element_type::f32 && problem.precision != precision::tf32;
-    return is_float ? has_small_groups<grouped_channels>(problem, device)
+    return is_float ? has_small_groups<grouped_float_channels>(problem, device)
                     : has_small_groups<grouped_fma_channels>(problem, device);
 }
 

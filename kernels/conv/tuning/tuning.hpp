@@ -39,8 +39,10 @@ inline constexpr std::int64_t rows_blocks_per_sm = 4;
 inline constexpr int grouped_blocks_per_sm = 4;
 inline constexpr std::int64_t grouped_shared_bytes = 48 << 10;
 
-/// Groups of more channels fill the tiles of `mma_sync`; and the kernel of FMAs is slower than padding for tensor cores.
-inline constexpr std::int64_t grouped_mma_channels = 16, grouped_fma_channels = 8;
+/// Groups of more channels fill the tiles of `mma_sync`, or of float those of `register_tiled`; and the kernel of FMAs is slower
+/// than padding for tensor cores.
+inline constexpr std::int64_t grouped_mma_channels = 16, grouped_float_channels = 16,
+                              grouped_fma_channels = 8;
 /// Where an image has fewer output pixels, tiles are mostly empty.
 inline constexpr std::int64_t grouped_min_pixels = 32;
 
