@@ -112,7 +112,7 @@ class BenchPytorch(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "record.json"
             file.write_text(text := json.dumps(RECORD))
-            torch = types.SimpleNamespace(__version__="2.0", manual_seed=int, inference_mode=contextlib.nullcontext)
+            torch = types.SimpleNamespace(__version__="2.0", manual_seed=int, no_grad=contextlib.nullcontext)
             printed = io.StringIO()
             with unittest.mock.patch.multiple(bench_pytorch, torch=torch, missing=lambda record: "", Timer=lambda l2_bytes: self.measure), \
                     unittest.mock.patch.object(pathlib.Path, "write_text", full), \
