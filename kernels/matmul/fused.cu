@@ -4,8 +4,8 @@
 //   fused:  C = activation(A B + bias), stored
 //
 // Apart, the activation reads and writes C once more, and its input is rounded to 16 bits. Here it is applied to the float32
-// sums in the registers. Of tiles of 128 x 256, for large products, the epilogue is short beside the steps along k. Of tiles of
-// 128 x 128 the two consumers have one each, and take turns at the tensor cores:
+// sums in the registers. In tiles of 128 x 256, for large products, the epilogue is short beside the steps along k. Tiles of 64
+// columns are for a C that has no more. In tiles of 128 x 128 two consumers have one each, and take turns at the tensor cores:
 //
 //   warpgroup 0: | multiply tile 0 | epilogue, store | multiply tile 2 | ...
 //   warpgroup 1:                   | multiply tile 1 | epilogue, store | ...
