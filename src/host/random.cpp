@@ -229,7 +229,7 @@ namespace heddle::detail {
 void on_host::run(const random_call& call) {
     std::array<operand, 2> operands{};
     const std::span<operand> used = std::span(operands).first(call.operands.size());
-    visit_type(call.type, [&]<class T>() {
+    visit_type(call.type, [&]<class T> {
         validate_operands_as<T>(call);
         std::ranges::copy(call.operands, operands.begin());
         lay_in_rows(used);

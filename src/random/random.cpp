@@ -57,7 +57,7 @@ namespace detail {
 void run(const random_call& call, cuda::stream_ref stream, const random_options& options) {
     const auto rungs = random_rungs();
     scalars scalars;
-    visit_type(call.type, [&]<class T>() {
+    visit_type(call.type, [&]<class T> {
         validate_operands_as<T>(call);
         scalars = validated_scalars<T>(call);
     });
