@@ -51,6 +51,14 @@ RECORD = {
 }
 
 
+def run(file: pathlib.Path, torch: str) -> subprocess.CompletedProcess:
+    """Runs the script on a record, beside a torch.py with this text."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "torch.py").write_text(torch)
+        return subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True, stderr=subprocess.PIPE,
+                              env={**os.environ, "PYTHONPATH": folder})
+
+
 class BenchPytorch(unittest.TestCase):
     def added(self, record: dict, seconds: float = 20e-6) -> dict:
         return bench_pytorch.with_pytorch(record, "2.0", lambda case: seconds)
@@ -101,9 +109,9 @@ class BenchPytorch(unittest.TestCase):
                 file = pathlib.Path(folder) / "record.json"
                 if text is not None:
                     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-                run = subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True, stderr=subprocess.PIPE)
-                self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1), run.stderr)
-                self.assertIn(message, run.stderr)
+                done = run(file, "raise ImportError")
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertIn(message, done.stderr)
 
     def test_a_full_disk_leaves_the_record(self) -> None:
         def full(file: pathlib.Path, text: str) -> None:
@@ -131,13 +139,11 @@ class BenchPytorch(unittest.TestCase):
         for torch, message in (("raise ImportError", "no PyTorch"), (cuda.format(False), "no GPU"),
                                (cuda.format(True), "this machine has another")):
             with self.subTest(message), tempfile.TemporaryDirectory() as folder:
-                (pathlib.Path(folder) / "torch.py").write_text(torch)
                 file = pathlib.Path(folder) / "softmax.json"
                 file.write_text(json.dumps(RECORD))
-                run = subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True,
-                                     stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": folder})
-                self.assertEqual(run.returncode, 2)
-                self.assertIn(message, run.stderr)
+                done = run(file, torch)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(message, done.stderr)
                 self.assertEqual(json.loads(file.read_text()), RECORD)
 
 
@@ -146,5 +152,6 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     sys.dont_write_bytecode = True
     root = pathlib.Path(sys.argv.pop()).resolve()
-    bench_pytorch = script("bench-pytorch")
+    with unittest.mock.patch.dict(sys.modules, torch=None):  # PyTorch itself takes seconds to load
+        bench_pytorch = script("bench-pytorch")
     unittest.main()
