@@ -128,7 +128,7 @@ void layouts() {
 
 /// A row added to each row of a matrix, and each row multiplied by an element of a column. Almost all bytes are the matrices'.
 void broadcasts() {
-    constexpr std::int64_t rows = 1 << 13, cols = 1 << 13;
+    static constexpr std::int64_t rows = 1 << 13, cols = 1 << 13;
     const auto of_vector = [](op operation, std::int64_t elements, const char* shape) {
         constexpr double matrix = sizeof(float) * static_cast<double>(rows * cols);
         return problem{fmt::format("{}/{}/{}x{}-{}", to_string(operation), dtype<float>, rows, cols, shape),
