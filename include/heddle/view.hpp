@@ -54,7 +54,7 @@ constexpr matrix_view<T> transposed(matrix_view<T> m) {
     return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
 }
 
-/// A matrix that has `row` in the place of each of `rows` rows: its row_stride is 0. Elementwise operations take it as an input.
+/// A matrix that has `row` in the place of each of `rows` rows: its row_stride is 0. For inputs of elementwise operations.
 template <class T>
 constexpr matrix_view<const T> as_rows(vector_view<T> row, std::int64_t rows) {
     return {row.data, rows, row.size, 0, row.stride};
