@@ -76,6 +76,12 @@ class BenchPytorch(unittest.TestCase):
                                              row("softmax/f32/64x128/pytorch/hot", **expected)])
         self.assertEqual(record["peers"], {"cudnn": "9", "pytorch": "2.0"})
 
+    def test_adds_the_cases_of_a_row_or_a_column(self) -> None:
+        names = ("add/f32/64x128-row", "multiply/f32/64x128-column", "add/f32/64x128-column", "relu/f32/64x128-stride130")
+        record = self.added(RECORD | {"rows": [row(f"{name}/heddle") for name in names]})
+        self.assertEqual([(row["operation"], row["shape"]) for row in self.rows(record)],
+                         [("add", "64x128-row"), ("multiply", "64x128-column")])
+
     def test_replaces_former_rows(self) -> None:
         second = self.added(self.added(RECORD), 40e-6)
         self.assertEqual(len(second["rows"]), len(RECORD["rows"]) + 2)
