@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/store.cuh"
 #include <heddle/elementwise.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
             for (int i = 0; i < inputs; ++i) elements[i] = fills(i) ? filling[i] : x[i].elements[e];
             result.elements[e] = apply(function, elements);
         }
-        *reinterpret_cast<packet*>(to) = result;
+        kernels::ptx::store(reinterpret_cast<packet*>(to), result);
     } else {  // a packet that an end of the row cuts
         const int end = static_cast<int>(::min(std::int64_t{packet::size}, a.out.cols - col));
 #pragma unroll 1

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/store.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/optimizer/table.cuh"
 
@@ -127,10 +128,10 @@ __device__ void update(const entry<T, Gradient>& p, std::int64_t i, const Rule& 
         second[k] = e.second_moment;
         values[k] = static_cast<T>(e.weight);
     }
-    at(p.master) = weights;
-    if constexpr (Rule::moments > 0) at(p.first_moment) = first;
-    if constexpr (Rule::moments > 1) at(p.second_moment) = second;
-    if (p.value != nullptr) at(p.value) = values;
+    ptx::store(&at(p.master), weights);
+    if constexpr (Rule::moments > 0) ptx::store(&at(p.first_moment), first);
+    if constexpr (Rule::moments > 1) ptx::store(&at(p.second_moment), second);
+    if (p.value != nullptr) ptx::store(&at(p.value), values);
 }
 
 /// The elements from begin to end, a thread each.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/index_division.cuh"
+#include "kernels/device/ptx/store.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/pool/launch.hpp"
 
@@ -76,7 +77,7 @@ __device__ void store(const arguments<T>& a, T* to, const vector<float, packet>&
     vector<T, packet> stored;
 #pragma unroll
     for (int e = 0; e < packet; ++e) stored[e] = static_cast<T>(Operation::finish(values[e], a, w));
-    *reinterpret_cast<vector<T, packet>*>(to) = stored;
+    ptx::store(reinterpret_cast<vector<T, packet>*>(to), stored);
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 // limits it is DRAM, and of small types and normal numbers the arithmetic.
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/ptx/store.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/random/draws.cuh"
 
@@ -105,12 +106,15 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
             for (int e = 0; e < size; ++e)
                 out[e] = draw.finish(numbers[e], Draw::inputs > 0 ? in[p][e] : T{});
             if (is_whole(col)) {
-                *reinterpret_cast<packet*>(y + col) = out;
-            } else {
-#pragma unroll
-                for (int e = 0; e < size; ++e)
-                    if (col + e >= 0 && col + e < cols) y[col + e] = out[e];
+                ptx::store(reinterpret_cast<packet*>(y + col), out);
+                continue;
             }
+            T* const to = y + col;
+            const int begin = col < 0 ? static_cast<int>(-col) : 0;
+            const int end = static_cast<int>(::min(std::int64_t{size}, cols - col));
+#pragma unroll
+            for (int e = 0; e < size; ++e)
+                if (e >= begin && e < end) to[e] = out[e];
         }
     }
 }
