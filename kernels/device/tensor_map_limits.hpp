@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <limits>
 
-/// Which tensors the tensor memory accelerator can address, and in which boxes: what the CUDA driver API asks of the arguments of
-/// cuTensorMapEncodeTiled() and cuTensorMapEncodeIm2col(). Pure.
+/// Which tensors the tensor memory accelerator can address, and in which boxes: what the CUDA driver API asks of the arguments
+/// of cuTensorMapEncodeTiled() and cuTensorMapEncodeIm2col(). Pure.
 namespace heddle::kernels {
 
 inline constexpr std::int64_t tensor_alignment =

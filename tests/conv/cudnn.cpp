@@ -193,8 +193,8 @@ INSTANTIATE_TEST_SUITE_P(of, conv_beside_cudnn,
                                                                  : "_bf16");
                          });
 
-/// All terms are positive, so the result is the sum of magnitudes, and no bound is 1 % of it. Each side may be off by its bound.
-/// How many terms cuDNN's tensor cores add at once is not known: at least one.
+/// All terms are positive, so the result is the sum of magnitudes, and no bound is 1 % of it. Each side may be off by its
+/// bound. How many terms cuDNN's tensor cores add at once is not known: at least one.
 TEST_P(conv_beside_cudnn, agrees) {
     with_type([&]<class T>() {
         const conv_shape& s = shape();
