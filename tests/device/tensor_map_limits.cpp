@@ -1,5 +1,11 @@
 #include "kernels/device/tensor_map_limits.hpp"
 
+#include "kernels/device/tensor_map.hpp"
+#include "tests/support/gpu.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/types.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -70,6 +76,48 @@ TEST(tensor_map_limits, of_windows_are_eight_bits_a_corner_and_steps_of_eight) {
     EXPECT_TRUE(is_window_step(8));
     EXPECT_FALSE(is_window_step(9));
     EXPECT_EQ(max_tap_offset, UINT8_MAX);
+}
+
+class tensor_maps_of_the_driver : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up() && !test::has_warpgroups()) GTEST_SKIP() << "needs compute capability 9.0";
+    }
+};
+
+/// What the limits let through the driver takes. A map is made without a look at the memory.
+TEST_F(tensor_maps_of_the_driver, are_made_at_the_limits) {
+    constexpr std::int64_t cols = 64, bytes = sizeof(half), packet = tensor_alignment / bytes,
+                           longest = end_of_tensor_strides / bytes - packet;
+    static_assert(is_tensor_stride(packet, bytes) && is_tensor_stride(longest, bytes));
+    const stream stream;
+    device_buffer<half> memory(2 * packet, stream);
+    half* const data = memory.data() + packet;
+    EXPECT_NO_THROW(make_tensor_map(data, 2, cols, longest, max_box_side, cols));
+    EXPECT_NO_THROW(make_tensor_map(data, 2, cols, cols, 1, packet, 2, longest));
+    EXPECT_NO_THROW(make_tensor_map(data, max_tensor_extent, cols, cols, max_box_side, cols));
+    EXPECT_NO_THROW(make_tensor_map(data, 2, max_tensor_extent, max_tensor_extent / packet * packet + packet,
+                                    1, static_cast<int>(max_box_side)));
+    constexpr std::int64_t side = 300;
+    window_map map{.channels = cols,
+                   .width = side,
+                   .height = side,
+                   .images = 2,
+                   .col_stride = cols,
+                   .row_stride = side * cols,
+                   .image_stride = longest,
+                   .first_x = min_window_corner,
+                   .first_y = min_window_corner,
+                   .last_x = max_window_corner,
+                   .last_y = max_window_corner,
+                   .step_x = max_window_step,
+                   .step_y = max_window_step,
+                   .pixels = max_windows_at_once,
+                   .box_channels = cols};
+    EXPECT_NO_THROW(make_window_map(data, map));
+    map.last_x = map.last_y = min_window_corner;
+    EXPECT_NO_THROW(make_window_map(data, map));
 }
 
 }  // namespace
