@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace heddle::bench {
@@ -125,6 +126,43 @@ void layouts() {
                });
 }
 
+/// A row added to each row of a matrix, and each row multiplied by an element of a column. Almost all bytes are the matrices'.
+void broadcasts() {
+    static constexpr std::int64_t rows = 1 << 13, cols = 1 << 13;
+    const auto of_vector = [](op operation, std::int64_t elements, const char* shape) {
+        constexpr double matrix = sizeof(float) * static_cast<double>(rows * cols);
+        return problem{fmt::format("{}/{}/{}x{}-{}", to_string(operation), dtype<float>, rows, cols, shape),
+                       matrix + sizeof(float) * static_cast<double>(elements), matrix};
+    };
+    const auto inputs = [](std::int64_t elements) {
+        return std::pair{random_on_device<float>(rows * cols), random_on_device<float>(elements)};
+    };
+    device_row(of_vector(op::add, cols, "row"), "heddle", temperature::cold, [=] {
+        return [in = inputs(cols), out = device_buffer<float>(rows * cols, stream())]() mutable {
+            const auto& [x, row] = in;
+            add<float>({x.data(), rows, cols}, as_rows(vector_view{row.data(), cols}, rows),
+                       {out.data(), rows, cols}, stream());
+        };
+    });
+    device_row(of_vector(op::multiply, rows, "column"), "heddle", temperature::cold, [=] {
+        return [in = inputs(rows), out = device_buffer<float>(rows * cols, stream())]() mutable {
+            const auto& [x, column] = in;
+            multiply<float>({x.data(), rows, cols}, as_columns(vector_view{column.data(), rows}, cols),
+                            {out.data(), rows, cols}, stream());
+        };
+    });
+#if HEDDLE_HAS_CUBLAS
+    // Its matrices are column-major: our rows are its columns, which a diagonal matrix on the right scales.
+    device_row(of_vector(op::multiply, rows, "column"), "cublas", temperature::cold, [=] {
+        return [in = inputs(rows), out = device_buffer<float>(rows * cols, stream())]() mutable {
+            const auto& [x, column] = in;
+            check(cublasSdgmm_64(cublas_handle(), CUBLAS_SIDE_RIGHT, cols, rows, x.data(), cols,
+                                 column.data(), 1, out.data(), cols));
+        };
+    });
+#endif
+}
+
 }  // namespace
 
 void register_elementwise() {
@@ -141,6 +179,7 @@ void register_elementwise() {
     unary<float>(op::gelu_tanh_derivative, gelu_tanh_derivative<float>);
     unary<float>(op::silu_derivative, silu_derivative<float>);
     layouts();
+    broadcasts();
 }
 
 }  // namespace heddle::bench

@@ -51,6 +51,14 @@ RECORD = {
 }
 
 
+def run(file: pathlib.Path, torch: str) -> subprocess.CompletedProcess:
+    """Runs the script on a record, beside a torch.py with this text."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "torch.py").write_text(torch)
+        return subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True, stderr=subprocess.PIPE,
+                              env={**os.environ, "PYTHONPATH": folder})
+
+
 class BenchPytorch(unittest.TestCase):
     def added(self, record: dict, seconds: float = 20e-6) -> dict:
         return bench_pytorch.with_pytorch(record, "2.0", lambda case: seconds)
@@ -67,6 +75,12 @@ class BenchPytorch(unittest.TestCase):
         self.assertEqual(self.rows(record), [row("softmax/f32/64x128/pytorch", **expected),
                                              row("softmax/f32/64x128/pytorch/hot", **expected)])
         self.assertEqual(record["peers"], {"cudnn": "9", "pytorch": "2.0"})
+
+    def test_adds_the_cases_of_a_row_or_a_column(self) -> None:
+        names = ("add/f32/64x128-row", "multiply/f32/64x128-column", "add/f32/64x128-column", "relu/f32/64x128-stride130")
+        record = self.added(RECORD | {"rows": [row(f"{name}/heddle") for name in names]})
+        self.assertEqual([(row["operation"], row["shape"]) for row in self.rows(record)],
+                         [("add", "64x128-row"), ("multiply", "64x128-column")])
 
     def test_replaces_former_rows(self) -> None:
         second = self.added(self.added(RECORD), 40e-6)
@@ -101,9 +115,9 @@ class BenchPytorch(unittest.TestCase):
                 file = pathlib.Path(folder) / "record.json"
                 if text is not None:
                     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-                run = subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True, stderr=subprocess.PIPE)
-                self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1), run.stderr)
-                self.assertIn(message, run.stderr)
+                done = run(file, "raise ImportError")
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertIn(message, done.stderr)
 
     def test_a_full_disk_leaves_the_record(self) -> None:
         def full(file: pathlib.Path, text: str) -> None:
@@ -131,13 +145,11 @@ class BenchPytorch(unittest.TestCase):
         for torch, message in (("raise ImportError", "no PyTorch"), (cuda.format(False), "no GPU"),
                                (cuda.format(True), "this machine has another")):
             with self.subTest(message), tempfile.TemporaryDirectory() as folder:
-                (pathlib.Path(folder) / "torch.py").write_text(torch)
                 file = pathlib.Path(folder) / "softmax.json"
                 file.write_text(json.dumps(RECORD))
-                run = subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True,
-                                     stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": folder})
-                self.assertEqual(run.returncode, 2)
-                self.assertIn(message, run.stderr)
+                done = run(file, torch)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(message, done.stderr)
                 self.assertEqual(json.loads(file.read_text()), RECORD)
 
 
@@ -146,5 +158,6 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     sys.dont_write_bytecode = True
     root = pathlib.Path(sys.argv.pop()).resolve()
-    bench_pytorch = script("bench-pytorch")
+    with unittest.mock.patch.dict(sys.modules, torch=None):  # PyTorch itself takes seconds to load
+        bench_pytorch = script("bench-pytorch")
     unittest.main()

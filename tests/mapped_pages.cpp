@@ -68,6 +68,23 @@ void check_elementwise(Check check, const stream& s, const elementwise_options& 
     }
     for (const matrix_shape& m : matrices) {
         const auto xs = random_elements<T>(extent(m.rows, m.row_stride, m.cols));
+        const auto of_cols = random_elements<T>(m.cols), of_rows = random_elements<T>(m.rows),
+                   of_one = random_elements<T>(1);
+        check(text(m) + ", with a row, a column and an element", [&](operands& o) {
+            const matrix_view<const T> x{o.of(xs), m.rows, m.cols, m.row_stride};
+            const auto row = as_rows(vector_view<const T>{o.of(of_cols), m.cols}, m.rows);
+            const auto column = as_columns(vector_view<const T>{o.of(of_rows), m.rows}, m.cols);
+            const matrix_view<const T> element{o.of(of_one), m.rows, m.cols, 0, 0};
+            const auto result = [&] {
+                const std::int64_t size = extent(m.rows, m.row_stride, m.cols);
+                return matrix_view<T>{o.template result<T>(size), m.rows, m.cols, m.row_stride};
+            };
+            add<T>(x, row, result(), s, options);
+            multiply<T>(column, x, result(), s, options);
+            subtract<T>(element, x, result(), s, options);
+            fused_multiply_add<T>(x, column, row, result(), s, options);
+            relu<T>(column, result(), s, options);
+        });
         check(text(m), [&](operands& o) {
             sigmoid<T>(matrix_view<const T>{o.of(xs), m.rows, m.cols, m.row_stride},
                        matrix_view<T>{o.template result<T>(m.rows * m.cols), m.rows, m.cols}, s, options);

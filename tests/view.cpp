@@ -133,6 +133,26 @@ TEST(transposed, exchanges_rows_and_columns_of_the_same_elements) {
     EXPECT_EQ(twice.col_stride, m.col_stride);
 }
 
+TEST(as_rows, has_a_vector_in_the_place_of_each_row) {
+    float storage[24] = {};
+    const matrix_view<const float> m = as_rows(vector_view(storage, 8, 3), 5);
+    EXPECT_EQ(m.data, storage);
+    EXPECT_EQ(m.rows, 5);
+    EXPECT_EQ(m.cols, 8);
+    EXPECT_EQ(m.row_stride, 0);
+    EXPECT_EQ(m.col_stride, 3);
+}
+
+TEST(as_columns, has_a_vector_in_the_place_of_each_column) {
+    float storage[24] = {};
+    const matrix_view<const float> m = as_columns(vector_view<const float>(storage, 8, 3), 5);
+    EXPECT_EQ(m.data, storage);
+    EXPECT_EQ(m.rows, 8);
+    EXPECT_EQ(m.cols, 5);
+    EXPECT_EQ(m.row_stride, 3);
+    EXPECT_EQ(m.col_stride, 0);
+}
+
 // What counts as an overlap, and which strides are valid, against the set of addresses that a view reaches.
 // Through host::add, which asks of its arguments what every operation does.
 
@@ -262,6 +282,49 @@ TEST(overlap, of_planes_is_no_obstacle_to_adding_them) {
         const bool is_imaginary = i % 10 < 8 && i % 2 == 1;
         EXPECT_EQ(storage[i], is_imaginary ? 2 * before[i - 1] : before[i]) << i;
     }
+}
+
+TEST(overlap, of_a_row_a_column_or_an_element_for_all_is_found) {
+    std::vector<float> storage(400);
+    float* middle = storage.data() + 200;
+    std::int64_t accepted = 0, refused = 0;
+    for (const auto& [rows, cols] : {std::pair{1, 3}, {3, 1}, {2, 2}, {2, 3}, {3, 2}, {4, 4}})
+        for (const auto& [down, across] : {std::pair{0, 1}, {0, 3}, {1, 0}, {5, 0}, {0, 0}})
+            for (const auto& [row_stride, col_stride] :
+                 {std::pair{4, 1}, {7, 1}, {8, 2}, {1, 4}, {1, 6}, {2, 9}})
+                for (std::int64_t shift = -40; shift <= 40; ++shift) {
+                    const matrix input{middle, rows, cols, down, across};
+                    const matrix output{middle + shift, rows, cols, row_stride, col_stride};
+                    if (!is_unique(output)) continue;
+                    const bool valid = is_exactly(input, output) || !share_an_element(input, output);
+                    const bool was_accepted = is_accepted(input, output);
+                    const auto range = [](const matrix& m) {
+                        const auto all = addresses(m);
+                        return std::pair{*all.begin(), *all.rbegin()};
+                    };
+                    const auto [first, last] = range(input);
+                    const auto [first_written, last_written] = range(output);
+                    const bool is_outside = last < first_written || last_written < first;
+                    // A real overlap is always refused, an input before or behind the output never.
+                    if (!valid || is_outside) {
+                        ASSERT_EQ(was_accepted, valid)
+                            << text(input) << "; " << text(output) << ", " << shift << " elements on";
+                    }
+                    ++(was_accepted ? accepted : refused);
+                }
+    EXPECT_GT(accepted, 0);
+    EXPECT_GT(refused, 0);
+}
+
+TEST(overlap, is_none_between_a_column_and_others_of_its_matrix) {
+    // Each row of 4 is scaled by what stands behind it.
+    std::vector<float> storage(15);
+    for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<float>(i);
+    const std::vector<float> before = storage;
+    const matrix m{storage.data(), 3, 4, 5};
+    host::multiply<float>(m, as_columns(vector_view<const float>{storage.data() + 4, 3, 5}, 4), m);
+    for (std::size_t i = 0; i < storage.size(); ++i)
+        EXPECT_EQ(storage[i], i % 5 < 4 ? before[i] * before[i / 5 * 5 + 4] : before[i]) << i;
 }
 
 TEST(overlap, is_none_between_an_empty_view_and_any_other) {

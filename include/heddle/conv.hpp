@@ -147,6 +147,8 @@ struct conv_problem {
     element_type operands = element_type::f32;
     element_type result = element_type::f32;
     bool has_epilogue = false;
+    /// The epilogue is one that matmul has as well: no scale for each channel, and a residual that is added last.
+    bool is_matmul_epilogue = false;
     tensor_layout residual{};  ///< of the epilogue; all zero where there is none
     /// Scratch memory is there: given, or from the pool.
     bool has_scratch = true;

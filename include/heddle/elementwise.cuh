@@ -79,8 +79,9 @@ __device__ inline std::int64_t elementwise_row() {
 }
 
 /// A thread takes a packet; a row's first lacks `lead` elements. The grid is rows by packets: finding a place costs no
-/// division. All loads come before the first store, so the output may be an input.
-template <int threads, class T, int inputs, class Function>
+/// division. All loads come before the first store, so the output may be an input. Where `may_fill`, an input with a
+/// col_stride of 0 gives one element for all of a packet.
+template <int threads, bool may_fill, class T, int inputs, class Function>
 __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T>(threads))
     transform_packets(Function function, elementwise_operands<T, inputs> a, int lead) {
     using packet = elementwise_packet<T>;
@@ -88,20 +89,26 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
     const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * packet::size - lead;
     if (row >= a.out.rows || col >= a.out.cols) return;
     T* to = a.out.data + row * a.out.row_stride + col;
+    const auto fills = [&](int i) { return may_fill && a.in[i].col_stride == 0; };
     const T* from[inputs];
 #pragma unroll
-    for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + col;
+    for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + (fills(i) ? 0 : col);
 
     T elements[inputs];
     if (col >= 0 && col + packet::size <= a.out.cols) {
         packet x[inputs];
+        T filling[inputs];
 #pragma unroll
-        for (int i = 0; i < inputs; ++i) x[i] = *reinterpret_cast<const packet*>(from[i]);
+        for (int i = 0; i < inputs; ++i)
+            if (fills(i))
+                filling[i] = *from[i];
+            else
+                x[i] = *reinterpret_cast<const packet*>(from[i]);
         packet result;
 #pragma unroll
         for (int e = 0; e < packet::size; ++e) {
 #pragma unroll
-            for (int i = 0; i < inputs; ++i) elements[i] = x[i].elements[e];
+            for (int i = 0; i < inputs; ++i) elements[i] = fills(i) ? filling[i] : x[i].elements[e];
             result.elements[e] = apply(function, elements);
         }
         *reinterpret_cast<packet*>(to) = result;
@@ -110,7 +117,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
 #pragma unroll 1
         for (int e = col < 0 ? lead : 0; e < end; ++e) {
 #pragma unroll
-            for (int i = 0; i < inputs; ++i) elements[i] = from[i][e];
+            for (int i = 0; i < inputs; ++i) elements[i] = from[i][fills(i) ? 0 : e];
             to[e] = apply(function, elements);
         }
     }
@@ -210,9 +217,10 @@ inline std::int64_t packets_of_a_row(const elementwise_problem& problem) {
     return (problem.cols + problem.lead - 1) / size + 1;
 }
 
-/// Whether blocks of wide_threads are the faster ones, of a function that they fit.
+/// Whether blocks of wide_threads are the faster ones, of a function that they fit. A broadcast does not count among the inputs
+/// that DRAM has to give.
 inline bool gains_by_wide_blocks(const elementwise_problem& problem) {
-    return problem.inputs > 1 && problem.in_packets &&
+    return problem.inputs - problem.broadcasts > 1 && problem.in_packets && !problem.fills_packets &&
            problem.rows * packets_of_a_row(problem) >= elementwise_tile::wide_packets;
 }
 
@@ -243,7 +251,9 @@ inline elementwise_plan plan_transform(const elementwise_problem& problem, std::
         return planned(1, divide_up(problem.rows, height * size), {across, height},
                        elementwise_way::down_columns);
     return planned(divide_up(packets, across), divide_up(problem.rows, height), {across, height},
-                   problem.in_packets ? elementwise_way::packets : elementwise_way::along_rows);
+                   !problem.in_packets     ? elementwise_way::along_rows
+                   : problem.fills_packets ? elementwise_way::filled_packets
+                                           : elementwise_way::packets);
 }
 
 /// Operands as prepare_elementwise() leaves them, none of them empty, and a plan of them.
@@ -261,12 +271,16 @@ void launch_transform(const elementwise_plan& plan, Function function, std::span
             return kernels::launch(config, transform_elements<T, inputs, Function>, function, a,
                                    plan.way == elementwise_way::down_columns);
         case elementwise_way::packets:
+        case elementwise_way::filled_packets:
             break;
     }
-    auto* kernel = transform_packets<tile::threads, T, inputs, Function>;
-    if constexpr (inputs > 1)
-        if (plan.threads.x * plan.threads.y == tile::wide_threads)
-            kernel = transform_packets<tile::wide_threads, T, inputs, Function>;
+    auto* kernel = transform_packets<tile::threads, false, T, inputs, Function>;
+    if constexpr (inputs > 1) {
+        if (plan.way == elementwise_way::filled_packets)
+            kernel = transform_packets<tile::threads, true, T, inputs, Function>;
+        else if (plan.threads.x * plan.threads.y == tile::wide_threads)
+            kernel = transform_packets<tile::wide_threads, false, T, inputs, Function>;
+    }
     kernels::launch(config, kernel, function, a, plan.lead);
 }
 
@@ -274,8 +288,8 @@ void launch_transform(const elementwise_plan& plan, Function function, std::span
 template <class T, int inputs, class Function>
 bool fits_wide_blocks() {
     cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes,
-                                transform_packets<elementwise_tile::wide_threads, T, inputs, Function>));
+    check(cudaFuncGetAttributes(
+        &attributes, transform_packets<elementwise_tile::wide_threads, false, T, inputs, Function>));
     return attributes.numRegs <= elementwise_tile::wide_registers;
 }
 

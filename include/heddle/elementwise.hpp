@@ -64,16 +64,21 @@ struct elementwise_problem {
     std::int64_t cols = 0;
     int inputs = 1;
     std::size_t element_bytes = 4;
-    /// Each row has its elements side by side, and begins `lead` elements beyond a multiple of 16 bytes, in all operands.
+    /// Each row has its elements side by side, and begins `lead` elements beyond a multiple of 16 bytes, in all operands but
+    /// those that fill packets.
     bool in_packets = true;
     int lead = 0;
     /// Some input lies across: its neighbours in memory are of one column, and the output's of one row.
     bool is_crossed = false;
+    /// How many inputs have a stride of 0. They come from a cache again and again.
+    int broadcasts = 0;
+    /// Some of these have one element for all of a row, which fills packets.
+    bool fills_packets = false;
 };
 
 /// The rung that `automatic` stands for. Pure.
 /// @throws invalid_argument  a negative extent, more than 2^58 elements, inputs other than 1 to 3, elements not of 2, 4 or
-///                           8 bytes, device.sm_count below 1
+///                           8 bytes, broadcasts below 0 or above inputs, device.sm_count below 1
 elementwise_algorithm select(const elementwise_problem& problem, const device_traits& device);
 
 /// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
@@ -102,7 +107,7 @@ operand operand_of(const char* name, const vector_view<T>& v) {
 }
 
 /// How a call is shared out to threads; heddle/elementwise.cuh has a kernel for each.
-enum class elementwise_way { packets, along_rows, down_columns, tiles };
+enum class elementwise_way { packets, filled_packets, along_rows, down_columns, tiles };
 
 /// What every call below becomes: the operands are the inputs, then the output.
 struct elementwise_call {
@@ -188,14 +193,15 @@ using elementwise_function =
 // Function objects: heddle::add<float>(x, y, z, stream[, options]).
 //
 // Operands are vectors of equal size with any strides, or matrices of equal shape with any row and column
-// strides, in device memory. In place is allowed: the output may be exactly an input; any other overlap of the
-// output with an input is an error. Enqueued on `stream` and its device; never synchronises, never allocates; safe under
-// stream capture. Empty views do nothing. T is float, double, half or bfloat16; the 16-bit types are computed
+// strides, in device memory. An input's strides may be 0: one row stands for all (row_stride), one column (col_stride) or one
+// element (both), as in as_rows() and as_columns(). In place is allowed: the output may be exactly an input; any other overlap
+// of the output with an input is an error. Enqueued on `stream` and its device; never synchronises, never allocates; safe
+// under stream capture. Empty views do nothing. T is float, double, half or bfloat16; the 16-bit types are computed
 // in float and rounded once. Scalars (alpha, low, high) are float, or double where T is. NaN, infinities and
 // denormals are IEEE 754's; errors in docs/accuracy.md.
 //
 // @throws invalid_argument  sizes disagree or are negative, a null or misaligned pointer, a stride smaller than
-//                           a row, an overlap, an unknown algorithm (nothing is enqueued)
+//                           a row (of an input, other than 0), an overlap, an unknown algorithm (nothing is enqueued)
 // @throws cuda_error        the launch failed
 
 /// add<T>(x, y, z, stream): z = x + y

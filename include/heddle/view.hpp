@@ -54,6 +54,17 @@ constexpr matrix_view<T> transposed(matrix_view<T> m) {
     return {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
 }
 
+/// A matrix that has `row` in the place of each of `rows` rows: its row_stride is 0. For inputs of elementwise operations.
+template <class T>
+constexpr matrix_view<const T> as_rows(vector_view<T> row, std::int64_t rows) {
+    return {row.data, rows, row.size, 0, row.stride};
+}
+/// A matrix that has `column` in the place of each of `cols` columns: its col_stride is 0.
+template <class T>
+constexpr matrix_view<const T> as_columns(vector_view<T> column, std::int64_t cols) {
+    return {column.data, column.size, cols, column.stride, 0};
+}
+
 /// `height` rows of `width` pixels of `channels` interleaved values. `row_stride` is in elements, not pixels
 /// or bytes.
 template <class T>

@@ -162,8 +162,7 @@ template <class T, int channels>
 void launch_strips(const fused_strips_plan& plan, const arguments<T>& arguments, cudaStream_t stream);
 template <class T>
 void launch_fused_strips(const fused_strips_plan& own, const arguments<T>& a, cudaStream_t stream) {
-    with_channels(a.source.first.channels,
-                  [&]<int channels>() { launch_strips<T, channels>(own, a, stream); });
+    with_channels(a.source.first.channels, [&]<int channels> { launch_strips<T, channels>(own, a, stream); });
 }
 
 /// Needs one channel of float; one radius above that of tiles and up to that of registers; and rows of the source, from the

@@ -19,6 +19,20 @@ namespace heddle {
 namespace {
 
 template <class Out>
+bool has_residual(const conv_epilogue<Out>& e) {
+    const tensor_view<const Out>& r = e.residual;
+    return r.count != 0 || r.height != 0 || r.width != 0 || r.channels != 0;
+}
+
+/// Whether the epilogue is one that matmul has as well.
+template <class Out>
+bool is_matmul_epilogue(const conv_epilogue<Out>& e) {
+    const bool adds_residual_last =
+        !has_residual(e) || !e.residual_before_activation || e.activation == matmul_activation::none;
+    return e.scale.size == 0 && adds_residual_last;
+}
+
+template <class Out>
 kernels::conv::epilogue<Out> described(const conv_epilogue<Out>& e) {
     kernels::conv::epilogue<Out> result{.activation = e.activation,
                                         .residual_before_activation = e.residual_before_activation};
@@ -30,10 +44,9 @@ kernels::conv::epilogue<Out> described(const conv_epilogue<Out>& e) {
         result.scale = e.scale.data;
         result.scale_stride = e.scale.stride;
     }
-    const tensor_view<const Out>& r = e.residual;
-    if (r.count != 0 || r.height != 0 || r.width != 0 || r.channels != 0) result.residual = r;
-    result.is_identity = e.activation == matmul_activation::none && result.bias == nullptr &&
-                         result.scale == nullptr && result.residual.data == nullptr;
+    if (has_residual(e)) result.residual = e.residual;
+    result.is_identity =
+        e.activation == matmul_activation::none && e.bias.size == 0 && e.scale.size == 0 && !has_residual(e);
     return result;
 }
 
@@ -63,6 +76,7 @@ conv_problem problem_of(const tensor_view<const In>& input, const filter_view<co
             .operands = element_type_of<In>,
             .result = element_type_of<Out>,
             .has_epilogue = !described(epilogue).is_identity,
+            .is_matmul_epilogue = is_matmul_epilogue(epilogue),
             .residual = layout_of(described(epilogue).residual),
             .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
             .tile = options.tile,

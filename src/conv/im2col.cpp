@@ -19,6 +19,16 @@ matrix_view<T> channels_of(const tensor_view<T>& t, std::int64_t first, std::int
     return {t.data + first, t.count * t.height * t.width, count, std::max(stride, count)};
 }
 
+/// The part of an epilogue that is for these channels.
+template <class Out>
+matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::int64_t first,
+                                  std::int64_t count) {
+    matmul_epilogue<Out> result{.activation = e.activation};
+    if (e.bias != nullptr) result.row_bias = {e.bias + first * e.bias_stride, count, e.bias_stride};
+    if (e.residual.data != nullptr) result.residual = channels_of(e.residual, first, count);
+    return result;
+}
+
 }  // namespace
 
 template <class In, class Out>
@@ -47,8 +57,8 @@ void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::argumen
                               matrix_view<float>{sums + first, pixels, outputs, a.output.channels}, stream,
                               options);
         else
-            matmul<Out, In>(rows, transposed(filters), channels_of(a.output, first, outputs), stream,
-                            options);
+            matmul<Out, In>(rows, transposed(filters), channels_of(a.output, first, outputs),
+                            for_channels(a.epilogue, first, outputs), stream, options);
     }
     if (plan.has_sums) kernels::conv::launch_store_sums(a, sums, stream);
 }

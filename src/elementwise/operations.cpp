@@ -87,8 +87,26 @@ void require_same_shape(const char* operation, const detail::operand& input, con
     require("cols", input.view.cols, output.view.cols);
 }
 
+/// What an input with strides of 0 reaches: one element in their directions.
+detail::operand distinct(detail::operand o) {
+    auto& [data, rows, cols, row_stride, col_stride] = o.view;
+    if (row_stride == 0) rows = std::min<std::int64_t>(rows, 1);
+    if (col_stride == 0) cols = std::min<std::int64_t>(cols, 1);
+    return o;
+}
+
+void require_steps_forward(const char* operation, const detail::operand& input) {
+    const auto& [data, rows, cols, row_stride, col_stride] = input.view;
+    const bool is_empty = rows == 0 || cols == 0;
+    detail::require(is_empty || rows == 1 || row_stride >= 0, operation,
+                    {input.name, input.is_vector ? "stride" : "row_stride"}, row_stride, "zero or more");
+    detail::require(is_empty || cols == 1 || col_stride >= 0, operation, {input.name, "col_stride"},
+                    col_stride, "zero or more");
+}
+
 template <class Word>
-void validate_operands(const char* operation, std::span<const detail::operand> operands) {
+void validate_operands(const char* operation, std::span<const detail::operand> operands,
+                       detail::zero_strides of_inputs) {
     const detail::operand& output = operands.back();
     const auto validate_view = [&](const detail::operand& o) {
         if (o.is_vector)
@@ -99,13 +117,16 @@ void validate_operands(const char* operation, std::span<const detail::operand> o
     validate_view(output);
     for (const detail::operand& input : operands.first(operands.size() - 1)) {
         require_same_shape(operation, input, output);
-        validate_view(input);
+        const bool may_broadcast = of_inputs == detail::zero_strides::allowed;
+        if (may_broadcast) require_steps_forward(operation, input);
+        const detail::operand reached = may_broadcast ? distinct(input) : input;
+        validate_view(reached);
         // In place is fine; a partial overlap would be read after it is written.
         const auto& [data, rows, cols, row_stride, col_stride] = input.view;
         const bool in_place = data == output.view.data &&
                               (rows <= 1 || row_stride == output.view.row_stride) &&
                               (cols <= 1 || col_stride == output.view.col_stride);
-        detail::require(in_place || !detail::overlap(detail::footprint_of(as_matrix<Word>(input)),
+        detail::require(in_place || !detail::overlap(detail::footprint_of(as_matrix<Word>(reached)),
                                                      detail::footprint_of(as_matrix<Word>(output))),
                         operation, output.name, "a view that overlaps an input in part",
                         "exactly {} or apart from it", input.name);
@@ -138,19 +159,19 @@ std::size_t size_of(element_type type) {
     return 0;
 }
 
-void validate_elementwise(const char* operation, std::span<const operand> operands,
-                          std::size_t element_bytes) {
+void validate_elementwise(const char* operation, std::span<const operand> operands, std::size_t element_bytes,
+                          zero_strides of_inputs) {
     switch (element_bytes) {
         case 1:
-            return validate_operands<word<1>>(operation, operands);
+            return validate_operands<word<1>>(operation, operands, of_inputs);
         case 2:
-            return validate_operands<word<2>>(operation, operands);
+            return validate_operands<word<2>>(operation, operands, of_inputs);
         case 4:
-            return validate_operands<word<4>>(operation, operands);
+            return validate_operands<word<4>>(operation, operands, of_inputs);
         case 8:
-            return validate_operands<word<8>>(operation, operands);
+            return validate_operands<word<8>>(operation, operands, of_inputs);
         case 16:
-            return validate_operands<word<16>>(operation, operands);
+            return validate_operands<word<16>>(operation, operands, of_inputs);
         default:
             throw unsupported(std::string(operation) + ": elements must have 1, 2, 4, 8 or 16 bytes");
     }
@@ -172,7 +193,7 @@ void validate_scalars(const char* operation, const elementwise_call& call) {
 
 elementwise_problem prepare_elementwise(const char* operation, std::span<operand> operands,
                                         std::size_t element_bytes) {
-    validate_elementwise(operation, operands, element_bytes);
+    validate_elementwise(operation, operands, element_bytes, zero_strides::allowed);
     const operand& output = operands.back();
     if (!is_row_major(output.view) || output.view.cols == 1)
         for (operand& o : operands) o.view = transposed(o.view);
@@ -187,17 +208,27 @@ elementwise_problem prepare_elementwise(const char* operation, std::span<operand
     constexpr std::int64_t least_packets = 16;
     const bool is_short =
         output.view.cols * static_cast<std::int64_t>(element_bytes) < least_packets * packet_bytes;
+    const auto inputs = static_cast<int>(operands.size()) - 1;
+    // Filling packets is for functions of several inputs.
+    const auto fills_packets = [=](const operand& o) { return inputs > 1 && o.view.col_stride == 0; };
     const bool in_packets =
-        lead >= 0 && (lead == 0 || !is_short) &&
-        std::ranges::all_of(operands, [=](const operand& o) { return lead_of(o, element_bytes) == lead; });
-    return {
-        .rows = output.view.rows,
-        .cols = output.view.cols,
-        .inputs = static_cast<int>(operands.size()) - 1,
-        .element_bytes = element_bytes,
-        .in_packets = in_packets,
-        .lead = in_packets ? lead : 0,
-        .is_crossed = std::ranges::any_of(operands, [](const operand& o) { return !is_row_major(o.view); })};
+        lead >= 0 && (lead == 0 || !is_short) && std::ranges::all_of(operands, [=](const operand& o) {
+            return fills_packets(o) || lead_of(o, element_bytes) == lead;
+        });
+    // A row that stands for all lies as the output's rows do.
+    const auto is_crossed = [](const operand& o) { return !is_row_major(o.view) && o.view.row_stride > 0; };
+    const auto is_broadcast = [](const operand& o) {
+        return o.view.row_stride == 0 || o.view.col_stride == 0;
+    };
+    return {.rows = output.view.rows,
+            .cols = output.view.cols,
+            .inputs = inputs,
+            .element_bytes = element_bytes,
+            .in_packets = in_packets,
+            .lead = in_packets ? lead : 0,
+            .is_crossed = std::ranges::any_of(operands, is_crossed),
+            .broadcasts = static_cast<int>(std::ranges::count_if(operands, is_broadcast)),
+            .fills_packets = in_packets && std::ranges::any_of(operands, fills_packets)};
 }
 
 }  // namespace detail

@@ -26,6 +26,8 @@ void require_valid(const char* operation, const elementwise_problem& problem, co
     validate_extents(operation, {{"rows", problem.rows}, {"cols", problem.cols}});
     require(problem.inputs >= 1 && problem.inputs <= 3, operation, {"problem", "inputs"}, problem.inputs,
             "1 to 3");
+    require(problem.broadcasts >= 0 && problem.broadcasts <= problem.inputs, operation,
+            {"problem", "broadcasts"}, problem.broadcasts, "0 to {} (problem.inputs)", problem.inputs);
     const auto bytes = problem.element_bytes;
     require(bytes == 2 || bytes == 4 || bytes == 8, operation, {"problem", "element_bytes"}, bytes,
             "2, 4 or 8");

@@ -8,9 +8,12 @@
 
 namespace heddle::detail {
 
+/// Whether inputs may have strides of 0: one row, column or element in the place of all.
+enum class zero_strides { refused, allowed };
+
 /// What heddle's elementwise operations and their CPU siblings ask of their arguments.
-void validate_elementwise(const char* operation, std::span<const operand> operands,
-                          std::size_t element_bytes);
+void validate_elementwise(const char* operation, std::span<const operand> operands, std::size_t element_bytes,
+                          zero_strides of_inputs = zero_strides::refused);
 
 /// y has the shape of x, and is exactly x or apart from it.
 template <class Input, class Output>

@@ -152,7 +152,7 @@ namespace heddle::detail {
 
 void on_host::run(const elementwise_call& call) {
     const char* operation = host_name(call.operation);
-    validate_elementwise(operation, call.operands, size_of(call.type));
+    validate_elementwise(operation, call.operands, size_of(call.type), zero_strides::allowed);
     validate_scalars(operation, call);
 
     // A vector is a column; here its elements are a row.

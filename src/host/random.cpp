@@ -202,7 +202,7 @@ void random_permutation(vector_view<std::int32_t> y, const philox& generator) {
     std::array<words, 4> keys;
     for (std::uint32_t j = 0; j < keys.size(); ++j)
         keys[j] = block_of({low_word(s), high_word(s), kind, j}, generator.seed);
-    const int bits = std::bit_width(static_cast<std::uint32_t>(y.size - 1));
+    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint32_t>(y.size - 1)));
     const int high_bits = bits / 2, low_bits = bits - high_bits;
     const std::uint32_t high_mask = (std::uint32_t{1} << high_bits) - 1;
     const std::uint32_t low_mask = (std::uint32_t{1} << low_bits) - 1;

@@ -222,11 +222,13 @@ TYPED_TEST(conv_correctness, applies_an_epilogue) {
                                                     {.output = {1, 2, 3, 1}, .residual = {2, 0, 5, 3}},
                                                     {activation, true, true, true, before}));
             }
-    for (int terms = 1; terms < 8; ++terms) {
-        SCOPED_TRACE("terms " + std::to_string(terms));
-        ASSERT_NO_FATAL_FAILURE(this->check(
-            s, {}, {}, {matmul_activation::relu, (terms & 1) != 0, (terms & 2) != 0, (terms & 4) != 0}));
-    }
+    for (const bool before : {false, true})
+        for (int terms = 1; terms < 8; ++terms) {
+            SCOPED_TRACE("terms " + std::to_string(terms));
+            ASSERT_NO_FATAL_FAILURE(this->check(
+                s, {}, {},
+                {matmul_activation::relu, (terms & 1) != 0, (terms & 2) != 0, (terms & 4) != 0, before}));
+        }
 }
 
 TYPED_TEST(conv_correctness, of_drawn_geometries_takes_every_plan) {

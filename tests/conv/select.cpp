@@ -197,6 +197,34 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     EXPECT_EQ(bytes(sums), 4096 + 2 * 8 * 8 * 24 * 4);
     sums.has_scratch = false;
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
+    sums.is_matmul_epilogue = true;
+    EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "");
+    sums.residual = sums.output;
+    sums.residual.image_stride += 8;  // rows of no matrix
+    EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
+}
+
+TEST(conv_select, knows_which_epilogues_matmul_has) {
+    using enum matmul_activation;
+    const tensor_view<const float> input{nullptr, 2, 8, 8, 16};
+    const filter_view<const float> filters{nullptr, 24, 1, 1, 16};
+    const tensor_view<float> output{nullptr, 2, 8, 8, 24};
+    const vector_view<const float> of_channels{nullptr, 24};
+    for (const matmul_activation activation : {none, relu})
+        for (const bool before : {false, true})
+            for (const bool bias : {false, true})
+                for (const bool scale : {false, true})
+                    for (const bool residual : {false, true}) {
+                        conv_epilogue<float> e{.activation = activation,
+                                               .residual_before_activation = before};
+                        if (bias) e.bias = of_channels;
+                        if (scale) e.scale = of_channels;
+                        if (residual) e.residual = output;
+                        const conv_problem p = conv_problem_of<float>(input, filters, output, e);
+                        EXPECT_EQ(p.has_epilogue, activation == relu || bias || scale || residual);
+                        EXPECT_EQ(p.is_matmul_epilogue,
+                                  !scale && !(residual && before && activation == relu));
+                    }
 }
 
 TEST(conv_select, asks_for_a_problem_of_one_mind) {

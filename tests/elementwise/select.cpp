@@ -33,6 +33,8 @@ TEST(elementwise_why_not, is_empty_as_every_rung_takes_every_problem) {
               "why_not: problem.inputs is 4, expected 1 to 3");
     EXPECT_EQ(text(elementwise_algorithm::naive, {.rows = 1, .cols = 1, .element_bytes = 16}),
               "why_not: problem.element_bytes is 16, expected 2, 4 or 8");
+    EXPECT_EQ(text(elementwise_algorithm::naive, {.rows = 1, .cols = 1, .inputs = 2, .broadcasts = 3}),
+              "why_not: problem.broadcasts is 3, expected 0 to 2 (problem.inputs)");
 }
 
 TEST(elementwise_algorithms, have_names_of_their_own) {

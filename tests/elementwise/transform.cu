@@ -127,6 +127,57 @@ TEST_F(transform_test, turns_over_elements_of_1_and_of_16_bytes) {
     EXPECT_TRUE(out.canaries_alive());
 }
 
+TEST_F(transform_test, takes_rows_columns_and_elements_for_matrices) {
+    const stream s;
+    for (const std::int64_t cols : {128, 77}) {  // in packets, and not
+        const std::int64_t rows = 33, size = rows * cols;
+        const auto xs = random_elements<std::uint8_t>(size, 0, 255),
+                   row = random_elements<std::uint8_t>(cols, 0, 255),
+                   column = random_elements<std::uint8_t>(rows, 0, 255),
+                   element = random_elements<std::uint8_t>(1, 0, 255);
+        guarded<std::uint8_t> x(rows, cols, cols), r(cols), c(rows), e(1), by_both(rows, cols, cols),
+            by_element(rows, cols, cols);
+        x.upload(xs);
+        r.upload(row);
+        c.upload(column);
+        e.upload(element);
+        transform<std::uint8_t>(ordered{}, x.matrix(), as_rows(r.vector(), rows),
+                                as_columns(c.vector(), cols), by_both.matrix(), s);
+        transform<std::uint8_t>(rotated_sum{}, x.matrix(), {e.data(), rows, cols, 0, 0}, by_element.matrix(),
+                                s);
+        s.synchronize();
+        const auto both = by_both.download(), one = by_element.download();
+        for (std::int64_t i = 0; i < size; ++i) {
+            const auto at = [](std::int64_t place) { return static_cast<std::size_t>(place); };
+            ASSERT_EQ(both[at(i)], static_cast<std::uint8_t>(xs[at(i)] + 3 * row[at(i % cols)] +
+                                                             5 * column[at(i / cols)]));
+            ASSERT_EQ(one[at(i)], static_cast<std::uint8_t>(xs[at(i)] + 3 * element[0]));
+        }
+        EXPECT_TRUE(by_both.canaries_alive() && by_element.canaries_alive());
+    }
+}
+
+TEST_F(transform_test, fills_packets_of_a_single_element) {
+    const stream s;
+    const std::int64_t rows = 19, cols = 23;
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    std::vector<pair> xs(at(rows * cols)), ys(at(rows));
+    for (std::int64_t i = 0; i < rows * cols; ++i)
+        xs[at(i)] = {static_cast<double>(i), static_cast<double>(-3 * i)};
+    for (std::int64_t i = 0; i < rows; ++i)
+        ys[at(i)] = {static_cast<double>(7 * i), static_cast<double>(i * i)};
+    guarded<pair> x(rows, cols, cols), y(rows), out(rows, cols, cols);
+    x.upload(xs);
+    y.upload(ys);
+    transform<pair>(swapped_sum{}, x.matrix(), as_columns(y.vector(), cols), out.matrix(), s);
+    const auto result = out.download();
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+        ASSERT_EQ(result[at(i)].first, xs[at(i)].second + ys[at(i / cols)].first);
+        ASSERT_EQ(result[at(i)].second, xs[at(i)].first + ys[at(i / cols)].second);
+    }
+    EXPECT_TRUE(out.canaries_alive());
+}
+
 TEST(transform_arguments, are_checked_as_those_of_add) {
     float x[8] = {}, y[8] = {};
     EXPECT_THROW(

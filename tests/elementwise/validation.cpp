@@ -2,6 +2,8 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/elementwise.hpp>
 #include <heddle/host.hpp>
+#include <heddle/random.hpp>
+#include <heddle/softmax.hpp>
 
 #include <gtest/gtest.h>
 
@@ -69,10 +71,63 @@ TEST_F(elementwise_arguments, strides_step_over_a_row) {
     const matrix_view<float> narrow{z.data(), 4, 6, 5};
     EXPECT_EQ(message(x.matrix(), y.matrix(), narrow),
               "add: z.row_stride is 5, expected at least 6 (a row), or a col_stride of at least a column");
-    const matrix_view<float> no_step{x.data(), 4, 6, 6, 0};
-    EXPECT_EQ(message(no_step, y.matrix(), z.matrix()), "add: x.col_stride is 0, expected one or more");
+    const matrix_view<float> narrow_input{x.data(), 4, 6, 5};
+    EXPECT_EQ(message(narrow_input, y.matrix(), z.matrix()),
+              "add: x.row_stride is 5, expected at least 6 (a row), or a col_stride of at least a column");
+    const matrix_view<float> up{x.data(), 4, 6, -6}, back{x.data(), 4, 6, 6, -1};
+    EXPECT_EQ(message(up, y.matrix(), z.matrix()), "add: x.row_stride is -6, expected zero or more");
+    EXPECT_EQ(message(back, y.matrix(), z.matrix()), "add: x.col_stride is -1, expected zero or more");
     const vector_view<float> v{z.data(), 4}, backwards{x.data(), 4, -1};
-    EXPECT_EQ(message(backwards, v, v), "add: x.stride is -1, expected one or more");
+    EXPECT_EQ(message(backwards, v, v), "add: x.stride is -1, expected zero or more");
+}
+
+TEST_F(elementwise_arguments, an_output_has_no_stride_of_0) {
+    const matrix_view<float> row{z.data(), 4, 6, 0}, column{z.data(), 4, 6, 1, 0};
+    EXPECT_EQ(message(x.matrix(), y.matrix(), row),
+              "add: z.row_stride is 0, expected at least 6 (a row), or a col_stride of at least a column");
+    EXPECT_EQ(message(x.matrix(), y.matrix(), column), "add: z.col_stride is 0, expected one or more");
+    // In place it would be an input too.
+    EXPECT_EQ(message(row, y.matrix(), row),
+              "add: z.row_stride is 0, expected at least 6 (a row), or a col_stride of at least a column");
+    const vector_view<float> v{x.data(), 4}, element{z.data(), 4, 0};
+    EXPECT_EQ(message(v, v, element), "add: z.stride is 0, expected one or more");
+    EXPECT_EQ(invalid_argument_of([&] { axpy<float>(2, v, element, no_stream); }),
+              "axpy: y.stride is 0, expected one or more");
+}
+
+TEST_F(elementwise_arguments, what_stands_for_all_is_apart_from_the_output) {
+    const auto expect_overlap = [&](const matrix_view<float>& input) {
+        EXPECT_EQ(message(y.matrix(), input, z.matrix()),
+                  "add: z is a view that overlaps an input in part, expected exactly y or apart from it");
+    };
+    for (const std::int64_t row : {0, 3}) expect_overlap({z.data() + 6 * row, 4, 6, 0});
+    for (const std::int64_t col : {0, 5}) expect_overlap({z.data() + col, 4, 6, 6, 0});
+    for (const std::int64_t element : {0, 13, 23}) expect_overlap({z.data() + element, 4, 6, 0, 0});
+    // One row and one column are all of a view: in place is fine.
+    EXPECT_NO_THROW(
+        heddle::host::abs<float>(matrix_view<float>{z.data(), 1, 6, 0}, matrix_view<float>{z.data(), 1, 6}));
+    EXPECT_NO_THROW(heddle::host::abs<float>(matrix_view<float>{z.data(), 4, 1, 1, 0},
+                                             matrix_view<float>{z.data(), 4, 1}));
+}
+
+TEST_F(elementwise_arguments, what_stands_for_all_is_neither_null_nor_misaligned) {
+    EXPECT_EQ(message(x.matrix(), {nullptr, 4, 6, 0, 0}, z.matrix()),
+              "add: y.data is null, expected a pointer to its elements");
+    auto* const off = reinterpret_cast<float*>(reinterpret_cast<std::uintptr_t>(y.data()) + 2);
+    EXPECT_EQ(message(x.matrix(), {off, 4, 6, 0}, z.matrix()),
+              "add: y.data is " + test::address_of(off) + ", expected a multiple of 4 bytes");
+    EXPECT_EQ(message(x.matrix(), {y.data(), 3, 6, 0}, z.matrix()), "add: y.rows is 3, expected 4 (z.rows)");
+}
+
+// Operations of rows share these checks.
+TEST_F(elementwise_arguments, softmax_and_dropout_take_no_stride_of_0) {
+    const matrix_view<float> row{x.data(), 4, 6, 0};
+    EXPECT_EQ(
+        invalid_argument_of([&] { softmax<float>(row, z.matrix(), no_stream); }),
+        "softmax: x.row_stride is 0, expected at least 6 (a row), or a col_stride of at least a column");
+    EXPECT_EQ(
+        invalid_argument_of([&] { dropout<float>(row, z.matrix(), 0.5, {}, no_stream); }),
+        "dropout: x.row_stride is 0, expected at least 6 (a row), or a col_stride of at least a column");
 }
 
 TEST_F(elementwise_arguments, bytes_are_countable) {

@@ -74,7 +74,7 @@ struct grouped_layout {
         steps = narrow(divide_up(depth, 16));
         if (is_mma) {
             filter_pitch = 16 * (steps | 1);  // as do neighbouring filters
-            filter_bytes = 16 * steps + of_slab * outputs * filter_pitch * bytes;
+            filter_bytes = std::int64_t{16} * steps + of_slab * outputs * filter_pitch * bytes;
         } else {
             filter_pitch = narrow(of_slab * divide_up(outputs, 4) * 4);
             filter_bytes = std::int64_t{depth} * filter_pitch * 4;
@@ -86,7 +86,7 @@ struct grouped_layout {
     }
     /// Sums; where pixels lie in the output, the residual and the patch; the patch; filters.
     constexpr std::int64_t shared_bytes() const {
-        return grouped_pixels * (grouped_pitch * 4 + 16 + 4) + patch_bytes + filter_bytes;
+        return std::int64_t{grouped_pixels} * (grouped_pitch * 4 + 16 + 4) + patch_bytes + filter_bytes;
     }
 };
 

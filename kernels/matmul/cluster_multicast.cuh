@@ -6,6 +6,8 @@
 // L2 gives. Blocks that need the same B load half of it each, for both: 32 KB. A stage is refilled when both blocks have
 // multiplied with it. Needs compute capability 9.0. What limits it: power.
 
+#pragma once
+
 #include "kernels/matmul/persistent.cuh"
 
 namespace heddle::kernels::matmul {
@@ -16,10 +18,5 @@ void launch_cluster_multicast(const plan& plan, const product<In, Out>& argument
                    persistent_tile<2, 160, 4, 2>, persistent_tile<1, 128, 8, 2>>(multicast_tiles, plan,
                                                                                  arguments, stream);
 }
-
-template void launch_cluster_multicast(const plan&, const product<half, half>&, cudaStream_t);
-template void launch_cluster_multicast(const plan&, const product<half, float>&, cudaStream_t);
-template void launch_cluster_multicast(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_cluster_multicast(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul

@@ -12,6 +12,8 @@
 // memory, and is stored in packets, wherever its rows begin; where it counts, it is fetched into L2 before the products. What
 // limits it: instructions that move fragments, or where C has a short side, memory.
 
+#pragma once
+
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/vector.cuh"
@@ -27,7 +29,6 @@
 #include <stdexcept>
 
 namespace heddle::kernels::matmul {
-namespace {
 
 template <int m_, int n_, int k_, int warp_m_, int stages_, int blocks_>
 struct mma_tile {
@@ -244,8 +245,6 @@ void launch_tile(const plan& plan, const product<In, Out>& all, cudaStream_t str
         b_k_major ? with.template operator()<false, true>() : with.template operator()<false, false>();
 }
 
-}  // namespace
-
 template <class In, class Out>
 void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t stream) {
     std::size_t index = 0;
@@ -264,10 +263,5 @@ void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t s
     launch_if_chosen.template operator()<tall_tile>();
     launch_if_chosen.template operator()<wide_tile>();
 }
-
-template void launch_mma_sync(const plan&, const product<half, half>&, cudaStream_t);
-template void launch_mma_sync(const plan&, const product<half, float>&, cudaStream_t);
-template void launch_mma_sync(const plan&, const product<bfloat16, bfloat16>&, cudaStream_t);
-template void launch_mma_sync(const plan&, const product<bfloat16, float>&, cudaStream_t);
 
 }  // namespace heddle::kernels::matmul
