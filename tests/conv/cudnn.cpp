@@ -93,6 +93,7 @@ class cudnn {
         if (!succeeds(graph.build_plans(fe::BuildPlanPolicy_t::HEURISTICS_CHOICE))) return failure;
         device_buffer<std::byte> workspace(graph.get_workspace_size(), stream_);
         EXPECT_TRUE(succeeds(graph.execute(handle_, pointers, workspace.data()))) << failure;
+        synchronize(stream_, "cuDNN");  // before the graph and its kernels go
         return {};
     }
 
@@ -150,7 +151,6 @@ class conv_beside_cudnn : public gpu_test,
         guarded_tensor<T> output(s.count, s.output_height(), s.output_width(), s.outputs);
         const std::string failure = cudnn(*stream_).convolve(s, p.input.tensor().data,
                                                              p.filters.filters().data, output.tensor().data);
-        synchronize(*stream_, "cuDNN " + text(s));
         const auto skip = [&] { GTEST_SKIP() << "cuDNN: " << failure; };
         if (failure.empty()) return output.download();
         skip();
