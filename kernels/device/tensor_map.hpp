@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/driver_function.hpp"
+#include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
@@ -32,17 +33,17 @@ CUtensorMap make_tensor_map(T* data, std::int64_t rows, std::int64_t cols, std::
     static const auto encode =
         driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled", 12000);
     const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
-    constexpr std::int64_t any = 16;  // where there is but one
+    constexpr std::int64_t any = tensor_alignment;  // where there is but one
     const std::int64_t stride = rows > 1 ? row_stride * std::int64_t{sizeof(T)} : any;
     const std::int64_t step = batch_stride > 0 ? batch_stride * std::int64_t{sizeof(T)} : any;
     const cuuint64_t extents[] = {unsigned_of(cols), unsigned_of(rows), unsigned_of(batches)};
     const cuuint64_t strides[] = {unsigned_of(stride), unsigned_of(step)};
     const cuuint32_t box[] = {static_cast<cuuint32_t>(box_cols), static_cast<cuuint32_t>(box_rows), 1};
     const cuuint32_t steps[] = {1, 1, 1};
-    const std::int64_t row_bytes = box_cols * std::int64_t{sizeof(T)};
-    const CUtensorMapSwizzle swizzle = row_bytes <= 64    ? CU_TENSOR_MAP_SWIZZLE_64B
-                                       : row_bytes <= 128 ? CU_TENSOR_MAP_SWIZZLE_128B
-                                                          : CU_TENSOR_MAP_SWIZZLE_NONE;
+    const int swizzled = swizzle_of_rows(box_cols * std::int64_t{sizeof(T)});
+    const CUtensorMapSwizzle swizzle = swizzled == 64    ? CU_TENSOR_MAP_SWIZZLE_64B
+                                       : swizzled == 128 ? CU_TENSOR_MAP_SWIZZLE_128B
+                                                         : CU_TENSOR_MAP_SWIZZLE_NONE;
     CUtensorMap map{};
     const CUresult status = encode(&map, type, 3, const_cast<element*>(data), extents, strides, box, steps,
                                    CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
@@ -71,7 +72,7 @@ CUtensorMap make_window_map(T* data, const window_map& w) {
     static const auto encode =
         driver_function<decltype(cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col", 12000);
     const auto unsigned_of = [](std::int64_t n) { return static_cast<cuuint64_t>(n); };
-    constexpr std::int64_t any = 16;  // where there is but one
+    constexpr std::int64_t any = tensor_alignment;  // where there is but one
     const auto stride = [&](std::int64_t extent, std::int64_t elements) {
         return unsigned_of(extent > 1 ? elements * std::int64_t{sizeof(T)} : any);
     };

@@ -34,9 +34,11 @@ kernels::separable_filter::problem describe(const image_batch_view<const T>& sou
     window.in_vectors = alignment_of_rows(source) == packet_bytes;
 
     const auto fits_map = [](const auto& images) {
-        constexpr std::int64_t end = kernels::separable_filter::end_of_map_strides / sizeof(T);
-        return (images.first.height <= 1 || images.first.row_stride < end) &&
-               (images.count <= 1 || images.stride < end);
+        const auto is_short = [](std::int64_t extent, std::int64_t stride) {
+            return extent <= 1 || kernels::is_short_tensor_stride(stride, sizeof(T));
+        };
+        return is_short(images.first.height, images.first.row_stride) &&
+               is_short(images.count, images.stride);
     };
     const image_region place = region.value_or(image_region{});
     kernels::separable_filter::problem p{window};

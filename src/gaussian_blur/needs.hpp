@@ -136,7 +136,7 @@ inline constexpr need small_weights{[](auto& p, auto&) {
 static_assert(wide::max_weight == 0.625);
 inline constexpr need fits_map{[](auto& p, auto&) { return p.source_fits_map; },
                                "takes sources whose rows and images lie less than 2^40 bytes apart"};
-static_assert(end_of_map_strides == std::int64_t{1} << 40);
+static_assert(kernels::end_of_tensor_strides == std::int64_t{1} << 40);
 inline constexpr need few_tiles{
     [](auto& p, auto&) { return warpgroup_tiles(p) <= std::numeric_limits<int>::max(); },
     "takes fewer than 2^31 tiles of 256 x 64 values"};

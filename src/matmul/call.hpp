@@ -45,7 +45,7 @@ kernels::matmul::product<In, Out> joined(const kernels::matmul::product<In, Out>
     const bool is_one = batch.b == 0 && batch.a == rows * a_step && batch.c == rows * c_step;
     const bool overlaps = a_step <= (p.a.cols - 1) * p.a.col_stride && p.a.col_stride < batch.count * batch.a;
     if (batch.count <= 1 || batch.a == 0 || !is_one || overlaps ||
-        batch.count > kernels::matmul::max_tensor_extent / rows)
+        batch.count > kernels::max_tensor_extent / rows)
         return p;
     kernels::matmul::product<In, Out> result = p;
     result.a.rows = result.c.rows = batch.count * rows;

@@ -193,7 +193,8 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     EXPECT_EQ(why_not(conv_algorithm::im2col, gaps, device),
               "conv: im2col needs filters whose taps lie side by side");
     conv_problem sums = problem_of({2, 8, 8, 16, 24, 1, 1});
-    sums.has_epilogue = true;
+    sums.has_epilogue = true;  // one that matmul lacks
+    sums.is_matmul_epilogue = false;
     EXPECT_EQ(bytes(sums), 4096 + 2 * 8 * 8 * 24 * 4);
     sums.has_scratch = false;
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");

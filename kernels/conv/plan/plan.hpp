@@ -27,8 +27,8 @@ struct plan {
     // im2col
     bool copies = true;              ///< windows, of each group
     std::int64_t window_stride = 0;  ///< elements from one to the next
-    bool has_sums = false;           ///< in float, that are stored by a kernel of their own, with the epilogue
-    std::int64_t sums = 0;           ///< where they begin in scratch memory
+    bool has_sums = false;  ///< in float, that are stored by a kernel of their own, with the epilogue
+    std::int64_t sums = 0;  ///< where they begin in scratch memory
     heddle::precision precision = heddle::precision::fp32;
 };
 

@@ -2,23 +2,22 @@
 
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/plan/tiles.hpp"
+#include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/conv.hpp>
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 
 /// Which convolutions the tensor memory accelerator can read the windows of, and what a product of such windows needs. Pure.
 namespace heddle::kernels::conv {
 
-/// It goes from pixel to pixel at multiples of 16 bytes.
+/// Whether it can go from pixel to pixel.
 constexpr bool has_boxes(const tensor_layout& t) {
-    constexpr std::int64_t unit = 16, end_of_strides = std::int64_t{1} << 40;
-    const auto steps_whole = [&](std::int64_t extent, std::int64_t stride) {
-        const std::int64_t bytes = stride * t.element_bytes;
-        return extent <= 1 || (bytes % unit == 0 && bytes < end_of_strides);
+    const auto can_step = [&](std::int64_t extent, std::int64_t stride) {
+        return extent <= 1 || is_tensor_stride(stride, t.element_bytes);
     };
-    return t.alignment % unit == 0 && steps_whole(t.width, t.col_stride) &&
-           steps_whole(t.height, t.row_stride) && steps_whole(t.count, t.image_stride);
+    return is_tensor_address(t.alignment) && can_step(t.width, t.col_stride) &&
+           can_step(t.height, t.row_stride) && can_step(t.count, t.image_stride);
 }
 
 /// Whether all pixels lie at one stride, as the rows of a matrix do.
@@ -32,15 +31,23 @@ constexpr std::int64_t pixel_stride(const tensor_layout& t) {
     return t.width > 1 ? t.col_stride : t.height > 1 ? t.row_stride : t.image_stride;
 }
 
+/// A step reads its windows, and its filters, in one box.
+static_assert(std::ranges::all_of(persistent_tiles, [](const matmul_tile& tile) {
+    constexpr std::int64_t bytes = 2;  // of an element
+    return is_window_box(tile.m, step_channels, bytes) && is_tensor_box(tile.n, step_channels, bytes);
+}));
+
 /// What a map of windows takes (cuTensorMapEncodeIm2col).
 constexpr bool has_window_map(const conv_problem& p) {
     const auto fits = [](std::int64_t before, std::int64_t after, std::int64_t taps, std::int64_t dilation,
                          std::int64_t stride) {
-        const std::int64_t reach = taps > 256 || dilation > 256 ? 256 : (taps - 1) * dilation;
-        return before <= 128 && reach <= 255 && after <= 127 && after - reach >= -128 && stride <= 8;
+        constexpr std::int64_t too_far = max_tap_offset + 1;
+        const std::int64_t reach = taps > too_far || dilation > too_far ? too_far : (taps - 1) * dilation;
+        return is_window_step(stride) && reach <= max_tap_offset && is_window_corner(-before) &&
+               is_window_corner(after - reach) && after <= max_window_corner;
     };
     const conv_geometry& g = p.geometry;
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() - 1024;
+    constexpr std::int64_t most = max_tensor_extent;
     const bool has_pixels = p.input.width > 0 && p.input.height > 0;
     return has_pixels && has_boxes(p.input) && output_pixels(p) <= most && p.input.width <= most &&
            p.input.height <= most && p.input.channels <= most && p.output.channels <= most &&

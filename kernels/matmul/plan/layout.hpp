@@ -1,20 +1,15 @@
 #pragma once
 
+#include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/matmul.hpp>
 #include <heddle/view.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 
 /// How matrices lie in memory, and which of them the tensor memory accelerator can address. Pure.
 namespace heddle::kernels::matmul {
-
-inline constexpr std::int64_t tensor_alignment = 16;  ///< of addresses and of strides, in bytes
-/// Coordinates are 32-bit integers, also where a tile ends.
-inline constexpr std::int64_t max_tensor_extent = std::numeric_limits<std::int32_t>::max() - 1024;
-inline constexpr std::int64_t end_of_tensor_strides = std::int64_t{1} << 40;  ///< in bytes
 
 template <class T>
 matrix_layout layout_of(const matrix_view<T>& m) {
@@ -50,10 +45,10 @@ constexpr bool has_tensor_extents(const matrix_layout& m) {
 
 /// Whether the rows are contiguous and lie at addresses that it takes.
 constexpr bool has_tensor_rows(const matrix_layout& m) {
-    const bool is_aligned = m.alignment >= tensor_alignment &&
-                            (m.rows <= 1 || m.row_stride * m.element_bytes % tensor_alignment == 0);
+    const bool is_aligned = is_tensor_address(m.alignment) &&
+                            (m.rows <= 1 || is_aligned_tensor_stride(m.row_stride, m.element_bytes));
     return has_contiguous_rows(m) && is_aligned && has_tensor_extents(m) &&
-           m.row_stride < end_of_tensor_strides / m.element_bytes;
+           is_short_tensor_stride(m.row_stride, m.element_bytes);
 }
 constexpr bool has_tensor_rows_or_columns(const matrix_layout& m) {
     return has_tensor_rows(m) || has_tensor_rows(transposed(m));
@@ -61,8 +56,7 @@ constexpr bool has_tensor_rows_or_columns(const matrix_layout& m) {
 
 /// Whether all matrices of a batch begin there where the first does.
 constexpr bool begins_at_boxes(std::int64_t batch_stride, std::int64_t element_bytes) {
-    return batch_stride * element_bytes % tensor_alignment == 0 &&
-           batch_stride < end_of_tensor_strides / element_bytes;
+    return is_tensor_stride(batch_stride, element_bytes);
 }
 /// Whether it can read all matrices of a batch as they lie.
 constexpr bool lies_in_boxes(const matrix_layout& first, std::int64_t batch_stride) {

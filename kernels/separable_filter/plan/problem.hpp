@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
 
@@ -66,8 +67,6 @@ struct taps {
 inline constexpr std::int64_t max_row_values = std::int64_t{1} << 29;
 /// mma_x_registers_y and wgmma_xy count a source's rows in 32 bits, and twice those in border.cuh.
 inline constexpr std::int64_t max_counted_rows = std::int64_t{1} << 29;
-/// In bytes; those of a tensor map, which wgmma_xy reads a source by, are less.
-inline constexpr std::int64_t end_of_map_strides = std::int64_t{1} << 40;
 
 /// All that the choice of a kernel and its plan depend on; none of the extents is 0. What only a call's images tell has
 /// defaults that stand for the best case.
@@ -89,7 +88,7 @@ struct problem : gaussian_blur_problem {
     int source_offset = 0;
     int source_steps = packet_bytes;
     int destination_alignment = packet_bytes;
-    /// A tensor map can count from row to row, and from image to image.
+    /// A tensor map can count from row to row, and from image to image (is_short_tensor_stride()).
     bool source_fits_map = true;
     bool destination_fits_map = true;
 

@@ -1,0 +1,301 @@
+#include "tests/conv/device.hpp"
+#include "tests/conv/sparse_tensor.hpp"
+#include "tests/support/periodic.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
+#include <heddle/memory_pool.hpp>
+#include <heddle/reduce.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Offsets of more than 2^31 elements, by strides, and of images that are as large.
+namespace heddle {
+namespace {
+
+using test::conv_shape;
+
+constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
+
+template <class Types>
+class conv_large_strides : public test::conv_device<Types> {
+  protected:
+    using Out = Types::Out;
+    using In = Types::In;
+
+    /// Every plan, of tensors whose images, rows and pixels lie far apart where that is asked for.
+    void check_far(const conv_shape& s, bool are_images, bool are_rows, bool are_pixels, bool are_filters) {
+        SCOPED_TRACE(text(s) + ", far apart:" + (are_images ? " images" : "") + (are_rows ? " rows" : "") +
+                     (are_pixels ? " pixels" : "") + (are_filters ? ", of filters too" : ""));
+        constexpr std::int64_t far = two_to_31 + 8;
+        const auto apart = [&]<class T>(T, std::int64_t count, std::int64_t height, std::int64_t width,
+                                        std::int64_t channels, bool is_far = true) {
+            tensor_view<T> t{nullptr, count, height, width, channels};
+            if (is_far && are_pixels) t.col_stride = far;
+            t.row_stride = width * t.col_stride + (is_far && are_rows ? far : 0);
+            t.image_stride = height * t.row_stride + (is_far && are_images ? far : 0);
+            return test::sparse_tensor<T>(t);
+        };
+        test::conv_operands<Out, In> p(s);  // what they hold
+        auto input = apart(In{}, s.count, s.height, s.width, s.channels);
+        auto filters =
+            apart(In{}, s.outputs, s.filter_height, s.filter_width, s.group_channels(), are_filters);
+        auto output = apart(Out{}, s.count, s.output_height(), s.output_width(), s.outputs);
+        input.upload(p.xs);
+        filters.upload(p.ws);
+        const conv_options plain{.geometry = s.geometry};
+        const test::conv_reference expected = p.expected(plain);
+        test::for_every_conv_plan(plain, [&](const conv_options& options) {
+            const conv_problem problem =
+                conv_problem_of<Out, In>(input.tensor(), filters.filters(), output.tensor(), options);
+            if (!why_not(options.algorithm, problem, traits_of(current_device()), options.variant).empty())
+                return;
+            output.clear();
+            conv<Out, In>(input.tensor(), filters.filters(), output.tensor(), *this->stream, options);
+            test::synchronize(*this->stream, "large strides");
+            p.output.upload(output.download());
+            ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options));
+            EXPECT_TRUE(output.canaries_alive());
+            have_run.insert(options.algorithm);
+        });
+    }
+
+    std::set<conv_algorithm> have_run;
+};
+TYPED_TEST_SUITE(conv_large_strides, test::every_conv_type, test::conv_type_names);
+
+/// For each rung shapes that it takes.
+TYPED_TEST(conv_large_strides, of_images_rows_and_pixels_are_taken) {
+    const conv_geometry around{.padding = test::around(1)};
+    conv_geometry of_channels = around, of_quads = around;
+    of_channels.groups = 8;
+    of_quads.groups = 4;
+    for (const conv_shape& s : {conv_shape{2, 3, 2, 8, 9, 2, 2, {.padding = {1, 0, 0, 1}}},
+                                {2, 3, 3, 3, 8, 3, 3, around},
+                                {2, 3, 3, 8, 8, 3, 3, of_channels},
+                                {2, 3, 3, 16, 16, 3, 3, of_quads}})
+        for (int far = 1; far < 8; ++far)
+            for (const bool are_filters : {false, true})
+                ASSERT_NO_FATAL_FAILURE(
+                    this->check_far(s, (far & 1) != 0, (far & 2) != 0, (far & 4) != 0, are_filters));
+    using enum conv_algorithm;
+    for (const conv_algorithm rung : {naive, tiled, depthwise, im2col})
+        EXPECT_TRUE(this->have_run.contains(rung)) << to_string(rung);
+}
+
+/// What outputs of an image that repeats should be, and the sums of their magnitudes.
+template <class T>
+class outputs_of_periodic {
+  public:
+    outputs_of_periodic(const conv_shape& s, const test::periodic<T>& input, const std::vector<T>& filters)
+        : s_(s), input_(input), filters_(filters) {}
+
+    struct output {
+        double value = 0, magnitude = 0;
+    };
+    /// Of the pixel that has this place among all of the output.
+    output operator()(std::int64_t pixel, std::int64_t k) const {
+        const conv_geometry& g = s_.geometry;
+        const std::int64_t depth = s_.group_channels(), group = k / (s_.outputs / g.groups),
+                           line = pixel / s_.output_width(), n = line / s_.output_height(),
+                           top = line % s_.output_height() * g.stride.y - g.padding.top,
+                           left = pixel % s_.output_width() * g.stride.x - g.padding.left;
+        output sum;
+        for (std::int64_t r = 0; r < s_.filter_height; ++r)
+            for (std::int64_t c = 0; c < s_.filter_width; ++c) {
+                const std::int64_t y = top + r * g.dilation.y, x = left + c * g.dilation.x;
+                if (y < 0 || y >= s_.height || x < 0 || x >= s_.width) continue;
+                const std::int64_t from = ((n * s_.height + y) * s_.width + x) * s_.channels + group * depth,
+                                   filter = ((k * s_.filter_height + r) * s_.filter_width + c) * depth;
+                for (std::int64_t channel = 0; channel < depth; ++channel) {
+                    const double product =
+                        test::to_double(input_[from + channel]) *
+                        test::to_double(filters_[static_cast<std::size_t>(filter + channel)]);
+                    sum.value += product;
+                    sum.magnitude += std::abs(product);
+                }
+            }
+        return sum;
+    }
+
+  private:
+    const conv_shape& s_;
+    const test::periodic<T>& input_;
+    const std::vector<T>& filters_;
+};
+
+TEST(outputs_of_periodic, are_those_of_the_reference) {
+    for (const auto& shapes : {test::conv_shapes(), test::grouped_shapes(), test::edge_shapes()})
+        for (const conv_shape& s : shapes) {
+            SCOPED_TRACE(text(s));
+            const test::periodic<float> input(test::random_elements<float>(test::periodic<float>::period));
+            std::vector<float> xs;
+            for (std::int64_t i = 0; i < s.inputs_all(); ++i) xs.push_back(input[i]);
+            const auto ws = test::random_elements<float>(s.filters_all());
+            const test::conv_reference all(s, xs, ws, std::vector<float>(), 1, 0);
+            const outputs_of_periodic<float> output_of(s, input, ws);
+            for (std::size_t i = 0; i < all.value.size(); ++i) {
+                const auto at = static_cast<std::int64_t>(i);
+                const auto output = output_of(at / s.outputs, at % s.outputs);
+                ASSERT_NEAR(output.value, all.value[i], 1e-12) << i;
+                ASSERT_NEAR(output.magnitude, all.magnitude[i], 1e-12) << i;
+            }
+        }
+}
+
+template <class T>
+class conv_large_images : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up()) stream.emplace();
+    }
+
+    void TearDown() override {
+        if (!stream) return;
+        stream->synchronize();  // what was freed goes back: other tests of the process need it
+        memory_pool::scratch_of(current_device()).trim();
+    }
+
+    /// Every plan, at pixels of either end, where offsets pass 2^31, and at some that are drawn. All other outputs are
+    /// written. Where there is too little memory this skips the test.
+    void check(const conv_shape& s) {
+        SCOPED_TRACE(text(s));
+        if (!has_memory_for(s)) return;
+        const test::periodic<T> elements(test::random_elements<T>(test::periodic<T>::period));
+        const std::vector<T> filters = test::random_elements<T>(s.filters_all());
+        device_buffer<T> input(s.inputs_all(), *stream), weights(s.filters_all(), *stream),
+            output(s.outputs_all() + 2 * canaries, *stream), largest(1, *stream);
+        elements.fill({input.data(), s.inputs_all()}, *stream);
+        copy_and_wait(filters, weights, *stream);
+        const tensor_view<const T> x{input.data(), s.count, s.height, s.width, s.channels};
+        const filter_view<const T> w{weights.data(), s.outputs, s.filter_height, s.filter_width,
+                                     s.group_channels()};
+        const tensor_view<T> y{output.data() + canaries, s.count, s.output_height(), s.output_width(),
+                               s.outputs};
+        const outputs_of_periodic<T> output_of(s, elements, filters);
+        const std::vector<std::int64_t> pixels = some_pixels(s);
+        test::for_every_conv_plan(options_of(s), [&](const conv_options& options) {
+            if (!why_not(options.algorithm, conv_problem_of<T>(x, w, y, options), traits_of(current_device()),
+                         options.variant)
+                     .empty())
+                return;
+            fill_bytes(output, poison, *stream);
+            conv<T>(x, w, y, *stream, options);
+            test::synchronize(*stream, std::string(to_string(options.algorithm)) + " " + text(s));
+            for (const std::int64_t pixel : pixels) {
+                const std::vector<T> actual = read(y.data + pixel * s.outputs, s.outputs);
+                for (std::int64_t k = 0; k < s.outputs; ++k) {
+                    const auto [value, magnitude] = output_of(pixel, k);
+                    const double error = test::conv_sum_bound<T>(options, s, false, magnitude);
+                    ASSERT_TRUE(test::is_within(
+                        test::to_double(actual[static_cast<std::size_t>(k)]), value,
+                        error + test::unit_roundoff<T>() * (std::abs(value) + error) + test::smallest<T>()))
+                        << "pixel " << pixel << ", channel " << k;
+                }
+            }
+            max<T>(vector_view<const T>{y.data, s.outputs_all()}, largest.data(), *stream);
+            ASSERT_FALSE(std::isnan(test::to_double(read(largest.data(), 1)[0]))) << "some are not written";
+            EXPECT_TRUE(is_poison(output.data()));
+            EXPECT_TRUE(is_poison(y.data + s.outputs_all()));
+        });
+    }
+
+    std::optional<heddle::stream> stream;
+
+  private:
+    static constexpr std::byte poison{0xff};  // of elements, a NaN
+    static constexpr std::int64_t canaries = 4096;
+
+    /// Windows of floats would be laid out by the same code as those of half, in twice the memory.
+    static conv_options options_of(const conv_shape& s) {
+        return {.geometry = s.geometry, .scratch = std::is_same_v<T, float> ? scratch::none : scratch::pool};
+    }
+
+    /// Of the operands, and of what im2col lays out.
+    static bool has_memory_for(const conv_shape& s) {
+        constexpr std::size_t for_others = std::size_t{1} << 30;
+        const conv_problem problem = conv_problem_of<T>(
+            {nullptr, s.count, s.height, s.width, s.channels},
+            {nullptr, s.outputs, s.filter_height, s.filter_width, s.group_channels()},
+            tensor_view<T>{nullptr, s.count, s.output_height(), s.output_width(), s.outputs}, options_of(s));
+        const std::int64_t laid_out =
+            problem.has_scratch
+                ? conv_workspace_bytes(problem, traits_of(current_device()), conv_algorithm::im2col)
+                : 0;
+        const std::size_t bytes = static_cast<std::size_t>(s.inputs_all() + s.outputs_all()) * sizeof(T) +
+                                  static_cast<std::size_t>(laid_out) + for_others;
+        std::size_t free = 0, total = 0;
+        heddle::check(cudaMemGetInfo(&free, &total));
+        const auto skip = [&] { GTEST_SKIP() << "needs " << (bytes >> 30) + 1 << " GiB of device memory"; };
+        if (free < bytes) skip();
+        return free >= bytes;
+    }
+
+    std::vector<T> read(const T* first, std::int64_t count) {
+        std::vector<T> elements(static_cast<std::size_t>(count));
+        copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
+        return elements;
+    }
+    bool is_poison(const T* first) {
+        const std::vector<T> all = read(first, canaries);
+        const auto* byte = reinterpret_cast<const std::byte*>(all.data());
+        return std::all_of(byte, byte + all.size() * sizeof(T), [](std::byte b) { return b == poison; });
+    }
+
+    static std::vector<std::int64_t> some_pixels(const conv_shape& s) {
+        constexpr std::int64_t around = 20;
+        constexpr int drawn = 100;
+        const std::int64_t count = s.outputs_all() / s.outputs,
+                           of_image = s.output_width() * s.output_height(),
+                           in = two_to_31 / s.channels,  // the pixel of the input whose offset is that
+            line = in / s.width, n = line / s.height,
+                           of_in = n * of_image + line % s.height / s.geometry.stride.y * s.output_width() +
+                                   in % s.width / s.geometry.stride.x;
+        std::set<std::int64_t> pixels;
+        for (const std::int64_t middle : {std::int64_t{0}, two_to_31 / s.outputs, of_in, count - 1})
+            for (std::int64_t pixel = middle - around; pixel <= middle + around; ++pixel)
+                if (pixel >= 0 && pixel < count) pixels.insert(pixel);
+        test::drawing draw;
+        for (int i = 0; i < drawn; ++i) pixels.insert(draw(0, count - 1));
+        return {pixels.begin(), pixels.end()};
+    }
+};
+using types_of_large_images = testing::Types<float, half>;
+TYPED_TEST_SUITE(conv_large_images, types_of_large_images, test::type_names);
+
+TYPED_TEST(conv_large_images, have_outputs_beyond_two_to_31) {
+    this->check({1, 15500, 15500, 8, 9, 1, 1});
+}
+
+TYPED_TEST(conv_large_images, are_as_many_as_pixels) {
+    this->check({270'000'000, 1, 1, 8, 8, 1, 1});
+}
+
+TYPED_TEST(conv_large_images, have_inputs_beyond_two_to_31) {
+    this->check({1, 11700, 11700, 16, 8, 3, 3, {.stride = {2, 2}, .padding = test::around(1)}});
+}
+
+TYPED_TEST(conv_large_images, have_few_channels) {
+    this->check({1, 26800, 26800, 3, 8, 3, 3, {.stride = {2, 2}, .padding = test::around(1)}});
+}
+
+TYPED_TEST(conv_large_images, have_a_filter_for_each_channel) {
+    this->check({1, 16400, 16400, 8, 8, 3, 3, {.padding = test::around(1), .groups = 8}});
+}
+
+TYPED_TEST(conv_large_images, have_small_groups) {
+    this->check({1, 11700, 11700, 16, 16, 3, 3, {.stride = {2, 2}, .padding = test::around(1), .groups = 4}});
+}
+
+}  // namespace
+}  // namespace heddle
