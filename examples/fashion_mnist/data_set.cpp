@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -18,10 +20,9 @@ using examples::fail, examples::idx_array;
 
 /// NAME where it is there, else NAME.gz.
 fs::path found(const fs::path& folder, const std::string& name) {
-    const fs::path plain = folder / name, compressed = folder / (name + ".gz");
-    if (fs::exists(plain)) return plain;
-    if (fs::exists(compressed)) return compressed;
-    fail(compressed, "is missing; Debian's package dataset-fashion-mnist has it");
+    for (const std::string& each : {name, name + ".gz"})
+        if (fs::exists(folder / each)) return folder / each;
+    fail(folder / (name + ".gz"), "is missing; Debian's package dataset-fashion-mnist has it");
 }
 
 pictures read(const fs::path& folder, const std::string& prefix) {
@@ -55,6 +56,15 @@ data_set read_data_set(const fs::path& folder) {
     return set;
 }
 
+void write_picture(const fs::path& file, const pictures& pictures, std::int64_t index) {
+    if (index < 0 || index >= pictures.count())
+        fail(file, fmt::format("there is no picture {} of {}", index, pictures.count()));
+    auto picture = examples::make_image<std::uint8_t>(pictures.width, pictures.height, 1);
+    std::copy_n(pictures.pixels.begin() + index * pictures.pixels_each(), pictures.pixels_each(),
+                picture.pixels.begin());
+    examples::write_image(file, picture);
+}
+
 std::vector<std::uint8_t> read_picture(const fs::path& file, std::int64_t width, std::int64_t height) {
     const examples::image<std::uint8_t> picture = examples::to_8_bit(examples::read_image(file));
     if (picture.width != width || picture.height != height)
@@ -64,9 +74,8 @@ std::vector<std::uint8_t> read_picture(const fs::path& file, std::int64_t width,
     const auto channels = static_cast<std::size_t>(picture.channels);
     for (std::size_t i = 0; i < picture.pixels.size(); i += channels) {
         const std::uint8_t* const pixel = picture.pixels.data() + i;
-        const double luma =
-            0.299 * pixel[0] + (channels < 3 ? 0.701 * pixel[0] : 0.587 * pixel[1] + 0.114 * pixel[2]);
-        grey.push_back(static_cast<std::uint8_t>(luma + 0.5));
+        const double red = pixel[0], green = pixel[channels < 3 ? 0 : 1], blue = pixel[channels < 3 ? 0 : 2];
+        grey.push_back(static_cast<std::uint8_t>(std::lround(0.299 * red + 0.587 * green + 0.114 * blue)));
     }
     return grey;
 }

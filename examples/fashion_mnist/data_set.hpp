@@ -34,6 +34,10 @@ struct data_set {
 /// @throws std::runtime_error  naming the file and what is wrong with it: that it is missing, cut off, of another size
 data_set read_data_set(const std::filesystem::path& folder);
 
+/// Picture `index` as a PNG.
+/// @throws std::runtime_error  naming the file and what is wrong with it; where there is no such picture
+void write_picture(const std::filesystem::path& file, const pictures& pictures, std::int64_t index);
+
 /// A PNG or JPEG of that size, in grey, from 0 to 255: black is the background, as in the data set.
 /// @throws std::runtime_error  naming the file and what is wrong with it; that it has another size, too
 std::vector<std::uint8_t> read_picture(const std::filesystem::path& file, std::int64_t width,

@@ -27,7 +27,8 @@ class gpu {
     template <class T>
     using vector = heddle::vector_view<T>;
 
-    explicit gpu(bool use_graph) : use_graph_(use_graph) {}
+    /// Without a graph, what was recorded is called again each time: the same bits.
+    explicit gpu(bool use_graph = true) : use_graph_(use_graph) {}
 
     /// Zeros.
     template <class T>

@@ -3,6 +3,6 @@
 #include "examples/fashion_mnist/run.hpp"
 
 void fashion_mnist::run_on_gpu(const settings& settings) {
-    gpu device(settings.use_graph);
+    gpu device;
     run(device, settings);
 }

@@ -19,7 +19,7 @@ namespace fashion_mnist {
 template <class Device, class T>
 class parameter_tensor {
     template <class U>
-    using buffer = typename Device::template buffer<U>;
+    using buffer = Device::template buffer<U>;
 
     std::string name_;
     std::vector<std::int64_t> shape_;

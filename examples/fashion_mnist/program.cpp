@@ -1,21 +1,24 @@
 #include "examples/fashion_mnist/program.hpp"
 
+#include "examples/fashion_mnist/data_set.hpp"
 #include <heddle/device.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace fashion_mnist {
 namespace {
-
-const std::map<std::string, element> types = {{"float", element::float32}, {"bf16", element::bfloat16}};
 
 /// A GPU where there is one, unless it says otherwise.
 runner chosen(const std::string& device, runner on_gpu) {
@@ -27,24 +30,43 @@ runner chosen(const std::string& device, runner on_gpu) {
     return has_gpu ? on_gpu : run_on_cpu;
 }
 
+/// Beside the checkpoint.
+void save_pictures(const settings& settings, const std::vector<std::int64_t>& numbers) {
+    const data_set set = read_data_set(settings.data);
+    for (const std::int64_t number : numbers) {
+        const std::filesystem::path file =
+            settings.checkpoint.parent_path() / fmt::format("picture-{}.png", number);
+        write_picture(file, set.test, number);
+        fmt::print("{}: {}\n", file.string(),
+                   classes[static_cast<std::size_t>(set.test.labels[static_cast<std::size_t>(number)])]);
+    }
+}
+
 int run(int argc, char** argv, runner on_gpu) {
     settings settings;
+    const std::map<std::string, element> types = {{"float", element::float32}, {"bf16", element::bfloat16}};
     std::string device = "auto", type = "float";
+    std::vector<std::int64_t> saved;
     CLI::App app(
-        "Trains a multi-layer perceptron on the pictures of Fashion-MNIST and writes a checkpoint and a "
-        "learning curve after "
-        "each epoch; or, given pictures, says what the network of a checkpoint takes them for.");
+        "Trains a multi-layer perceptron on the pictures of Fashion-MNIST, and writes a checkpoint and a "
+        "learning "
+        "curve after each epoch; or, given pictures, says what the network of a checkpoint takes them for.");
     app.add_option("pictures", settings.pictures,
                    "PNG or JPEG files of 28 x 28 pixels on black, to classify");
     app.add_option("--data", settings.data, "the folder of the data set's four IDX files, plain or .gz")
+        ->take_last()
         ->capture_default_str();
     app.add_option("--checkpoint", settings.checkpoint,
                    "the safetensors file to write, resume or classify from")
+        ->take_last()
         ->capture_default_str();
-    app.add_option("--curve", settings.curve, "the learning curve to write, SVG")->capture_default_str();
+    app.add_option("--curve", settings.curve, "the learning curve to write, SVG")
+        ->take_last()
+        ->capture_default_str();
     app.add_flag("--resume", settings.resume, "go on from the checkpoint, up to --epochs in all");
     app.add_option("--widths", settings.widths, "of the hidden layers")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(CLI::Range(1, 1 << 16))
         ->capture_default_str();
     app.add_option("--type", type, "what the network computes in; the optimizer's weights are float")
@@ -66,8 +88,16 @@ int run(int argc, char** argv, runner on_gpu) {
     app.add_option("--device", device, "where it runs; auto is the GPU where there is one")
         ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
         ->capture_default_str();
+    app.add_option("--save-picture", saved,
+                   "write this picture of the test set, such as 0, as picture-0.png beside the checkpoint, "
+                   "and do nothing else")
+        ->allow_extra_args(false);
     CLI11_PARSE(app, argc, argv);
     settings.type = types.at(type);
+    if (!saved.empty()) {
+        save_pictures(settings, saved);
+        return EXIT_SUCCESS;
+    }
     chosen(device, on_gpu)(settings);
     return EXIT_SUCCESS;
 }

@@ -22,7 +22,7 @@ void write_learning_curve(const std::filesystem::path& file, const history& hist
     const examples::chart_panel panels[] = {
         {"Cross-entropy",
          "epoch",
-         {line("training", history.training_loss, 1), line("test set", history.test_loss, 1)}},
+         {line("test set", history.test_loss, 1), line("training", history.training_loss, 1)}},
         {"Right on the test set, %", "epoch", {line("test set", history.accuracy, 100)}}};
     examples::write_chart(file, panels);
 }

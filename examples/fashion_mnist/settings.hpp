@@ -26,7 +26,6 @@ struct settings {
     double learning_rate = 1e-3;
     double decay = 0.9;  ///< of the learning rate, by which each epoch multiplies it
     double weight_decay = 0.01;
-    bool use_graph = true;  ///< of a GPU: replay the step's graph, not its calls
 };
 
 /// What a checkpoint says that it was trained with: training goes on by the same alone.

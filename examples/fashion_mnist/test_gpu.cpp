@@ -17,28 +17,28 @@ using types = testing::Types<float, heddle::bfloat16>;
 TYPED_TEST_SUITE(gpu_training, types);
 
 TYPED_TEST(gpu_training, learns) {
-    gpu device(true);
+    gpu device;
     expect_that_it_learns<gpu, TypeParam>(device);
 }
 
 TYPED_TEST(gpu_training, has_the_same_bits_each_time) {
-    gpu device(true);
+    gpu device;
     expect_the_same_bits_each_time<gpu, TypeParam>(device);
 }
 
 TYPED_TEST(gpu_training, resumes_to_the_bit) {
-    gpu device(true);
+    gpu device;
     expect_that_it_resumes_to_the_bit<gpu, TypeParam>(device);
 }
 
 TYPED_TEST(gpu_training, has_the_bits_of_plain_calls_in_a_graph) {
-    gpu replayed(true), called(false);
+    gpu replayed, called(false);
     EXPECT_EQ((trained_state<gpu, TypeParam>(replayed, 2)), (trained_state<gpu, TypeParam>(called, 2)));
 }
 
 /// Batch 2 of 3, of pictures of 5 bytes in an order that leaves some out: every byte, and labels in their places.
 TYPED_TEST(gpu_training, gathers_the_batch_of_the_step) {
-    gpu device(true);
+    gpu device;
     std::vector<std::uint8_t> bytes;
     for (int i = 0; i < 256 / 5 * 5; ++i) bytes.push_back(static_cast<std::uint8_t>(i));
     std::vector<std::int32_t> labels;

@@ -14,11 +14,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <iterator>
 #include <string>
@@ -54,7 +52,7 @@ class network {
     struct activations {
         struct of_a_layer {
             std::int64_t rows, cols;
-            typename Device::template buffer<T> values, gradients;
+            Device::template buffer<T> values, gradients;
             matrix<T> value_matrix() { return {values.data(), rows, cols}; }
             matrix<T> gradient_matrix() { return {gradients.data(), rows, cols}; }
         };
@@ -144,7 +142,7 @@ class network {
 template <class Device, class T>
 class training {
     template <class U>
-    using buffer = typename Device::template buffer<U>;
+    using buffer = Device::template buffer<U>;
 
     Device& device_;
     const settings settings_;
@@ -156,7 +154,7 @@ class training {
     buffer<std::uint8_t> pictures_;
     buffer<std::int32_t> labels_, order_, batch_labels_;
     buffer<T> x_;
-    typename network<Device, T>::activations made_;
+    network<Device, T>::activations made_;
     // What changes from step to step is in the device's memory, where the recorded step reads it.
     buffer<std::int64_t> step_number_;
     buffer<float> rate_, losses_, batch_loss_, epoch_loss_;
@@ -166,7 +164,7 @@ class training {
     buffer<std::int32_t> test_labels_, hits_;
     buffer<std::int64_t> hit_count_, predictions_;
     buffer<float> test_losses_, test_loss_;
-    typename network<Device, T>::activations test_made_;
+    network<Device, T>::activations test_made_;
 
   public:
     training(Device& device, const data_set& data, const settings& settings)
@@ -250,11 +248,9 @@ class training {
     void resume(const examples::safetensors& content, const std::filesystem::path& file) {
         for (const auto& [name, value] : metadata_of(settings_)) {
             const auto found = content.metadata.find(name);
-            if (found == content.metadata.end())
-                examples::fail(file, fmt::format("does not say its {}", name));
-            if (found->second != value)
-                examples::fail(file,
-                               fmt::format("was trained with {} {}, not {}", name, found->second, value));
+            const std::string had = found == content.metadata.end() ? "no known one" : found->second;
+            if (had != value)
+                examples::fail(file, fmt::format("was trained with {} {}, not {}", name, had, value));
         }
         const auto step = examples::values_of<std::int64_t>(
             examples::tensor_of(content, file, "step", "I64", std::vector<std::int64_t>{1}));
