@@ -93,7 +93,7 @@ struct linear_gradient_options {
 
 /// What the choice between the rungs depends on. linear_gradient_problem_of() makes it.
 struct linear_gradient_problem {
-    /// gradient times weights, with an epilogue. Only a pool gives `fused` scratch memory: has_scratch is false with a workspace.
+    /// gradient times weights, without the derivative.
     matmul_problem product{};
     /// dx is wanted, and activation_of_x is not none.
     bool has_derivative = false;
@@ -110,12 +110,13 @@ linear_gradient_problem linear_gradient_problem_of(matrix_view<const std::type_i
                                                    matrix_view<T> dx,
                                                    const linear_gradient_options& options = {});
 
-/// The rung that `automatic` stands for: `fused` where matmul's choice for the product is its own `fused`, as then the derivative
-/// costs no kernel. Pure.
+/// The rung that `automatic` stands for: `fused` where matmul's choice for the product, with an epilogue, is its own `fused` without
+/// scratch memory. Pure.
 /// @throws invalid_argument  as select() of the product
 linear_gradient_algorithm select(const linear_gradient_problem& problem, const device_traits& device);
 
-/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. Pure.
+/// Why a rung cannot run a problem on a device, as `unsupported` says it; empty where it can, and of `automatic`. `fused` needs half
+/// or bfloat16, a derivative, and operands that matmul's `fused` takes without scratch memory. Pure.
 /// @throws invalid_argument  as select(), and for an unknown algorithm
 std::string why_not(linear_gradient_algorithm algorithm, const linear_gradient_problem& problem,
                     const device_traits& device);
@@ -135,7 +136,7 @@ std::int64_t linear_gradient_workspace_bytes(matrix_view<const std::type_identit
 /// respect to the layer's sums x weights^T + bias, before its activation:
 ///
 ///   dx       = (gradient weights) * f'     f' the derivative of options.activation_of_x, element by element: 1 (none);
-///                                          1 where x > 0, else 0 (relu); x (1 - x) (sigmoid); (1 - x) (1 + x) (tanh)
+///                                          1 where x > 0, else 0 (relu); x (1 - x) (sigmoid); 1 - x^2 (tanh)
 ///   dweights = gradient^T x
 ///   dbias[j] = sum over i of gradient[i][j]
 ///
@@ -149,7 +150,7 @@ std::int64_t linear_gradient_workspace_bytes(matrix_view<const std::type_identit
 ///
 /// Products are matmul()'s: of 16-bit types exact, of float as options.precision says. Sums are float's; dx is rounded to T once by
 /// `fused`, and by `separate` once more before the derivative. Where relu's x is not positive, dx is 0 whatever the sum, and where x
-/// is NaN, NaN. Errors in docs/accuracy.md. Where batch is 0, dweights and dbias are zeros, and where out is 0, dx is. The same
+/// is NaN, NaN. Errors in docs/accuracy.md. Where batch is 0, dweights and dbias are zeros; where out is 0, the sums of dx are. The same
 /// call gives the same bits each time. One or two kernels for dx, one each for dweights and dbias, and copies of operands where
 /// matmul() makes them. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates only as
 /// linear_gradient_options says.

@@ -124,9 +124,9 @@ expected_elements expected_dx(const layer_elements<T>& e, matmul_activation acti
         const double sum = product.value[i];
         double of_sum = of_sums(s, sum, product.magnitude[i]);
         if (rounds_sums) of_sum += unit_roundoff<T>() * (std::abs(sum) + of_sum) + smallest<T>();
-        // Three roundings of the derivative and one of its product with the sum; one more for the terms of u^2.
+        // One rounding of the derivative, one of its product with the sum, and one more for the terms of u^2.
         const double slope = derivative_of_result(activation_of_x, to_double(e.x[i]));
-        const double of_value = slope * (of_sum + 5 * u * (std::abs(sum) + of_sum)) + smallest<float>();
+        const double of_value = slope * (of_sum + 3 * u * (std::abs(sum) + of_sum)) + smallest<float>();
         const double value = slope * sum;
         result.add(value, of_value + unit_roundoff<T>() * (std::abs(value) + of_value) + smallest<T>());
     }
