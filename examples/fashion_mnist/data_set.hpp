@@ -12,7 +12,7 @@ namespace fashion_mnist {
 inline constexpr std::int64_t picture_side = 28;
 
 inline constexpr std::array<std::string_view, 10> classes = {
-    "T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"};
+    "T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"};
 
 /// Grey pictures of one size, one after another, row by row, and the class of each.
 struct pictures {

@@ -34,7 +34,7 @@ void print_confusion(std::span<const std::int32_t> labels, std::span<const std::
         if (predicted < classes.size()) ++counts[static_cast<std::size_t>(labels[i])][predicted];
     }
     fmt::print("\n{:>10} ", "taken for:");
-    for (const auto name : classes) fmt::print("{:>9.8}", name);
+    for (const auto name : classes) fmt::print("{:>9}", name);
     fmt::print("{:>9}\n", "right");
     for (std::size_t row = 0; row < classes.size(); ++row) {
         fmt::print("{:>10} ", classes[row]);
