@@ -40,7 +40,7 @@ void validate_call(const char* operation, const matrix_view<const T>& x, const m
     detail::validate_linear_gradient_shapes(operation, x, weights, gradient, dx, dweights, dbias, options);
 }
 
-/// Of a valid call.
+/// The problem of a valid call.
 template <class T>
 linear_gradient_problem describe(const matrix_view<const T>& weights, const matrix_view<const T>& gradient,
                                  const matrix_view<T>& dx, const linear_gradient_options& options) {
