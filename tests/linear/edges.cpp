@@ -2,9 +2,13 @@
 #include <heddle/graph.hpp>
 #include <heddle/workspace.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <utility>
+#include <span>
+#include <tuple>
 #include <vector>
 
 namespace heddle {
@@ -136,21 +140,22 @@ TYPED_TEST(linear_edges, give_the_same_bits_in_a_graph_and_alone) {
 }
 
 TYPED_TEST(linear_edges, say_how_large_a_workspace_has_to_be) {
-    // dweights has one tile and a long sum: it is shared out.
+    // dweights has few tiles and long sums, and dbias long columns: they are shared out.
     constexpr std::int64_t batch = 1 << 16, in = 64, out = 64;
     guarded<TypeParam> x(batch, in, in), weights(out, in, in), gradient(batch, out, out);
-    guarded<float> dweights(out, in, in);
-    const std::int64_t bytes = linear_gradient_workspace_bytes<TypeParam>(
-        x.matrix(), weights.matrix(), gradient.matrix(), {}, dweights.matrix(), {}, *this->stream);
+    guarded<float> dweights(out, in, in), dbias(out);
+    const std::int64_t bytes =
+        linear_gradient_workspace_bytes<TypeParam>(x.matrix(), weights.matrix(), gradient.matrix(), {},
+                                                   dweights.matrix(), dbias.vector(), *this->stream);
     ASSERT_GT(bytes, 0);
     workspace scratch(bytes, *this->stream);
     const auto run = [&](std::span<std::byte> given) {
-        linear_gradient<TypeParam>(x.matrix(), weights.matrix(), gradient.matrix(), {}, dweights.matrix(), {},
-                                   *this->stream, {.workspace = given});
+        linear_gradient<TypeParam>(x.matrix(), weights.matrix(), gradient.matrix(), {}, dweights.matrix(),
+                                   dbias.vector(), *this->stream, {.workspace = given});
     };
     EXPECT_THROW(run({scratch.data(), scratch.bytes() - 16}), invalid_argument);
     this->stream->synchronize();
-    EXPECT_TRUE(dweights.untouched());
+    EXPECT_TRUE(dweights.untouched() && dbias.untouched());
     EXPECT_NO_THROW(run(scratch));
     this->stream->synchronize();
 }

@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
 
 namespace heddle {
 namespace {
