@@ -9,7 +9,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 namespace heddle::kernels::linear {
@@ -28,14 +27,14 @@ struct derivative_arguments {
     heddle::scratch scratch;
 };
 
-/// How a rung does a problem: matmul plans the product itself.
-struct plan {
-    std::int64_t workspace_bytes = 0;  ///< with which it is fastest
-};
+/// matmul plans the product itself.
+struct plan {};
 
-/// Pure. `separate` takes any problem.
-plan plan_separate(const linear_gradient_problem& problem, const device_traits& device);
-/// Takes no scratch memory.
+/// `separate` takes any problem.
+inline plan plan_separate(const linear_gradient_problem&, const device_traits&) {
+    return {};
+}
+/// The product takes no scratch memory.
 inline plan plan_fused(const linear_gradient_problem&, const device_traits&) {
     return {};
 }

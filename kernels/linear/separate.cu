@@ -27,10 +27,6 @@ struct element_times_derivative {
 
 }  // namespace
 
-plan plan_separate(const linear_gradient_problem& problem, const device_traits& device) {
-    return {.workspace_bytes = matmul_workspace_bytes(problem.product, device)};
-}
-
 template <class T>
 void launch_separate(const plan&, const derivative_arguments<T>& a, cudaStream_t stream) {
     const cuda::stream_ref on(stream);

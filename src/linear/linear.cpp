@@ -40,7 +40,7 @@ void validate_call(const char* operation, const matrix_view<const T>& x, const m
     detail::validate_linear_gradient_shapes(operation, x, weights, gradient, dx, dweights, dbias, options);
 }
 
-/// Of a valid call.
+/// The problem of a valid call.
 template <class T>
 linear_gradient_problem describe(const matrix_view<const T>& weights, const matrix_view<const T>& gradient,
                                  const matrix_view<T>& dx, const linear_gradient_options& options) {
@@ -49,15 +49,19 @@ linear_gradient_problem describe(const matrix_view<const T>& weights, const matr
             .has_derivative = options.activation_of_x != matmul_activation::none};
 }
 
-/// The workspace with which dweights and dbias are computed the fastest.
+/// The workspace with which all three are computed the fastest. `fused` takes none.
 template <class T>
-std::int64_t workspace_bytes_of_sums(const matrix_view<const T>& x, const matrix_view<const T>& gradient,
-                                     const matrix_view<float>& dweights, const vector_view<float>& dbias,
-                                     const device_traits& device, const linear_gradient_options& options) {
+std::int64_t workspace_bytes(linear_gradient_algorithm rung, const linear_gradient_problem& problem,
+                             const matrix_view<const T>& x, const matrix_view<const T>& gradient,
+                             const matrix_view<float>& dweights, const vector_view<float>& dbias,
+                             const device_traits& device, const linear_gradient_options& options) {
     std::int64_t bytes = 0;
-    if (has_elements(dweights))
-        bytes = matmul_workspace_bytes(
-            matmul_problem_of<float, T>(transposed(gradient), x, dweights, product_options(options)), device);
+    if (rung == linear_gradient_algorithm::separate) bytes = matmul_workspace_bytes(problem.product, device);
+    if (has_elements(dweights)) {
+        const auto product =
+            matmul_problem_of<float, T>(transposed(gradient), x, dweights, product_options(options));
+        bytes = std::max(bytes, matmul_workspace_bytes(product, device));
+    }
     if (dbias.size > 0)
         bytes = std::max(bytes, matrix_reduce_workspace_bytes(column_problem(gradient), device));
     return bytes;
@@ -116,10 +120,9 @@ std::int64_t linear_gradient_workspace_bytes(matrix_view<const std::type_identit
     const device_traits& device = traits_of(device_of(stream));
     const linear_gradient_problem problem = describe(weights, gradient, dx, options);
     if (!why_not(options.algorithm, problem, device).empty()) return 0;
-    const auto chosen =
-        detail::linear_gradient_rungs<T>().choose(operation, options.algorithm, problem, device);
-    return std::max(chosen.plan.workspace_bytes,
-                    workspace_bytes_of_sums(x, gradient, dweights, dbias, device, options));
+    const auto* rung =
+        detail::linear_gradient_rungs<T>().choose(operation, options.algorithm, problem, device).rung;
+    return workspace_bytes(rung->id, problem, x, gradient, dweights, dbias, device, options);
 }
 
 template <class T>
@@ -148,8 +151,7 @@ void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
         detail::linear_gradient_rungs<T>().choose(operation, options.algorithm, problem, device.traits());
     if (!options.workspace.empty()) {
         const std::int64_t bytes =
-            std::max(plan.workspace_bytes,
-                     workspace_bytes_of_sums(x, gradient, dweights, dbias, device.traits(), options));
+            workspace_bytes(rung->id, problem, x, gradient, dweights, dbias, device.traits(), options);
         detail::require(std::ssize(options.workspace) >= bytes, operation, {"options", "workspace"},
                         options.workspace.size(), "at least {} bytes", bytes);
     }

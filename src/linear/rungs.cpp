@@ -26,7 +26,7 @@ constexpr need<problem_type> derivative{[](auto& problem, auto&) { return proble
                                         "needs a dx, and an activation_of_x that is not none"};
 constexpr need<problem_type> of_16_bits{
     [](auto& problem, auto&) { return problem.product.operands != element_type::f32; },
-    "needs half or bfloat16: matmul's products of float with a function are slower ones"};
+    "needs half or bfloat16"};
 constexpr need<problem_type> readable{
     [](auto& problem, auto& device) {
         return heddle::why_not(matmul_algorithm::fused, with_epilogue(problem.product, false), device)

@@ -101,12 +101,9 @@ expected_elements expected_linear(const layer_elements<T>& e, bool has_bias, mat
         const double sum = product.value[i] + bias;
         const double of_sum = of_product + u * (std::abs(sum) + of_product);
         const double value = activated(activation, sum);
-        const double steepest = activation == matmul_activation::none ? 1 : 1.13;
+        const bool is_smooth = activation != matmul_activation::none && activation != matmul_activation::relu;
         const double of_value =
-            steepest * of_sum +
-            (activation == matmul_activation::none || activation == matmul_activation::relu
-                 ? 0
-                 : 10 * of_activation * std::max(std::abs(value), 1.0));
+            is_smooth ? 1.13 * of_sum + 10 * of_activation * std::max(std::abs(value), 1.0) : of_sum;
         result.add(value, of_value + unit_roundoff<T>() * (std::abs(value) + of_value) + smallest<T>());
     }
     return result;
