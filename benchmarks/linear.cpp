@@ -4,14 +4,17 @@
 #include "benchmarks/support/random.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/buffer.hpp>
+#include <heddle/linear.hpp>
 #include <heddle/matmul.hpp>
 
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace heddle::bench {
 namespace {
@@ -71,6 +74,71 @@ void relu_and_gelu_rows(std::int64_t size, temperature temperature) {
 #endif
 }
 
+struct gradient_shape {
+    std::int64_t batch;
+    std::int64_t in;
+    std::int64_t out;
+};
+
+/// All three gradients of a layer, below which relu has made x.
+template <class T>
+problem gradients(const gradient_shape& s) {
+    const auto batch = static_cast<double>(s.batch), in = static_cast<double>(s.in),
+               out = static_cast<double>(s.out);
+    return {fmt::format("linear_gradient/{}/{}x{}x{}", type_name<T>, s.batch, s.in, s.out),
+            sizeof(T) * (batch * in + out * in + batch * out),
+            sizeof(T) * batch * in + sizeof(float) * (out * in + out), 4 * batch * in * out,
+            std::is_same_v<T, float> ? unit::tensor_tf32 : tensor_unit<T>};
+}
+
+/// `prepare` takes x, weights, gradient, dx, dweights and dbias, and gives the call.
+template <class T, class Prepare>
+void gradient_row(const gradient_shape& s, const std::string& library, Prepare prepare) {
+    device_row(gradients<T>(s), library, temperature::cold, [s, prepare] {
+        auto x = random_on_device<T>(s.batch * s.in);
+        auto weights = random_on_device<T>(s.out * s.in);
+        auto gradient = random_on_device<T>(s.batch * s.out);
+        device_buffer<T> dx(s.batch * s.in, stream());
+        device_buffer<float> dweights(s.out * s.in, stream()), dbias(s.out, stream());
+        auto call = prepare(
+            matrix_view<const T>{x.data(), s.batch, s.in}, matrix_view<const T>{weights.data(), s.out, s.in},
+            matrix_view<const T>{gradient.data(), s.batch, s.out}, matrix_view<T>{dx.data(), s.batch, s.in},
+            matrix_view<float>{dweights.data(), s.out, s.in}, vector_view<float>{dbias.data(), s.out});
+        return [x = std::move(x), weights = std::move(weights), gradient = std::move(gradient),
+                dx = std::move(dx), dweights = std::move(dweights), dbias = std::move(dbias),
+                call = std::move(call)] { call(); };
+    });
+}
+
+template <class T>
+void heddle_gradient_row(const gradient_shape& s, linear_gradient_algorithm algorithm) {
+    gradient_row<T>(s, implementation(algorithm),
+                    [algorithm](auto x, auto weights, auto gradient, auto dx, auto dweights, auto dbias) {
+                        return [=] {
+                            linear_gradient<T>(x, weights, gradient, dx, dweights, dbias, stream(),
+                                               {.algorithm = algorithm,
+                                                .activation_of_x = matmul_activation::relu,
+                                                .precision = precision::tf32});
+                        };
+                    });
+}
+
+/// cublasLt's row is its two products alone, without the derivative and the sums of the bias.
+template <class T>
+void gradient_rows(const gradient_shape& s) {
+    heddle_gradient_row<T>(s, linear_gradient_algorithm::automatic);
+#if HEDDLE_HAS_CUBLAS
+    gradient_row<T>(
+        s, "cublaslt_products", [](auto x, auto weights, auto gradient, auto dx, auto dweights, auto) {
+            return [of_x = best_cublas_lt_matmul<T, T>(gradient, weights, dx),
+                    of_weights = best_cublas_lt_matmul<T, float>(transposed(gradient), x, dweights)] {
+                of_x();
+                of_weights();
+            };
+        });
+#endif
+}
+
 }  // namespace
 
 void register_linear() {
@@ -91,6 +159,13 @@ void register_linear() {
                       });
 #endif
         }
+
+    for (const gradient_shape& s :
+         {gradient_shape{64, 784, 128}, {1024, 1024, 1024}, {4096, 4096, 4096}, {8192, 2048, 8192}}) {
+        gradient_rows<float>(s);
+        gradient_rows<bfloat16>(s);
+        for (const auto algorithm : linear_gradient_algorithms()) heddle_gradient_row<bfloat16>(s, algorithm);
+    }
 }
 
 }  // namespace heddle::bench

@@ -36,6 +36,16 @@ if(HEDDLE_BUILD_BENCHMARKS)
       URL_HASH SHA256=6430e4092653380d9dc4ccb45a1e2dc9259d581f4866dc0759713126056bc1d7)
     FetchContent_MakeAvailable(benchmark)
   endif()
+endif()
+
+# Without libpng and libjpeg the examples that read pictures are left out, and without zlib the one that trains on them.
+if(HEDDLE_BUILD_EXAMPLES)
+  find_package(PNG QUIET)
+  find_package(JPEG QUIET)
+  find_package(ZLIB QUIET)
+endif()
+
+if(HEDDLE_BUILD_BENCHMARKS OR HEDDLE_BUILD_EXAMPLES)
   find_package(nlohmann_json 3.11 QUIET)
   if(NOT nlohmann_json_FOUND)
     FetchContent_Declare(nlohmann_json
@@ -43,15 +53,6 @@ if(HEDDLE_BUILD_BENCHMARKS)
       URL_HASH SHA256=8c4b26bf4b422252e13f332bc5e388ec0ab5c3443d24399acb675e68278d341f)
     FetchContent_MakeAvailable(nlohmann_json)
   endif()
-endif()
-
-# Without libpng and libjpeg the examples that read pictures are left out.
-if(HEDDLE_BUILD_EXAMPLES)
-  find_package(PNG QUIET)
-  find_package(JPEG QUIET)
-endif()
-
-if(HEDDLE_BUILD_BENCHMARKS OR HEDDLE_BUILD_EXAMPLES)
   find_package(CLI11 2.1 QUIET)
   if(NOT CLI11_FOUND)
     FetchContent_Declare(CLI11

@@ -179,6 +179,20 @@ void validate(const char* operation, const char* name, const matrix_view<T>& m) 
     if (m.rows > 0 && m.cols > 0) validate_pointer(operation, name, m.data);
 }
 
+/// Whether a view that a call may leave out is there.
+template <class T>
+bool is_given(const matrix_view<T>& m) {
+    return m.rows != 0 || m.cols != 0;
+}
+
+/// `written` shares no byte with `other`.
+template <class Written, class Other>
+void validate_disjoint(const char* operation, const char* name, const Written& written,
+                       const char* other_name, const Other& other) {
+    require(!overlap(footprint_of(written), footprint_of(other)), operation, name,
+            "a view that overlaps an operand", "memory apart from {}", other_name);
+}
+
 template <class T>
 void validate_layout(const char* operation, const char* name, const image_view<T>& image) {
     require(image.width >= 0, operation, {name, "width"}, image.width, "zero or more");

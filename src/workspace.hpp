@@ -52,6 +52,11 @@ inline void validate_workspace(const char* operation, std::span<std::byte> given
                 "memory apart from {}", other.name);
 }
 
+inline void validate_scratch(const char* operation, scratch from) {
+    require(from == scratch::pool || from == scratch::none, operation, {"options", "scratch"},
+            static_cast<int>(from), "an enumerator of scratch");
+}
+
 /// A workspace of tickets and so much scratch memory after them; 0 where there is none.
 inline std::int64_t workspace_bytes_for(std::int64_t scratch_bytes) {
     constexpr std::int64_t unit = workspace_alignment;
@@ -116,8 +121,7 @@ bool needs_tickets(const planned<Rung>& chosen) {
 /// @throws cuda_error        the pool gets no more memory, and no plan does without
 template <class Options, class Plan>
 auto plan_with_workspace(const char* operation, const Options& options, cuda::stream_ref stream, Plan plan) {
-    require(options.scratch == scratch::pool || options.scratch == scratch::none, operation,
-            {"options", "scratch"}, static_cast<int>(options.scratch), "an enumerator of scratch");
+    validate_scratch(operation, options.scratch);
     const std::span<std::byte> given = options.workspace;
     const bool may_take = !given.empty() || options.scratch == scratch::pool;
     std::pair result(plan(may_take), call_workspace());

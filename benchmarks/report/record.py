@@ -21,7 +21,7 @@ import raw
 
 SCHEMA = 1
 ON_CPU = {"host", "openblas", "opencv"}
-NOT_PEERS = {"copy", "launch", "cuda"}  # they do a part of the work, and stand beside a row for that
+NOT_PEERS = {"copy", "launch", "cuda", "cublaslt_products"}  # they do a part of the work, and stand beside a row for that
 BEYOND = 0.95  # of a limit's time: what takes less is a bug of the row or of the ceiling
 # The folders of kernels/, and the operations of each that are not called as it is.
 FAMILIES = {
@@ -33,7 +33,8 @@ FAMILIES = {
     "norm": r"(layer|rms)_norm\w*",
     "loss": r"cross_entropy|mean_squared_error|label_hits",
     "scan": r"(in|ex)clusive_scan",
-    "matmul": r"batched_matmul|linear\w*",
+    "linear": r"linear_gradient",
+    "matmul": r"batched_matmul|linear_(?!gradient)\w+",
     "optimizer": r"sgd|adamw(_mixed)?|gradient_norm",
     "pool": r"(global_)?(max|average)_pool",
     "random": r"random_\w+|dropout",

@@ -42,6 +42,8 @@ template std::function<void()> best_cublas_lt_matmul(matrix_view<const float>, m
                                                      matrix_view<float>, const float*, lt_activation);
 template std::function<void()> best_cublas_lt_matmul(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
                                                      matrix_view<bfloat16>, const bfloat16*, lt_activation);
+template std::function<void()> best_cublas_lt_matmul(matrix_view<const bfloat16>, matrix_view<const bfloat16>,
+                                                     matrix_view<float>, const float*, lt_activation);
 template std::function<void()> best_cublas_lt_matmul(matrix_view<const half>, matrix_view<const half>,
                                                      matrix_view<half>, const half*, lt_activation);
 

@@ -1,5 +1,6 @@
 #include "examples/blur_image/compare.hpp"
 #include "examples/support/image.hpp"
+#include "examples/support/test_support.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,47 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of this process alone, gone when it ends.
-class own_folder {
-    fs::path path_;
-
-  public:
-    own_folder() {
-        std::string name = testing::TempDir() + "heddle-XXXXXX";
-        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for files in " + name);
-        path_ = name;
-    }
-    own_folder(const own_folder&) = delete;
-    own_folder& operator=(const own_folder&) = delete;
-    ~own_folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    const fs::path& path() const { return path_; }
-};
-
-fs::path temporary(const std::string& name) {
-    static const own_folder folder;
-    return folder.path() / name;
-}
-
 template <class T>
 image<T> random_image(std::int64_t width, std::int64_t height, std::int64_t channels) {
     image<T> picture = make_image<T>(width, height, channels);
     std::mt19937 generator(1);
     for (T& value : picture.pixels) value = static_cast<T>(generator());
     return picture;
-}
-
-/// What is said of a file that cannot be read or written.
-template <class Body>
-std::string complaint_of(Body body) {
-    try {
-        body();
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "nothing";
 }
 
 template <class T>

@@ -23,6 +23,7 @@
 #include <heddle/host.hpp>
 #include <heddle/image.hpp>
 #include <heddle/image_filter.hpp>
+#include <heddle/linear.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/matmul_tuner.hpp>

@@ -5,6 +5,7 @@
 #include <heddle/elementwise.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image_filter.hpp>
+#include <heddle/linear.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/optimizer.hpp>
@@ -172,6 +173,19 @@ void batched_matmul(batch_view<const std::type_identity_t<In>> a,
 template <class Out, class In = Out>
 void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In>>> products, float alpha = 1,
                     float beta = 0);
+
+/// A fully connected layer of a batch, and its gradients; see heddle::linear and heddle::linear_gradient. Of the options only the
+/// activations count. A derivative takes memory of the heap.
+template <class T>
+void linear(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std::type_identity_t<T>> weights,
+            vector_view<const std::type_identity_t<T>> bias, matrix_view<T> y,
+            const linear_options& options = {});
+template <class T>
+void linear_gradient(matrix_view<const std::type_identity_t<T>> x,
+                     matrix_view<const std::type_identity_t<T>> weights,
+                     matrix_view<const std::type_identity_t<T>> gradient, matrix_view<T> dx,
+                     matrix_view<float> dweights, vector_view<float> dbias,
+                     const linear_gradient_options& options = {});
 
 /// A convolution of each image; see heddle::conv, whose types these are. Of the options, geometry, alpha and beta count.
 template <class Out, class In = Out>

@@ -8,26 +8,12 @@
 
 namespace heddle::detail {
 
-/// Whether a view that a call may leave out is there.
-template <class T>
-bool is_given(const matrix_view<T>& m) {
-    return m.rows != 0 || m.cols != 0;
-}
-
 /// A vector of one element a row.
 template <class T>
 void validate_of_rows(const char* operation, const char* name, const vector_view<T>& v, std::int64_t rows,
                       const char* rows_name) {
     require(v.size == rows, operation, {name, "size"}, v.size, "{} ({})", rows, rows_name);
     validate(operation, name, v);
-}
-
-/// `written` shares no byte with `other`.
-template <class Written, class Other>
-void validate_disjoint(const char* operation, const char* name, const Written& written,
-                       const char* other_name, const Other& other) {
-    require(!overlap(footprint_of(written), footprint_of(other)), operation, name,
-            "a view that overlaps an operand", "memory apart from {}", other_name);
 }
 
 inline void validate_scale(const char* operation, float scale) {

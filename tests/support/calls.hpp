@@ -8,6 +8,7 @@
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/image_filter.hpp>
+#include <heddle/linear.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/matrix_reduce.hpp>
@@ -111,6 +112,17 @@ inline std::vector<named_call> calls_of_all_kinds() {
              gradient_norm<float>(std::span(&p, 1), m.at<float>(2), s);
          }},
         {"advance", [](memory m, stream s) { advance(m.at<std::int64_t>(2), s); }},
+        {"linear",
+         [](memory m, stream s) {
+             linear<half>(m.matrix<half>(0), m.matrix<half>(1), {m.at<half>(1), m.side}, m.matrix<half>(2), s,
+                          {.activation = matmul_activation::relu});
+         }},
+        {"linear_gradient",
+         [](memory m, stream s) {
+             linear_gradient<half>(m.matrix<half>(0), m.matrix<half>(1), m.matrix<half>(0), m.matrix<half>(2),
+                                   m.matrix<float>(3), {m.at<float>(3) + m.size, m.side}, s,
+                                   {.activation_of_x = matmul_activation::relu});
+         }},
         {"cross_entropy",
          [](memory m, stream s) {
              cross_entropy<float>(m.matrix<float>(0), {m.at<std::int32_t>(1), m.side},

@@ -83,6 +83,7 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
     std::memset(attributes, 0, sizeof *attributes);
+    attributes->maxThreadsPerBlock = 1024;  // as of a kernel that is compiled for the device
     return enqueue("cudaFuncGetAttributes", nullptr);
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <heddle/view.hpp>
+
+#include <cuda/stream_ref>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace fashion_mnist {
+
+/// Takes the pictures of a batch out of the data set: row i of x is picture order[b * batch + i], its bytes divided by 255, and
+/// y[i] its label. b = (*step - 1) mod batches is the batch's number in the epoch, batch is y's size and x's rows.
+template <class T>
+struct batch_gather {
+    heddle::matrix_view<const std::uint8_t> pictures;  ///< a row each, side by side
+    const std::int32_t* labels;
+    const std::int32_t* order;  ///< batches * batch numbers of pictures
+    const std::int64_t* step;   ///< from 1 on
+    std::int64_t batches;
+    heddle::matrix_view<T> x;
+    std::int32_t* y;
+};
+
+/// A byte of a picture as the network sees it.
+inline constexpr float byte_scale = 1.0f / 255;
+
+template <class T>
+std::vector<T> numbers_of(std::span<const std::uint8_t> bytes) {
+    std::vector<T> numbers;
+    numbers.reserve(bytes.size());
+    for (const std::uint8_t byte : bytes)
+        numbers.push_back(static_cast<T>(static_cast<float>(byte) * byte_scale));
+    return numbers;
+}
+
+/// Everything in device memory. Enqueued on `stream`; safe under stream capture.
+/// @throws heddle::cuda_error  the launch failed
+template <class T>
+void gather(const batch_gather<T>& batch, cuda::stream_ref stream);
+
+}  // namespace fashion_mnist

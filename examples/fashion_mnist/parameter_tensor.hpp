@@ -1,0 +1,98 @@
+#pragma once
+
+#include "examples/support/safetensors.hpp"
+#include <heddle/optimizer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace fashion_mnist {
+
+/// Weights that are trained: in float, and as the network computes with them, in T; with their gradient and what the optimizer
+/// keeps of them.
+template <class Device, class T>
+class parameter_tensor {
+    template <class U>
+    using buffer = Device::template buffer<U>;
+
+    std::string name_;
+    std::vector<std::int64_t> shape_;
+    buffer<float> master_, first_moment_, second_moment_, gradient_;
+    buffer<T> rounded_;  ///< empty where T is float: the masters serve
+
+  public:
+    parameter_tensor(Device& device, std::string name, std::vector<std::int64_t> shape)
+        : name_(std::move(name)), shape_(std::move(shape)) {
+        std::int64_t size = 1;
+        for (const std::int64_t extent : shape_) size *= extent;
+        for (auto* each : {&master_, &first_moment_, &second_moment_, &gradient_})
+            *each = device.template allocate<float>(size);
+        if constexpr (!std::is_same_v<T, float>) rounded_ = device.template allocate<T>(size);
+    }
+
+    std::size_t size() const { return master_.size(); }
+    T* values() {
+        if constexpr (std::is_same_v<T, float>)
+            return master_.data();
+        else
+            return rounded_.data();
+    }
+    float* gradient() { return gradient_.data(); }
+    heddle::parameter<T, float> parameter() {
+        return {master_.data(),
+                values(),
+                gradient(),
+                first_moment_.data(),
+                second_moment_.data(),
+                static_cast<std::int64_t>(size())};
+    }
+
+    void set(Device& device, const std::vector<float>& masters) {
+        device.copy(masters, master_);
+        std::vector<T> values;
+        if constexpr (!std::is_same_v<T, float>) {
+            for (const float master : masters) values.push_back(static_cast<T>(master));
+            device.copy(values, rounded_);
+        }
+        device.wait();
+    }
+
+    void save(Device& device, examples::safetensors& content) {
+        for (const auto& [name, array] : arrays()) {
+            std::vector<float> values(size());
+            device.copy(*array, values);
+            device.wait();
+            content.add<float>(name, shape_, values);
+        }
+    }
+
+    /// @throws std::runtime_error  naming `file` and the tensor that it lacks, or has in another shape
+    void load(Device& device, const examples::safetensors& content, const std::filesystem::path& file) {
+        for (const auto& [name, array] : arrays()) {
+            const auto values =
+                examples::values_of<float>(examples::tensor_of(content, file, name, "F32", shape_));
+            if (array == &master_) {
+                set(device, values);
+            } else {
+                device.copy(values, *array);
+                device.wait();
+            }
+        }
+    }
+
+  private:
+    /// By the names that a checkpoint has for them.
+    std::map<std::string, buffer<float>*> arrays() {
+        return {{name_, &master_},
+                {name_ + ".first_moment", &first_moment_},
+                {name_ + ".second_moment", &second_moment_}};
+    }
+};
+
+}  // namespace fashion_mnist

@@ -1,0 +1,94 @@
+#include "src/linear/rungs.hpp"
+
+#include "src/matmul/rungs.hpp"
+#include <heddle/types.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+namespace {
+
+using namespace kernels::linear;
+using namespace detail;
+using enum linear_gradient_algorithm;
+using problem_type = linear_gradient_problem;
+
+/// The product as `fused` has it: with an epilogue, and the scratch memory that it does not take.
+matmul_problem with_epilogue(matmul_problem product, bool has_scratch) {
+    product.has_epilogue = true;
+    product.has_scratch = has_scratch;
+    return product;
+}
+
+constexpr need<problem_type> derivative{[](auto& problem, auto&) { return problem.has_derivative; },
+                                        "needs a dx, and an activation_of_x that is not none"};
+constexpr need<problem_type> of_16_bits{
+    [](auto& problem, auto&) { return problem.product.operands != element_type::f32; },
+    "needs half or bfloat16"};
+constexpr need<problem_type> readable{
+    [](auto& problem, auto& device) {
+        return heddle::why_not(matmul_algorithm::fused, with_epilogue(problem.product, false), device)
+            .empty();
+    },
+    "needs a gradient, weights and dx that matmul's fused takes without scratch memory"};
+
+/// Where the product is best as matmul's fused without scratch memory, the derivative costs no kernel.
+constexpr auto fused_pays = [](const problem_type& problem, const device_traits& device) {
+    const matmul_problem product = with_epilogue(problem.product, true);
+    return heddle::select(product, device) == matmul_algorithm::fused &&
+           matmul_workspace_bytes(product, device) == 0;
+};
+
+template <class T>
+constexpr auto on_hopper = launch_if<[](const plan& plan, const derivative_arguments<T>& arguments,
+                                        cudaStream_t stream) { launch_fused(plan, arguments, stream); },
+                                     HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<T, float>>;
+
+template <class T>
+constexpr auto table = std::to_array<linear_gradient_rung<T>>({
+    {separate, "separate", any_problem, always, plan_separate, launch_separate<T>},
+    {fused, "fused", needs<derivative, of_16_bits, hopper<problem_type>, readable>, fused_pays, plan_fused,
+     on_hopper<T>},
+});
+
+constexpr const char* enumeration = "linear_gradient_algorithm";
+/// What does not depend on the type.
+constexpr rung_table rungs(table<half>, enumeration);
+
+}  // namespace
+
+std::span<const linear_gradient_algorithm> linear_gradient_algorithms() {
+    return ids_of<table<half>>;
+}
+
+std::string_view to_string(linear_gradient_algorithm algorithm) {
+    return rungs.name_of(algorithm);
+}
+
+linear_gradient_algorithm select(const linear_gradient_problem& problem, const device_traits& device) {
+    validate_problem("select", problem.product, device);
+    return rungs.choose("select", automatic, problem, device).rung->id;
+}
+
+std::string why_not(linear_gradient_algorithm algorithm, const linear_gradient_problem& problem,
+                    const device_traits& device) {
+    rungs.require_known("why_not", "algorithm", algorithm);
+    validate_problem("why_not", problem.product, device);
+    return rungs.why_not("linear_gradient", algorithm, problem, device);
+}
+
+namespace detail {
+
+template <class T>
+rung_table<linear_gradient_rung<T>> linear_gradient_rungs() {
+    return {table<T>, enumeration};
+}
+
+template rung_table<linear_gradient_rung<float>> linear_gradient_rungs();
+template rung_table<linear_gradient_rung<half>> linear_gradient_rungs();
+template rung_table<linear_gradient_rung<bfloat16>> linear_gradient_rungs();
+
+}  // namespace detail
+}  // namespace heddle
