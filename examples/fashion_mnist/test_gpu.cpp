@@ -1,6 +1,7 @@
 #include "examples/fashion_mnist/gpu.hpp"
 #include "examples/fashion_mnist/test_training.hpp"
 
+#include <cstdlib>
 #include <vector>
 
 namespace fashion_mnist {
@@ -10,7 +11,10 @@ template <class T>
 class gpu_training : public testing::Test {
   protected:
     void SetUp() override {
-        if (heddle::device_count() == 0) GTEST_SKIP() << "no CUDA device";
+        if (heddle::device_count() > 0) return;
+        if (std::getenv("HEDDLE_REQUIRE_GPU") != nullptr)
+            FAIL() << "HEDDLE_REQUIRE_GPU is set, and there is no CUDA device";
+        GTEST_SKIP() << "no CUDA device";
     }
 };
 using types = testing::Types<float, heddle::bfloat16>;

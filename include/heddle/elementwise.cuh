@@ -153,6 +153,12 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         if (e * step < left) *at(a.out, e) = apply(function, x[e]);
 }
 
+/// Whether an input's neighbours in memory are elements of a column. A row that stands for all lies along the output's rows.
+template <class T>
+__device__ bool lies_across(const matrix_view<T>& m) {
+    return m.row_stride > 0 && m.row_stride < m.col_stride;
+}
+
 /// For inputs that lie across the output. A block takes a square; a warp reads and writes neighbours in memory, of a row or
 /// of a column, and what it read down a column changes places with the other warps through shared memory. Beyond the matrix
 /// the last element is read once more: loads behind conditions would wait for one another.
@@ -178,7 +184,7 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
 #pragma unroll
     for (int i = 0; i < inputs; ++i) {
         const auto& m = a.in[i];
-        const bool is_crossed = m.row_stride < m.col_stride;
+        const bool is_crossed = lies_across(m);
         const std::int64_t line_stride = is_crossed ? m.col_stride : m.row_stride;
         const std::int64_t stride = is_crossed ? m.row_stride : m.col_stride;
         const int last_line = (is_crossed ? cols : rows) - 1, last = (is_crossed ? rows : cols) - 1;
@@ -189,7 +195,7 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
     }
 #pragma unroll
     for (int i = 0; i < inputs; ++i) {
-        if (a.in[i].row_stride >= a.in[i].col_stride) continue;
+        if (!lies_across(a.in[i])) continue;
 #pragma unroll
         for (int e = 0; e < size; ++e) tile[along(e) * pitch + line(e)] = x[e][i];
         __syncthreads();

@@ -148,11 +148,12 @@ std::int64_t linear_gradient_workspace_bytes(matrix_view<const std::type_identit
 /// optimizer.hpp takes them. Each of dx, dweights and dbias may be `{}`: it is not wanted, and not computed. An output overlaps no
 /// other operand: dx is not `gradient` either, of which each element is read for a whole row of dx.
 ///
-/// Products are matmul()'s: of 16-bit types exact, of float as options.precision says. Sums are float's; dx is rounded to T once by
-/// `fused`, and by `separate` once more before the derivative. Where relu's x is not positive, dx is 0 whatever the sum, and where x
-/// is NaN, NaN. Errors in docs/accuracy.md. Where batch is 0, dweights and dbias are zeros; where out is 0, the sums of dx are. The same
-/// call gives the same bits each time. One or two kernels for dx, one each for dweights and dbias, and copies of operands where
-/// matmul() makes them. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates only as
+/// Products are matmul()'s: of 16-bit types exact, of float as options.precision says. Sums are float's; dx is rounded to T
+/// once by `fused`, and by `separate` once more before the derivative: a sum beyond T's largest number is infinite then, and makes
+/// dx NaN where the derivative of sigmoid or tanh is 0. Where relu's x is not positive, dx is 0 whatever the sum, and where x is
+/// NaN, NaN. Errors in docs/accuracy.md. Where batch is 0, dweights and dbias are zeros; where out is 0, the sums of dx are. The
+/// same call gives the same bits each time. There are one or two kernels for dx, one each for dweights and dbias, and copies of
+/// operands where matmul() makes them. Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates only as
 /// linear_gradient_options says.
 ///
 /// @throws invalid_argument  shapes disagree or are negative, a null or misaligned pointer, a stride smaller than a row, an output

@@ -3,8 +3,8 @@
 //   matmul:      gradient x weights -> dx
 //   transform:   dx, x -> dx * f'(x) -> dx
 //
-// Any product that matmul takes, by the rung that is fastest for it. What limits it: dx is written, read and written, where once
-// would do, and its sums are rounded to T in between.
+// The product may be any that matmul takes, by the rung that is fastest for it. What limits it: dx is written, read and written,
+// where once would do. Its sums are rounded to T in between, where they may overflow.
 
 #include "kernels/linear/derivative.cuh"
 #include "kernels/linear/launch.hpp"

@@ -216,8 +216,7 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     require(epilogue.activation == matmul_activation::none, "conv", {"epilogue", "activation"},
             static_cast<int>(epilogue.activation), "none: the function stands in its place");
     validate_call<In, Out>(input, filters, output, epilogue, options);
-    require(options.scratch == scratch::pool || options.scratch == scratch::none, "conv",
-            {"options", "scratch"}, static_cast<int>(options.scratch), "an enumerator of scratch");
+    validate_scratch("conv", options.scratch);
     if (output.count == 0 || output.channels == 0) return {};
     require_takes_function(options);
     const stream_device device(stream);

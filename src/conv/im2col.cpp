@@ -2,6 +2,7 @@
 
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/plan/windows.hpp"
+#include "src/matmul/call.hpp"
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -29,6 +30,14 @@ matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::in
     return result;
 }
 
+/// C = A B^T and the epilogue. The convolution was checked as a whole: what lies between one's pixels may be another's, which
+/// matmul() would take for an overlap.
+template <class In, class Out>
+void multiply(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
+              const matmul_epilogue<Out>& epilogue, const matmul_options& options, cudaStream_t stream) {
+    run(described<In, Out>(a, transposed(b), c, epilogue, {}, options), stream, options);
+}
+
 }  // namespace
 
 template <class In, class Out>
@@ -53,12 +62,11 @@ void launch_im2col(const kernels::conv::plan& plan, const kernels::conv::argumen
         const matrix_view<const In> filters{a.filters.data + first * a.filters.output_stride, outputs, depth,
                                             std::max(a.filters.output_stride, depth)};
         if (plan.has_sums)
-            matmul<float, In>(rows, transposed(filters),
-                              matrix_view<float>{sums + first, pixels, outputs, a.output.channels}, stream,
-                              options);
+            multiply<In, float>(rows, filters, {sums + first, pixels, outputs, a.output.channels}, {},
+                                options, stream);
         else
-            matmul<Out, In>(rows, transposed(filters), channels_of(a.output, first, outputs),
-                            for_channels(a.epilogue, first, outputs), stream, options);
+            multiply<In, Out>(rows, filters, channels_of(a.output, first, outputs),
+                              for_channels(a.epilogue, first, outputs), options, stream);
     }
     if (plan.has_sums) kernels::conv::launch_store_sums(a, sums, stream);
 }

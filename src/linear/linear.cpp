@@ -94,6 +94,12 @@ void linear(matrix_view<const std::type_identity_t<T>> x, matrix_view<const std:
                                 {"weights", footprint_of(weights)},
                                 {"bias", footprint_of(bias)},
                                 {"y", footprint_of(y)}});
+    detail::validate_scratch("linear", options.scratch);
+    if (!options.workspace.empty()) {
+        const std::int64_t bytes = linear_workspace_bytes<T>(x, weights, bias, y, stream, options);
+        detail::require(std::ssize(options.workspace) >= bytes, "linear", {"options", "workspace"},
+                        options.workspace.size(), "at least {} bytes", bytes);
+    }
     matmul<T>(x, transposed(weights), y, {.activation = options.activation, .row_bias = bias}, stream,
               product_options(options));
 }

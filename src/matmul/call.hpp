@@ -128,20 +128,25 @@ void launch(const planned_matmul<In, Out>& planned, const kernels::matmul::produ
     planned.rung->launch(planned.plan, arranged(p, planned.plan, stream), stream);
 }
 
+/// Plans and launches a product that is valid.
+template <class In, class Out>
+void run(kernels::matmul::product<In, Out> product, cuda::stream_ref stream, const matmul_options& options) {
+    const stream_device device(stream);
+    const auto [chosen, workspace] = plan_with_workspace("matmul", options, stream, [&](bool has_scratch) {
+        matmul_problem problem = problem_of(product, options);
+        problem.has_scratch = has_scratch;
+        return plan_matmul<In, Out>(problem, device.traits(), options);
+    });
+    product.workspace = {workspace.tickets(), workspace.scratch()};
+    launch(chosen, product, stream.get());
+}
+
 template <class In, class Out>
 void run(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
          const matmul_epilogue<Out>& epilogue, const kernels::matmul::batch_strides& batch,
          cuda::stream_ref stream, const matmul_options& options) {
-    auto product = checked<In, Out>(a, b, c, epilogue, batch, options);
-    if (!product) return;
-    const stream_device device(stream);
-    const auto [chosen, workspace] = plan_with_workspace("matmul", options, stream, [&](bool has_scratch) {
-        matmul_problem problem = problem_of(*product, options);
-        problem.has_scratch = has_scratch;
-        return plan_matmul<In, Out>(problem, device.traits(), options);
-    });
-    product->workspace = {workspace.tickets(), workspace.scratch()};
-    launch(chosen, *product, stream.get());
+    if (const auto product = checked<In, Out>(a, b, c, epilogue, batch, options))
+        run(*product, stream, options);
 }
 
 }  // namespace heddle::detail

@@ -87,8 +87,8 @@ class cudnn {
             return failure;
         // What has another bound than sums of products, in any order, have.
         using enum fe::NumericalNote_t;
-        graph.deselect_numeric_notes({DOWN_CONVERT_INPUTS, REDUCED_PRECISION_REDUCTION, FFT, WINOGRAD,
-                                      WINOGRAD_TILE_4x4, WINOGRAD_TILE_6x6, WINOGRAD_TILE_13x13});
+        graph.deselect_numeric_notes({DOWN_CONVERT_INPUTS, REDUCED_PRECISION_REDUCTION, NONDETERMINISTIC, FFT,
+                                      WINOGRAD, WINOGRAD_TILE_4x4, WINOGRAD_TILE_6x6, WINOGRAD_TILE_13x13});
         if (is_float) graph.deselect_numeric_notes({TENSOR_CORE});
         if (!succeeds(graph.build_plans(fe::BuildPlanPolicy_t::HEURISTICS_CHOICE))) return failure;
         device_buffer<std::byte> workspace(graph.get_workspace_size(), stream_);

@@ -7,6 +7,9 @@
 #include <heddle/reduce.hpp>
 
 #include <cuda_runtime_api.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -152,6 +155,19 @@ TEST(outputs_of_periodic, are_those_of_the_reference) {
         }
 }
 
+/// Processes take turns: each of these tests needs a quarter of a GPU's memory.
+class turn {
+  public:
+    turn() : file_(open((testing::TempDir() + "heddle_large_images").c_str(), O_CREAT | O_RDWR, 0666)) {
+        EXPECT_EQ(flock(file_, LOCK_EX), 0);
+    }
+    ~turn() { close(file_); }
+    turn(const turn&) = delete;
+
+  private:
+    int file_;
+};
+
 template <class T>
 class conv_large_images : public test::gpu_test {
   protected:
@@ -170,6 +186,7 @@ class conv_large_images : public test::gpu_test {
     /// written. Where there is too little memory this skips the test.
     void check(const conv_shape& s) {
         SCOPED_TRACE(text(s));
+        const turn mine;
         if (!has_memory_for(s)) return;
         const test::periodic<T> elements(test::random_elements<T>(test::periodic<T>::period));
         const std::vector<T> filters = test::random_elements<T>(s.filters_all());

@@ -57,6 +57,22 @@ TYPED_TEST(host_linear, is_the_formula) {
                 }
 }
 
+/// A sum beyond half's largest number is a float until the derivative, which is 0, has been multiplied with it.
+TYPED_TEST(host_linear, multiplies_by_the_derivative_before_it_rounds) {
+    using T = TypeParam;
+    const T one{1.0f}, large{60000.0f};
+    for (const matmul_activation activation : {matmul_activation::sigmoid, matmul_activation::tanh}) {
+        auto x = this->rows(1, 1, {}), w = this->rows(2, 1, {}), gradient = this->rows(1, 2, {}),
+             dx = this->rows(1, 1, {});
+        x.upload(std::vector<T>{one});
+        w.upload(std::vector<T>{one, one});
+        gradient.upload(std::vector<T>{large, large});
+        host::linear_gradient<T>(x.matrix(), w.matrix(), gradient.matrix(), dx.matrix(), {}, {},
+                                 {.activation_of_x = activation});
+        EXPECT_EQ(test::to_double(dx.download()[0]), 0);
+    }
+}
+
 TYPED_TEST(host_linear, has_the_gradients_of_the_formula) {
     using T = TypeParam;
     for (const auto& [batch, in, out] : shapes)
