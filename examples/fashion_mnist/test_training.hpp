@@ -28,7 +28,8 @@ inline void write_idx(const std::filesystem::path& file, const std::vector<std::
     std::ofstream(file, std::ios::binary) << content;
 }
 
-/// Pictures of 9 x 7 pixels: each class has a pattern of its own, black and grey, on which noise of a quarter of that grey lies.
+/// Pictures of 9 x 7 pixels: each class has a pattern of its own, black and grey, on which noise of a quarter of that grey
+/// lies.
 inline pictures drawn_pictures(std::int64_t count, unsigned seed) {
     constexpr std::int64_t height = 9, width = 7;
     pictures result{height, width, {}, {}};

@@ -8,7 +8,8 @@
 // All that was found out about products is had for one kernel that copies. A pixel is written R S times and read again, which
 // takes R S times the memory of the input; where filters are 1 x 1 and pixels lie as rows do, nothing is copied. The product
 // goes to the output, with the epilogue where matmul has it too; else, and where the output is no matrix, to sums in float,
-// which a second kernel stores. Groups are products one after another. Needs filters whose taps lie side by side. What limits it: memory.
+// which a second kernel stores. Groups are products one after another. Needs filters whose taps lie side by side. What limits
+// it: memory.
 
 #include "kernels/conv/epilogue.cuh"
 #include "kernels/conv/geometry.cuh"
