@@ -29,6 +29,7 @@ HEDDLE_LOADED(cublas_library, cublasGetStatusString);
 HEDDLE_LOADED(cublas_library, cublasIsamax_64);
 HEDDLE_LOADED(cublas_library, cublasSasum_64);
 HEDDLE_LOADED(cublas_library, cublasSaxpy_64);
+HEDDLE_LOADED(cublas_library, cublasSdgmm_64);
 HEDDLE_LOADED(cublas_library, cublasSdot_64);
 HEDDLE_LOADED(cublas_library, cublasSetPointerMode);
 HEDDLE_LOADED(cublas_library, cublasSetStream);
