@@ -82,10 +82,10 @@ EXPECTATIONS = [
     Expectation(r"loss::(block|streamed)<((__half|__nv_bfloat16), 8|float, 4), \d+>", [r"LDG\.E\.128", r"STG\.E\.128"]),
     Expectation(r"loss::(lanes|blocks|naive|warp_per_row|hits_of_warps)<", []),
     # The compiler takes assignments of packets apart, where it may.
-    Expectation(r"transform_packets<", [r"LDG\.E\.128", r"STG\.E\.128"], in_all=True),
-    Expectation(r"optimizer::vectorized<", [r"LDG\.E\.128", r"STG\.E\.128"], in_all=True),
-    Expectation(r"pool::window<[^>]*, [48]>", [r"LDG\.E\.128", r"STG\.E\.128"], in_all=True),
-    Expectation(r"random::vectorized<", [r"STG\.E\.128"], in_all=True),
+    Expectation(r"transform_packets<.*elementwise::add\b", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
+    Expectation(r"optimizer::vectorized<", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
+    Expectation(r"pool::window<pool::\w+, \d, [48],", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
+    Expectation(r"random::vectorized<", [r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"(elementwise|norm|optimizer|pool|random|reduce|scan|softmax|transpose)::\w+<", []),
 ]
 

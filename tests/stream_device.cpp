@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace heddle {
@@ -212,22 +213,27 @@ TEST(windows_in_a_workspace, are_all_the_memory_of_a_convolution) {
     const tensor_view<const float> input{far<float>(0), 2, 33, 33, 6};
     const filter_view<const float> filters{far<float>(1), 130, 3, 3, 3};
     const tensor_view<float> output{const_cast<float*>(far<float>(2)), 2, 31, 31, 130};
-    const conv_epilogue<float> relu{.activation = matmul_activation::relu};
-    conv_options options{.geometry = {.groups = 2}, .algorithm = conv_algorithm::im2col};
-    const auto bytes =
-        static_cast<std::size_t>(conv_workspace_bytes<float>(input, filters, output, relu, s, options));
-    options.workspace = {std::bit_cast<std::byte*>(std::uintptr_t{1} << 50), bytes};
-    runtime.calls.clear();
-    conv<float>(input, filters, output, relu, s, options);
-    EXPECT_EQ(runtime.count("launch"), 5);
-    EXPECT_EQ(std::ranges::count(runtime.calls, s.get(), &recording_runtime::call::stream), 5);
+    const vector_view<const float> of_channels{far<float>(3), 130};
+    const conv_epilogue<float> relu{.activation = matmul_activation::relu},
+        scaled_relu{.activation = matmul_activation::relu, .scale = of_channels};
+    // Each group is copied and multiplied; sums that a product has no epilogue for are stored by one launch more.
+    for (const auto& [epilogue, launches] : {std::pair{relu, 4}, {scaled_relu, 5}}) {
+        conv_options options{.geometry = {.groups = 2}, .algorithm = conv_algorithm::im2col};
+        const auto bytes = static_cast<std::size_t>(
+            conv_workspace_bytes<float>(input, filters, output, epilogue, s, options));
+        options.workspace = {std::bit_cast<std::byte*>(std::uintptr_t{1} << 50), bytes};
+        runtime.calls.clear();
+        conv<float>(input, filters, output, epilogue, s, options);
+        EXPECT_EQ(runtime.count("launch"), launches);
+        EXPECT_EQ(std::ranges::count(runtime.calls, s.get(), &recording_runtime::call::stream), launches);
 
-    options.workspace = {};
-    runtime.calls.clear();
-    conv<float>(input, filters, output, relu, s, options);
-    EXPECT_EQ(runtime.count("cudaMallocFromPoolAsync"), 1);
-    EXPECT_EQ(runtime.count("cudaMemsetAsync"), 0) << "of tickets, which it has none of";
-    EXPECT_EQ(runtime.count("launch"), 5);
+        options.workspace = {};
+        runtime.calls.clear();
+        conv<float>(input, filters, output, epilogue, s, options);
+        EXPECT_EQ(runtime.count("cudaMallocFromPoolAsync"), 1);
+        EXPECT_EQ(runtime.count("cudaMemsetAsync"), 0) << "of tickets, which it has none of";
+        EXPECT_EQ(runtime.count("launch"), launches);
+    }
 }
 
 /// Windows of one tap at every pixel are the input itself.

@@ -21,7 +21,7 @@ constexpr bool is_tensor_address(std::int64_t alignment) {
 // Strides are counted in elements. Elements themselves lie side by side: they have no stride that these apply to.
 
 constexpr bool is_aligned_tensor_stride(std::int64_t stride, std::int64_t element_bytes) {
-    return stride * element_bytes % tensor_alignment == 0;
+    return stride % tensor_alignment * element_bytes % tensor_alignment == 0;
 }
 constexpr bool is_short_tensor_stride(std::int64_t stride, std::int64_t element_bytes) {
     return stride < end_of_tensor_strides / element_bytes;
