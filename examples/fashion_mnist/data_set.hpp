@@ -8,7 +8,7 @@
 
 namespace fashion_mnist {
 
-/// Of a picture that comes alone.
+/// A picture that comes alone is so high and so wide.
 inline constexpr std::int64_t picture_side = 28;
 
 inline constexpr std::array<std::string_view, 10> classes = {

@@ -139,7 +139,7 @@ TEST(program, classifies_a_picture) {
                           examples::make_image<std::uint8_t>(picture_side, picture_side, 1));
     testing::internal::CaptureStdout();
     run_on_cpu(settings);
-    // Of black nothing but the biases is left, which are zeros: all classes are alike.
+    // A black picture leaves nothing but the biases, which are zeros: all classes are alike.
     EXPECT_EQ(testing::internal::GetCapturedStdout(),
               settings.pictures[0].string() + ": T-shirt 10.0 %, trouser 10.0 %, pullover 10.0 %\n");
 }

@@ -48,7 +48,7 @@ constexpr bool is_window_box(std::int64_t windows, std::int64_t channels, std::i
            swizzle_of_rows(channels * element_bytes) != 0;
 }
 
-// Of windows along the rows or the columns of an image.
+// Windows step along the rows and the columns of an image.
 
 inline constexpr std::int64_t max_window_step = 8;
 inline constexpr std::int64_t max_tap_offset = 255;  ///< pixels from the first tap of a window to the last

@@ -105,7 +105,7 @@ class outputs_of_periodic {
     struct output {
         double value = 0, magnitude = 0;
     };
-    /// Of the pixel that has this place among all of the output.
+    /// `pixel` is a place among all pixels of the output.
     output operator()(std::int64_t pixel, std::int64_t k) const {
         const conv_geometry& g = s_.geometry;
         const std::int64_t depth = s_.group_channels(), group = k / (s_.outputs / g.groups),
@@ -238,7 +238,7 @@ class conv_large_images : public test::gpu_test {
         return {.geometry = s.geometry, .scratch = std::is_same_v<T, float> ? scratch::none : scratch::pool};
     }
 
-    /// Of the operands, and of what im2col lays out.
+    /// The operands need memory, and so does what im2col lays out.
     static bool has_memory_for(const conv_shape& s) {
         constexpr std::size_t for_others = std::size_t{1} << 30;
         const conv_problem problem = conv_problem_of<T>(

@@ -28,7 +28,7 @@ struct prepared {
         using tile = detail::elementwise_tile;
         return detail::plan_transform(problem, is_wide() ? tile::wide_threads : tile::threads).way;
     }
-    /// Of an operand, as rungs see it.
+    /// The strides of an operand, as rungs see it.
     std::vector<std::int64_t> strides(std::size_t i) const {
         return {operands[i].view.row_stride, operands[i].view.col_stride};
     }
