@@ -23,7 +23,7 @@ struct tile_cost {
 inline constexpr std::array persistent_costs = {
     tile_cost{0.724, 2.8}, tile_cost{0.71, 3.5},  tile_cost{0.55, 2.4},
     tile_cost{0.424, 1.9}, tile_cost{0.283, 1.4}, tile_cost{0.555, 1.9},
-    tile_cost{0.324, 1.1}, tile_cost{0.231, 1},   tile_cost{0.41, 4.6}};
+    tile_cost{0.324, 1.1}, tile_cost{0.231, 1},   tile_cost{0.41, 3.6}};
 /// In the order of mma_sync_tiles: their share of a multiprocessor that has several at a time.
 inline constexpr std::array mma_sync_costs = {tile_cost{0.47, 1.6}, tile_cost{0.26, 0.9},
                                               tile_cost{0.15, 0.6}, tile_cost{0.1, 0.4}};
