@@ -1,13 +1,17 @@
 #pragma once
 
+#include "kernels/device/ptx/exponential2.cuh"
 #include "kernels/device/row.cuh"
+#include <heddle/types.hpp>
 
 #include <limits>
+#include <type_traits>
 
 /// What softmax stands on, and what is computed from it.
 namespace heddle::kernels::normalizers {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float log2_e = 1.44269504f;
 
 /// x - largest, of which equal infinities make 0 and no NaN.
 __device__ inline float difference(float x, float largest) {
@@ -15,10 +19,17 @@ __device__ inline float difference(float x, float largest) {
 }
 
 /// exp(x), x being 0 or less. For half and bfloat16 the hardware's exponential is far inside the result's half
-/// unit.
+/// unit, and where that is less than 2^-126, half does with 0.
 template <class T>
 __device__ float exponential(float x) {
+    if constexpr (std::is_same_v<T, half>) return ptx::exponential2(x * log2_e);
     return sizeof(T) == 2 ? __expf(x) : expf(x);
+}
+
+/// The same as a term of a sum that is 1 or more, to which what is less than 2^-126 is nothing.
+template <class T>
+__device__ float term(float x) {
+    return sizeof(T) == 2 ? ptx::exponential2(x * log2_e) : expf(x);
 }
 
 /// A largest element, and a sum of exponentials relative to it.
@@ -44,7 +55,7 @@ template <class T, int elements>
 __device__ float sum_of_exponentials(const float (&values)[elements], float origin) {
     float sum = 0;
 #pragma unroll
-    for (int e = 0; e < elements; ++e) sum += exponential<T>(values[e] - origin);
+    for (int e = 0; e < elements; ++e) sum += term<T>(values[e] - origin);
     return sum;
 }
 

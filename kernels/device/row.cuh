@@ -5,7 +5,9 @@
 #include "kernels/device/vector.cuh"
 #include "kernels/device/warp_reduce.cuh"
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 namespace heddle::kernels {
 
@@ -19,6 +21,11 @@ struct row_share {
     static constexpr int packets = elements / width;
     static_assert(packets * width == elements);
     using packet = vector<T, width>;
+    /// A packet in words of registers, if it has whole ones.
+    using packet_bits =
+        std::conditional_t<sizeof(packet) % sizeof(unsigned) == 0,
+                           vector<unsigned, std::max<int>(sizeof(packet) / sizeof(unsigned), 1)>,
+                           vector<unsigned short, 1>>;
 
     int first;
     int step;
@@ -46,6 +53,17 @@ struct row_share {
 
     __device__ bool holds(int p) const { return p * step < count - first; }
 
+    /// Whether the packet that is the row's number `of_row` is one of this share.
+    __device__ bool has(int of_row) const {
+        bool is_one = false;
+#pragma unroll
+        for (int p = 0; p < packets; ++p) is_one |= holds(p) && first + p * step == of_row;
+        return is_one;
+    }
+
+    /// Packet p alone.
+    __device__ row_share<T, width, width> only(int p) const { return {first + p * step, step, count}; }
+
     /// Packet p of this share, in `row` or in what lies along it.
     __device__ packet& at(T* row, int p) const {
         return *(reinterpret_cast<packet*>(row) + first + p * step);
@@ -54,17 +72,28 @@ struct row_share {
         return *(reinterpret_cast<const packet*>(row) + first + p * step);
     }
 
-    /// All loads are issued before the first is used. Elements that the row does not have are `rest`.
+    /// The packets of this share as they lie in memory; all elements of those that the row does not have are `rest`. All loads are
+    /// issued before the first is used: nothing but the words of a packet depends on whether the row has it.
+    __device__ void load(const T* row, packet_bits (&loaded)[packets], float rest) const {
+        packet of_rest;
+#pragma unroll
+        for (int e = 0; e < width; ++e) of_rest[e] = static_cast<T>(rest);
+#pragma unroll
+        for (int p = 0; p < packets; ++p) {
+            loaded[p] = __builtin_bit_cast(packet_bits, of_rest);
+            if (holds(p)) loaded[p] = reinterpret_cast<const packet_bits&>(at(row, p));
+        }
+    }
+
     __device__ void load(const T* row, float (&values)[elements], float rest) const {
-        packet loaded[packets];
+        packet_bits loaded[packets];
+        load(row, loaded, rest);
 #pragma unroll
-        for (int p = 0; p < packets; ++p)
-            if (holds(p)) loaded[p] = at(row, p);
+        for (int p = 0; p < packets; ++p) {
+            const auto of_packet = __builtin_bit_cast(packet, loaded[p]);
 #pragma unroll
-        for (int p = 0; p < packets; ++p)
-#pragma unroll
-            for (int e = 0; e < width; ++e)
-                values[p * width + e] = holds(p) ? static_cast<float>(loaded[p][e]) : rest;
+            for (int e = 0; e < width; ++e) values[p * width + e] = static_cast<float>(of_packet[e]);
+        }
     }
 
     __device__ void store(T* row, const float (&values)[elements]) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace heddle::kernels {
 
@@ -26,9 +27,11 @@ struct row_plan {
 struct row_limits {
     static constexpr int lanes_threads = 256;
     static constexpr int block_threads = 512;  // several blocks an SM: one loads while another stores
-    static constexpr int most_blocks = 8;      // of a cluster, on any device that has them
+    static constexpr int usual_blocks = 8;     // of a cluster, which any device that has them promises to every kernel
+    static constexpr int most_blocks = 16;     // for kernels that ask for more
     static constexpr int medium_elements = 16;
     static constexpr int large_elements = 32;
+    static constexpr int packed_elements = 64;  // of 16 bits, two a register; a block's alone
 
     /// What the shortest rows get: one packet, or four elements that are loaded one by one.
     static constexpr int small_elements(int width) { return std::max(width, 4); }
@@ -39,10 +42,11 @@ template <int width, int elements>
 inline constexpr bool has_whole_warps = elements == row_limits::large_elements ||
                                         (width == 1 && elements == row_limits::medium_elements);
 
-/// For rows of `cols` elements in packets of `width`, which divides cols. A thread holds at most `most_elements`, one of the
-/// numbers above.
+/// For rows of `cols` elements in packets of `width`, which divides cols. A thread holds at most `most_elements`, and a cluster
+/// has at most `most_blocks`, each one of the numbers above.
 inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int sm_count, bool has_clusters,
-                          int most_elements = row_limits::large_elements) {
+                          int most_elements = row_limits::large_elements,
+                          int most_blocks = row_limits::usual_blocks) {
     using limits = row_limits;
     const auto power_at_least = [](std::int64_t n) {
         int power = 1;
@@ -52,11 +56,12 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
     const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     constexpr int warp = 32;
 
-    if (cols <= std::int64_t{warp} * most_elements) {
+    const int most_of_lane = std::min(most_elements, limits::large_elements);
+    if (cols <= std::int64_t{warp} * most_of_lane) {
         // The packets of eight lanes are a line of 128 bytes: enough for a row of several packets a lane.
         const int small = limits::small_elements(width);
         const int few_lanes = width > 1 ? 8 : warp;
-        int elements = most_elements;
+        int elements = most_of_lane;
         if (cols <= std::int64_t{few_lanes} * small)
             elements = small;
         else if (cols <= std::int64_t{warp} * limits::medium_elements)
@@ -72,19 +77,21 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
         return row_plan{
             kind, elements, {std::min<std::int64_t>(threads, limits::block_threads)}, rows * blocks, blocks};
     };
-    for (const int elements : {limits::medium_elements, limits::large_elements})
+    for (const int elements : {limits::medium_elements, most_elements})
         if (elements <= most_elements && cols <= std::int64_t{elements} * limits::block_threads)
             return plan_of(row_plan::holder::block, elements, 1);
-    // Half the threads a block, while blocks suffice: more clusters are there to load while others store.
-    const int most_blocks = has_clusters ? limits::most_blocks : 1;
-    for (const int threads : {limits::block_threads / 2, limits::block_threads}) {
+    // Half the threads a block, while the usual blocks suffice: more clusters are there to load while others store.
+    if (!has_clusters) most_blocks = 1;
+    const int usual_blocks = std::min(most_blocks, limits::usual_blocks);
+    for (const auto& [threads, most] :
+         {std::pair{limits::block_threads / 2, usual_blocks}, {limits::block_threads, most_blocks}}) {
         const int blocks = power_at_least(divide_up(cols, std::int64_t{most_elements} * threads));
-        if (blocks <= most_blocks) return plan_of(row_plan::holder::block, most_elements, blocks);
+        if (blocks <= most) return plan_of(row_plan::holder::block, most_elements, blocks);
     }
 
     // Where rows are few, a cluster of blocks each keeps all SMs busy.
     int blocks = 1;
-    while (blocks < most_blocks && rows * blocks < 4 * std::int64_t{sm_count}) blocks *= 2;
+    while (blocks < usual_blocks && rows * blocks < 4 * std::int64_t{sm_count}) blocks *= 2;
     return plan_of(row_plan::holder::streamed, limits::medium_elements, blocks);
 }
 

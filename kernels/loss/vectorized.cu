@@ -40,26 +40,38 @@ __device__ float distances_of(const Share& share, const float (&values)[elements
     return sum;
 }
 
-/// Exponentials relative to `held` become gradients. The label is where column `of_label` of those that the share is of is.
-template <class T, class Share, int elements>
-__device__ void take_gradients(const cross_entropy_arguments<T>& a, const Share& share,
-                               float (&values)[elements], const normalizer& held, const normalizer& row,
-                               const row_target& target, std::int64_t first_col) {
-    constexpr int width = elements / Share::packets;
-    const one_hot hot(a);
-    const float factor = exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale;
-    const std::int64_t from_first = target.col - first_col;
-    const bool is_here = from_first >= 0 && from_first < std::int64_t{width} * share.count;
-    const int place = is_here ? static_cast<int>(from_first) - share.first * width : -1;
+/// From exponentials relative to `held` to the gradient.
+template <class T>
+struct gradient_of_row {
+    one_hot hot;
+    float factor;
+    float held_largest;
+    row_target target;
+
+    __device__ gradient_of_row(const cross_entropy_arguments<T>& a, const row_target& target,
+                               const normalizer& held, const normalizer& row)
+        : hot(a), factor(exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale),
+          held_largest(held.largest), target(target) {}
+
+    /// All but the label's, of which there is one in a row: a test an element would cost as much as its exponential.
+    template <int elements>
+    __device__ void take(float (&values)[elements]) const {
 #pragma unroll
-    for (int e = 0; e < elements; ++e) {
-        const bool is_label = e / width * share.step * width + e % width == place;
-        values[e] = fmaf(values[e], factor, is_label ? -hot.of_label : -hot.of_others);
+        for (int e = 0; e < elements; ++e) values[e] = fmaf(values[e], factor, -hot.of_others);
+        if (target.is_col()) return;
+#pragma unroll
+        for (int e = 0; e < elements; ++e) values[e] = target.fill();
     }
-    if (target.is_col()) return;
-#pragma unroll
-    for (int e = 0; e < elements; ++e) values[e] = target.fill();
-}
+
+    /// The label's, by the thread that wrote its packet. `share` begins at the row's column `first_col`.
+    template <class Share>
+    __device__ void store_label(T* y, const Share& share, float logit, std::int64_t first_col = 0) const {
+        if (!target.is_col() || target.col < first_col) return;
+        if (share.has(static_cast<int>((target.col - first_col) / (sizeof(typename Share::packet) / sizeof(T)))))
+            y[target.col] =
+                static_cast<T>(fmaf(exponential<T>(difference(logit, held_largest)), factor, -hot.of_label));
+    }
+};
 
 /// The sum over the warps of a row of their numbers `n`.
 template <int size>
@@ -88,9 +100,12 @@ __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm
     const normalizer of_row = normalize<false, T>(share, values, blockDim.x);
     if (has_row && threadIdx.x == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
     if (!is_wanted(a.gradient)) return;
-    take_gradients(a, share, values, of_row, of_row, target, 0);
+    const gradient_of_row<T> gradient(a, target, of_row, of_row);
+    gradient.take(values);
     __syncwarp();  // every lane has read the label's logit
-    share.store(a.gradient.data + row * a.gradient.row_stride, values);
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    share.store(y, values);
+    gradient.store_label(y, share, logit);
 }
 
 template <class T, int width, int elements>
@@ -117,8 +132,11 @@ __global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_
     if (ptx::cluster_rank() == 0 && threadIdx.x == 0)
         write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
     if (!is_wanted(a.gradient)) return;
-    take_gradients(a, share, values, of_warp, of_row, target, 0);
-    share.store(a.gradient.data + row * a.gradient.row_stride, values);
+    const gradient_of_row<T> gradient(a, target, of_warp, of_row);
+    gradient.take(values);
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    share.store(y, values);
+    gradient.store_label(y, share, logit);
 }
 
 template <class T, int width, int elements>
@@ -161,14 +179,16 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
         write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
     if (!is_wanted(a.gradient)) return;
 
+    const gradient_of_row<T> gradient(a, target, of_row, of_row);
     T* y = a.gradient.data + row * a.gradient.row_stride;
     for (col -= chunk; col >= 0; col -= chunk) {
         const auto share = share_at(col);
         share.load(x + col, values, -infinity);
         const float origin = origin_of(share, values, of_row.largest);
         take_exponentials<T>(values, origin);
-        take_gradients(a, share, values, of_row, of_row, target, col);
+        gradient.take(values);
         share.store(y + col, values);
+        gradient.store_label(y, share, logit, col);
     }
 }
 
