@@ -4,6 +4,7 @@
 #include "kernels/device/row_plan.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/device/warp_reduce.cuh"
+#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -90,10 +91,27 @@ struct row_share {
         load(row, loaded, rest);
 #pragma unroll
         for (int p = 0; p < packets; ++p) {
-            const auto of_packet = __builtin_bit_cast(packet, loaded[p]);
+            const auto of_packet = to_floats(loaded[p]);
 #pragma unroll
-            for (int e = 0; e < width; ++e) values[p * width + e] = static_cast<float>(of_packet[e]);
+            for (int e = 0; e < width; ++e) values[p * width + e] = of_packet[e];
         }
+    }
+
+    /// A pair of bfloat16 takes a shift and a mask, where the compiler extracts both and shifts both.
+    static __device__ vector<float, width> to_floats(const packet_bits& bits) {
+        vector<float, width> result;
+        if constexpr (std::is_same_v<T, bfloat16> && width % 2 == 0) {
+#pragma unroll
+            for (int e = 0; e < width; e += 2) {
+                result[e] = __uint_as_float(bits[e / 2] << 16);
+                result[e + 1] = __uint_as_float(bits[e / 2] & 0xffff0000u);
+            }
+        } else {
+            const auto elements_of_packet = __builtin_bit_cast(packet, bits);
+#pragma unroll
+            for (int e = 0; e < width; ++e) result[e] = static_cast<float>(elements_of_packet[e]);
+        }
+        return result;
     }
 
     __device__ void store(T* row, const float (&values)[elements]) const {

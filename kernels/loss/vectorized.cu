@@ -12,6 +12,7 @@
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/packed_row.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
@@ -28,6 +29,12 @@ struct tile : row_limits {
     }
     static constexpr int medium_blocks_per_sm = 3;
     static constexpr int large_blocks_per_sm = 2;
+
+    /// Whether elements come in pairs: packets of 16 bits.
+    static constexpr bool is_packed(int width) { return width == max_vector_bytes / 2; }
+    static constexpr int most_elements(int width) {
+        return is_packed(width) ? packed_elements : large_elements;
+    }
 };
 
 /// The sum of the label's logit's differences from the elements that a thread holds.
@@ -38,6 +45,11 @@ __device__ float distances_of(const Share& share, const float (&values)[elements
 #pragma unroll
     for (int e = 0; e < elements; ++e) sum += share.holds(e / width) ? difference(logit, values[e]) : 0;
     return sum;
+}
+
+/// What was loaded before is under way before what is loaded after, and what waits for that: the compiler moves no load across.
+__device__ void issue_loads() {
+    __syncwarp();
 }
 
 /// From exponentials relative to `held` to the gradient.
@@ -89,10 +101,11 @@ __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm
     const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
     const bool has_row = row < a.logits.rows;
     const auto share = row_share<T, width, elements>::of_lanes(has_row ? a.logits.cols : 0);
-    const row_target target = has_row ? target_of(a, row) : row_target{};
 
     float values[elements];
     share.load(a.logits.data + row * a.logits.row_stride, values, -infinity);
+    issue_loads();
+    const row_target target = has_row ? target_of(a, row) : row_target{};
     const float logit = logit_of(a, row, target);
     float distances = 0;
     if (a.smoothing > 0) distances = lanes_reduce(distances_of(share, values, logit), blockDim.x, plus{});
@@ -117,10 +130,11 @@ __global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_
     row_exchange<3> exchange(shared);
     const std::int64_t row = ptx::cluster_id();
     const auto share = row_share<T, width, elements>::of_block(a.logits.cols);
-    const row_target target = target_of(a, row);
 
     float values[elements];
     share.load(a.logits.data + row * a.logits.row_stride, values, -infinity);
+    issue_loads();
+    const row_target target = target_of(a, row);
     const float logit = logit_of(a, row, target);
     float distances = 0;
     if (a.smoothing > 0) distances = lanes_reduce(distances_of(share, values, logit), warp_size, plus{});
@@ -136,6 +150,45 @@ __global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_
     gradient.take(values);
     T* y = a.gradient.data + row * a.gradient.row_stride;
     share.store(y, values);
+    gradient.store_label(y, share, logit);
+}
+
+/// As block(), of 16-bit elements that stay as they lie in memory: a row takes half the registers, an SM has two rows to load
+/// and store in turns, and each exponential is computed twice.
+template <class T, int width, int elements>
+__global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm)
+    packed(cross_entropy_arguments<T> a) {
+    __shared__ row_exchange<3>::storage shared;
+    row_exchange<3> exchange(shared);
+    const std::int64_t row = ptx::cluster_id();
+    const auto share = row_share<T, width, elements>::of_block(a.logits.cols);
+
+    packed_row<T, width, elements> held(share, a.logits.data + row * a.logits.row_stride);
+    issue_loads();
+    const row_target target = target_of(a, row);
+    const float logit = logit_of(a, row, target);
+    float distances = 0;
+    if (a.smoothing > 0) {
+        held.for_each([&](const auto& packet, float(&values)[width]) {
+            distances += distances_of(packet, values, logit);
+        });
+        distances = lanes_reduce(distances, warp_size, plus{});
+    }
+
+    const normalizer of_warp = held.normalize();
+    exchange.publish({of_warp.largest, of_warp.sum, distances});
+    const normalizer of_row = combine<T>(exchange);
+    if (a.smoothing > 0) distances = total_of(exchange, 2);
+    if (ptx::cluster_rank() == 0 && threadIdx.x == 0)
+        write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
+    if (!is_wanted(a.gradient)) return;
+    const gradient_of_row<T> gradient(a, target, of_warp, of_row);
+    T* y = a.gradient.data + row * a.gradient.row_stride;
+    held.for_each([&](const auto& packet, float(&values)[width]) {
+        take_exponentials<T>(values, held.origin());
+        gradient.take(values);
+        packet.store(y, values);
+    });
     gradient.store_label(y, share, logit);
 }
 
@@ -200,8 +253,9 @@ auto kernel_of(const row_plan& plan) -> void (*)(cross_entropy_arguments<T>) {
             if (plan.elements == tile::medium_elements) return lanes<T, width, tile::medium_elements>;
             return lanes<T, width, tile::small_elements(width)>;
         case row_plan::holder::block:
-            if (plan.elements == tile::large_elements) return block<T, width, tile::large_elements>;
-            return block<T, width, tile::medium_elements>;
+            if (plan.elements == tile::medium_elements) return block<T, width, tile::medium_elements>;
+            if constexpr (tile::is_packed(width)) return packed<T, width, tile::packed_elements>;
+            return block<T, width, tile::large_elements>;
         case row_plan::holder::streamed:
             break;
     }
@@ -213,7 +267,8 @@ auto kernel_of(const row_plan& plan) -> void (*)(cross_entropy_arguments<T>) {
 plan plan_vectorized(const loss_problem& problem, const device_traits& device) {
     const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
-                      has_clusters(device.compute_capability_major, device.compute_capability_minor)),
+                      has_clusters(device.compute_capability_major, device.compute_capability_minor),
+                      tile::most_elements(width), tile::most_blocks),
             width};
 }
 

@@ -16,6 +16,10 @@ __device__ inline int in_register(int value) {
     asm volatile("" : "+r"(value));
     return value;
 }
+__device__ inline unsigned in_register(unsigned value) {
+    asm volatile("" : "+r"(value));
+    return value;
+}
 __device__ inline float in_register(float value) {
     asm volatile("" : "+f"(value));
     return value;

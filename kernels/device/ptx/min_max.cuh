@@ -1,6 +1,10 @@
 #pragma once
 
+#include <heddle/types.hpp>
+
 #include <cuda_runtime_api.h>
+
+#include <type_traits>
 
 namespace heddle::kernels::ptx {
 
@@ -15,6 +19,28 @@ __device__ inline float min_nan(float a, float b) {
 __device__ inline float max_nan(float a, float b) {
     float result;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+
+/// The larger in each half of a word, which has an element of 16 bits in either, and NaN where both are NaN.
+template <class T>
+__device__ unsigned max_pair(unsigned a, unsigned b) {
+    unsigned result;
+    if constexpr (std::is_same_v<T, half>)
+        asm("max.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    else
+        asm("max.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+
+/// The same, and NaN where either is NaN.
+template <class T>
+__device__ unsigned max_nan_pair(unsigned a, unsigned b) {
+    unsigned result;
+    if constexpr (std::is_same_v<T, half>)
+        asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+    else
+        asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
     return result;
 }
 
