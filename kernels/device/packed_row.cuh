@@ -40,9 +40,9 @@ class packed_row {
         for (int w = 1; w < words * share::packets; ++w)
             pair = ptx::max_pair<T>(pair, packets_[w / words][w % words]);
         const auto elements_of_pair = __builtin_bit_cast(vector<T, 2>, pair);
-        const float largest =
-            lanes_reduce(fmaxf(static_cast<float>(elements_of_pair[0]), static_cast<float>(elements_of_pair[1])),
-                         warp_size, larger{});
+        const float largest = lanes_reduce(
+            fmaxf(static_cast<float>(elements_of_pair[0]), static_cast<float>(elements_of_pair[1])),
+            warp_size, larger{});
         origin_ = largest;
         if (isinf(largest)) take_differences(largest);
 
@@ -52,7 +52,9 @@ class packed_row {
     }
 
     /// What exponentials of the elements are relative to.
-    __device__ float origin() const { return origin_; }
+    __device__ float origin() const {
+        return origin_;
+    }
 
   private:
     __device__ void take_differences(float largest) {

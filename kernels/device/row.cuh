@@ -63,7 +63,9 @@ struct row_share {
     }
 
     /// Packet p alone.
-    __device__ row_share<T, width, width> only(int p) const { return {first + p * step, step, count}; }
+    __device__ row_share<T, width, width> only(int p) const {
+        return {first + p * step, step, count};
+    }
 
     /// Packet p of this share, in `row` or in what lies along it.
     __device__ packet& at(T* row, int p) const {
@@ -124,6 +126,12 @@ struct row_share {
         }
     }
 };
+
+/// What was loaded before is under way before what is loaded after, and before what waits for that: the compiler moves no load
+/// across. The whole warp must call it.
+__device__ inline void issue_loads() {
+    __syncwarp();
+}
 
 struct larger {
     __device__ float operator()(float a, float b) const { return fmaxf(a, b); }

@@ -27,8 +27,9 @@ struct row_plan {
 struct row_limits {
     static constexpr int lanes_threads = 256;
     static constexpr int block_threads = 512;  // several blocks an SM: one loads while another stores
-    static constexpr int usual_blocks = 8;     // of a cluster, which any device that has them promises to every kernel
-    static constexpr int most_blocks = 16;     // for kernels that ask for more
+    static constexpr int usual_blocks =
+        8;  // of a cluster, which any device that has them promises to every kernel
+    static constexpr int most_blocks = 16;  // for kernels that ask for more
     static constexpr int medium_elements = 16;
     static constexpr int large_elements = 32;
     static constexpr int packed_elements = 64;  // of 16 bits, two a register; a block's alone

@@ -64,7 +64,11 @@ template <class T>
 void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,
                        cudaStream_t stream);
 
+/// Takes any strides.
 template <class T>
-void launch_label_hits(const label_hits_arguments<T>& arguments, cudaStream_t stream);
+void launch_label_hits_of_warps(const label_hits_arguments<T>& arguments, cudaStream_t stream);
+/// Needs a unit stride, and with `in_packets` rows of whole packets of 16 aligned bytes.
+template <class T>
+void launch_label_hits(const label_hits_arguments<T>& arguments, bool in_packets, cudaStream_t stream);
 
 }  // namespace heddle::kernels::loss

@@ -47,11 +47,6 @@ __device__ float distances_of(const Share& share, const float (&values)[elements
     return sum;
 }
 
-/// What was loaded before is under way before what is loaded after, and what waits for that: the compiler moves no load across.
-__device__ void issue_loads() {
-    __syncwarp();
-}
-
 /// From exponentials relative to `held` to the gradient.
 template <class T>
 struct gradient_of_row {
@@ -62,8 +57,10 @@ struct gradient_of_row {
 
     __device__ gradient_of_row(const cross_entropy_arguments<T>& a, const row_target& target,
                                const normalizer& held, const normalizer& row)
-        : hot(a), factor(exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale),
-          held_largest(held.largest), target(target) {}
+        : hot(a),
+          factor(exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale),
+          held_largest(held.largest),
+          target(target) {}
 
     /// All but the label's, of which there is one in a row: a test an element would cost as much as its exponential.
     template <int elements>
@@ -79,7 +76,8 @@ struct gradient_of_row {
     template <class Share>
     __device__ void store_label(T* y, const Share& share, float logit, std::int64_t first_col = 0) const {
         if (!target.is_col() || target.col < first_col) return;
-        if (share.has(static_cast<int>((target.col - first_col) / (sizeof(typename Share::packet) / sizeof(T)))))
+        if (share.has(
+                static_cast<int>((target.col - first_col) / (sizeof(typename Share::packet) / sizeof(T)))))
             y[target.col] =
                 static_cast<T>(fmaf(exponential<T>(difference(logit, held_largest)), factor, -hot.of_label));
     }

@@ -127,7 +127,7 @@ void launch_warp_per_row(const plan& plan, const Arguments& arguments, cudaStrea
 }
 
 template <class T>
-void launch_label_hits(const label_hits_arguments<T>& arguments, cudaStream_t stream) {
+void launch_label_hits_of_warps(const label_hits_arguments<T>& arguments, cudaStream_t stream) {
     launch({.blocks = {blocks_of(arguments.scores.rows)}, .threads = {tile::threads}, .stream = stream},
            hits_of_warps<T>, arguments);
 }
@@ -138,8 +138,8 @@ template void launch_warp_per_row(const plan&, const cross_entropy_arguments<bfl
 template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
 template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
 template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
-template void launch_label_hits(const label_hits_arguments<float>&, cudaStream_t);
-template void launch_label_hits(const label_hits_arguments<half>&, cudaStream_t);
-template void launch_label_hits(const label_hits_arguments<bfloat16>&, cudaStream_t);
+template void launch_label_hits_of_warps(const label_hits_arguments<float>&, cudaStream_t);
+template void launch_label_hits_of_warps(const label_hits_arguments<half>&, cudaStream_t);
+template void launch_label_hits_of_warps(const label_hits_arguments<bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::loss

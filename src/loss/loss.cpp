@@ -91,8 +91,11 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
     detail::validate_label_hits("label_hits", scores, labels, hits);
     if (scores.rows == 0 || scores.cols == 0) return;
     const detail::stream_device device(stream);
-    kernels::loss::launch_label_hits(kernels::loss::label_hits_arguments<T>{scores, labels, hits},
-                                     stream.get());
+    const kernels::loss::label_hits_arguments<T> arguments{scores, labels, hits};
+    if (scores.cols == 1 || scores.col_stride == 1)
+        kernels::loss::launch_label_hits(arguments, detail::has_rows_of_packets(scores), stream.get());
+    else
+        kernels::loss::launch_label_hits_of_warps(arguments, stream.get());
 }
 
 template void cross_entropy<float>(matrix_view<const float>, vector_view<const std::int32_t>,
