@@ -1,5 +1,6 @@
 #include "tests/loss/loss_rows.hpp"
 #include <heddle/graph.hpp>
+#include <heddle/host.hpp>
 #include <heddle/matrix_reduce.hpp>
 
 #include <cstring>
@@ -33,6 +34,32 @@ TYPED_TEST(loss_rows, take_long_rows) {
     }
 }
 
+// Of the blocks and clusters that hold rows of 16 bits in pairs, and of the clusters of sixteen.
+TYPED_TEST(loss_rows, take_rows_around_every_border_of_clusters) {
+    for (const std::int64_t cols : {8192, 8200, 32760, 32768, 32776, 65528, 65544, 131064, 131072, 131080,
+                                    262136, 262144, 262145, 262152, 524288, 524289, 524296}) {
+        SCOPED_TRACE(testing::Message() << cols << " columns");
+        ASSERT_NO_FATAL_FAILURE(this->check(2, cols, {}, {}, {loss_algorithm::vectorized}));
+    }
+}
+
+// The label's gradient is a store of its own, by the thread that holds its packet.
+TYPED_TEST(loss_rows, have_labels_in_every_place) {
+    for (const std::int64_t cols :
+         {1, 5, 40, 129, 264, 520, 1000, 2056, 9000, 33000, 70001, 140008, 600000}) {
+        const std::int64_t rows = std::min<std::int64_t>(cols, 2000000 / cols);
+        std::vector<std::int32_t> labels;
+        for (std::int64_t row = 0; row < rows; ++row)
+            labels.push_back(
+                static_cast<std::int32_t>(row * (cols - 1) / std::max<std::int64_t>(rows - 1, 1)));
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        for (const float smoothing : {0.0f, 0.1f})
+            ASSERT_NO_FATAL_FAILURE(this->check_cross_entropy(
+                random_elements<TypeParam>(rows * cols, -10, 10), labels, cols, {}, {},
+                {.scale = 3, .label_smoothing = smoothing}, {loss_algorithm::vectorized}));
+    }
+}
+
 TYPED_TEST(loss_rows, of_drawn_problems_take_every_plan) {
     constexpr int draws = 50;  // of each type
     test::drawing draw;
@@ -62,7 +89,7 @@ TYPED_TEST(loss_rows, are_smoothed) {
 }
 
 TYPED_TEST(loss_rows, work_in_place) {
-    for (const std::int64_t cols : {3, 128, 1024, 5000, 40000, 140001})
+    for (const std::int64_t cols : {3, 128, 1024, 5000, 20000, 40000, 140001, 140008})
         for (const loss_algorithm algorithm : every_loss_algorithm()) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
             guarded<TypeParam> x(3, cols, cols + 4), t(3, cols, cols + 4);
@@ -98,7 +125,7 @@ TYPED_TEST(loss_rows, work_in_place) {
 }
 
 TYPED_TEST(loss_rows, give_either_output_alone) {
-    for (const std::int64_t cols : {10, 1000, 5000, 40000, 140001})
+    for (const std::int64_t cols : {10, 1000, 5000, 20000, 40000, 140001, 140008})
         for (const loss_algorithm algorithm : every_loss_algorithm()) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
             guarded<TypeParam> x(2, cols, cols), t(2, cols, cols), y(2, cols, cols), alone(2, cols, cols);
@@ -154,8 +181,10 @@ TYPED_TEST(loss_rows, give_the_same_bits_in_a_graph) {
 }
 
 TYPED_TEST(loss_rows, have_hits_where_the_label_is_the_argmax) {
-    for (const auto& [rows, cols] : {std::pair{1000, 10}, {300, 33}, {9, 5000}, {1, 1}, {0, 4}})
-        for (const row_layout& l : {row_layout{}, {.offset = 1, .padding = 3}, {.column_major = true}}) {
+    for (const auto& [rows, cols] :
+         {std::pair{1000, 10}, {300, 33}, {70, 1024}, {9, 5000}, {5, 40008}, {1, 1}, {0, 4}})
+        for (const row_layout& l :
+             {row_layout{}, {.offset = 1, .padding = 3}, {.step = 2}, {.column_major = true}}) {
             SCOPED_TRACE(testing::Message() << rows << " x " << cols);
             guarded<TypeParam> x = test::make_rows<TypeParam>(rows, cols, l);
             auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);
@@ -180,6 +209,42 @@ TYPED_TEST(loss_rows, have_hits_where_the_label_is_the_argmax) {
                 EXPECT_EQ(result[i], argmax[i] == labels[i] ? 1 : 0) << i;
             EXPECT_TRUE(hits.canaries_alive());
         }
+}
+
+// Each row is equal but for the label's element and another one, before or after it, in its packet or not.
+TYPED_TEST(loss_rows, have_hits_by_the_first_of_the_largest) {
+    const TypeParam low = -test::infinity<TypeParam>(), nan = test::not_a_number<TypeParam>();
+    const std::vector<TypeParam> values = {low, TypeParam(-0.0f), TypeParam(0), TypeParam(2), nan};
+    for (const std::int64_t cols : {1, 2, 9, 16, 40, 1024, 2056, 4104, 8200, 8201, 16392}) {
+        std::vector<TypeParam> xs;
+        std::vector<std::int32_t> labels;
+        for (const std::int64_t label : {std::int64_t{0}, cols / 3, cols - 1})
+            for (const std::int64_t apart : {-1024, -9, -1, 1, 9, 1024})
+                for (const TypeParam of_label : values)
+                    for (const TypeParam of_other : values)
+                        for (const TypeParam of_rest : {low, TypeParam(0)}) {
+                            std::vector<TypeParam> row(static_cast<std::size_t>(cols), of_rest);
+                            const std::int64_t other = label + apart;
+                            if (other >= 0 && other < cols) row[static_cast<std::size_t>(other)] = of_other;
+                            row[static_cast<std::size_t>(label)] = of_label;
+                            xs.insert(xs.end(), row.begin(), row.end());
+                            labels.push_back(static_cast<std::int32_t>(label));
+                        }
+        const std::int64_t rows = std::ssize(labels);
+        std::vector<std::int32_t> expected(labels.size());
+        host::label_hits<TypeParam>({xs.data(), rows, cols}, {labels.data(), rows}, {expected.data(), rows});
+        for (const row_layout& l : {row_layout{}, {.offset = 1}}) {
+            SCOPED_TRACE(testing::Message() << rows << " x " << cols << ", offset " << l.offset);
+            guarded<TypeParam> x = test::make_rows<TypeParam>(rows, cols, l);
+            guarded<std::int32_t> label(rows), hits(rows);
+            x.upload(xs);
+            label.upload(labels);
+            label_hits<TypeParam>(x.matrix(), label.vector(), hits.vector(), *this->stream);
+            this->stream->synchronize();
+            EXPECT_EQ(hits.download(), expected);
+            EXPECT_TRUE(x.untouched() && hits.canaries_alive());
+        }
+    }
 }
 
 }  // namespace
