@@ -4,7 +4,7 @@
 //
 // The first of the largest is the label's where all elements before it are less and all after it at most equal. So two numbers are
 // what a thread makes of its packets: the largest element before the label's packet, and the largest after. Pairs of 16 bits are
-// compared as they lie in memory. A row is a warp's, and from 8 KB on a block's. Needs the elements of a row side by side;
+// compared as they lie in memory. A row is a warp's, and beyond 8 KB a block's. Needs the elements of a row side by side;
 // warp_per_row.cu has any strides. What limits it is DRAM.
 
 #include "kernels/device/block_reduce.cuh"

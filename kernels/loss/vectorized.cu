@@ -1,14 +1,14 @@
 // vectorized: every logit is read once, kept in a register, and its gradient written once.
 //
 //   up to 1024 classes:  a row a warp, or 2 to 32 short rows a warp: shuffles, no barrier
-//   up to 131072:        a row a block or cluster, whose warps tell each other the pairs (m_w, s_w)
+//   up to 262144:        a row a block or cluster, whose warps tell each other the pairs (m_w, s_w); of 16 bits up to 524288
 //   more:                a row a block or cluster that reads it twice, the second time from its end backwards,
 //                        where L2 still holds it; once, where no gradient is wanted
 //
-// The plan is that of softmax (kernels/device/row_plan.hpp), and so is what a row becomes (kernels/device/normalizer.cuh):
-// exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. The label's logit is fetched while the row is under way,
-// and taking its share of the target off is one more comparison an element. Needs the elements of a row side by side. What
-// limits it is DRAM.
+// The plan is that of softmax (kernels/device/row_plan.hpp), with larger clusters, and so is what a row becomes
+// (kernels/device/normalizer.cuh): exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. Long rows of 16 bits stay as
+// they lie in memory (kernels/device/packed_row.cuh). The label's logit is fetched while the row is under way, and its gradient
+// stored after the others'. Needs the elements of a row side by side. What limits it is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
@@ -30,12 +30,14 @@ struct tile : row_limits {
     static constexpr int medium_blocks_per_sm = 3;
     static constexpr int large_blocks_per_sm = 2;
 
-    /// Whether elements come in pairs: packets of 16 bits.
-    static constexpr bool is_packed(int width) { return width == max_vector_bytes / 2; }
-    static constexpr int most_elements(int width) {
-        return is_packed(width) ? packed_elements : large_elements;
+    static int most_elements(const loss_problem& problem) {
+        return problem.in_packets && problem.element_bytes == 2 ? packed_elements : large_elements;
     }
 };
+
+/// Whether packets are of 16-bit elements.
+template <int width>
+constexpr bool is_packed = width == max_vector_bytes / 2;
 
 /// The sum of the label's logit's differences from the elements that a thread holds.
 template <class Share, int elements>
@@ -50,17 +52,17 @@ __device__ float distances_of(const Share& share, const float (&values)[elements
 /// From exponentials relative to `held` to the gradient.
 template <class T>
 struct gradient_of_row {
+    row_target target;
     one_hot hot;
     float factor;
     float held_largest;
-    row_target target;
 
-    __device__ gradient_of_row(const cross_entropy_arguments<T>& a, const row_target& target,
+    __device__ gradient_of_row(const cross_entropy_arguments<T>& a, const row_target& of_row,
                                const normalizer& held, const normalizer& row)
-        : hot(a),
+        : target(of_row),
+          hot(a),
           factor(exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale),
-          held_largest(held.largest),
-          target(target) {}
+          held_largest(held.largest) {}
 
     /// All but the label's, of which there is one in a row: a test an element would cost as much as its exponential.
     template <int elements>
@@ -75,9 +77,9 @@ struct gradient_of_row {
     /// The label's, by the thread that wrote its packet. `share` begins at the row's column `first_col`.
     template <class Share>
     __device__ void store_label(T* y, const Share& share, float logit, std::int64_t first_col = 0) const {
+        constexpr auto width = static_cast<int>(sizeof(typename Share::packet) / sizeof(T));
         if (!target.is_col() || target.col < first_col) return;
-        if (share.has(
-                static_cast<int>((target.col - first_col) / (sizeof(typename Share::packet) / sizeof(T)))))
+        if (share.has(static_cast<int>((target.col - first_col) / width)))
             y[target.col] =
                 static_cast<T>(fmaf(exponential<T>(difference(logit, held_largest)), factor, -hot.of_label));
     }
@@ -252,8 +254,10 @@ auto kernel_of(const row_plan& plan) -> void (*)(cross_entropy_arguments<T>) {
             return lanes<T, width, tile::small_elements(width)>;
         case row_plan::holder::block:
             if (plan.elements == tile::medium_elements) return block<T, width, tile::medium_elements>;
-            if constexpr (tile::is_packed(width)) return packed<T, width, tile::packed_elements>;
-            return block<T, width, tile::large_elements>;
+            if constexpr (is_packed<width>)
+                return packed<T, width, tile::packed_elements>;
+            else
+                return block<T, width, tile::large_elements>;
         case row_plan::holder::streamed:
             break;
     }
@@ -266,7 +270,7 @@ plan plan_vectorized(const loss_problem& problem, const device_traits& device) {
     const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
     return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
                       has_clusters(device.compute_capability_major, device.compute_capability_minor),
-                      tile::most_elements(width), tile::most_blocks),
+                      tile::most_elements(problem), tile::most_blocks),
             width};
 }
 

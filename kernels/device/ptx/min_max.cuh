@@ -1,8 +1,6 @@
 #pragma once
 
-#include <heddle/types.hpp>
-
-#include <cuda_runtime_api.h>
+#include <cuda_fp16.h>
 
 #include <type_traits>
 
@@ -22,11 +20,11 @@ __device__ inline float max_nan(float a, float b) {
     return result;
 }
 
-/// The larger in each half of a word, which has an element of 16 bits in either, and NaN where both are NaN.
+/// The larger in each half of a word, which is of half or else of bfloat16, and NaN where both are NaN.
 template <class T>
 __device__ unsigned max_pair(unsigned a, unsigned b) {
     unsigned result;
-    if constexpr (std::is_same_v<T, half>)
+    if constexpr (std::is_same_v<T, __half>)
         asm("max.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
     else
         asm("max.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
@@ -37,7 +35,7 @@ __device__ unsigned max_pair(unsigned a, unsigned b) {
 template <class T>
 __device__ unsigned max_nan_pair(unsigned a, unsigned b) {
     unsigned result;
-    if constexpr (std::is_same_v<T, half>)
+    if constexpr (std::is_same_v<T, __half>)
         asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
     else
         asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
