@@ -4,6 +4,9 @@
 #include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/row.cuh"
+#include <heddle/types.hpp>
+
+#include <type_traits>
 
 namespace heddle::kernels::normalizers {
 
@@ -26,7 +29,7 @@ class packed_row {
         for (int p = 0; p < share::packets; ++p) {
 #pragma unroll
             for (int w = 0; w < width / 2; ++w) packets_[p][w] = ptx::in_register(packets_[p][w]);
-            auto values = share::to_floats(packets_[p]);
+            auto values = to_floats(packets_[p]);
             visit(share_.only(p), values.elements);
         }
     }
@@ -57,6 +60,21 @@ class packed_row {
     }
 
   private:
+    /// A pair of bfloat16 takes a shift and a mask, where the compiler extracts both and shifts both.
+    static __device__ vector<float, width> to_floats(const typename share::packet_bits& packet) {
+        if constexpr (std::is_same_v<T, bfloat16>) {
+            vector<float, width> result;
+#pragma unroll
+            for (int w = 0; w < width / 2; ++w) {
+                result[2 * w] = __uint_as_float(packet[w] << 16);
+                result[2 * w + 1] = __uint_as_float(packet[w] & 0xffff0000u);
+            }
+            return result;
+        } else {
+            return share::to_floats(packet);
+        }
+    }
+
     __device__ void take_differences(float largest) {
 #pragma unroll
         for (int p = 0; p < share::packets; ++p) {

@@ -4,7 +4,6 @@
 #include "kernels/device/row_plan.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/device/warp_reduce.cuh"
-#include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -99,20 +98,11 @@ struct row_share {
         }
     }
 
-    /// A pair of bfloat16 takes a shift and a mask, where the compiler extracts both and shifts both.
     static __device__ vector<float, width> to_floats(const packet_bits& bits) {
+        const auto elements_of_packet = __builtin_bit_cast(packet, bits);
         vector<float, width> result;
-        if constexpr (std::is_same_v<T, bfloat16> && width % 2 == 0) {
 #pragma unroll
-            for (int e = 0; e < width; e += 2) {
-                result[e] = __uint_as_float(bits[e / 2] << 16);
-                result[e + 1] = __uint_as_float(bits[e / 2] & 0xffff0000u);
-            }
-        } else {
-            const auto elements_of_packet = __builtin_bit_cast(packet, bits);
-#pragma unroll
-            for (int e = 0; e < width; ++e) result[e] = static_cast<float>(elements_of_packet[e]);
-        }
+        for (int e = 0; e < width; ++e) result[e] = static_cast<float>(elements_of_packet[e]);
         return result;
     }
 
