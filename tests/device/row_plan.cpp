@@ -1,0 +1,88 @@
+#include "kernels/device/row_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace heddle::kernels {
+namespace {
+
+constexpr int sm_count = 132, warp = 32;
+
+struct capacity {
+    int width;
+    int most_elements;
+    int most_blocks;
+};
+
+/// Of every operation that shares out its rows so.
+constexpr capacity capacities[] = {{1, row_limits::large_elements, row_limits::usual_blocks},
+                                   {4, row_limits::large_elements, row_limits::usual_blocks},
+                                   {8, row_limits::medium_elements, row_limits::usual_blocks},
+                                   {8, row_limits::large_elements, row_limits::usual_blocks},
+                                   {1, row_limits::large_elements, row_limits::most_blocks},
+                                   {4, row_limits::large_elements, row_limits::most_blocks},
+                                   {8, row_limits::packed_elements, row_limits::most_blocks}};
+
+/// Two packets to either side of each border.
+template <class Check>
+void for_cols_around_borders(int width, const Check& check) {
+    for (std::int64_t border = 1; border <= std::int64_t{1} << 21; border *= 2)
+        for (std::int64_t packets = border / width - 2; packets <= border / width + 2; ++packets)
+            if (packets > 0) check(packets * width);
+}
+
+TEST(row_plan, gives_every_element_to_a_thread_of_its_row) {
+    for (const capacity& most : capacities)
+        for (const bool has_clusters : {false, true})
+            for_cols_around_borders(most.width, [&](std::int64_t cols) {
+                constexpr std::int64_t rows = 1001;
+                const row_plan plan = plan_rows(rows, cols, most.width, sm_count, has_clusters,
+                                                most.most_elements, most.most_blocks);
+                SCOPED_TRACE(testing::Message() << cols << " columns in packets of " << most.width << ", "
+                                                << most.most_elements << " elements a thread");
+                ASSERT_LE(plan.elements, most.most_elements);
+                ASSERT_LE(plan.cluster, has_clusters ? most.most_blocks : 1);
+                const std::int64_t threads_of_row = plan.cluster * plan.threads.x;
+                if (plan.kind == row_plan::holder::lanes) {
+                    ASSERT_LE(plan.elements, row_limits::large_elements);
+                    ASSERT_LE(plan.threads.x, warp);
+                    ASSERT_EQ(plan.threads.x * plan.threads.y, row_limits::lanes_threads);
+                    ASSERT_GE(plan.blocks * plan.threads.y, rows);
+                } else {
+                    ASSERT_LE(plan.threads.x, row_limits::block_threads);
+                    ASSERT_EQ(plan.threads.x % warp, 0);
+                    ASSERT_EQ(plan.blocks, rows * plan.cluster);
+                }
+                if (plan.kind != row_plan::holder::streamed) {
+                    ASSERT_GE(threads_of_row * plan.elements, cols);
+                }
+            });
+}
+
+TEST(row_plan, reads_twice_only_what_the_largest_cluster_does_not_hold) {
+    for (const capacity& most : capacities)
+        for (const bool has_clusters : {false, true})
+            for_cols_around_borders(most.width, [&](std::int64_t cols) {
+                const std::int64_t held = std::int64_t{most.most_elements} * row_limits::block_threads *
+                                          (has_clusters ? most.most_blocks : 1);
+                const row_plan plan = plan_rows(7, cols, most.width, sm_count, has_clusters,
+                                                most.most_elements, most.most_blocks);
+                ASSERT_EQ(plan.kind == row_plan::holder::streamed, cols > held) << cols << " columns";
+            });
+}
+
+// Kernels are promised no more blocks a cluster than the usual ones, and more are taken only for rows that those do not hold.
+TEST(row_plan, takes_large_clusters_only_for_rows_that_usual_ones_do_not_hold) {
+    for (const auto& [cols, cluster] : {std::pair{131072, 8}, {131076, 16}, {262144, 16}, {262148, 8}})
+        EXPECT_EQ(plan_rows(7, cols, 4, sm_count, true, row_limits::large_elements, row_limits::most_blocks)
+                      .cluster,
+                  cluster)
+            << cols << " columns";
+    EXPECT_LE(plan_rows(7, 131076, 4, sm_count, true).cluster, row_limits::usual_blocks);
+}
+
+}  // namespace
+}  // namespace heddle::kernels
