@@ -77,12 +77,10 @@ EXPECTATIONS = [
     Expectation(r"conv::grouped<conv::mma_products<", ["HMMA", "LDGSTS", r"LDS\.64"]),
     Expectation(r"conv::grouped<conv::fma_products<", ["FFMA", "LDGSTS", r"LDS\.128"]),
     Expectation(r"norm::gradient_vectorized<[^>]*, [48], (true|false)>", [r"LDGSTS\..*128"]),
-    # A few registers of rows that are loaded element by element.
-    Expectation(r"loss::(block|streamed)<\w+, 1, \d+>", [], may_have_local_memory=True),
     Expectation(r"loss::(block|streamed)<((__half|__nv_bfloat16), 8|float, 4), \d+>", [r"LDG\.E\.128", r"STG\.E\.128"]),
     Expectation(r"loss::packed<\w+, 8, 64>", [r"LDG\.E\.128", r"STG\.E\.128"]),
     Expectation(r"loss::hits<((__half|__nv_bfloat16), 8|float, 4)>", [r"LDG\.E\.128"]),
-    Expectation(r"loss::(lanes|blocks|naive|warp_per_row|hits|hits_of_warps)<", []),
+    Expectation(r"loss::(lanes|block|streamed|blocks|naive|warp_per_row|hits|hits_of_warps)<", []),
     # The compiler takes assignments of packets apart, where it may.
     Expectation(r"transform_packets<.*elementwise::add\b", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"optimizer::vectorized<", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),

@@ -115,6 +115,15 @@ struct row_share {
             if (holds(p)) at(row, p) = result;
         }
     }
+
+    __device__ void fill(T* row, float value) const {
+        packet filled;
+#pragma unroll
+        for (int e = 0; e < width; ++e) filled[e] = static_cast<T>(value);
+#pragma unroll
+        for (int p = 0; p < packets; ++p)
+            if (holds(p)) at(row, p) = filled;
+    }
 };
 
 /// What was loaded before is under way before what is loaded after, and before what waits for that: the compiler moves no load

@@ -64,14 +64,13 @@ struct gradient_of_row {
           factor(exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale),
           held_largest(held.largest) {}
 
-    /// All but the label's, of which there is one in a row: a test an element would cost as much as its exponential.
-    template <int elements>
-    __device__ void take(float (&values)[elements]) const {
+    /// Stores the gradient as if no column were the label: a test an element would cost as much as its exponential.
+    template <class Share, int elements>
+    __device__ void store(T* y, const Share& share, float (&values)[elements]) const {
+        if (!target.is_col()) return share.fill(y, target.fill());
 #pragma unroll
         for (int e = 0; e < elements; ++e) values[e] = fmaf(values[e], factor, -hot.of_others);
-        if (target.is_col()) return;
-#pragma unroll
-        for (int e = 0; e < elements; ++e) values[e] = target.fill();
+        share.store(y, values);
     }
 
     /// The label's, by the thread that wrote its packet. `share` begins at the row's column `first_col`.
@@ -114,10 +113,9 @@ __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm
     if (has_row && threadIdx.x == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
     if (!is_wanted(a.gradient)) return;
     const gradient_of_row<T> gradient(a, target, of_row, of_row);
-    gradient.take(values);
     __syncwarp();  // every lane has read the label's logit
     T* y = a.gradient.data + row * a.gradient.row_stride;
-    share.store(y, values);
+    gradient.store(y, share, values);
     gradient.store_label(y, share, logit);
 }
 
@@ -147,9 +145,8 @@ __global__ void __launch_bounds__(tile::block_threads, elements == tile::medium_
         write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
     if (!is_wanted(a.gradient)) return;
     const gradient_of_row<T> gradient(a, target, of_warp, of_row);
-    gradient.take(values);
     T* y = a.gradient.data + row * a.gradient.row_stride;
-    share.store(y, values);
+    gradient.store(y, share, values);
     gradient.store_label(y, share, logit);
 }
 
@@ -186,8 +183,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
     T* y = a.gradient.data + row * a.gradient.row_stride;
     held.for_each([&](const auto& packet, float(&values)[width]) {
         take_exponentials<T>(values, held.origin());
-        gradient.take(values);
-        packet.store(y, values);
+        gradient.store(y, packet, values);
     });
     gradient.store_label(y, share, logit);
 }
@@ -239,8 +235,7 @@ __global__ void __launch_bounds__(tile::block_threads, tile::large_blocks_per_sm
         share.load(x + col, values, -infinity);
         const float origin = origin_of(share, values, of_row.largest);
         take_exponentials<T>(values, origin);
-        gradient.take(values);
-        share.store(y + col, values);
+        gradient.store(y + col, share, values);
         gradient.store_label(y, share, logit, col);
     }
 }
