@@ -26,9 +26,11 @@ namespace heddle::kernels::softmax {
 namespace {
 
 struct tile : row_limits {
-    /// A quarter of the registers for each block, but for rows that are loaded element by element.
-    static constexpr int lanes_blocks_per_sm(int width, int elements) {
-        return width == 1 && elements == large_elements ? 3 : 4;
+    /// A fifth of the registers for each block of packets, and a quarter where the logarithm keeps elements beside their sum or
+    /// packets are of large_elements floats. Rows that are loaded element by element take more.
+    static constexpr int lanes_blocks_per_sm(bool logarithm, int width, int elements) {
+        if (width == 1) return elements == large_elements ? 3 : 4;
+        return logarithm || (width == 4 && elements == large_elements) ? 4 : 5;
     }
     static constexpr int medium_blocks_per_sm = 3;
     static constexpr int large_blocks_per_sm = 2;
@@ -52,7 +54,7 @@ __device__ void finish(float (&values)[elements], const normalizer& held, const 
 
 /// blockDim.x lanes a row, blockDim.y rows a block.
 template <bool logarithm, class T, int width, int elements>
-__global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(width, elements))
+__global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm(logarithm, width, elements))
     lanes(arguments<T> a) {
     const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
     const auto share = row_share<T, width, elements>::of_lanes(row < a.x.rows ? a.x.cols : 0);
