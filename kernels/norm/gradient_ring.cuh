@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/norm/gradient_limits.cuh"
 #include "kernels/norm/tuning/generic.hpp"
@@ -26,11 +27,13 @@ class gradient_packet_ring {
 
     /// The row after those that are on their way; a share of nothing where there is none.
     __device__ void start(const share& part, const T* x, const T* dy) {
+        const packet* const of_x = ptx::in_register(&part.at(x, 0));
+        const packet* const of_dy = ptx::in_register(&part.at(dy, 0));
 #pragma unroll
         for (int p = 0; p < share::packets; ++p) {
             if (!part.holds(p)) continue;
-            ptx::cp_async<sizeof(packet)>(&at(p), &part.at(x, p), sizeof(packet));
-            ptx::cp_async<sizeof(packet)>(&at(share::packets + p), &part.at(dy, p), sizeof(packet));
+            ptx::cp_async<sizeof(packet)>(&at(p), of_x + p * part.step, sizeof(packet));
+            ptx::cp_async<sizeof(packet)>(&at(share::packets + p), of_dy + p * part.step, sizeof(packet));
         }
         ptx::cp_async_commit_group();
         stage_ = stage_ + 1 == stages ? 0 : stage_ + 1;
@@ -76,7 +79,7 @@ class gradient_element_ring {
 
     __device__ gradient_element_ring(std::byte* shared, unsigned thread)
         : of_warp_(reinterpret_cast<T*>(shared) + thread / warp_size * (stages * 2 * run)),
-          lane_(static_cast<int>(thread % warp_size)) {}
+          lane_(ptx::in_register(static_cast<int>(thread % warp_size))) {}
 
     __device__ void start(const share& part, const T* x, const T* dy) {
         __syncwarp();  // all lanes have taken the row whose place this one takes
@@ -127,7 +130,7 @@ class gradient_element_ring {
 
     __device__ void copy_words(T* to, const T* from, int count) const {
         const int odd = is_odd(from), words = (count - odd) / 2;
-        const auto* const first = reinterpret_cast<const word*>(from + odd) + lane_;
+        const auto* const first = ptx::in_register(reinterpret_cast<const word*>(from + odd) + lane_);
         auto* const place = reinterpret_cast<word*>(to) + lane_;
 #pragma unroll
         for (int w = 0; w < run / 2; w += warp_size)
