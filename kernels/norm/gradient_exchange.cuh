@@ -12,9 +12,10 @@
 
 namespace heddle::kernels::norm {
 
-/// What the warps that share a row tell one another, four numbers each, row after row: those of blockDim.x threads, or of all blocks
-/// of a cluster. There the numbers are messages, which wait for no store of dx as a barrier of the cluster would. Two turns have places
-/// of their own: who publishes for a row has read what belongs to the row before, so that nobody is still at the one before that.
+/// What the warps that share a row tell one another, four numbers each, row after row: those of blockDim.x threads, or of all
+/// blocks of a cluster. There the numbers are messages, which wait for no store of dx as a barrier of the cluster would. Two
+/// turns have places of their own: who publishes for a row has read what belongs to the row before, so that nobody is still at
+/// the one before that.
 class gradient_exchange {
   public:
     static constexpr int turns = 2;

@@ -65,9 +65,9 @@ class gradient_packet_ring {
     int stage_ = 0;
 };
 
-/// The same for single elements of 2 bytes, of which no asynchronous copy takes less than two, aligned to 4 bytes. A warp copies the
-/// words that lie within its run of the row, each lane words 32 apart. An element before the first or after the last of these words
-/// waits in a register for a turn, until it has come:
+/// The same for single elements of 2 bytes, of which no asynchronous copy takes less than two, aligned to 4 bytes. A warp
+/// copies the words that lie within its run of the row, each lane words 32 apart. An element before the first or after the last
+/// of these words waits in a register for a turn, until it has come:
 ///
 ///   run at an odd address:   0 | 1 2 | 3 4 | ... | 509 510 | 511
 ///   its place:               1 2 | 3 4 | ... | 509 510 | 511 0

@@ -31,7 +31,8 @@ class row_factors {
     typename share::packet held_[share::packets];
 };
 
-/// A run of elements: their mean, or 0 for rms_norm, the squares of what it leaves of them, and the sums of g and of g times that.
+/// A run of elements: their mean, or 0 for rms_norm, the squares of what it leaves of them, and the sums of g and of g times
+/// that.
 struct row_sums {
     float mean;
     float squares;
@@ -65,34 +66,56 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
     return sums;
 }
 
-/// The sums of the row, from those of the warps that share it, each of which has warp_elements but for the last ones.
+/// Adds `from` to the sums of warps, of whose row the mean is known.
+template <bool centred>
+__device__ void add(row_sums& sums, const float4& from, float count) {
+    const float distance = centred ? from.x - sums.mean : 0.0f;
+    sums.squares += from.y + count * (distance * distance);
+    sums.g += from.z;
+    sums.g_deviations += from.w + from.z * distance;
+}
+
+/// The sums of the row, from those of the warps that share it, each of which has warp_elements but for the last ones. Each half
+/// of the lanes takes all warps of a block; only clusters of more than two blocks have more warps than lanes.
 template <bool centred>
 __device__ row_sums combine(gradient_exchange& exchange, const row_sums& of_warp, int cols, float per_col) {
-    constexpr int warp_elements = gradient_limits::warp_elements;
+    constexpr unsigned most = gradient_limits::warps;
     const float4* const of_warps =
         exchange.publish(make_float4(of_warp.mean, of_warp.squares, of_warp.g, of_warp.g_deviations));
-    const unsigned lanes = exchange.blocks() == 1 ? gradient_limits::warps : warp_size;
-    const auto for_each_warp = [&](auto function) {
-        for (unsigned w = threadIdx.x % lanes; w < exchange.warps(); w += lanes) {
-            const int left = cols - static_cast<int>(w) * warp_elements;
-            function(of_warps[w], static_cast<float>(max(min(left, warp_elements), 0)));
-        }
+    const bool is_cluster = exchange.blocks() > 1;
+    const auto count_of = [&](unsigned warp) {
+        const int left = cols - static_cast<int>(warp) * gradient_limits::warp_elements;
+        return static_cast<float>(max(min(left, gradient_limits::warp_elements), 0));
     };
+    const auto over_halves = [](float value) { return value + __shfl_xor_sync(0xffffffffu, value, most); };
 
+    const unsigned warp = threadIdx.x % (is_cluster ? warp_size : most);
+    const bool is_one = warp < exchange.warps();
+    const float4 first = is_one ? of_warps[warp] : make_float4(0, 0, 0, 0);
+    const float count = is_one ? count_of(warp) : 0.0f;
     row_sums row{};
     if constexpr (centred) {
-        for_each_warp([&](const float4& warp, float count) { row.mean += warp.x * count; });
-        row.mean = lanes_reduce(row.mean, lanes, plus{}) * per_col;
+        float sum = first.x * count;
+        if (is_cluster) {
+#pragma unroll 1
+            for (unsigned w = warp + warp_size; w < exchange.warps(); w += warp_size)
+                sum += of_warps[w].x * count_of(w);
+            sum = over_halves(sum);
+        }
+        row.mean = lanes_reduce(sum, most, plus{}) * per_col;
     }
-    for_each_warp([&](const float4& warp, float count) {
-        const float distance = centred ? warp.x - row.mean : 0.0f;
-        row.squares += warp.y + count * (distance * distance);
-        row.g += warp.z;
-        row.g_deviations += warp.w + warp.z * distance;
-    });
-    row.squares = lanes_reduce(row.squares, lanes, plus{});
-    if constexpr (centred) row.g = lanes_reduce(row.g, lanes, plus{});
-    row.g_deviations = lanes_reduce(row.g_deviations, lanes, plus{});
+    if (is_one) add<centred>(row, first, count);
+    if (is_cluster) {
+#pragma unroll 1
+        for (unsigned w = warp + warp_size; w < exchange.warps(); w += warp_size)
+            add<centred>(row, of_warps[w], count_of(w));
+        row.squares = over_halves(row.squares);
+        if constexpr (centred) row.g = over_halves(row.g);
+        row.g_deviations = over_halves(row.g_deviations);
+    }
+    row.squares = lanes_reduce(row.squares, most, plus{});
+    if constexpr (centred) row.g = lanes_reduce(row.g, most, plus{});
+    row.g_deviations = lanes_reduce(row.g_deviations, most, plus{});
     return row;
 }
 

@@ -4,11 +4,12 @@
 //   block 1:   row 1, row 4, ...             rows to come are on their way to shared memory
 //   block 2:   row 2, row 5, ...             in the end a row of partial sums a block, which another kernel adds up
 //
-// Short rows go several a block, 4 to 32 lanes each; longer ones by whole warps; beyond 8192 elements a cluster of up to eight blocks
-// shares each row. A warp copies and reads its own run of a row, so that the ring of rows needs no barrier. A warp takes the mean of
-// what it holds, then the squares about it and the sums of g and of g times those deviations; one exchange of these four numbers is
-// all that a row needs, as they are moved to the row's mean afterwards. Element by element where addresses or row lengths are no
-// multiples of 16 bytes. Needs elements side by side; clusters need compute capability 9.0. What limits it is DRAM.
+// Short rows go several a block, 4 to 32 lanes each; longer ones by whole warps; beyond 8192 elements a cluster of up to eight
+// blocks shares each row. A warp copies and reads its own run of a row, so that the ring of rows needs no barrier. A warp takes
+// the mean of what it holds, then the squares about it and the sums of g and of g times those deviations; one exchange of these
+// four numbers is all that a row needs, as they are moved to the row's mean afterwards. Element by element where addresses or
+// row lengths are no multiples of 16 bytes. Needs elements side by side; clusters need compute capability 9.0. What limits it
+// is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/early_launch.hpp"
