@@ -76,7 +76,7 @@ __device__ void add(row_sums& sums, const float4& from, float count) {
 }
 
 /// The sums of the row, from those of the warps that share it, each of which has warp_elements but for the last ones. Each half
-/// of the lanes takes all warps of a block; only clusters of more than two blocks have more warps than lanes.
+/// of the lanes takes all warps of a block; only clusters have more warps than lanes.
 template <bool centred>
 __device__ row_sums combine(gradient_exchange& exchange, const row_sums& of_warp, int cols, float per_col) {
     constexpr unsigned most = gradient_limits::warps;

@@ -149,41 +149,54 @@ std::int64_t largest_cluster(const device_traits& device) {
     return has_clusters(device.compute_capability_major, device.compute_capability_minor) ? tile::cluster : 1;
 }
 
-/// Blocks that share a row: as few as hold it.
-std::int64_t cluster_of(std::int64_t cols) {
-    std::int64_t blocks = 1;
-    while (blocks * tile::cols < cols) blocks *= 2;
-    return blocks;
+/// Blocks that share a row. They have half the threads that they may, while blocks suffice: one computes while others wait.
+std::int64_t cluster_of(std::int64_t cols, const device_traits& device) {
+    const auto blocks_of = [cols](std::int64_t threads) {
+        std::int64_t blocks = 1;
+        while (blocks * threads * tile::elements < cols) blocks *= 2;
+        return blocks;
+    };
+    if (cols <= gradient_sharing::lone_threads * tile::elements || largest_cluster(device) == 1) return 1;
+    const std::int64_t blocks = blocks_of(tile::threads / 2);
+    return blocks <= tile::cluster ? blocks : blocks_of(tile::threads);
 }
 
-/// Threads of each block that share a row.
+/// Threads that share a row, or the part of it that a block of a cluster has.
 std::int64_t lanes_of(std::int64_t cols, int width) {
-    const std::int64_t of_block = (cols - 1) / cluster_of(cols) + 1;
-    if (of_block > tile::warp_elements) return ((of_block - 1) / tile::warp_elements + 1) * warp_size;
+    if (cols > tile::warp_elements) return ((cols - 1) / tile::warp_elements + 1) * warp_size;
     std::int64_t lanes = width == 1 ? warp_size : tile::least_lanes;
-    while (lanes * tile::elements < of_block) lanes *= 2;
+    while (lanes * tile::elements < cols) lanes *= 2;
     return lanes;
 }
+
+/// How blocks share a row.
+struct row_sharing {
+    std::int64_t cluster;
+    std::int64_t lanes;
+
+    row_sharing(const norm_gradient_problem& problem, const device_traits& device)
+        : cluster(cluster_of(problem.cols, device)),
+          lanes(lanes_of((problem.cols - 1) / cluster + 1, width_of(problem))) {}
+};
 
 }  // namespace
 
 bool holds_gradient_row(const norm_gradient_problem& problem, const device_traits& device) {
     if (problem.cols > largest_cluster(device) * tile::cols) return false;
-    return shared_bytes(lanes_of(problem.cols, width_of(problem)), cluster_of(problem.cols),
-                        problem.element_bytes) +
-               tile::static_bytes <=
+    const row_sharing of(problem, device);
+    return shared_bytes(of.lanes, of.cluster, problem.element_bytes) + tile::static_bytes <=
            static_cast<std::int64_t>(device.shared_memory_per_block_optin);
 }
 
 gradient_plan plan_gradient_vectorized(const norm_gradient_problem& problem, const device_traits& device) {
-    const std::int64_t cluster = cluster_of(problem.cols), lanes = lanes_of(problem.cols, width_of(problem));
+    const auto [cluster, lanes] = row_sharing(problem, device);
     const std::int64_t groups = std::max<std::int64_t>(gradient_sharing::block_threads / lanes, 1);
     const std::int64_t optin = static_cast<std::int64_t>(device.shared_memory_per_block_optin);
-    const auto parts_for = [&](std::int64_t rows_each) {
+    const auto parts_for = [&, groups](std::int64_t rows_each) {
         return (problem.rows - 1) / (groups * rows_each) + 1;
     };
-    const std::int64_t per_sm = gradient_sharing::threads_per_sm / (lanes * groups);
-    const std::int64_t resident = per_sm * gradient_sharing::clusters_at_once(device.sm_count, cluster);
+    const std::int64_t resident = gradient_sharing::clusters_at_once(
+        device.sm_count, gradient_sharing::threads_per_sm / (lanes * groups), cluster);
     const std::int64_t parts = std::max(std::min(parts_for(1), resident), parts_for(tile::rows));
     return {
         .threads = {lanes, groups},

@@ -193,17 +193,18 @@ TYPED_TEST(norm_gradients, take_rows_at_any_address_one_after_another) {
         }
 }
 
-/// Of two, four and eight blocks; more rows than clusters, so that both turns of an exchange come in both phases.
+/// Clusters have four or eight blocks. There are more rows than clusters, so that both turns of an exchange come in both phases.
 TYPED_TEST(norm_gradients, share_long_rows_among_the_blocks_of_clusters) {
     const std::vector<algorithm> algorithms = {algorithm::vectorized};
-    for (const auto& [rows, cols] : {std::pair{340, 8193},
-                                     {340, 8200},
-                                     {67, 16384},
-                                     {150, 16385},
-                                     {150, 16392},
+    for (const auto& [rows, cols] : {std::pair{440, 8193},
+                                     {440, 8200},
+                                     {340, 16384},
+                                     {220, 16385},
+                                     {220, 16392},
+                                     {140, 32768},
                                      {80, 32769},
                                      {80, 32776},
-                                     {30, 65535},
+                                     {72, 65535},
                                      {30, 65536},
                                      {1, 65536},
                                      {2, 65544}}) {
