@@ -77,6 +77,7 @@ EXPECTATIONS = [
     Expectation(r"conv::grouped<conv::mma_products<", ["HMMA", "LDGSTS", r"LDS\.64"]),
     Expectation(r"conv::grouped<conv::fma_products<", ["FFMA", "LDGSTS", r"LDS\.128"]),
     Expectation(r"norm::gradient_vectorized<[^>]*, [48], (true|false)>", [r"LDGSTS\..*128"]),
+    Expectation(r"norm::gradient_vectorized<[^>]*, 1, true>", ["LDGSTS"]),
     # A few registers of rows that are loaded element by element.
     Expectation(r"loss::(block|streamed)<\w+, 1, \d+>", [], may_have_local_memory=True),
     Expectation(r"loss::(block|streamed)<((__half|__nv_bfloat16), 8|float, 4), \d+>", [r"LDG\.E\.128", r"STG\.E\.128"]),
