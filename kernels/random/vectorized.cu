@@ -4,8 +4,8 @@
 //   packet:        | 2 3   4 5 |               the last two of a block and the first two of the next
 //
 // One store for 2 to 16 elements. Packets are aligned in memory, and where that is not how places are, a packet takes a block
-// more and shifts its numbers by 1 to 3. A thread's packets lie a block of threads apart, and all that is read is on its way
-// before the first store, so that the output may be the input. Needs elements of each row side by side, at any address. What
+// more and shifts its numbers by 1 to 3; where it is, a thread's blocks are drawn together. Its packets lie a block of threads
+// apart, and all that is read is on its way before the first store, so that the output may be the input. Needs elements of each row side by side, at any address. What
 // limits it is DRAM, and of small types and normal numbers the arithmetic.
 
 #include "kernels/device/grid.hpp"
