@@ -1,5 +1,5 @@
-// vectorized (block): a block has some packets of an output pixel, and its threads share the window; where images are few, so do
-// the blocks of a cluster.
+// vectorized (block): a block has some packets of an output pixel, and its threads share the window. So do the blocks of a
+// cluster, where images are few.
 //
 //   thread (x, y):   packet x of pixels y, y + Y, y + 2 Y, ... of the window, in one result; eight are under way together
 //   block:           halves of the Y results meet in shared memory until one is left

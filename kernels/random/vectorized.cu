@@ -5,8 +5,8 @@
 //
 // One store for 2 to 16 elements. Packets are aligned in memory, and where that is not how places are, a packet takes a block
 // more and shifts its numbers by 1 to 3; where it is, a thread's blocks are drawn together. Its packets lie a block of threads
-// apart, and all that is read is on its way before the first store, so that the output may be the input. Needs elements of each row side by side, at any address. What
-// limits it is DRAM, and of small types and normal numbers the arithmetic.
+// apart, and all that is read is on its way before the first store, so that the output may be the input. Needs elements of each
+// row side by side, at any address. What limits it is DRAM, and of small types and normal numbers the arithmetic.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/ptx/store.cuh"
@@ -25,8 +25,8 @@ struct tile {
     static constexpr int blocks_per_sm = 4;  // so that enough of what is read is under way
 };
 
-/// Packets of elements of so many bytes for each thread, where there are enough for all multiprocessors: four blocks of Philox of a
-/// thread keep its multiprocessor busy.
+/// A thread's packets of elements of so many bytes, where there are enough for all multiprocessors. Most take four blocks of
+/// Philox, whose rounds a thread has under way together.
 constexpr int packets_of(std::size_t element_bytes) {
     return element_bytes >= 4 ? 4 : 2;
 }
