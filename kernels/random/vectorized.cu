@@ -173,7 +173,7 @@ plan plan_vectorized(const random_problem& problem, const device_traits& device)
     const std::int64_t down = divide_up(problem.rows, height);
     const int most = packets_of(problem.element_bytes);
     const bool is_large = divide_up(packets_of_a_row, width * most) * down >= device.sm_count;
-    const int packets = is_large && packets_of_a_row > width ? most : 1;
+    const int packets = is_large && packets_of_a_row >= width * most ? most : 1;
     return {.blocks = {divide_up(packets_of_a_row, width * packets), std::min(down, max_grid_y)},
             .threads = {width, height},
             .packets = packets};
