@@ -86,6 +86,7 @@ EXPECTATIONS = [
     Expectation(r"transform_packets<.*elementwise::add\b", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"optimizer::vectorized<", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"pool::window<pool::\w+, \d, [48],", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
+    Expectation(r"pool::block<pool::\w+, [48],", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"random::vectorized<", [r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"(elementwise|norm|optimizer|pool|random|reduce|scan|softmax|transpose)::\w+<", []),
 ]
