@@ -31,6 +31,16 @@ bool fills_tiles(const conv_problem& problem, const device_traits&) {
     return outputs_of_a_group(problem) >= tiled_min_outputs;
 }
 
+/// Of float, matmul's tiles are faster than those of rungs that find windows.
+bool is_one_product_of_float(const conv_problem& problem, const device_traits& device) {
+    return problem.operands == element_type::f32 && fills_tiles(problem, device) && is_one_product(problem) &&
+           im2col_fits(problem);
+}
+
+bool fills_tiles_of_windows(const conv_problem& problem, const device_traits& device) {
+    return fills_tiles(problem, device) && !is_one_product_of_float(problem, device);
+}
+
 // What rungs need.
 
 constexpr need<conv_problem> one_channel_a_group{
@@ -141,18 +151,20 @@ template <class In, class Out>
 constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
     {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
-    {register_tiled, "register_tiled", needs<ampere, floats, ints>, fills_tiles, plan_register_tiled,
-     launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>, "words"},
-    {register_tiled, "register_tiled", needs<ampere, floats, ints, fours_of_channels>, fills_tiles,
+    {register_tiled, "register_tiled", needs<ampere, floats, ints>, fills_tiles_of_windows,
+     plan_register_tiled, launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>,
+     "words"},
+    {register_tiled, "register_tiled", needs<ampere, floats, ints, fours_of_channels>, fills_tiles_of_windows,
      plan_register_tiled, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>, "fours"},
     {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
      launch_depthwise<In, Out>},
-    {im2col, "im2col", needs<rows_of_filters, countable_windows>, never, plan_im2col, launch_im2col<In, Out>},
+    {im2col, "im2col", needs<rows_of_filters, countable_windows>, is_one_product_of_float, plan_im2col,
+     launch_im2col<In, Out>},
     {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits>, fills_tiles, plan_mma_sync_elements,
      launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>, "elements"},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<4>>, fills_tiles, plan_mma_sync_words,
+    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<4>>, fills_tiles_of_windows, plan_mma_sync_words,
      launch_mma_sync_words<In, Out>, "words"},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<16>>, fills_tiles, plan_mma_sync,
+    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<16>>, fills_tiles_of_windows, plan_mma_sync,
      launch_mma_sync<In, Out>, "packets"},
     {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits, rows_of_taps>, has_few_channels, plan_mma_rows,
      launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>, "rows"},

@@ -205,6 +205,52 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
 }
 
+/// Of float, and where matmul reads the input as it is and stores the output as it is to be.
+TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
+    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
+    const test::conv_shape plain{2, 8, 8, 16, 24, 1, 1};
+    for (const precision allowed : {precision::fp32, precision::tf32})
+        for (const bool has_scratch : {false, true}) {
+            conv_problem p = problem_of(plain);
+            p.precision = allowed;
+            p.has_scratch = has_scratch;
+            EXPECT_EQ(select(p, ampere), conv_algorithm::im2col);
+            EXPECT_EQ(conv_workspace_bytes(p, ampere), 0);
+            p.has_epilogue = p.is_matmul_epilogue = true;
+            EXPECT_EQ(select(p, ampere), conv_algorithm::im2col);
+        }
+    const auto is_left = [&](const conv_problem& p) {
+        return select(p, ampere) == conv_algorithm::register_tiled && conv_workspace_bytes(p, ampere) == 0;
+    };
+    for (const test::conv_shape& s : {test::conv_shape{2, 8, 8, 16, 24, 1, 2},
+                                      {2, 8, 8, 16, 24, 1, 1, {.stride = {1, 2}}},
+                                      {2, 8, 8, 16, 24, 1, 1, {.padding = {0, 0, 1, 0}}}})
+        EXPECT_TRUE(is_left(problem_of(s))) << text(s);
+    conv_problem scaled = problem_of(plain);
+    scaled.has_epilogue = true;
+    scaled.is_matmul_epilogue = false;
+    EXPECT_TRUE(is_left(scaled));
+    conv_problem gaps = problem_of(plain);
+    gaps.output.row_stride += 24;
+    gaps.output.image_stride *= 2;
+    EXPECT_TRUE(is_left(gaps));
+    gaps = problem_of(plain);
+    gaps.input.image_stride += 16;
+    EXPECT_TRUE(is_left(gaps));
+    gaps = problem_of(plain);
+    gaps.residual = gaps.output;
+    gaps.residual.image_stride += 24;
+    gaps.has_epilogue = gaps.is_matmul_epilogue = true;
+    EXPECT_TRUE(is_left(gaps));
+    EXPECT_EQ(select(problem_of({2, 8, 8, 16, 7, 1, 1}), ampere), conv_algorithm::naive);
+    EXPECT_EQ(select(problem_of({2, 8, 8, 64, 64, 1, 1, {.groups = 2}}), ampere),
+              conv_algorithm::register_tiled);
+    conv_problem halves = problem_of(plain);
+    halves.operands = halves.result = element_type::f16;
+    for (tensor_layout* t : {&halves.input, &halves.filters, &halves.output}) t->element_bytes = 2;
+    EXPECT_EQ(select(halves, ampere), conv_algorithm::mma_sync);
+}
+
 TEST(conv_select, knows_which_epilogues_matmul_has) {
     using enum matmul_activation;
     const tensor_view<const float> input{nullptr, 2, 8, 8, 16};
