@@ -108,6 +108,9 @@ inline std::vector<conv_shape> few_channel_shapes() {
     all.push_back({2, 37, 50, 3, 64, 7, 7, {.stride = {2, 2}, .padding = around(3)}});
     all.push_back({1, 20, 19, 3, 136, 5, 2, {.stride = {1, 3}, .padding = {4, 1, 0, 2}, .dilation = {2, 1}}});
     all.push_back({3, 9, 17, 3, 65, 2, 8, {.padding = {0, 1, 9, 0}}});
+    // As many tiles as fill a device, whose blocks then have 64 outputs; and more than it has blocks at a time.
+    all.push_back({150, 3, 4, 3, 40, 3, 3, {.padding = around(1)}});
+    all.push_back({300, 1, 3, 5, 65, 1, 2});
     return all;
 }
 
