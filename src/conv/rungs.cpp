@@ -140,6 +140,11 @@ bool has_small_groups(const conv_problem& problem, const device_traits&) {
     return problem.geometry.groups > 1 && most > 1 && most <= most_channels &&
            problem.output.height * problem.output.width >= grouped_min_pixels;
 }
+bool has_groups_for_mmas(const conv_problem& problem, const device_traits& device) {
+    const bool is_small = problem.output.height * problem.output.width <= grouped_wide_most_pixels;
+    return is_small ? has_small_groups<grouped_wide_channels>(problem, device)
+                    : has_small_groups<grouped_mma_channels>(problem, device);
+}
 /// Float has no tensor cores to be padded for.
 bool has_groups_for_fmas(const conv_problem& problem, const device_traits& device) {
     const bool is_float = problem.operands == element_type::f32 && problem.precision != precision::tf32;
@@ -171,7 +176,7 @@ constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {grouped, "grouped", needs<ampere, slabs<grouped_products::fma>>, has_groups_for_fmas, plan_grouped_fma,
      launch_grouped_fma<In, Out>, "fma"},
     {grouped, "grouped", needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>,
-     has_small_groups<grouped_mma_channels>, plan_grouped_mma,
+     has_groups_for_mmas, plan_grouped_mma,
      launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>, "mma"},
     {wgmma, "wgmma", needs<hopper, maps, whole_groups<wgmma_tiles>>, never, plan_wgmma,
      on_hopper<launch_wgmma<In, Out>, In>},

@@ -161,6 +161,9 @@ TEST(conv_select, takes_slabs_of_small_groups) {
     EXPECT_EQ(select(problem(1, 2), ampere), conv_algorithm::grouped);
     EXPECT_EQ(select(problem(1, 1), ampere), conv_algorithm::depthwise);
     EXPECT_EQ(select(problem(32, 32), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem(32, 32, 7), ampere), conv_algorithm::grouped);
+    EXPECT_EQ(select(problem(32, 40, 7), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem(32, 32, 5), ampere), conv_algorithm::mma_sync);
     EXPECT_EQ(select(problem(16, 16, 5), ampere), conv_algorithm::mma_sync);  // few pixels
     conv_problem floats = problem_of({2, 8, 8, 128, 128, 3, 3, {.padding = test::around(1), .groups = 8}});
     EXPECT_EQ(select(floats, ampere), conv_algorithm::grouped);
