@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -108,24 +109,25 @@ constexpr need<conv_problem> window_maps{[](auto& problem, auto&) { return has_w
 constexpr need<conv_problem> filter_maps{
     [](auto& problem, auto&) { return has_filter_map(problem.filters); },
     "needs filters whose taps lie at multiples of 16 bytes, at one stride"};
-template <const auto& tiles>
+constexpr std::string_view lacks_whole_groups =
+    "needs groups of a multiple of 64 input channels, of float 32, and of a multiple of a tile's outputs";
+constexpr need<conv_problem> whole_groups_of_wgmma{
+    [](auto& problem, auto&) { return is_of_one_group(problem, wgmma_tile); }, lacks_whole_groups};
 constexpr need<conv_problem> whole_groups{
     [](auto& problem, auto&) {
-        return std::ranges::any_of(
-            tiles, [&](auto& tile) { return tile.blocks == 1 && is_of_one_group(problem, tile); });
+        return std::ranges::any_of(persistent_tiles_for(problem.operands), [&](std::size_t place) {
+            const matmul_tile& tile = persistent_tiles[place];
+            return tile.blocks == 1 && is_of_one_group(problem, tile);
+        });
     },
-    "needs groups of a multiple of 64 input channels, and of a multiple of a tile's outputs"};
+    lacks_whole_groups};
 constexpr need<conv_problem> matrix_output{
     [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
     "needs an output and a residual whose pixels all lie at one stride"};
-constexpr std::array wgmma_tiles{wgmma_tile};
-constexpr auto maps = needs<of_16_bits, channels, window_maps, filter_maps>;
+constexpr auto maps = needs<channels, window_maps, filter_maps>;
 
-template <auto launch, class In>
-constexpr auto on_hopper = launch_if<launch, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>;
-
-bool fills_steps(const conv_problem& problem, const device_traits&) {
-    return problem.filters.channels >= persistent_min_channels && fills_tiles(problem, {});
+bool fills_steps(const conv_problem& problem, const device_traits& device) {
+    return problem.filters.channels >= persistent_min_channels && fills_tiles_of_windows(problem, device);
 }
 
 bool has_few_channels(const conv_problem& problem, const device_traits&) {
@@ -178,10 +180,10 @@ constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {grouped, "grouped", needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>,
      has_groups_for_mmas, plan_grouped_mma,
      launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>, "mma"},
-    {wgmma, "wgmma", needs<hopper, maps, whole_groups<wgmma_tiles>>, never, plan_wgmma,
-     on_hopper<launch_wgmma<In, Out>, In>},
-    {persistent, "persistent", needs<hopper, maps, whole_groups<persistent_tiles>, matrix_output>,
-     fills_steps, plan_persistent, on_hopper<launch_persistent<In, Out>, In>},
+    {wgmma, "wgmma", needs<hopper, of_16_bits, maps, whole_groups_of_wgmma>, never, plan_wgmma,
+     launch_if<launch_wgmma<In, Out>, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>},
+    {persistent, "persistent", needs<hopper, tf32_or_16_bits, maps, whole_groups, matrix_output>, fills_steps,
+     plan_persistent, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>},
 });
 
 constexpr const char* enumeration = "conv_algorithm";

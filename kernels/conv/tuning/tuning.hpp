@@ -16,10 +16,10 @@ inline constexpr std::int64_t persistent_min_channels = 16;
 
 /// What a tile of `persistent`, `mma_sync` or `register_tiled` costs, in microseconds.
 struct tile_cost {
-    double step_us;    ///< for 64 channels of a tap; or 128 bytes of a sum's terms
+    double step_us;    ///< for 128 bytes of a tap's channels, or of a sum's terms
     double around_us;  ///< beside its steps: the epilogue and the stores
 };
-/// In the order of persistent_tiles.
+/// In the order of persistent_tiles. TF32 has half as many terms in as many bytes, and half the rate.
 inline constexpr std::array persistent_costs = {
     tile_cost{0.724, 2.8}, tile_cost{0.71, 3.5},  tile_cost{0.55, 2.4},
     tile_cost{0.424, 1.9}, tile_cost{0.283, 1.4}, tile_cost{0.555, 1.9},
