@@ -6,11 +6,11 @@
 // In wgmma loads wait for products and stores for both. Here a warpgroup of its own fills a ring of stages, also with those of
 // the next tile while the last one is stored, in whole rows, by the tensor memory accelerator. Scale, bias, residual and
 // activation are done to the sums on their way. With tiles of 128 x 128 the two consumers have one each, and take turns: one
-// multiplies while the other stores. Where tiles are few, two blocks divide the depth of one. Floats are rounded to TF32 as they
-// are loaded.
+// multiplies while the other stores. Where tiles are few, two blocks divide the depth of one. Floats are rounded to TF32 as
+// they are loaded.
 //
-// Needs what wgmma needs, of float too, and an output, and a residual, whose pixels lie at one stride. What limits it: the tensor
-// cores; of few channels, memory and the epilogue.
+// Needs what wgmma needs, of float too, and an output, and a residual, whose pixels lie at one stride. What limits it: the
+// tensor cores; of few channels, memory and the epilogue.
 
 #include "kernels/conv/persistent.cuh"
 #include <heddle/types.hpp>

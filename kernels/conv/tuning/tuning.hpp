@@ -45,8 +45,8 @@ inline constexpr std::int64_t grouped_mma_channels = 16, grouped_float_channels 
                               grouped_fma_channels = 8;
 /// Where an image has fewer output pixels, tiles are mostly empty.
 inline constexpr std::int64_t grouped_min_pixels = 32;
-/// Tensor cores take groups of so many channels too, where an image has no more output pixels, with which tiles of mma_sync reach
-/// from one image to the next.
+/// Tensor cores take groups of so many channels too, where an image has no more output pixels: tiles of mma_sync then
+/// reach from one image to the next.
 inline constexpr std::int64_t grouped_wide_channels = 32, grouped_wide_most_pixels = 49;
 
 }  // namespace heddle::kernels::conv

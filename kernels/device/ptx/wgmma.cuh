@@ -7,8 +7,8 @@
 #include <type_traits>
 
 /// Products of a warpgroup (128 threads) of operands in shared memory (compute capability 9.0a): m64nNk16 of half or bfloat16,
-/// m64nNk8 of float as TF32, float32 sums in registers. The tensor cores work while the threads go on: from wgmma_fence() to the wait nobody else
-/// touches the sums.
+/// m64nNk8 of float as TF32, float32 sums in registers. The tensor cores work while the threads go on: from
+/// wgmma_fence() to the wait nobody else touches the sums.
 namespace heddle::kernels::ptx {
 
 /// Before the first product, and after registers of the sums were touched.
