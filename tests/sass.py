@@ -57,6 +57,8 @@ EXPECTATIONS = [
     Expectation(r"conv::wgmma<", ["HGMMA", r"UTMALDG.*IM2COL"], HOPPER),
     Expectation(r"frame::.*window_mainloop<.*wgmma_tile<", ["HGMMA", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
+    Expectation(r"frame::.*window_mainloop<float,", ["HGMMA.*TF32", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
+                may_have_local_memory=True),
     Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny_tf32<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),
