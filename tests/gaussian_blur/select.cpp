@@ -127,17 +127,23 @@ TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_war
     EXPECT_EQ(select(square(4096, {8, 5}), hopper()), algorithm::mma_xy_by_channel);
     EXPECT_EQ(select(square(4096, {9, 5}), hopper()), algorithm::wgmma_xy);
     EXPECT_EQ(select(square(1024, {9, 6}), hopper()), algorithm::mma_xy) << "few tiles";
+    for (const std::int64_t channels : {3, 4}) {
+        p = square(512, 36 / channels);
+        p.channels = channels;
+        EXPECT_EQ(select(p, hopper()), algorithm::wgmma_xy) << "windows that reach 36 values";
+        p.radius.x -= 1;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+    }
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_by_channel) {
     for (const std::int64_t side : {1, 512, 4096}) {
-        EXPECT_EQ(select(square(side, 5), hopper()), algorithm::mma_xy_by_channel);
-        EXPECT_EQ(select(square(side, {8, 5}), hopper()), algorithm::mma_xy_by_channel);
-        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::mma_x_registers_y);
-        gaussian_blur_problem p = square(side, 4);
+        EXPECT_EQ(select(square(side, 4), hopper()), algorithm::mma_xy_by_channel);
+        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::mma_xy_by_channel);
+        EXPECT_EQ(select(square(side, {8, 3}), hopper()), algorithm::mma_x_registers_y);
+        gaussian_blur_problem p = square(side, 3);
         EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
         p.channels = 4;
-        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
         p.radius = {2, 3};
         EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
         p.radius = 3;
@@ -155,7 +161,8 @@ TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_window
     const auto of_few_tiles = [](const window_radius& radius) {
         return select(square(512, radius), hopper());
     };
-    EXPECT_EQ(of_few_tiles({8, 4}), algorithm::mma_x_registers_y);
+    EXPECT_EQ(of_few_tiles({8, 3}), algorithm::mma_x_registers_y);
+    EXPECT_EQ(of_few_tiles({9, 3}), algorithm::mma_xy);
     EXPECT_EQ(of_few_tiles({9, 4}), algorithm::mma_xy);
     EXPECT_EQ(of_few_tiles({8, 8}), algorithm::mma_xy_by_channel);
     EXPECT_EQ(of_few_tiles({8, 9}), algorithm::mma_xy);
