@@ -73,7 +73,8 @@ inline double chains(const problem& p, const device_traits& device) {
                      device);
 }
 
-/// Whether a row takes no longer than those before it in the table. The rows after it were found to take longer than one of these.
+/// Whether a row takes no longer than those before it in the table. The rows after it were found to take longer than one of
+/// these.
 template <auto own, auto... before>
 bool is_least(const problem& p, const device_traits& device) {
     if (p.is_asked_for) return true;

@@ -1,10 +1,13 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
+#include "tests/support/random.hpp"
 #include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <tuple>
 
@@ -37,6 +40,55 @@ TEST(gaussian_blur_select, goes_down_the_ladder_as_windows_grow) {
         EXPECT_EQ(at(300), algorithm::shared_memory);
         EXPECT_EQ(at(1001), algorithm::separable);
         EXPECT_EQ(at(1000000), algorithm::separable);
+    }
+}
+
+TEST(gaussian_blur_select, weighs_what_a_march_filters_to_start_against_two_passes) {
+    for (const pixel_type type : {pixel_type::f32, pixel_type::f16, pixel_type::u16}) {
+        const auto at = [&](std::int64_t width, std::int64_t height, std::int64_t channels,
+                            std::int64_t radius) {
+            gaussian_blur_problem p = exact_problem(width, height, channels, radius);
+            p.type = type;
+            return select(p, hopper());
+        };
+        for (const std::int64_t radius : {1, 4, 8}) EXPECT_EQ(at(640, 480, 1, radius), algorithm::fused);
+        for (const std::int64_t radius : {20, 40}) {
+            EXPECT_EQ(at(640, 480, 1, radius), algorithm::shared_memory)
+                << "few blocks, of more rows to start";
+            EXPECT_EQ(at(4096, 4096, 1, radius), algorithm::fused);
+        }
+        EXPECT_EQ(at(1920, 1080, 1, 40), algorithm::shared_memory);
+        for (const std::int64_t channels : {1, 3, 4})
+            EXPECT_EQ(at(4096, 4096, channels, 8), algorithm::fused);
+        EXPECT_EQ(at(4096, 4096, 4, 16), algorithm::fused);
+    }
+    gaussian_blur_problem p = exact_problem(1920, 1080, 3, 12);
+    p.type = pixel_type::f16;
+    EXPECT_EQ(select(p, hopper()), algorithm::register_window);
+}
+
+TEST(gaussian_blur_select, is_pure_and_takes_what_remains_the_cheapest) {
+    drawing draw;
+    for (int i = 0; i < 1000; ++i) {
+        const auto extent = [&] { return draw(1, std::int64_t{1} << draw(0, 13)); };
+        gaussian_blur_problem p = exact_problem(extent(), extent(), draw(1, 4), {draw(0, 80), draw(0, 80)});
+        if (draw(0, 1) == 0) p.radius.y = p.radius.x;
+        p.sigma = sigma_of(p.radius);
+        p.type = pixel_types[static_cast<std::size_t>(draw(0, std::ssize(pixel_types) - 1))];
+        p.images = extent() / 64 + 1;
+        p.in_vectors = draw(0, 1) == 0;
+        p.in_words = p.in_vectors || draw(0, 1) == 0;
+        const algorithm first = select(p, hopper());
+        EXPECT_EQ(select(p, hopper()), first);
+        EXPECT_EQ(why_not(first, p, hopper()), "");
+
+        SCOPED_TRACE(testing::Message() << p.width << 'x' << p.height << " of " << p.channels
+                                        << " channels, radii " << p.radius.x << " and " << p.radius.y);
+        const bool takes_scratch = gaussian_blur_workspace_bytes(p, hopper(), first) > 0;
+        p.has_scratch = false;
+        const algorithm without = select(p, hopper());
+        EXPECT_EQ(why_not(without, p, hopper()), "");
+        EXPECT_TRUE(without == first || takes_scratch) << to_string(first) << ", " << to_string(without);
     }
 }
 
@@ -295,8 +347,8 @@ TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
         for (const algorithm which :
              {algorithm::separable, algorithm::shared_memory, algorithm::register_window})
             EXPECT_GE(bytes(which), 1001 * (50 + 2 * 7) * 3 * 4 * images);
-        for (const algorithm which : {algorithm::naive, algorithm::fused, algorithm::automatic})
-            EXPECT_EQ(bytes(which), 0);
+        for (const algorithm which : {algorithm::naive, algorithm::fused}) EXPECT_EQ(bytes(which), 0);
+        EXPECT_EQ(bytes(algorithm::automatic), bytes(select(p, hopper())));
     }
     p.radius = 5000;
     p.sigma = 1000;

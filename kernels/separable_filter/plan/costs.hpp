@@ -10,7 +10,7 @@
 /// What kernels take, in microseconds, by the card's numbers.
 namespace heddle::kernels::separable_filter {
 
-/// The pixels that a window has along both axes beside its middle one's, as far as costs go: half of them.
+/// Half of the pixels that a window has beside its middle one, along one axis and along the other.
 constexpr double both_radii(const problem& p) {
     return static_cast<double>(p.radius.x) + static_cast<double>(p.radius.y);
 }

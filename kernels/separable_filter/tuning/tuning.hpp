@@ -13,10 +13,10 @@ struct tuning {
     /// In taps: what decimated takes for a pixel that the image is extended by.
     double decimated_taps_per_pixel = 8;
 
-    /// What rungs take that use no tensor cores, as plan/costs.hpp adds it up: fitted by least squares of the relative errors to
-    /// the times of an H100, from DRAM, of 1, 3 and 4 channels of all four types, 640 x 480 to 4096 x 4096, radii 1 to 40. Two
-    /// passes: for the launches, for each pixel of both radii, and for a value, then for each pixel of both radii and for each
-    /// value that the window reaches along x.
+    /// What rungs take that use no tensor cores, as plan/costs.hpp adds it up. The numbers make the relative errors' squares
+    /// least over the times that an H100 took from DRAM: for all four types, 1, 3 and 4 channels, 640 x 480, 1920 x 1080 and
+    /// 4096 x 4096, radii 1 to 40. Two passes take `us` to be launched and radius_us for each pixel of both radii; a value
+    /// takes value_ps, value_radius_ps for each of those pixels and value_reach_ps for each value that windows reach along x.
     struct two_passes {
         double us;
         double radius_us;
@@ -26,9 +26,9 @@ struct tuning {
     };
     two_passes shared_memory{9.57, 0.0370, 6.27, 0.0840, 0.0434};
     two_passes register_window{11.7, 0.121, 5.31, 0.0660, 0.0217};
-    /// Blocks that march: for the launch, and for a row, for what a wave waits and for what a multiprocessor does for each of its
-    /// blocks. The ring waits for a row as such, and works for each pixel of both radii. Warps with their sums in registers
-    /// wait for each value of a lane and pixel of both radii, and work for each byte of the row.
+    /// Blocks that march down strips take `us` to be launched. For a row of theirs a wave waits wave_ns, and a multiprocessor
+    /// works block_ns for each of its blocks. The ring does so once a row, and for each pixel of both radii. Warps with sums
+    /// in registers wait for each value of a lane and pixel of both radii, and work for each byte of a block's row.
     struct rows {
         double us;
         double wave_ns;
