@@ -9,13 +9,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace heddle::detail {
-
-using kernels::separable_filter::problem;
-using kernels::separable_filter::tuning_of;
-
-/// What the rungs take that use no tensor cores and hold no tiles, in microseconds: for ever where they cannot run.
-namespace blur_us {
+/// What the rungs without tensor cores take, in microseconds: for ever where they cannot run. The tiles of `fused` need no such
+/// number, as they are the fastest of these wherever they run.
+namespace heddle::detail::blur_us {
 
 using namespace kernels::separable_filter;
 
@@ -67,6 +63,4 @@ inline double chains(const problem& p, const device_traits& device) {
                      device);
 }
 
-}  // namespace blur_us
-
-}  // namespace heddle::detail
+}  // namespace heddle::detail::blur_us
