@@ -43,10 +43,15 @@ inline constexpr need ring_radius{[](auto& p, auto&) { return p.largest_radius()
                                   "takes radii up to 255"};
 static_assert(max_ring_radius == 255);
 
+inline constexpr auto shared_memory = needs<short_rows, tables, row_in_block, column_in_block>;
+inline constexpr auto register_window = needs<window_radius, short_rows, tables, row_in_block>;
+inline constexpr auto ring = needs<short_rows, ring_radius, window_in_block>;
+
 inline constexpr need strip_radius{
     [](auto& p, auto&) { return p.has_one_radius_up_to(max_register_radius(p.type, p.channels)); },
     "takes one radius for both axes, up to 8, of one channel of float up to 16"};
 static_assert(max_register_radius(pixel_type::u8, 1) == 8 && max_register_radius(pixel_type::f32, 1) == 16);
+inline constexpr auto strips = needs<strip_radius, short_rows>;
 
 inline constexpr need one_float{[](auto& p, auto&) { return p.type == pixel_type::f32 && p.channels == 1; },
                                 "takes one channel of float"};
@@ -62,6 +67,7 @@ inline constexpr need aligned_rows{
         return p.place_alignment() >= packet_bytes && p.destination_alignment >= packet_bytes;
     },
     "needs rows at multiples of 16 bytes, in the source from the region's place on and in the destination"};
+inline constexpr auto chains = needs<one_float, chain_radius, aligned_rows, short_rows>;
 
 inline constexpr need tile_radius{
     [](auto& p, auto&) { return p.has_one_radius_up_to(max_tile_radius(p.type, p.channels)); },

@@ -25,7 +25,8 @@ struct kernel_grid {
 /// Blocks that march down strips of images: how far each goes.
 struct march {
     int rows_per_block;
-    unsigned segments;  ///< blocks of a strip
+    unsigned segments;   ///< blocks of a strip
+    std::int64_t waves;  ///< of all blocks over the device, the last one whole or not
 };
 
 /// A block takes `round` rows at a time and filters `extra` of them only to start, so rows are chosen to fill
@@ -43,7 +44,9 @@ inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t i
     const std::int64_t wanted = std::clamp((rows_of_one_wave + waves - 1) / waves,
                                            std::max<std::int64_t>(numbers.min_rows, extra), max_rows);
     const auto rows = round_up(static_cast<int>(wanted) + extra, round) - extra;
-    return {rows, static_cast<unsigned>((height + rows - 1) / rows)};
+    const std::int64_t blocks_of_strip = divide_up(height, rows);
+    return {rows, static_cast<unsigned>(blocks_of_strip),
+            divide_up(strips * images * blocks_of_strip, resident_blocks)};
 }
 
 /// How images are shared out among warps that march down strips of their own, side by side in blocks.
