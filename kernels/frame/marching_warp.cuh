@@ -7,6 +7,10 @@
 
 /// A warp that marches down a strip of an image of bytes, some rows a step. It copies the rows itself, packet by packet, into a
 /// ring of steps in shared memory. What a border shows above and below the image is found once, as the lines of a strip.
+///
+/// Lines that begin at any address are copied word by word, as the words lie in memory: each is then shifted by as many bytes as
+/// it begins behind a word, and who reads it shifts it back. Bytes beside a line are never read. So a line's head, the bytes
+/// before its first whole word, which no asynchronous copy can take, is read beforehand, of all lines of a strip.
 namespace heddle::kernels::frame {
 
 /// The start of what the border shows as row `line` of an image.
@@ -58,6 +62,92 @@ struct row_copies {
             }
         }
         next_line += Shape::rows;
+        ptx::cp_async_commit_group();
+    }
+};
+
+/// How many bytes an address lies behind a word of memory.
+__device__ inline int bytes_behind_word(const std::uint8_t* address) {
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) % sizeof(unsigned));
+}
+
+/// The word with a line's first byte, where it is not whole: what the line has of it, in its place.
+__device__ inline unsigned head_of_line(const std::uint8_t* line, int row_bytes) {
+    constexpr int word = sizeof(unsigned), byte_bits = 8;
+    const int behind = bytes_behind_word(line);
+    unsigned head = 0;
+#pragma unroll
+    for (int i = 1; i < word; ++i)
+        if (behind > 0 && i >= behind && i - behind < row_bytes)
+            head |= unsigned{line[i - behind]} << byte_bits * i;
+    return head;
+}
+
+/// The heads of a strip's lines, by the threads of the block that found those lines. Warps want them that copy lines from their
+/// first words on.
+__device__ inline void read_heads(unsigned* heads, const std::uint8_t* const* lines, int count,
+                                  int row_bytes) {
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))
+        heads[i] = head_of_line(lines[i], row_bytes);
+}
+
+/// The word that lies so many bytes behind the start of the first of two.
+__device__ inline unsigned word_behind(unsigned first, unsigned second, int bytes) {
+    return __funnelshift_r(first, second, 8 * static_cast<unsigned>(bytes));
+}
+
+/// The rows of a step as a lane copies them where lines begin at any address: some words of one row, and the same words of
+/// every `rows_at_once`-th row. Byte i of a row of the ring is byte i - bytes_behind_word(line) of the window.
+///
+/// Shape says of a step how many `rows` it has, how many `words` of a row are copied, and how many bytes, the `pitch`, lie from
+/// row to row of the ring. A warp takes rows_at_once rows at once.
+template <class Shape>
+struct word_copies {
+    static constexpr int word = sizeof(unsigned), rows_at_once = 2, words_at_once = 32 / rows_at_once;
+    static constexpr int copies = (Shape::words + words_at_once - 1) / words_at_once;
+
+    int own_word;
+    int own_at;
+    int row_bytes;
+    std::uint8_t* own_place;
+    const std::uint8_t* const* next_line;
+    const unsigned* next_head;
+
+    /// Copies begin at byte `first_at` of lines that have `row_bytes`: a multiple of a word, less than words_at_once words before
+    /// their first. Words of the ring that have nothing of a line are left as they are.
+    __device__ word_copies(std::uint8_t* ring, const std::uint8_t* const* lines, const unsigned* heads,
+                           int first_at, int row_bytes, int lane)
+        : own_word(lane % words_at_once), own_at(first_at + own_word * word), row_bytes(row_bytes) {
+        const int own_row = lane / words_at_once;
+        own_place = ring + own_row * Shape::pitch + own_word * word;
+        next_line = lines + own_row;
+        next_head = heads + own_row;
+    }
+
+    /// The next step's rows, to the ring's place `to`.
+    __device__ void load(int to) {
+        std::uint8_t* const first_place = own_place + to;
+#pragma unroll
+        for (int row = 0; row < Shape::rows; row += rows_at_once) {
+            const std::uint8_t* const line = next_line[row];
+            const int own_byte = own_at - bytes_behind_word(line);
+#pragma unroll
+            for (int i = 0; i < copies; ++i) {
+                const int byte = own_byte + i * words_at_once * word;
+                const bool is_inside = static_cast<unsigned>(byte) < static_cast<unsigned>(row_bytes);
+                if (is_inside && own_word + i * words_at_once < Shape::words)
+                    ptx::cp_async<word>(first_place + row * Shape::pitch + i * words_at_once * word,
+                                        line + byte, ::min(row_bytes - byte, word));
+            }
+        }
+        if (own_at == 0) {
+#pragma unroll 1
+            for (int row = 0; row < Shape::rows; row += rows_at_once)
+                if (bytes_behind_word(next_line[row]) > 0)
+                    *reinterpret_cast<unsigned*>(first_place + row * Shape::pitch) = next_head[row];
+        }
+        next_line += Shape::rows;
+        next_head += Shape::rows;
         ptx::cp_async_commit_group();
     }
 };

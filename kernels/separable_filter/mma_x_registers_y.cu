@@ -8,9 +8,10 @@
 // products have the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes write into the
 // rows what is shown beyond them, a step ahead.
 //
-// It needs a radius up to 8 along y, windows of 16 columns within 32 values, sources whose rows start at multiples of 16 bytes,
-// and borders that neither wrap nor are a constant. Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y,
-// and the time until a warp's first product.
+// Rows that lie at any address are copied by words, and shifted as they are read.
+//
+// It needs a radius up to 8 along y, windows of 16 columns within 32 values, and borders that neither wrap nor are a constant.
+// Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y, and the time until a warp's first product.
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
@@ -43,7 +44,6 @@ struct parameters {
     int x;  ///< in values
     int y;
     heddle::border border;
-    bool stores_pairs;
     int reach;
     int lead;  ///< of these values `skip` are before the windows
     int skip;
@@ -84,15 +84,59 @@ struct sides {
         // Where a warp begins inside of a pixel, its other channels have mirrors before the window, and no weight.
         from = own_row * stage::pitch + ::max(seen - first_at, 0);
     }
-    __device__ void fill_in(std::uint8_t* rows) const {
-        if (fills) rows[to] = rows[from];
+    /// The lane's row lies `behind` bytes behind its place.
+    __device__ void fill_in(std::uint8_t* rows, int behind) const {
+        if (fills) rows[to + behind] = rows[from + behind];
     }
 };
 
+/// How a lane copies the rows of a step, from value `first_at` on.
+template <bool aligned>
+__device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
+                          int first_at, int row_values, int lane) {
+    if constexpr (aligned)
+        return frame::row_copies<stage>(stages, lines, first_at, row_values, lane % tile::rows,
+                                        lane / tile::rows);
+    else
+        return frame::word_copies<stage>(stages, lines, heads, first_at, row_values, lane);
+}
+
+template <bool aligned>
+__device__ unsigned read_word(const std::uint8_t* from, int behind) {
+    const auto* const words = reinterpret_cast<const unsigned*>(from);
+    return aligned ? words[0] : frame::word_behind(words[0], words[1], behind);
+}
+
+/// Two neighbours of each product to a whole strip's row that begins at an odd address: a lane's second values leave with the
+/// first ones of the lane that has the next.
+__device__ inline void store_odd_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products],
+                                       int lane) {
+    const int next = lane + tile::spans < warp_threads ? lane + tile::spans : (lane + 1) % tile::spans;
+    const bool is_last = lane == warp_threads - 1;  // then the next values are those of another product
+    unsigned others[tile::products];
+#pragma unroll
+    for (int i = 0; i < tile::products; ++i) others[i] = __shfl_sync(~0u, pairs[i], next);
+    if (lane == 0) out[0] = static_cast<std::uint8_t>(pairs[0]);
+#pragma unroll
+    for (int i = 0; i < tile::products; ++i) {
+        std::uint8_t* const to = out + i * tile::product + 1;
+        const bool ends_strip = is_last && i + 1 == tile::products;
+        const unsigned other = is_last && i + 1 < tile::products ? others[i + 1] : others[i];
+        if (ends_strip)
+            *to = static_cast<std::uint8_t>(pairs[i] >> 8);
+        else
+            *reinterpret_cast<std::uint16_t*>(to) =
+                static_cast<std::uint16_t>(__byte_perm(pairs[i], other, 0x0041));
+    }
+}
+
 /// Two neighbours of each product, of which `valid` values and more are in the row.
-__device__ inline void store_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products],
-                                   bool is_whole, int valid) {
-    if (is_whole) {
+template <bool aligned>
+__device__ void store_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products], bool is_whole,
+                            int valid, int lane) {
+    if (!aligned && is_whole && reinterpret_cast<std::uintptr_t>(out) % 2 != 0) {
+        store_odd_pairs(out, pairs, lane);
+    } else if (is_whole) {
 #pragma unroll
         for (int i = 0; i < tile::products; ++i)
             *reinterpret_cast<std::uint16_t*>(out + i * tile::product) = pairs[i];
@@ -107,7 +151,8 @@ __device__ inline void store_pairs(std::uint8_t* out, const std::uint16_t (&pair
     }
 }
 
-template <int radius>
+/// `aligned`: rows of the source begin at multiples of packets, and those of the destination at multiples of pairs.
+template <int radius, bool aligned>
 __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::blocks_per_sm(radius))
     mma_x_registers_y(const __grid_constant__ parameters<radius> p) {
     constexpr int stages = tile::stages(radius), bytes_of_warp = stage::bytes_of_warp(radius);
@@ -123,11 +168,17 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
     auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * bytes_of_warp);
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
-    for (int i = static_cast<int>(threadIdx.x); i < stage::lines(rows, radius);
-         i += static_cast<int>(blockDim.x)) {
+    const int line_count = stage::lines(rows, radius);
+    for (int i = static_cast<int>(threadIdx.x); i < line_count; i += static_cast<int>(blockDim.x)) {
         const int line = p.y + top + ::min(i, rows + 2 * radius - 1) - radius;
         lines[i] =
             frame::start_of_line(image, p.source.first.height, p.source.first.row_stride, line, p.border);
+    }
+    const int row_values = static_cast<int>(p.source.first.width * p.source.first.channels);
+    auto* const heads = reinterpret_cast<unsigned*>(lines + line_count);
+    if constexpr (!aligned) {
+        ptx::wait_for_grids_before();
+        if (blockIdx.x == 0) frame::read_heads(heads, lines, line_count, row_values);
     }
     __syncthreads();
 
@@ -135,10 +186,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     const int values = static_cast<int>(p.destination.first.width * p.destination.first.channels) - begin;
     if (values <= 0) return;
 
-    const int row_values = static_cast<int>(p.source.first.width * p.source.first.channels);
     std::uint8_t* const own_stages = shared + warp * bytes_of_warp;
-    frame::row_copies<stage> copies(own_stages, lines, p.x + begin - p.lead, row_values, lane % tile::rows,
-                                    lane / tile::rows);
+    auto copies = copies_of<aligned>(own_stages, lines, heads, p.x + begin - p.lead, row_values, lane);
     // The weights are asked for first: behind the rows that all warps ask for they would come last.
     const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
     const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);
@@ -151,7 +200,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     const std::uint8_t* const own_words = own_stages + group % 2 * stage::pitch +
                                           group / 2 * tile::product_columns + p.skip + lane % 4 * stage::word;
     const int column = lane % 4 * tile::product_columns + group * 2;
-    const bool is_whole = values >= tile::columns && p.stores_pairs;
+    const bool is_whole = values >= tile::columns;
     std::int64_t destination_stride = p.destination.first.row_stride;
     std::uint8_t* out = p.destination.first.data + blockIdx.z * p.destination.stride +
                         top * destination_stride + begin + column;
@@ -162,24 +211,27 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     constexpr int own_columns = 2 * tile::products;
     float h[tile::rows][own_columns];
     unsigned high[tile::products][4], low[tile::products][4];
-    int now = 0;
+    int now = 0, line = 0;
+    const auto behind = [&](int row) { return aligned ? 0 : frame::bytes_behind_word(lines[line + row]); };
     ptx::cp_async_wait_group<stages - 1>();
     __syncwarp();
-    beyond.fill_in(own_stages + now);
+    beyond.fill_in(own_stages + now, behind(lane % tile::rows));
     const auto multiply = [&] {
         ptx::cp_async_wait_group<stages - 2>();  // and of the next step
         __syncwarp();
+        const int own_behind = behind(group % tile::rows);
 #pragma unroll
         for (int product = 0; product < tile::products; ++product) {
-            const auto* const words =
-                reinterpret_cast<const unsigned*>(own_words + now + product * tile::product);
-            const unsigned first = words[0], second = words[tile::product_columns / stage::word];
+            const std::uint8_t* const words = own_words + now + product * tile::product;
+            const unsigned first = read_word<aligned>(words, own_behind);
+            const unsigned second = read_word<aligned>(words + tile::product_columns, own_behind);
             set_product(high[product], high_weights, first, second);
             set_product(low[product], low_weights, first, second);
         }
         const int multiplied = now;
         now = now + stage::bytes < bytes_of_warp ? now + stage::bytes : 0;
-        beyond.fill_in(own_stages + now);
+        line += tile::rows;
+        beyond.fill_in(own_stages + now, behind(lane % tile::rows));
         __syncwarp();
         copies.load(multiplied);
     };
@@ -212,7 +264,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         if constexpr (completes) {
 #pragma unroll
             for (int n = 0; n < tile::rows; ++n, out += destination_stride)
-                if (n == 0 || row + n < rows) store_pairs(out, pairs[n], is_whole, values - column);
+                if (n == 0 || row + n < rows)
+                    store_pairs<aligned>(out, pairs[n], is_whole, values - column, lane);
         }
     };
     multiply();
@@ -233,7 +286,6 @@ void launch(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& a
     p.x = static_cast<int>(a.x) * channels;
     p.y = static_cast<int>(a.y);
     p.border = a.border;
-    p.stores_pairs = plan.stores_pairs;
     p.reach = a.taps_x.radius * channels;
     p.lead = plan.lead;
     p.skip = plan.skip;
@@ -248,7 +300,8 @@ void launch(const mma_x_registers_y_plan& plan, const arguments<std::uint8_t>& a
         const int i = place - before - column + p.reach;
         return i < 0 || i > 2 * p.reach || i % channels != 0 ? 0 : along_x.weights[i / channels];
     });
-    kernels::launch(config_of(plan.grid, stream), mma_x_registers_y<radius>, p);
+    kernels::launch(config_of(plan.grid, stream),
+                    plan.aligned ? mma_x_registers_y<radius, true> : mma_x_registers_y<radius, false>, p);
 }
 
 }  // namespace
