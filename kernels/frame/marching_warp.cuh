@@ -26,6 +26,7 @@ __device__ inline const std::uint8_t* start_of_line(const std::uint8_t* image, s
 template <class Shape>
 struct row_copies {
     static constexpr int copies = (Shape::packets + Shape::packets_at_once - 1) / Shape::packets_at_once;
+    static constexpr bool has_ends = false;
 
     int own_packet;
     int own_at[copies];
@@ -64,6 +65,7 @@ struct row_copies {
         next_line += Shape::rows;
         ptx::cp_async_commit_group();
     }
+    __device__ void load_ends(int, int) const {}
 };
 
 /// How many bytes an address lies behind a word of memory.
@@ -106,9 +108,11 @@ struct word_copies {
     static constexpr int word = sizeof(unsigned), rows_at_once = 2, words_at_once = 32 / rows_at_once;
     static constexpr int copies = (Shape::words + words_at_once - 1) / words_at_once;
 
-    int own_word;
     int own_at;
     int row_bytes;
+    unsigned whole_bytes;  ///< at which whole words of a line begin
+    unsigned last_whole_bytes;  ///< of the lane's last copy, which may be of a word too many
+    bool has_ends;  ///< of lines: then load_ends() comes before load()
     std::uint8_t* own_place;
     const std::uint8_t* const* next_line;
     const unsigned* next_head;
@@ -117,8 +121,12 @@ struct word_copies {
     /// their first. Words of the ring that have nothing of a line are left as they are.
     __device__ word_copies(std::uint8_t* ring, const std::uint8_t* const* lines, const unsigned* heads,
                            int first_at, int row_bytes, int lane)
-        : own_word(lane % words_at_once), own_at(first_at + own_word * word), row_bytes(row_bytes) {
-        const int own_row = lane / words_at_once;
+        : row_bytes(row_bytes) {
+        const int own_row = lane / words_at_once, own_word = lane % words_at_once;
+        own_at = first_at + own_word * word;
+        whole_bytes = static_cast<unsigned>(::max(row_bytes - word + 1, 0));
+        last_whole_bytes = own_word + (copies - 1) * words_at_once < Shape::words ? whole_bytes : 0;
+        has_ends = first_at <= 0 || first_at + Shape::words * word > row_bytes - word;
         own_place = ring + own_row * Shape::pitch + own_word * word;
         next_line = lines + own_row;
         next_head = heads + own_row;
@@ -126,29 +134,39 @@ struct word_copies {
 
     /// The next step's rows, to the ring's place `to`.
     __device__ void load(int to) {
-        std::uint8_t* const first_place = own_place + to;
 #pragma unroll
         for (int row = 0; row < Shape::rows; row += rows_at_once) {
             const std::uint8_t* const line = next_line[row];
             const int own_byte = own_at - bytes_behind_word(line);
+            const std::uint8_t* const from = line + own_byte;
 #pragma unroll
             for (int i = 0; i < copies; ++i) {
-                const int byte = own_byte + i * words_at_once * word;
-                const bool is_inside = static_cast<unsigned>(byte) < static_cast<unsigned>(row_bytes);
-                if (is_inside && own_word + i * words_at_once < Shape::words)
-                    ptx::cp_async<word>(first_place + row * Shape::pitch + i * words_at_once * word,
-                                        line + byte, ::min(row_bytes - byte, word));
+                constexpr int step = words_at_once * word;
+                const bool is_whole = static_cast<unsigned>(own_byte + i * step) <
+                                      (i + 1 < copies ? whole_bytes : last_whole_bytes);
+                ptx::cp_async_if<word>(is_whole, own_place + to + row * Shape::pitch + i * step,
+                                       from + i * step);
             }
-        }
-        if (own_at == 0) {
-#pragma unroll 1
-            for (int row = 0; row < Shape::rows; row += rows_at_once)
-                if (bytes_behind_word(next_line[row]) > 0)
-                    *reinterpret_cast<unsigned*>(first_place + row * Shape::pitch) = next_head[row];
         }
         next_line += Shape::rows;
         next_head += Shape::rows;
         ptx::cp_async_commit_group();
+    }
+
+    /// Of those rows the words with a line's first and last bytes, where they are not whole, by a lane for each row.
+    __device__ void load_ends(int to, int lane) const {
+        if (lane % words_at_once != 0) return;
+#pragma unroll 1
+        for (int row = 0; row < Shape::rows; row += rows_at_once) {
+            const std::uint8_t* const line = next_line[row];
+            const int behind = bytes_behind_word(line);
+            const int tail_at = (row_bytes + behind) / word * word, tail_bytes = row_bytes + behind - tail_at;
+            std::uint8_t* const place = own_place + to + row * Shape::pitch - own_at;
+            if (behind > 0 && own_at <= 0) *reinterpret_cast<unsigned*>(place) = next_head[row];
+            const bool is_head = behind > 0 && tail_at == 0;
+            if (tail_bytes > 0 && !is_head && tail_at >= own_at && tail_at < own_at + Shape::words * word)
+                ptx::cp_async<word>(place + tail_at, line - behind + tail_at, tail_bytes);
+        }
     }
 };
 

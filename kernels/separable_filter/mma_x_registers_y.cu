@@ -62,6 +62,7 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
 /// What the image shows beyond its sides are values of the window. A lane fills in one of a row, or none.
 struct sides {
     static_assert(tile::rows * (tile::depth - tile::product_columns) <= warp_threads);
+    bool are_any;
     bool fills;
     int to = 0;
     int from = 0;
@@ -72,6 +73,7 @@ struct sides {
         const int own_row = lane % tile::rows, own = lane / tile::rows;
         const int left = ::max(0, p.reach - p.x - begin);
         const int right = ::max(0, p.x + begin + ::min(values, tile::columns) + p.reach - row_values);
+        are_any = left + right > 0;
         fills = own < left + right;
         if (!fills) return;
         const int channels = static_cast<int>(p.source.first.channels);
@@ -192,7 +194,10 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     const uint4 high_weights = mma_operand::of_lane(p.along_x.high, lane);
     const uint4 low_weights = mma_operand::of_lane(p.along_x.low, lane);
     ptx::wait_for_grids_before();
-    for (int i = 0; i < stages; ++i) copies.load(i * stage::bytes);
+    for (int i = 0; i < stages; ++i) {
+        if (copies.has_ends) copies.load_ends(i * stage::bytes, lane);
+        copies.load(i * stage::bytes);
+    }
     const sides beyond(p, begin, values, row_values, lane);
 
     // Column n of a product is row n % 2 of span n / 2. A thread gets both rows of two neighbours.
@@ -231,8 +236,11 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         const int multiplied = now;
         now = now + stage::bytes < bytes_of_warp ? now + stage::bytes : 0;
         line += tile::rows;
-        beyond.fill_in(own_stages + now, behind(lane % tile::rows));
         __syncwarp();
+        if (aligned || beyond.are_any || copies.has_ends) {
+            beyond.fill_in(own_stages + now, behind(lane % tile::rows));
+            if (copies.has_ends) copies.load_ends(multiplied, lane);
+        }
         copies.load(multiplied);
     };
     const auto take_products = [&] {

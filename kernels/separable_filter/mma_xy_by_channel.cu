@@ -184,10 +184,14 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
                          half_of_lowest_byte,
                          p.rounding_y};
     ptx::wait_for_grids_before();
-    copies.load(0);
+    const auto load = [&](int to) {
+        if (copies.has_ends) copies.load_ends(to, lane);
+        copies.load(to);
+    };
+    load(0);
     const sides<channels> beyond(p, begin, width, lane);
     for (int i = 1; i < tile::stages; ++i)
-        copies.load(i * layout::stage);  // late, as the rows of the first step are wanted first
+        load(i * layout::stage);  // late, as the rows of the first step are wanted first
 
     const int group = lane / 4, quad = lane % 4;
     const std::uint8_t* const own_octet =
@@ -239,7 +243,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
             }
         }
         __syncwarp();
-        copies.load(now);
+        load(now);
         now = now + layout::stage < layout::results ? now + layout::stage : 0;
         line += tile::side;
         if constexpr (completes) stores.store(rows - row, lane);
