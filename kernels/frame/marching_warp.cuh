@@ -110,9 +110,9 @@ struct word_copies {
 
     int own_at;
     int row_bytes;
-    unsigned whole_bytes;  ///< at which whole words of a line begin
+    unsigned whole_bytes;       ///< at which whole words of a line begin
     unsigned last_whole_bytes;  ///< of the lane's last copy, which may be of a word too many
-    bool has_ends;  ///< of lines: then load_ends() comes before load()
+    bool has_ends;              ///< of lines: then load_ends() comes before load()
     std::uint8_t* own_place;
     const std::uint8_t* const* next_line;
     const unsigned* next_head;

@@ -222,9 +222,9 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
         const auto read = [&](int square) {
 #pragma unroll
             for (int half = 0; half < 2; ++half)
-                next[half].template read<aligned>(own_octet + now + half * tile::side / 2 * layout::pitch +
-                                                      square * tile::side * channels,
-                                                  behind[half]);
+                next[half].template read<aligned>(
+                    own_octet + now + half * tile::side / 2 * layout::pitch + square * tile::side * channels,
+                    behind[half]);
         };
         read(0);
 #pragma unroll

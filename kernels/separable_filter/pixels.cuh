@@ -148,8 +148,8 @@ struct sides {
         for (int i = 0; i < rows; ++i)
 #pragma unroll
             for (int c = 0; c < units; ++c)
-                reinterpret_cast<unit*>(rows_of_step + to + behind[i] +
-                                        i * rows_filled * layout::pitch)[c] = found[i][c];
+                reinterpret_cast<unit*>(rows_of_step + to + behind[i] + i * rows_filled * layout::pitch)[c] =
+                    found[i][c];
     }
 };
 
@@ -222,7 +222,7 @@ struct word_stores {
 
     int own_row;
     int own_word;
-    int words;  ///< whole ones of a row
+    int words;   ///< whole ones of a row
     int behind;  ///< bytes of a word of results that its first whole word begins behind
     bool has_single;
     int single_at;
