@@ -2,6 +2,7 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/words.cuh"
 
 #include <cstdint>
 
@@ -68,11 +69,6 @@ struct row_copies {
     __device__ void load_ends(int, int) const {}
 };
 
-/// How many bytes an address lies behind a word of memory.
-__device__ inline int bytes_behind_word(const std::uint8_t* address) {
-    return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) % sizeof(unsigned));
-}
-
 /// The word with a line's first byte, where it is not whole: what the line has of it, in its place.
 __device__ inline unsigned head_of_line(const std::uint8_t* line, int row_bytes) {
     constexpr int word = sizeof(unsigned), byte_bits = 8;
@@ -91,11 +87,6 @@ __device__ inline void read_heads(unsigned* heads, const std::uint8_t* const* li
                                   int row_bytes) {
     for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))
         heads[i] = head_of_line(lines[i], row_bytes);
-}
-
-/// The word that lies so many bytes behind the start of the first of two.
-__device__ inline unsigned word_behind(unsigned first, unsigned second, int bytes) {
-    return __funnelshift_r(first, second, 8 * static_cast<unsigned>(bytes));
 }
 
 /// The rows of a step as a lane copies them where lines begin at any address: some words of one row, and the same words of

@@ -4,7 +4,7 @@
 //
 // Weights along x are whole numbers of two bytes, so a product is taken with their high and with their low bytes, whatever the
 // radius. h is exact, a whole number below 2^24: its bits are those of a float that counts in units of 2^-149, and the pass
-// along y is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole. All of its
+// along y is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole (spans.cuh). All of its
 // products have the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes write into the
 // rows what is shown beyond them, a step ahead.
 //
@@ -13,11 +13,10 @@
 // It needs a radius up to 8 along y, windows of 16 columns within 32 values, and borders that neither wrap nor are a constant.
 // Errors: docs/accuracy.md. What limits it: issue slots, mostly FMAs along y, and the time until a warp's first product.
 
-#include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
-#include "kernels/device/vector.cuh"
+#include "kernels/device/words.cuh"
 #include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/launch.hpp"
@@ -25,6 +24,7 @@
 #include "kernels/separable_filter/plan/grids.hpp"
 #include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/plan/small_windows.hpp"
+#include "kernels/separable_filter/spans.cuh"
 #include "kernels/separable_filter/whole_weights.hpp"
 
 #include <cstdint>
@@ -32,26 +32,7 @@
 namespace heddle::kernels::separable_filter {
 namespace {
 
-constexpr int warp_threads = 32;
-
-using tile = span_tile;
-using stage = span_stage;
-
-template <int radius>
-struct parameters {
-    image_batch_view<const std::uint8_t> source;
-    image_batch_view<std::uint8_t> destination;
-    int x;  ///< in values
-    int y;
-    heddle::border border;
-    int reach;
-    int lead;  ///< of these values `skip` are before the windows
-    int skip;
-    int strip_rows;
-    float scale;  ///< of the sums along y
-    float taps_y[2 * radius + 1];
-    mma_operand along_x;
-};
+using namespace spans;
 
 __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned first, unsigned second) {
 #pragma unroll
@@ -59,98 +40,18 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
     add_product(sums, weights, first, second);
 }
 
-/// What the image shows beyond its sides are values of the window. A lane fills in one of a row, or none.
-struct sides {
-    static_assert(tile::rows * (tile::depth - tile::product_columns) <= warp_threads);
-    bool are_any;
-    bool fills;
-    int to = 0;
-    int from = 0;
+/// Of each product two neighbours, of two rows.
+constexpr int own_columns = 2 * tile::products;
 
-    template <int radius>
-    __device__ sides(const parameters<radius>& p, int begin, int values, int row_values, int lane) {
-        const int first_at = p.x + begin - p.lead;
-        const int own_row = lane % tile::rows, own = lane / tile::rows;
-        const int left = ::max(0, p.reach - p.x - begin);
-        const int right = ::max(0, p.x + begin + ::min(values, tile::columns) + p.reach - row_values);
-        are_any = left + right > 0;
-        fills = own < left + right;
-        if (!fills) return;
-        const int channels = static_cast<int>(p.source.first.channels);
-        const int value = own < left ? own - left : row_values + own - left;
-        const int pixel = (value + p.reach) / channels - p.reach / channels;
-        const int width = static_cast<int>(p.source.first.width);
-        const int seen =
-            nearby_source_index(pixel, width, p.border) * channels + (value + p.reach) % channels;
-        to = own_row * stage::pitch + value - first_at;
-        // Where a warp begins inside of a pixel, its other channels have mirrors before the window, and no weight.
-        from = own_row * stage::pitch + ::max(seen - first_at, 0);
-    }
-    /// The lane's row lies `behind` bytes behind its place.
-    __device__ void fill_in(std::uint8_t* rows, int behind) const {
-        if (fills) rows[to + behind] = rows[from + behind];
-    }
-};
-
-/// How a lane copies the rows of a step, from value `first_at` on.
-template <bool aligned>
-__device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
-                          int first_at, int row_values, int lane) {
-    if constexpr (aligned)
-        return frame::row_copies<stage>(stages, lines, first_at, row_values, lane % tile::rows,
-                                        lane / tile::rows);
-    else
-        return frame::word_copies<stage>(stages, lines, heads, first_at, row_values, lane);
-}
-
-template <bool aligned>
-__device__ unsigned read_word(const std::uint8_t* from, int behind) {
-    const auto* const words = reinterpret_cast<const unsigned*>(from);
-    return aligned ? words[0] : frame::word_behind(words[0], words[1], behind);
-}
-
-/// Two neighbours of each product to a whole strip's row that begins at an odd address: a lane's second values leave with the
-/// first ones of the lane that has the next.
-__device__ inline void store_odd_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products],
-                                       int lane) {
-    const int next = lane + tile::spans < warp_threads ? lane + tile::spans : (lane + 1) % tile::spans;
-    const bool is_last = lane == warp_threads - 1;  // then the next values are those of another product
-    unsigned others[tile::products];
+__device__ void take_products(float (&h)[tile::rows][own_columns], const unsigned (&high)[tile::products][4],
+                              const unsigned (&low)[tile::products][4]) {
 #pragma unroll
-    for (int i = 0; i < tile::products; ++i) others[i] = __shfl_sync(~0u, pairs[i], next);
-    if (lane == 0) out[0] = static_cast<std::uint8_t>(pairs[0]);
+    for (int n = 0; n < tile::rows; ++n)
 #pragma unroll
-    for (int i = 0; i < tile::products; ++i) {
-        std::uint8_t* const to = out + i * tile::product + 1;
-        const bool ends_strip = is_last && i + 1 == tile::products;
-        const unsigned other = is_last && i + 1 < tile::products ? others[i + 1] : others[i];
-        if (ends_strip)
-            *to = static_cast<std::uint8_t>(pairs[i] >> 8);
-        else
-            *reinterpret_cast<std::uint16_t*>(to) =
-                static_cast<std::uint16_t>(__byte_perm(pairs[i], other, 0x0041));
-    }
-}
-
-/// Two neighbours of each product, of which `valid` values and more are in the row.
-template <bool aligned>
-__device__ void store_pairs(std::uint8_t* out, const std::uint16_t (&pairs)[tile::products], bool is_whole,
-                            int valid, int lane) {
-    if (!aligned && is_whole && reinterpret_cast<std::uintptr_t>(out) % 2 != 0) {
-        store_odd_pairs(out, pairs, lane);
-    } else if (is_whole) {
-#pragma unroll
-        for (int i = 0; i < tile::products; ++i)
-            *reinterpret_cast<std::uint16_t*>(out + i * tile::product) = pairs[i];
-    } else {
-#pragma unroll
-        for (int i = 0; i < tile::products; ++i) {
-            const int left = valid - i * tile::product;
-            std::uint8_t* const to = out + i * tile::product;
-            if (left > 0) to[0] = static_cast<std::uint8_t>(pairs[i]);
-            if (left > 1) to[1] = static_cast<std::uint8_t>(pairs[i] >> 8);
+        for (int c = 0; c < own_columns; ++c) {
+            const int i = c % 2 * 2 + n;
+            h[n][c] = __uint_as_float(high[c / 2][i] * 256 + low[c / 2][i]);
         }
-    }
 }
 
 /// `aligned`: rows of the source begin at multiples of packets, and those of the destination at multiples of pairs.
@@ -213,11 +114,10 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     asm("" : "+l"(destination_stride), "+f"(scale));  // to registers, as they are wanted at each step
 
     // The products of a step are under way while the sums of the one before are added up.
-    constexpr int own_columns = 2 * tile::products;
     float h[tile::rows][own_columns];
     unsigned high[tile::products][4], low[tile::products][4];
     int now = 0, line = 0;
-    const auto behind = [&](int row) { return aligned ? 0 : frame::bytes_behind_word(lines[line + row]); };
+    const auto behind = [&](int row) { return aligned ? 0 : bytes_behind_word(lines[line + row]); };
     ptx::cp_async_wait_group<stages - 1>();
     __syncwarp();
     beyond.fill_in(own_stages + now, behind(lane % tile::rows));
@@ -243,15 +143,6 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         }
         copies.load(multiplied);
     };
-    const auto take_products = [&] {
-#pragma unroll
-        for (int n = 0; n < tile::rows; ++n)
-#pragma unroll
-            for (int c = 0; c < own_columns; ++c) {
-                const int i = c % 2 * 2 + n;
-                h[n][c] = __uint_as_float(high[c / 2][i] * 256 + low[c / 2][i]);
-            }
-    };
     float sums[own_columns][2 * radius + 1] = {};
     const auto march = [&]<bool completes>(int row) {
         multiply();
@@ -268,7 +159,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
             for (int i = 0; i < tile::products; ++i)
                 pairs[n][i] = static_cast<std::uint16_t>(__byte_perm(bits[2 * i], bits[2 * i + 1], 0x0040));
         }
-        take_products();
+        take_products(h, high, low);
         if constexpr (completes) {
 #pragma unroll
             for (int n = 0; n < tile::rows; ++n, out += destination_stride)
@@ -277,7 +168,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         }
     };
     multiply();
-    take_products();
+    take_products(h, high, low);
 #pragma unroll 1
     for (int row = -2 * radius; row < 0; row += tile::rows) march.template operator()<false>(row);
 #pragma unroll 1

@@ -16,6 +16,7 @@
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/words.cuh"
 #include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/launch.hpp"
@@ -26,7 +27,6 @@
 #include "kernels/separable_filter/whole_weights.hpp"
 
 #include <cstdint>
-#include <type_traits>
 
 namespace heddle::kernels::separable_filter {
 namespace {
@@ -123,19 +123,6 @@ __device__ __forceinline__ void pack_pixels(unsigned* to, const unsigned (&value
     }
 }
 
-/// How a lane copies the rows of a step, from byte `first_at` on: the same packets of eight rows and of the eight below, or words.
-template <class Layout, bool aligned>
-__device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
-                          int first_at, int row_bytes, int lane) {
-    if constexpr (aligned)
-        return frame::row_copies<Layout>(stages, lines, first_at, row_bytes, lane / Layout::packets_at_once,
-                                         lane % Layout::packets_at_once);
-    else
-        return frame::word_copies<Layout>(stages, lines, heads, first_at, row_bytes, lane);
-}
-template <int channels, bool aligned>
-using stores_of = std::conditional_t<aligned, row_stores<channels>, word_stores<channels>>;
-
 /// `aligned`: rows of the source and of the destination begin at multiples of packets.
 template <int channels, bool aligned>
 __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_shape<channels>::blocks_per_sm)
@@ -217,7 +204,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
         if constexpr (!aligned) {
 #pragma unroll
             for (int half = 0; half < 2; ++half)
-                behind[half] = frame::bytes_behind_word(lines[line + half * tile::side / 2 + group]);
+                behind[half] = bytes_behind_word(lines[line + half * tile::side / 2 + group]);
         }
         const auto read = [&](int square) {
 #pragma unroll

@@ -2,6 +2,7 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/device/words.cuh"
 #include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/plan/small_windows.hpp"
@@ -83,8 +84,7 @@ struct octet {
         if constexpr (!aligned) {
             words[2 * channels] = reinterpret_cast<const unsigned*>(from)[2 * channels];
 #pragma unroll
-            for (int i = 0; i < 2 * channels; ++i)
-                words[i] = frame::word_behind(words[i], words[i + 1], behind);
+            for (int i = 0; i < 2 * channels; ++i) words[i] = word_behind(words[i], words[i + 1], behind);
         }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -134,8 +134,7 @@ struct sides {
         int behind[rows] = {};
         if constexpr (!aligned) {
 #pragma unroll
-            for (int i = 0; i < rows; ++i)
-                behind[i] = frame::bytes_behind_word(lines[own_row + i * rows_filled]);
+            for (int i = 0; i < rows; ++i) behind[i] = bytes_behind_word(lines[own_row + i * rows_filled]);
         }
         unit found[rows][units];
 #pragma unroll
@@ -153,6 +152,16 @@ struct sides {
     }
 };
 
+/// How a lane copies the rows of a step, from byte `first_at` on: the same packets of eight rows and of the eight below, or words.
+template <class Layout, bool aligned>
+__device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
+                          int first_at, int row_bytes, int lane) {
+    if constexpr (aligned)
+        return frame::row_copies<Layout>(stages, lines, first_at, row_bytes, lane / Layout::packets_at_once,
+                                         lane % Layout::packets_at_once);
+    else
+        return frame::word_copies<Layout>(stages, lines, heads, first_at, row_bytes, lane);
+}
 /// Results leave by way of shared memory, so that rows are stored whole.
 template <int channels>
 struct row_stores {
@@ -238,7 +247,7 @@ struct word_stores {
         stride = p.destination.first.row_stride;
         out = p.destination.first.data + blockIdx.z * p.destination.stride + (top + own_row) * stride +
               begin * channels;
-        behind = (word - frame::bytes_behind_word(out)) % word;
+        behind = (word - bytes_behind_word(out)) % word;
         words = ::max(row_bytes - behind, 0) / word;
         has_single = own_word < row_bytes - words * word;
         single_at = own_word < behind ? own_word : own_word + words * word;
@@ -258,13 +267,16 @@ struct word_stores {
                 if (own_word + i * lanes >= words) continue;
                 const std::uint8_t* const from = own + row * layout::result_pitch + i * lanes * word;
                 *reinterpret_cast<unsigned*>(to + behind + (own_word + i * lanes) * word) =
-                    frame::word_behind(*reinterpret_cast<const unsigned*>(from),
-                                       *reinterpret_cast<const unsigned*>(from + next), behind);
+                    word_behind(*reinterpret_cast<const unsigned*>(from),
+                                *reinterpret_cast<const unsigned*>(from + next), behind);
             }
             if (has_single) to[single_at] = results[row * layout::result_pitch + single_at];
         }
         out += tile::side * stride;
     }
 };
+
+template <int channels, bool aligned>
+using stores_of = std::conditional_t<aligned, row_stores<channels>, word_stores<channels>>;
 
 }  // namespace heddle::kernels::separable_filter::pixels
