@@ -9,8 +9,8 @@
 /// A warp that marches down a strip of an image of bytes, some rows a step. It copies the rows itself, packet by packet, into a
 /// ring of steps in shared memory. What a border shows above and below the image is found once, as the lines of a strip.
 ///
-/// Lines that begin at any address are copied word by word, as the words lie in memory: each is then shifted by as many bytes as
-/// it begins behind a word, and who reads it shifts it back. Bytes beside a line are never read. So a line's head, the bytes
+/// Lines that begin at any address are copied word by word, as the words lie in memory: each is then shifted by as many bytes
+/// as it begins behind a word, and who reads it shifts it back. Bytes beside a line are never read. So a line's head, the bytes
 /// before its first whole word, which no asynchronous copy can take, is read beforehand, of all lines of a strip.
 namespace heddle::kernels::frame {
 
@@ -108,8 +108,8 @@ struct word_copies {
     const std::uint8_t* const* next_line;
     const unsigned* next_head;
 
-    /// Copies begin at byte `first_at` of lines that have `row_bytes`: a multiple of a word, less than words_at_once words before
-    /// their first. Words of the ring that have nothing of a line are left as they are.
+    /// Copies begin at byte `first_at` of lines that have `row_bytes`: a multiple of a word, less than words_at_once words
+    /// before their first. Words of the ring that have nothing of a line are left as they are.
     __device__ word_copies(std::uint8_t* ring, const std::uint8_t* const* lines, const unsigned* heads,
                            int first_at, int row_bytes, int lane)
         : row_bytes(row_bytes) {

@@ -4,9 +4,9 @@
 //
 // Weights along x are whole numbers of two bytes, so a product is taken with their high and with their low bytes, whatever the
 // radius. h is exact, a whole number below 2^24: its bits are those of a float that counts in units of 2^-149, and the pass
-// along y is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole (spans.cuh). All of its
-// products have the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes write into the
-// rows what is shown beyond them, a step ahead.
+// along y is that of `fused`. A warp marches down a strip of 256 columns, two rows a step, and copies rows whole (spans.cuh).
+// All of its products have the same weights, 8 registers of a thread. Such weights cannot know the image's sides, so lanes
+// write into the rows what is shown beyond them, a step ahead.
 //
 // Rows that lie at any address are copied by words, and shifted as they are read.
 //

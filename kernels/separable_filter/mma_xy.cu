@@ -11,8 +11,8 @@
 // Warps march side by side down a strip, 16 rows a step, with what the window needs of H in a ring of registers. Two more warps
 // load the rows some steps ahead, and put in what stands for pixels beyond the borders (squares.cuh).
 //
-// It needs a radius up to 40. Rows that lie any number of bytes apart are copied by words, and shifted to their places. What limits
-// it is latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
+// It needs a radius up to 40. Rows that lie any number of bytes apart are copied by words, and shifted to their places. What
+// limits it is latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mbarrier.cuh"
@@ -157,8 +157,8 @@ __device__ __forceinline__ void filter_along_y(const parameters& p, const uint2*
     }
 }
 
-/// A block marches down a strip; a warp's ring has `blocks` blocks of 16 rows. `in_words`: rows of the source lie multiples of 4
-/// bytes apart, and those of the destination begin at such.
+/// A block marches down a strip; a warp's ring has `blocks` blocks of 16 rows. `in_words`: rows of the source lie multiples of
+/// 4 bytes apart, and those of the destination begin at such.
 template <int blocks, bool in_words>
 __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squares(blocks).blocks_per_sm)
     mma_xy(const __grid_constant__ parameters p) {

@@ -152,7 +152,8 @@ struct sides {
     }
 };
 
-/// How a lane copies the rows of a step, from byte `first_at` on: the same packets of eight rows and of the eight below, or words.
+/// How a lane copies the rows of a step, from byte `first_at` on: the same packets of eight rows and of the eight below, or
+/// words.
 template <class Layout, bool aligned>
 __device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
                           int first_at, int row_bytes, int lane) {

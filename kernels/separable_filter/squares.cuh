@@ -206,8 +206,8 @@ struct loader {
         }
     }
 
-    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks: each begins by as many
-    /// bytes too late as its first chunk lies behind a word. The words are the row's, as it has `margin` bytes around its chunks.
+    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks: each begins by as many bytes
+    /// too late as its first chunk lies behind a word. The words are the row's, as it has `margin` bytes around its chunks.
     __device__ void copy_words(std::uint8_t* to, std::int64_t own_line, int lane) const {
         constexpr int word = sizeof(unsigned);
 #pragma unroll 4
@@ -292,8 +292,8 @@ struct loader {
         }
     }
 
-    /// The same of rows that lie any number of bytes apart: the words of the warp's next step are under way while it shifts those
-    /// of one.
+    /// The same of rows that lie any number of bytes apart: the words of the warp's next step are under way while it shifts
+    /// those of one.
     __device__ void load_steps_by_words(int first, int total, ptx::mbarrier* full, ptx::mbarrier* empty,
                                         int lane) const {
         const auto start = [&](int step) {
@@ -362,8 +362,8 @@ __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* by
 }
 
 /// Eight neighbours of a row, and the next ones, to any address: whole words of memory, and single bytes at the ends of the
-/// warp's part of the row. There are `valid` values of them and of those behind; the `last` of the lanes beside each other has no
-/// next ones.
+/// warp's part of the row. There are `valid` values of them and of those behind; the `last` of the lanes beside each other has
+/// no next ones.
 __device__ __forceinline__ void store_words(std::uint8_t* to, const uint2& eight, unsigned next, int valid,
                                             bool is_first, bool is_last) {
     constexpr int word = sizeof(unsigned);
