@@ -206,20 +206,29 @@ struct loader {
         }
     }
 
-    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks: each begins by as many bytes
-    /// too late as its first chunk lies behind a word. The words are the row's, as it has `margin` bytes around its chunks.
+    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks, and one word more: each
+    /// begins by as many bytes too late as its first chunk lies behind a word. The words are the row's, as it has `margin`
+    /// bytes around its chunks.
     __device__ void copy_words(std::uint8_t* to, std::int64_t own_line, int lane) const {
         constexpr int word = sizeof(unsigned);
-#pragma unroll 4
-        for (int row = 0; row < tile::side; ++row) {
-            const std::int64_t line = __shfl_sync(~0u, own_line, row);
-            const std::uint8_t* const from = source + line + left + inside_begin;
-            const int behind = bytes_behind_word(from);
-            const bool is_empty = line < 0 || inside_begin == inside_end;
-            const int end = is_empty ? 0 : inside_end - inside_begin + (behind > 0 ? word : 0);
-            std::uint8_t* const row_to = to + row * pitch + inside_begin;
-            for (int i = lane * word; i < end; i += warp_threads * word)
-                ptx::cp_async<word>(row_to + i, from - behind + i, word);
+        const int end = inside_begin < inside_end ? inside_end - inside_begin + word : 0;
+#pragma unroll 1
+        for (int row = 0; row < tile::side; row += batch) {
+            const std::uint8_t* from[batch];
+            bool is_row[batch];
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                const std::int64_t line = __shfl_sync(~0u, own_line, row + i);
+                is_row[i] = line >= 0;
+                from[i] = source + line + left + inside_begin;
+                from[i] -= bytes_behind_word(from[i]);
+            }
+            std::uint8_t* const rows_to = to + row * pitch + inside_begin;
+#pragma unroll 1
+            for (int at = lane * word; at < end; at += warp_threads * word)
+#pragma unroll
+                for (int i = 0; i < batch; ++i)
+                    ptx::cp_async_if<word>(is_row[i], rows_to + i * pitch + at, from[i] + at);
         }
     }
 
@@ -237,21 +246,22 @@ struct loader {
 #pragma unroll 1
             for (int first = inside_begin; first < inside_end; first += warp_threads * tile::chunk) {
                 const int column = first + lane * tile::chunk;
-                auto* const words = reinterpret_cast<unsigned*>(to + row * pitch + column);
-                const int words_apart = pitch / static_cast<int>(sizeof(unsigned));
+                const bool is_inside = column < inside_end;
+                std::uint8_t* const chunks = to + row * pitch + column;
                 uint2 shifted[together];
 #pragma unroll
                 for (int i = 0; i < together; ++i) {
-                    const unsigned* const of_row = words + i * words_apart;
-                    if (column < inside_end && behind[i] > 0)
-                        shifted[i] = make_uint2(word_behind(of_row[0], of_row[1], behind[i]),
-                                                word_behind(of_row[1], of_row[2], behind[i]));
+                    if (!is_inside) continue;
+                    const auto* const chunk = reinterpret_cast<const uint2*>(chunks + i * pitch);
+                    const uint2 words = chunk[0];
+                    const unsigned next = reinterpret_cast<const unsigned*>(chunk)[2];
+                    shifted[i] = make_uint2(word_behind(words.x, words.y, behind[i]),
+                                            word_behind(words.y, next, behind[i]));
                 }
                 __syncwarp();
 #pragma unroll
                 for (int i = 0; i < together; ++i)
-                    if (column < inside_end && behind[i] > 0)
-                        *reinterpret_cast<uint2*>(words + i * words_apart) = shifted[i];
+                    if (is_inside) *reinterpret_cast<uint2*>(chunks + i * pitch) = shifted[i];
             }
         }
         __syncwarp();
