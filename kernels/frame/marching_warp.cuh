@@ -66,6 +66,7 @@ struct row_copies {
         next_line += Shape::rows;
         ptx::cp_async_commit_group();
     }
+    /// Packets have a line's ends too.
     __device__ void load_ends(int, int) const {}
 };
 
@@ -81,8 +82,8 @@ __device__ inline unsigned head_of_line(const std::uint8_t* line, int row_bytes)
     return head;
 }
 
-/// The heads of a strip's lines, by the threads of the block that found those lines. Warps want them that copy lines from their
-/// first words on.
+/// The heads of a strip's lines, by the threads of the block that found those lines. They are for warps that copy lines from
+/// their first words on.
 __device__ inline void read_heads(unsigned* heads, const std::uint8_t* const* lines, int count,
                                   int row_bytes) {
     for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))
@@ -101,8 +102,8 @@ struct word_copies {
 
     int own_at;
     int row_bytes;
-    unsigned whole_bytes;       ///< at which whole words of a line begin
-    unsigned last_whole_bytes;  ///< of the lane's last copy, which may be of a word too many
+    unsigned whole_bytes;       ///< of a line, at which words begin that it has whole
+    unsigned last_whole_bytes;  ///< the same for the lane's last copy; 0 where it would be of a word too many
     bool has_ends;              ///< of lines: then load_ends() comes before load()
     std::uint8_t* own_place;
     const std::uint8_t* const* next_line;

@@ -21,8 +21,8 @@ __device__ inline void cp_async(void* shared, const void* global, int valid) {
                      : "memory");
 }
 
-/// Starts a copy of all of 4 or 8 bytes, where it is wanted. A predicate of the instruction costs less than a branch around it and
-/// its addresses.
+/// Starts a copy of all of 4 or 8 bytes, where it is wanted. A predicate of the instruction costs less than a branch around it
+/// and its addresses.
 template <int bytes>
 __device__ inline void cp_async_if(bool is_wanted, void* shared, const void* global) {
     static_assert(bytes == 4 || bytes == 8);

@@ -98,8 +98,8 @@ struct mma_xy_plan {
     int strips;
     int segments;
     int tiles;  ///< squares that a block does, one below the other
-    bool
-        in_words;  ///< rows of the source lie multiples of 4 bytes apart, and those of the destination begin at such
+    /// Rows of the source lie multiples of 4 bytes apart, and those of the destination begin at such.
+    bool in_words;
     int source_alignment;
     int destination_alignment;
 };

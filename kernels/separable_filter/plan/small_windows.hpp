@@ -73,8 +73,8 @@ struct mma_x_registers_y_plan {
     int lead;  ///< values that are loaded before a warp's columns, of which `skip` are before the windows
     int skip;
     int strip_rows;
-    bool
-        aligned;  ///< rows of the source begin at multiples of packets, and those of the destination at multiples of pairs
+    /// Rows of the source begin at multiples of packets, and those of the destination at multiples of pairs.
+    bool aligned;
 };
 
 /// Needs bytes, and windows of 16 columns within span_tile::depth values. A strip has no fewer rows than its
