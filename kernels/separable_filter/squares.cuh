@@ -206,9 +206,9 @@ struct loader {
         }
     }
 
-    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks, and one word more: each begins
-    /// by as many bytes too late as its first chunk lies behind a word. All of them are the row's, as it has four bytes and more
-    /// beside its chunks.
+    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks, and one word more: each
+    /// begins by as many bytes too late as its first chunk lies behind a word. All of them are the row's, as it has four bytes
+    /// and more beside its chunks.
     __device__ void copy_words(std::uint8_t* to, std::int64_t own_line, int lane) const {
         constexpr int word = sizeof(unsigned);
         const int end = inside_begin < inside_end ? inside_end - inside_begin + word : 0;
