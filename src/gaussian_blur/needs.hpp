@@ -101,7 +101,7 @@ inline constexpr need vectors{[](auto& p, auto&) { return p.in_vectors; },
 inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_counted_rows; },
                                "takes sources of at most 2^29 rows"};
 static_assert(max_counted_rows == 1 << 29);
-inline constexpr auto aligned_bytes = needs<tensor_cores, gaussian_or_box, vectors, few_rows>;
+inline constexpr auto counted_bytes = needs<tensor_cores, gaussian_or_box, few_rows>;
 
 inline constexpr need mirrored{
     [](auto& p, auto&) { return p.border != border::wrap && p.border != border::constant; },
@@ -119,7 +119,7 @@ inline constexpr need images_in_grid{[](auto& p, auto&) { return p.images <= ker
                                      "takes at most 65535 images"};
 static_assert(kernels::max_grid_y == 65535);
 inline constexpr auto registers =
-    needs<aligned_bytes, register_radius, narrow_span, mirrored, images_in_grid>;
+    needs<counted_bytes, register_radius, narrow_span, mirrored, images_in_grid>;
 
 namespace wide = wgmma_xy;
 
@@ -146,7 +146,8 @@ static_assert(kernels::end_of_tensor_strides == std::int64_t{1} << 40);
 inline constexpr need few_tiles{
     [](auto& p, auto&) { return warpgroup_tiles(p) <= std::numeric_limits<int>::max(); },
     "takes fewer than 2^31 tiles of 256 x 64 values"};
-inline constexpr auto warpgroups = needs<aligned_bytes, wide_radius, small_weights, fits_map, few_tiles>;
+inline constexpr auto wide_windows = needs<counted_bytes, wide_radius, small_weights, fits_map, few_tiles>;
+inline constexpr auto warpgroups = needs<wide_windows, vectors>;
 
 inline constexpr need pixel_radius{
     [](auto& p, auto&) {

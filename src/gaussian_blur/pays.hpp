@@ -35,15 +35,21 @@ inline constexpr auto pays_strips =
 inline constexpr auto pays_chains = is_least<blur_us::chains, blur_us::register_window,
                                              blur_us::shared_memory, blur_us::ring, blur_us::strips>;
 
-/// Whether a Gaussian's window is so large that products are faster than `fused`. Beyond all that its registers hold where
-/// words of a row are not words of memory. Small windows of small images are soonest done by its tiles.
+/// Whether the tiles of `fused` take a window and a source that lies so.
+inline bool takes_tiles(const problem& p) {
+    using namespace kernels::separable_filter;
+    return p.has_one_radius_up_to(max_tile_radius(p.type, p.channels)) &&
+           p.source_alignment() >= tile_shape::of(p).packet_bytes(p);
+}
+
+/// Whether a Gaussian's window is so large that products are faster than `fused`. Small windows of small images are soonest
+/// done by its tiles.
 inline bool pays_beside_fused(const problem& p, const device_traits& device,
                               const kernels::separable_filter::tuning::radii& least) {
     using namespace kernels::separable_filter;
-    const std::int64_t of_registers = max_register_radius(p.type, p.channels);
-    const bool is_equal = p.radius.x == p.radius.y;
-    const std::int64_t radius = !p.in_words ? of_registers + 1 : is_equal ? least.equal : least.unequal;
-    return p.is_asked_for || (p.largest_radius() >= radius && !is_one_wave_of_tiles(p, device));
+    const std::int64_t radius = p.radius.x == p.radius.y ? least.equal : least.unequal;
+    return p.is_asked_for ||
+           (p.largest_radius() >= radius && !(takes_tiles(p) && is_one_wave_of_tiles(p, device)));
 }
 
 inline bool pays_mma_xy(const problem& p, const device_traits& device) {
@@ -54,8 +60,16 @@ inline bool is_box(const problem& p) {
     return p.window == kernels::separable_filter::window::box;
 }
 
+/// The least radii of the rungs of small windows. One radius is like two where the tiles of `fused` do not run.
+inline kernels::separable_filter::tuning::radii least_of_small_windows(const problem& p,
+                                                                       const device_traits& device) {
+    auto least = tuning_of(device).min_radius_of_small_windows;
+    if (!takes_tiles(p)) least.equal = least.unequal;
+    return least;
+}
+
 inline bool pays_mma_x_registers_y(const problem& p, const device_traits& device) {
-    const auto& least = tuning_of(device).min_radius_of_small_windows;
+    const auto least = least_of_small_windows(p, device);
     if (is_box(p)) return p.largest_radius() >= (p.radius.x == p.radius.y ? least.equal : least.unequal);
     return pays_beside_fused(p, device, least);
 }
@@ -87,7 +101,7 @@ inline bool pays_mma_xy_by_channel(const problem& p, const device_traits& device
     const auto& numbers = tuning_of(device);
     const std::int64_t least = numbers.min_radius_y_of_channels;
     return p.is_asked_for || ((p.radius.y >= least || !blur_needs::registers(p, device).empty()) &&
-                              pays_beside_fused(p, device, numbers.min_radius_of_small_windows));
+                              pays_beside_fused(p, device, least_of_small_windows(p, device)));
 }
 
 }  // namespace heddle::detail

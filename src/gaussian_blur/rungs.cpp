@@ -64,7 +64,7 @@ constexpr auto table = std::to_array<blur_rung<T>>({
         wgmma_xy, "wgmma_xy", of::warpgroups, pays_wgmma_xy),
     row<T, plan_mma_xy_by_channel, launch_mma_xy_by_channel, for_90>(
         mma_xy_by_channel, "mma_xy_by_channel",
-        needs<of::warpgroups, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>,
+        needs<of::wide_windows, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>,
         pays_mma_xy_by_channel),
     row<T, plan_decimated, launch_decimated<T>>(  //
         decimated, "decimated", decimated_needs, pays_decimated),

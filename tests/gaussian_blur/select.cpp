@@ -104,26 +104,34 @@ class gaussian_blur_select_of_bytes : public testing::Test {
     }
 };
 
-TEST_F(gaussian_blur_select_of_bytes, takes_them_to_the_tensor_cores_where_their_words_are_aligned) {
-    gaussian_blur_problem p = square(4096, 5);
-    p.in_vectors = false;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.radius = 4;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
-    p.radius = {2, 3};
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.radius = 5;
-    p.in_words = false;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
-    p.radius = 20;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.images = 0;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.type = pixel_type::u16;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+TEST_F(gaussian_blur_select_of_bytes, takes_rows_at_any_address_to_the_tensor_cores) {
+    for (const bool in_words : {true, false}) {
+        gaussian_blur_problem p = square(4096, 5);
+        p.in_vectors = false;
+        p.in_words = in_words;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
+        for (const window_radius radius : {window_radius{1}, {2}, {3}, {2, 3}}) {
+            p.radius = radius;
+            EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
+        }
+        p.border = border::wrap;
+        for (const window_radius radius : {window_radius{5}, {2, 3}, {20}}) {
+            p.radius = radius;
+            EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+        }
+        p.radius = 4;
+        EXPECT_EQ(select(p, hopper()), algorithm::fused);
+        p.border = border::replicate;
+        p.radius = 15;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+        p.images = 0;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+        p.type = pixel_type::u16;
+        EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    }
 }
 
-TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_where_rows_are_aligned) {
+TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers) {
     gaussian_blur_problem p = square(4096, 2);
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = {0, 1};
@@ -137,7 +145,7 @@ TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_w
     }
     p.border = border::reflect_101;
     p.in_words = false;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_tiles_of_fused) {
@@ -158,6 +166,9 @@ TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_ti
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = {2, 1};
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
+    p.radius = 2;
+    p.in_vectors = false;
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y) << "tiles do not take such rows";
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {

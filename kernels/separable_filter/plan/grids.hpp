@@ -71,11 +71,13 @@ struct warp_strips {
         rows_of_wave = divide_up(height, segments);
     }
 
-    /// The grid for strips of `strip_rows` rows. A warp needs warp_bytes of shared memory, a block `lines` pointers to lines.
+    /// The grid for strips of `strip_rows` rows. A warp needs warp_bytes of shared memory, a block `lines` pointers to lines
+    /// and, of lines that lie at any address, their heads (kernels/frame/marching_warp.cuh).
     kernel_grid grid(std::int64_t height, std::int64_t images, int strip_rows, int warp_bytes, int lines,
-                     const device_traits& device) const {
+                     bool aligned, const device_traits& device) const {
+        const std::size_t line_bytes = sizeof(const std::uint8_t*) + (aligned ? 0 : sizeof(unsigned));
         const std::size_t needed = static_cast<std::size_t>(warps) * static_cast<std::size_t>(warp_bytes) +
-                                   static_cast<std::size_t>(lines) * sizeof(const std::uint8_t*);
+                                   static_cast<std::size_t>(lines) * line_bytes;
         return {.blocks = {blocks, divide_up(height, strip_rows), images},
                 .threads = {std::int64_t{warps} * lanes},
                 .shared_bytes =
