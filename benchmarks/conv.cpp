@@ -179,14 +179,22 @@ void register_conv() {
         pair_of_rows<half>(s, "f16", cold);
         pair_of_rows<float>(three_by_three(1, side, channels), "f32", cold);
     }
-    // The second and fourth stages of ResNeXt-50 32x4d.
-    for (const auto& [side, channels] : {std::pair<std::int64_t, std::int64_t>{56, 128}, {14, 512}}) {
+    for (const conv_shape& s : {conv_shape{32, 56, 56, 64, 64, 1, 1}, {32, 14, 14, 1024, 256, 1, 1}}) {
+        pair_of_rows<float>(s, "f32", cold);
+        pair_of_rows<float>(s, "tf32", cold);
+    }
+    pair_of_rows<bfloat16>({1, 224, 224, 3, 64, 7, 7, {.stride = {2, 2}, .padding = {3, 3, 3, 3}}}, "bf16",
+                           cold);
+    // The second, fourth and fifth stages of ResNeXt-50 32x4d.
+    for (const auto& [side, channels] :
+         {std::pair<std::int64_t, std::int64_t>{56, 128}, {14, 512}, {7, 1024}}) {
         const conv_shape s = three_by_three(32, side, channels, 32);
         pair_of_rows<bfloat16>(s, "bf16", cold);
         pair_of_rows<float>(s, "f32", cold);
     }
     rung_rows<bfloat16>(three_by_three(32, 28, 128), "bf16");
     rung_rows<float>(three_by_three(32, 28, 128), "f32");
+    rung_rows<float>(three_by_three(32, 28, 128), "tf32");
     rung_rows<bfloat16>(three_by_three(32, 56, 144, 144), "bf16");
     host_row_of(three_by_three(1, 56, 64));
 }

@@ -132,9 +132,12 @@ pool_shape max_of_three(std::int64_t count) {
     return {
         count, 112, 112, 64, pool_mode::max, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1, 1, 1}}};
 }
+pool_shape global_average(std::int64_t count, std::int64_t side, std::int64_t channels) {
+    return {count, side, side, channels, pool_mode::average, {.window = {side, side}}};
+}
 /// What follows its last.
 pool_shape global_average(std::int64_t count) {
-    return {count, 7, 7, 2048, pool_mode::average, {.window = {7, 7}}};
+    return global_average(count, 7, 2048);
 }
 
 }  // namespace
@@ -156,6 +159,11 @@ void register_pool() {
                 comparison<float>(s, temperature);
             }
     for (const pool_shape& s : {max_of_three(32), global_average(32)}) rung_rows<bfloat16>(s);
+    for (const pool_shape& s :
+         {global_average(4, 112, 1280), global_average(1, 1024, 64)}) {  // few large images
+        heddle_row<bfloat16>(s, cold);
+        heddle_row<float>(s, cold);
+    }
     host_row_of(max_of_three(1));
 }
 

@@ -79,13 +79,15 @@ def test_programs(build: pathlib.Path) -> list[pathlib.Path]:
     return sorted(program for program in commands if program.name.startswith("test_"))
 
 
-def run_part(program: pathlib.Path, part: int, parts: int) -> Report:
+def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]) -> Report:
     report = Report()
+    first = part % len(gpus) if gpus else 0
+    visible = {"CUDA_VISIBLE_DEVICES": ",".join(gpus[first:] + gpus[:first])} if gpus else {}
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "report.json"
         done = subprocess.run(
             [program, "--gtest_brief=1", f"--gtest_output=json:{file}"],
-            env={**os.environ, **BESIDE_OTHERS, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
+            env={**os.environ, **BESIDE_OTHERS, **visible, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         if file.exists():
             for suite in json.loads(file.read_text())["testsuites"]:
@@ -101,9 +103,10 @@ def run_part(program: pathlib.Path, part: int, parts: int) -> Report:
     return report
 
 
-def run_by_program(build: pathlib.Path, jobs: int) -> Report:
+def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = ()) -> Report:
     """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time, and the
-    others beside them. Parts of one program are far apart: some of its tests take much of the device's memory."""
+    others beside them. Parts of one program are far apart: some of its tests take much of the device's memory. Of several GPUs
+    each process sees all, and takes another for the first."""
     tests = tests_of_ctest(build)
     counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests if test.get("command"))
     programs = sorted(test_programs(build), key=lambda program: -counts[program])  # what ends last is short then
@@ -112,7 +115,7 @@ def run_by_program(build: pathlib.Path, jobs: int) -> Report:
               if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
     with concurrent.futures.ThreadPoolExecutor(jobs + 1) as pool:
         rest = pool.submit(run, build, ["--parallel", str(max(1, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"])
-        runs = [pool.submit(run_part, program, part, parts[program])
+        runs = [pool.submit(run_part, program, part, parts[program], gpus)
                 for part in range(jobs) for program in programs if part < parts[program]]
         report = rest.result()
         for each in runs:

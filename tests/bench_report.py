@@ -460,6 +460,20 @@ class Tables(InFolder):
         self.assertEqual(again.returncode, 0)
         self.assertIn("has no commit 0123456789abcdef", again.stdout)
 
+    def test_an_overview_of_two_records(self) -> None:
+        page = self.folder / "page.md"
+        page.write_text("<!-- bench:overview -->\n<!-- /bench -->\n")
+        other = small() | {"commit": "fedcba98765432"}
+        other["rows"] = [row("relu/f32/1024/heddle", 4.0), row("relu/f32/1024/cudnn", 2.0), row("transpose/f32/64x64/heddle", 9.0),
+                         row("transpose/f32/64x64/cublas", 1.0)]
+        self.assertEqual(self.run_program("table", self.file(other), self.file(small()), "--update", page).returncode, 0)
+        lines = page.read_text().splitlines()
+        self.assertEqual([line.split(" | ")[0] for line in lines if "cublas" in line or "cudnn" in line],
+                         ["| matmul", "| transpose", "| elementwise"])
+        self.assertIn("0.75: transpose f32 4096x4096", page.read_text())  # that of the record with more cases
+        self.assertIn("commit 0123456789; ", page.read_text())
+        self.assertIn("commit fedcba9876; ", page.read_text())
+
     def test_bad_pages_stay(self) -> None:
         for marker, message in (("none", "no record has 'none'"), ("matmul none", "no case of matmul matches 'none'"),
                                 ("matmul (", "not a regular expression")):

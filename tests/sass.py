@@ -57,6 +57,8 @@ EXPECTATIONS = [
     Expectation(r"conv::wgmma<", ["HGMMA", r"UTMALDG.*IM2COL"], HOPPER),
     Expectation(r"frame::.*window_mainloop<.*wgmma_tile<", ["HGMMA", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
                 may_have_local_memory=True),  # its epilogue
+    Expectation(r"frame::.*window_mainloop<float,", ["HGMMA.*TF32", r"UTMALDG.*IM2COL", "UTMASTG"], HOPPER,
+                may_have_local_memory=True),
     Expectation(r"matmul::skinny<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"matmul::skinny_tf32<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"frame::.*bf16x6_kernel<(true|false), (true|false), true, [12]>", ["HGMMA", "UTMALDG"], HOPPER),
@@ -77,6 +79,7 @@ EXPECTATIONS = [
     Expectation(r"conv::grouped<conv::mma_products<", ["HMMA", "LDGSTS", r"LDS\.64"]),
     Expectation(r"conv::grouped<conv::fma_products<", ["FFMA", "LDGSTS", r"LDS\.128"]),
     Expectation(r"norm::gradient_vectorized<[^>]*, [48], (true|false)>", [r"LDGSTS\..*128"]),
+    Expectation(r"norm::gradient_vectorized<[^>]*, 1, true>", ["LDGSTS"]),
     Expectation(r"loss::(block|streamed)<((__half|__nv_bfloat16), 8|float, 4), \d+>", [r"LDG\.E\.128", r"STG\.E\.128"]),
     Expectation(r"loss::packed<\w+, 8, 64>", [r"LDG\.E\.128", r"STG\.E\.128"]),
     Expectation(r"loss::hits<((__half|__nv_bfloat16), 8|float, 4)>", [r"LDG\.E\.128"]),
@@ -85,6 +88,7 @@ EXPECTATIONS = [
     Expectation(r"transform_packets<.*elementwise::add\b", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"optimizer::vectorized<", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"pool::window<pool::\w+, \d, [48],", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
+    Expectation(r"pool::block<pool::\w+, [48],", [r"LDG\.E\.128", r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"random::vectorized<", [r"STG\.E\.128"], HOPPER, in_all=True),
     Expectation(r"(elementwise|norm|optimizer|pool|random|reduce|scan|softmax|transpose)::\w+<", []),
 ]

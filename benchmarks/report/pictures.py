@@ -12,7 +12,8 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from record import (NOT_PEERS, UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, extents_of, geometric_mean)
+from record import (NOT_PEERS, UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, extents_of, families_of,
+                    geometric_mean)
 
 # Each light colour is its own name: what stands in a picture is replaced by the page's variable of that name. Of Okabe
 # and Ito's colours, which the colour-blind tell apart, darker or lighter as the ground needs it.
@@ -571,13 +572,15 @@ def with_ladder(cases: list[Case]) -> list[Case]:
     return list(first.values())
 
 
-def files(record: Record) -> dict[str, Picture]:
-    """By the files' names: the overview, and a family's ladder."""
+def files(records: list[Record]) -> dict[str, Picture]:
+    """By the files' names: the overview of all records, and each family's ladder."""
     result = {}
-    if any(case.ratio for case in record.cases):
-        result["overview.svg"] = ratios(record.families, 860, heading="heddle beside the best peer, case by case",
-                                        caption=record.provenance)
-    for family, cases in record.families.items():
-        if shown := with_ladder(cases)[:LADDERS_A_FILE]:
-            result[f"ladder-{family}.svg"] = ladder(shown, record.provenance)
+    families = dict(families_of(records))
+    if any(case.ratio for cases in families.values() for case in cases):
+        source = records[0].provenance if len(records) == 1 else "; ".join(record.source for record in records)
+        result["overview.svg"] = ratios(families, 860, heading="heddle beside the best peer, case by case", caption=source)
+    for record in records:
+        for family, cases in record.families.items():
+            if cases == families[family] and (shown := with_ladder(cases)[:LADDERS_A_FILE]):
+                result[f"ladder-{family}.svg"] = ladder(shown, record.provenance)
     return result

@@ -449,3 +449,12 @@ def as_share(share: float | None) -> str:
     if share is None:
         return ""
     return f"{share:.0f}x" if share >= 9.995 else f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"
+
+
+def families_of(records: list[Record]) -> list[tuple[str, list[Case]]]:
+    """The folders of all records, those of the longest record first. What several have counts where it comes first."""
+    found: dict[str, list[Case]] = {}
+    for record in sorted(records, key=lambda record: -len(record.cases)):
+        for family, cases in record.families.items():
+            found.setdefault(family, cases)
+    return list(found.items())

@@ -16,14 +16,16 @@ def fail(message: str) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="report")
-    parser.add_argument("record", type=pathlib.Path, metavar="RECORD")
+    parser.add_argument("records", nargs="+", type=pathlib.Path, metavar="RECORD", help="one, or for pictures several")
     parser.add_argument("--output", type=pathlib.Path, metavar="PAGE", help="without it RECORD with the suffix .html")
     parser.add_argument("--pictures", type=pathlib.Path, metavar="DIR",
                         help="instead of the page write overview.svg and a ladder-<family>.svg for each folder of kernels")
     parser.add_argument("--incomplete", action="store_true", help="take a record of a run that was stopped")
     arguments = parser.parse_args()
+    if len(arguments.records) > 1 and not arguments.pictures:
+        parser.error("a page is of one record")
     try:
-        of_run = record.read(arguments.record, arguments.incomplete)
+        runs = [record.read(file, arguments.incomplete) for file in arguments.records]
     except record.BadRecord as error:
         return fail(str(error))
     try:
@@ -34,12 +36,12 @@ def main() -> int:
                     "or on Debian and Ubuntu: apt-get install python3-matplotlib")
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
-        for name, picture in pictures.files(of_run).items():
+        for name, picture in pictures.files(runs).items():
             program.write(arguments.pictures / name, picture.file())
             print(arguments.pictures / name)
     else:
-        output = arguments.output or arguments.record.with_suffix(".html")
-        program.write(output, page.page(of_run))
+        output = arguments.output or arguments.records[0].with_suffix(".html")
+        program.write(output, page.page(runs[0]))
         print(output)
     return 0
 

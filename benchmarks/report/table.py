@@ -8,7 +8,7 @@ A table in a file stands between two lines:
 
 The name is an operation, or a folder of kernels/ with all of its operations, or a record's file before schema 1. The first
 is a row per case: heddle beside the best of its peers. The ladder is a row per implementation. What follows the name is
-a regular expression that chooses cases by their label. The overview is a row per folder.
+a regular expression that chooses cases by their label. The overview is a row per folder, of all records.
 
 With --check is also said which kernels have changed since a record's commit.
 """
@@ -80,9 +80,9 @@ def ladder(cases: list[Case]) -> str:
     return markdown(["case", "implementation", "time", "+-", "rate", "share of the vendor", "share of the limit"], rows)
 
 
-def overview(record: Record) -> str:
+def overview(records: list[Record]) -> str:
     rows = []
-    for family, cases in record.families.items():
+    for family, cases in records_of_runs.families_of(records):
         compared = [case for case in cases if case.ratio]
         if not compared:
             continue
@@ -95,12 +95,14 @@ def overview(record: Record) -> str:
                      as_share(statistics.median(shares)) if shares else ""])
     if not rows:
         raise NoTable("the record has no peer on the GPU")
-    return markdown(["", "cases", "best peers", "mean ratio", "worst", f"at {LEVEL} or better", "share of the limit"], rows)
+    table = markdown(["", "cases", "best peers", "mean ratio", "worst", f"at {LEVEL} or better", "share of the limit"], rows)
+    cases = [case for record in records for case in record.cases]
+    return f"{table}\n{caption('; '.join(dict.fromkeys(record.source for record in records)), OVERVIEW, cases)}\n"
 
 
-def caption(record: Record, explanation: str, cases: list[Case]) -> str:
+def caption(source: str, explanation: str, cases: list[Case]) -> str:
     repetitions = max((row.repetitions for case in cases for row in case.rows), default=0)
-    text = f"{record.source}; medians of {repetitions} repetitions. {explanation}"
+    text = f"{source}; medians of {repetitions} repetitions. {explanation}"
     beyond = f"{100 * (1 / records_of_runs.BEYOND - 1):.0f}%"
     if any(row.beyond_limit for case in cases for row in case.rows):
         text += f" (!): beyond the limit by more than {beyond}, a bug of the row or of the limit."
@@ -127,7 +129,7 @@ def table(record: Record, as_ladder: bool, pattern: str, name: str = "") -> str:
         cases = [case for case in cases if case.plain]
     if not cases:
         raise NoTable(f"no case of {name or 'the record'} matches '{pattern}'")
-    return f"{(ladder if as_ladder else comparison)(cases)}\n{caption(record, EXPLANATIONS[as_ladder], cases)}\n"
+    return f"{(ladder if as_ladder else comparison)(cases)}\n{caption(record.source, EXPLANATIONS[as_ladder], cases)}\n"
 
 
 def has(record: Record, name: str) -> bool:
@@ -144,10 +146,7 @@ def renewed(text: str, records: dict[str, Record]) -> str:
         opening, name, as_ladder, pattern, closing = match.groups()
         recent = [record for record in records.values() if not is_raw(record)]
         if name == "overview":
-            if len(recent or records) != 1:
-                raise NoTable(f"an overview is of one record, and there are {len(recent or records)}")
-            record = next(iter(recent or records.values()))
-            return f"{opening}{overview(record)}\n{caption(record, OVERVIEW, record.cases)}\n{closing}"
+            return f"{opening}{overview(recent or list(records.values()))}{closing}"
         holder = next((record for record in recent if has(record, name)), None)
         if holder is None and name in records:
             return f"{opening}{table(records[name], bool(as_ladder), pattern or '')}{closing}"
@@ -192,8 +191,7 @@ def main() -> int:
         records = {file.stem: records_of_runs.read(file) for file in files}
         if not arguments.update:
             for name, record in records.items():
-                body = (f"{overview(record)}\n{caption(record, OVERVIEW, record.cases)}\n" if arguments.overview
-                        else table(record, arguments.ladder, arguments.cases))
+                body = overview([record]) if arguments.overview else table(record, arguments.ladder, arguments.cases)
                 print(f"## {name}\n\n{body}")
         for page in arguments.update:
             try:

@@ -29,21 +29,36 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     const matmul_epilogue<Out>& epilogue, cuda::stream_ref stream, const matmul_options& options,
     bool (*is_compiled)());
 
-template <class In, class Out, class Function>
-auto with_function(const kernels::matmul::function_call<In, Out>& call, const Function& function) {
-    using activation = kernels::frame::element_function<Function>;
+template <class In, class Out, class Activation>
+kernels::matmul::product<In, Out, Activation> with_activation(
+    const kernels::matmul::function_call<In, Out>& call, const Activation& activation) {
     const auto& p = call.arguments;
     const auto& e = p.epilogue;
-    return kernels::matmul::product<In, Out, activation>{
-        p.a,
-        p.b,
-        p.c,
-        p.alpha,
-        p.beta,
-        {activation{function, call.is_transposed}, e.scale, e.row_bias, e.row_bias_stride, e.column_bias,
-         e.column_bias_stride, e.residual, e.residual_row_stride, e.residual_col_stride, e.is_identity},
-        p.batch,
-        p.workspace};
+    return {p.a,
+            p.b,
+            p.c,
+            p.alpha,
+            p.beta,
+            {activation, e.scale, e.row_bias, e.row_bias_stride, e.column_bias, e.column_bias_stride,
+             e.residual, e.residual_row_stride, e.residual_col_stride, e.is_identity},
+            p.batch,
+            p.workspace};
+}
+
+/// C = function(A * B, residual), element by element, by the kernel of `fused`; `residual` has C's shape. The tensor memory
+/// accelerator fetches it while the tensor cores multiply, where its rows lie as those of C have to for that.
+/// @throws as matmul with `fused` and without scratch memory
+template <class T, class Function>
+void matmul_with_residual(matrix_view<const T> a, matrix_view<const T> b, matrix_view<const T> residual,
+                          matrix_view<T> c, const Function& function, cuda::stream_ref stream) {
+    using activation = kernels::frame::residual_function<Function>;
+    const auto call = prepare_matmul<T, T>(a, b, c, {.residual = residual}, stream,
+                                           {.algorithm = matmul_algorithm::fused, .scratch = scratch::none},
+                                           kernels::matmul::has_fused_kernel<T, T, activation>);
+    if (!call) return;
+    const stream_device call_device(stream);
+    kernels::matmul::launch_fused_kernel(call->plan, with_activation(*call, activation{function}),
+                                         stream.get());
 }
 
 }  // namespace detail
@@ -79,7 +94,7 @@ requires(!std::convertible_to<const Function&, cuda::stream_ref>) void matmul(
         is_compiled = rungs::has_fused_kernel<In, Out, activation>;
     const auto call = detail::prepare_matmul<Out, In>(a, b, c, epilogue, stream, options, is_compiled);
     if (!call) return;
-    const auto arguments = detail::with_function(*call, function);
+    const auto arguments = detail::with_activation(*call, activation{function, call->is_transposed});
     const detail::stream_device call_device(stream);
     if constexpr (is_float)
         call->by_warpgroups ? rungs::launch_tf32_kernel(call->plan, arguments, stream.get())

@@ -159,7 +159,7 @@ std::int64_t norm_gradient_workspace_bytes(
 ///                           overlap that is not allowed, an epsilon that is negative or NaN, a workspace that is misaligned, too
 ///                           small or overlaps an operand, an unknown algorithm (nothing is enqueued)
 /// @throws unsupported       dgamma or dbeta is wanted and there is no scratch memory; `vectorized` was asked for, and elements
-///                           do not lie side by side or a row has more than 8192 of them
+///                           do not lie side by side or a row has more than 8192 of them, 65536 on compute capability 9.0
 /// @throws cuda_error        a launch or the allocation failed
 template <class T>
 void layer_norm_gradient(matrix_view<const std::type_identity_t<T>> x,

@@ -84,6 +84,7 @@ void launch_grouped_mma(const plan& plan, const arguments<In, Out>& arguments, c
 /// half and bfloat16
 template <class In, class Out>
 void launch_wgmma(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
+/// float is rounded to TF32
 template <class In, class Out>
 void launch_persistent(const plan& plan, const arguments<In, Out>& arguments, cudaStream_t stream);
 

@@ -64,12 +64,22 @@ struct rows_shape {
 /// Filters from `output` on in rows of zeros and taps, as they meet the patch.
 template <int n, class In, class Out>
 __device__ void load_filters(In* to, const arguments<In, Out>& a, const rows_shape& s, std::int64_t output) {
-    for (int i = threadIdx.x; i < n * s.filter_pitch; i += rows_threads) {
-        const int k = i / s.filter_pitch, at = i - k * s.filter_pitch, r = at / s.padded,
-                  j = at - r * s.padded;
-        const bool is_tap = r < s.height && j < s.taps && output + k < a.output.channels;
-        to[i] = is_tap ? a.filters.data[(output + k) * a.filters.output_stride + r * a.filters.row_stride + j]
+    constexpr int together = 8;  // elements of a thread that are on their way together
+    const int size = n * s.filter_pitch;
+    for (int first = threadIdx.x; first < size; first += rows_threads * together) {
+        In values[together];
+#pragma unroll
+        for (int part = 0; part < together; ++part) {
+            const int i = first + part * rows_threads, k = i / s.filter_pitch, at = i - k * s.filter_pitch,
+                      r = at / s.padded, j = at - r * s.padded;
+            const bool is_tap = i < size && r < s.height && j < s.taps && output + k < a.output.channels;
+            values[part] =
+                is_tap ? a.filters.data[(output + k) * a.filters.output_stride + r * a.filters.row_stride + j]
                        : In(0.0f);
+        }
+#pragma unroll
+        for (int part = 0; part < together; ++part)
+            if (const int i = first + part * rows_threads; i < size) to[i] = values[part];
     }
 }
 
@@ -260,8 +270,8 @@ void launch_mma_rows(const plan& plan, const arguments<In, Out>& a, cudaStream_t
     problem.filters = layout_of(a.filters);
     problem.geometry = a.geometry;
     const rows_layout layout(problem);
-    rows_outputs(a.output.channels) == 64 ? launch_outputs<64>(plan, a, layout, stream)
-                                          : launch_outputs<32>(plan, a, layout, stream);
+    plan.rows_outputs == 64 ? launch_outputs<64>(plan, a, layout, stream)
+                            : launch_outputs<32>(plan, a, layout, stream);
 }
 
 template void launch_mma_rows(const plan&, const arguments<half, half>&, cudaStream_t);

@@ -107,13 +107,19 @@ bool has_persistent_kernel() {
     return frame::is_compiled<window_kernel<In, Out, tile, Activation>>();
 }
 
+/// Launches the plan's tile, which is at one of these places.
+template <const auto& places, class In, class Out, class Activation>
+void launch_tile_of(const plan& plan, const arguments<In, Out, Activation>& a, cudaStream_t stream) {
+    const auto launch_chosen = [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (launch_if_chosen<places[i]>(plan, a, stream), ...);
+    };
+    launch_chosen(std::make_index_sequence<places.size()>());
+}
+
 template <class In, class Out, class Activation>
 void launch_persistent_kernel(const plan& plan, const arguments<In, Out, Activation>& a,
                               cudaStream_t stream) {
-    const auto launch_chosen = [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (launch_if_chosen<persistent_with_function[i]>(plan, a, stream), ...);
-    };
-    launch_chosen(std::make_index_sequence<persistent_with_function.size()>());
+    launch_tile_of<persistent_with_function>(plan, a, stream);
 }
 
 }  // namespace heddle::kernels::conv

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
         for (int part = 0; part < tile::parts; ++part) {
             const std::uint64_t of_a = a_tile::descriptor(shared.a, part * warpgroup_m);
 #pragma unroll
-            for (int i = 0; i < step_channels / a_tile::step; ++i)
+            for (int i = 0; i < a_tile::depth / a_tile::step; ++i)
                 ptx::wgmma<In, tile::n, true, true>(sums[part], of_a + i * a_tile::advance,
                                                     of_b + i * b_tile::advance, step > 0 || i > 0);
         }

@@ -9,11 +9,17 @@
 #include "kernels/device/warpgroup_tile.cuh"
 
 #include <cstdint>
+#include <type_traits>
 
 /// Tiles of windows and of filters, which the tensor memory accelerator puts into shared memory as operands of wgmma.
 namespace heddle::kernels::conv {
 
-/// A convolution whose windows a map describes. A step along k is one tap, and 64 channels of the group.
+/// Floats are rounded to TF32 on their way, where wgmma itself would cut off.
+template <class In>
+inline constexpr CUtensorMapDataType operand_map_type =
+    std::is_same_v<In, float> ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : tensor_map_type<In>;
+
+/// A convolution whose windows a map describes. A step along k is one tap, and 128 bytes of the group's channels.
 struct window_steps {
     CUtensorMap windows;                ///< or the pixels, where each is a window of its own
     CUtensorMap filters;                ///< boxes of channels by outputs, a tap each
@@ -27,15 +33,17 @@ struct window_steps {
     /// Loads of a tile of `tile_m` pixels and `tile_n` outputs.
     template <class In, class Out, class Activation>
     __host__ window_steps(const arguments<In, Out, Activation>& a, int tile_m, int tile_n)
-        : windows(windows_are_pixels(a) ? pixel_map(a, tile_m)
-                                        : make_window_map(a.input.data, window_map_of(a, tile_m))),
+        : windows(windows_are_pixels(a)
+                      ? pixel_map(a, tile_m)
+                      : make_window_map(a.input.data, window_map_of(a, tile_m), operand_map_type<In>)),
           filters(make_tensor_map(a.filters.data, a.filters.outputs, a.filters.channels,
-                                  a.filters.output_stride, tile_n, step_channels,
-                                  a.filters.height * a.filters.width, stride_of_taps(a.filters))),
+                                  a.filters.output_stride, tile_n, step_of<In>,
+                                  a.filters.height * a.filters.width, stride_of_taps(a.filters),
+                                  operand_map_type<In>)),
           by_height(divisor(a.output.height)),
           by_width(divisor(a.output.width)),
           by_taps(divisor(a.filters.width)),
-          by_packets(divisor(steps_of_tap(a.filters.channels))),
+          by_packets(divisor(steps_of_tap(a.filters))),
           by_outputs(divisor(a.filters.outputs / a.geometry.groups)),
           channels(narrow(a.filters.channels)),
           are_pixels(windows_are_pixels(a)),
@@ -46,9 +54,9 @@ struct window_steps {
           right_of_tap(narrow(a.geometry.dilation.x)),
           down_of_tap(narrow(a.geometry.dilation.y)) {}
 
-    template <class Filters>
-    static int steps_of(const Filters& f) {
-        return narrow(f.height * f.width * steps_of_tap(f.channels));
+    template <class T>
+    static int steps_of(const filter_view<T>& f) {
+        return narrow(f.height * f.width * steps_of_tap(f));
     }
 
     /// By one thread: the windows of the pixels from `pixel` on, as a Tile.
@@ -56,14 +64,14 @@ struct window_steps {
     __device__ void load_windows(unsigned char* to, int pixel, int output, int step,
                                  ptx::mbarrier* full) const {
         if (are_pixels) {
-            const int channel = step * step_channels;
+            const int channel = step * Tile::depth;
             return Tile::template load<1>(to, windows, pixel, channel, 0, 0, full);
         }
         const int line = quotient(pixel, by_width), image = quotient(line, by_height);
         const int x = pixel - product(line, by_width), y = line - product(image, by_height);
         const int tap = quotient(step, by_packets), r = quotient(tap, by_taps);
         const int s = tap - product(r, by_taps);
-        const int channel = channel_of(step, tap) + quotient(output, by_outputs) * channels;
+        const int channel = channel_of<Tile>(step, tap) + quotient(output, by_outputs) * channels;
         ptx::load_windows(to, windows, channel, x * step_x - left, y * step_y - top, image, s * right_of_tap,
                           r * down_of_tap, full);
     }
@@ -72,7 +80,7 @@ struct window_steps {
     template <class Tile>
     __device__ void load_filters(unsigned char* to, int output, int step, ptx::mbarrier* full) const {
         const int tap = quotient(step, by_packets);
-        Tile::template load<1>(to, filters, output, channel_of(step, tap), tap, 0, full);
+        Tile::template load<1>(to, filters, output, channel_of<Tile>(step, tap), tap, 0, full);
     }
 
   private:
@@ -82,9 +90,15 @@ struct window_steps {
         return static_cast<int>(by.quotient(static_cast<std::uint32_t>(n)));
     }
     static __device__ int product(int n, const wide_division& by) { return n * static_cast<int>(by.divisor); }
-    static std::int64_t steps_of_tap(std::int64_t channels) { return (channels - 1) / step_channels + 1; }
+    template <class T>
+    static constexpr int step_of = static_cast<int>(step_channels(sizeof(T)));  ///< channels
+    template <class T>
+    static std::int64_t steps_of_tap(const filter_view<T>& f) {
+        return (f.channels - 1) / step_of<T> + 1;
+    }
+    template <class Tile>
     __device__ int channel_of(int step, int tap) const {
-        return (step - product(tap, by_packets)) * step_channels;
+        return (step - product(tap, by_packets)) * Tile::depth;
     }
 
     template <class T>
@@ -102,7 +116,8 @@ struct window_steps {
     template <class In, class Out, class Activation>
     static CUtensorMap pixel_map(const arguments<In, Out, Activation>& a, int tile_m) {
         return make_tensor_map(a.input.data, a.input.count * a.input.height * a.input.width, a.input.channels,
-                               pixel_stride(layout_of(a.input)), tile_m, step_channels);
+                               pixel_stride(layout_of(a.input)), tile_m, step_of<In>, 1, 0,
+                               operand_map_type<In>);
     }
     template <class In, class Out, class Activation>
     static window_map window_map_of(const arguments<In, Out, Activation>& a, int pixels) {
@@ -121,7 +136,7 @@ struct window_steps {
                 .step_x = narrow(g.stride.x),
                 .step_y = narrow(g.stride.y),
                 .pixels = pixels,
-                .box_channels = step_channels};
+                .box_channels = step_of<In>};
     }
 };
 

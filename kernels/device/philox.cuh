@@ -24,20 +24,34 @@ __device__ inline product_words multiply(std::uint32_t a, std::uint32_t b) {
     return {static_cast<std::uint32_t>(product), static_cast<std::uint32_t>(product >> 32)};
 }
 
+inline constexpr int philox_rounds = 10;
+
+/// What each round adds of a key. As a kernel's parameter it costs no instruction: a round takes its words where they are.
+struct philox_keys {
+    std::uint32_t low[philox_rounds];
+    std::uint32_t high[philox_rounds];
+
+    __host__ __device__ explicit constexpr philox_keys(std::uint64_t key) : low{}, high{} {
+        constexpr std::uint32_t golden_ratio = 0x9e3779b9, root_of_three = 0xbb67ae85;  // their fractions
+        auto low_key = static_cast<std::uint32_t>(key);
+        auto high_key = static_cast<std::uint32_t>(key >> 32);
+        for (int round = 0; round < philox_rounds; ++round) {
+            low[round] = low_key;
+            high[round] = high_key;
+            low_key += golden_ratio;
+            high_key += root_of_three;
+        }
+    }
+};
+
 /// Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011). Two wide multiplications a round are what it costs.
-__device__ inline philox_block philox4x32(philox_block counter, std::uint64_t key) {
-    constexpr int rounds = 10;
-    constexpr std::uint32_t golden_ratio = 0x9e3779b9, root_of_three = 0xbb67ae85;  // their fractions
-    auto low_key = static_cast<std::uint32_t>(key);
-    auto high_key = static_cast<std::uint32_t>(key >> 32);
+__device__ inline philox_block philox4x32(philox_block counter, const philox_keys& keys) {
     auto& c = counter.words;
 #pragma unroll
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < philox_rounds; ++round) {
         const product_words a = multiply(philox_multipliers::first, c[0]);
         const product_words b = multiply(philox_multipliers::second, c[2]);
-        counter = {{b.high ^ c[1] ^ low_key, b.low, a.high ^ c[3] ^ high_key, a.low}};
-        low_key += golden_ratio;
-        high_key += root_of_three;
+        counter = {{b.high ^ c[1] ^ keys.low[round], b.low, a.high ^ c[3] ^ keys.high[round], a.low}};
     }
     return counter;
 }

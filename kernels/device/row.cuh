@@ -74,8 +74,8 @@ struct row_share {
         return *(reinterpret_cast<const packet*>(row) + first + p * step);
     }
 
-    /// The packets of this share as they lie in memory; all elements of those that the row does not have are `rest`. All loads are
-    /// issued before the first is used: nothing but the words of a packet depends on whether the row has it.
+    /// The packets of this share as they lie in memory; all elements of those that the row does not have are `rest`. All
+    /// loads are issued before the first is used: nothing but the words of a packet depends on whether the row has it.
     __device__ void load(const T* row, packet_bits (&loaded)[packets], float rest) const {
         packet of_rest;
 #pragma unroll

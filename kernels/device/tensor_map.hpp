@@ -65,9 +65,10 @@ struct window_map {
 
 /// Describes the windows of a convolution: the tensor memory accelerator reads the same pixel of `pixels` windows one after the
 /// other, box_channels of it each, into swizzled rows of 128 bytes. What lies outside of the images is read as zeros. Pixels begin
-/// at multiples of 16 bytes.
+/// at multiples of 16 bytes. As TFLOAT32, floats are rounded to TF32 on their way.
 template <class T>
-CUtensorMap make_window_map(T* data, const window_map& w) {
+CUtensorMap make_window_map(T* data, const window_map& w,
+                            CUtensorMapDataType type = tensor_map_type<std::remove_const_t<T>>) {
     using element = std::remove_const_t<T>;
     static const auto encode =
         driver_function<decltype(cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col", 12000);
@@ -83,11 +84,10 @@ CUtensorMap make_window_map(T* data, const window_map& w) {
     const int first[] = {w.first_x, w.first_y}, last[] = {w.last_x, w.last_y};
     const cuuint32_t steps[] = {1, static_cast<cuuint32_t>(w.step_x), static_cast<cuuint32_t>(w.step_y), 1};
     CUtensorMap map{};
-    const CUresult status =
-        encode(&map, tensor_map_type<element>, 4, const_cast<element*>(data), extents, strides, first, last,
-               static_cast<cuuint32_t>(w.box_channels), static_cast<cuuint32_t>(w.pixels), steps,
-               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    const CUresult status = encode(&map, type, 4, const_cast<element*>(data), extents, strides, first, last,
+                                   static_cast<cuuint32_t>(w.box_channels), static_cast<cuuint32_t>(w.pixels),
+                                   steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     check(static_cast<cudaError_t>(status));
     return map;
 }

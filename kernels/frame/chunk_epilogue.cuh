@@ -132,4 +132,13 @@ __device__ void apply_epilogue(const tensor_product<Out, Activation>& p, int row
         add(1);
 }
 
+/// The same where a function takes the residual. What it makes of elements outside of C is not stored.
+template <class Out, class Function>
+__device__ void apply_epilogue(const tensor_product<Out, residual_function<Function>>& p, int, int,
+                               const float*, const float (&)[2], const float (&residual)[chunk_sums],
+                               float (&values)[chunk_sums]) {
+#pragma unroll
+    for (int i = 0; i < chunk_sums; ++i) values[i] = p.epilogue.activation(p.alpha * values[i], residual[i]);
+}
+
 }  // namespace heddle::kernels::frame

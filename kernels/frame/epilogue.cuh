@@ -74,6 +74,15 @@ struct element_function {
     }
 };
 
+/// A function of an element, alpha times its sum, and of the residual at its place. It is all of the epilogue: there is no bias,
+/// C is not read, and the residual is not added.
+template <class Function>
+struct residual_function {
+    Function function;
+
+    __device__ float operator()(float x, float residual) const { return function(x, residual); }
+};
+
 /// Applies the activation to one element.
 template <class Out>
 __device__ float activated(matmul_activation activation, float x, std::int64_t, std::int64_t) {

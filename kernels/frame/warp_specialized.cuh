@@ -22,7 +22,7 @@
 ///
 /// tile_kernel puts three parts together, and has what is common: barriers, clusters, tiles that several workers share.
 ///
-///   Mainloop   tile                  extents m, n and k, stages, consumers; and tile_defaults
+///   Mainloop   tile                  extents m and n, stages, consumers; and tile_defaults
 ///              storage               what the stages hold in shared memory
 ///              prefetch(p)           of the product's tensor maps
 ///              load(...)             one load into a stage, by the producer

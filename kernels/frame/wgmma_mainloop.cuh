@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-/// What mainloops have in common whose operands are of 16 bits, and both read from shared memory by wgmma.
+/// What mainloops have in common whose operands are both read from shared memory by wgmma.
 namespace heddle::kernels::frame {
 
 /// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
@@ -26,7 +26,6 @@ struct wgmma_tile : tile_defaults {
     static constexpr int halves = halves_;
     static constexpr int m = (take_turns ? 1 : consumers) * halves * warpgroup_m;
     static constexpr int n = n_;
-    static constexpr int k = 64;
     static constexpr int stages = stages_;
     static constexpr int cluster = cluster_;
     static constexpr bool streams = extra_ == extra::streams || extra_ == extra::both;
@@ -51,7 +50,7 @@ struct wgmma_mainloop : mainloop_defaults {
     using tile = Tile;
     using a_tile = warpgroup_tile<In, Tile::m, a_k_major>;
     using b_tile = warpgroup_tile<In, Tile::n, b_k_major>;
-    static_assert(a_tile::depth == Tile::k);
+    static_assert(a_tile::depth == b_tile::depth);
     static constexpr bool warps_release = false;
 
     struct storage {
@@ -70,7 +69,7 @@ struct wgmma_mainloop : mainloop_defaults {
             const std::uint64_t b = b_tile::descriptor(kernel.shared.stages.b[stage], 0);
             ptx::wgmma_fence();
 #pragma unroll
-            for (int i = 0; i < Tile::k / a_tile::step; ++i)
+            for (int i = 0; i < a_tile::depth / a_tile::step; ++i)
 #pragma unroll
                 for (int half = 0; half < Tile::halves; ++half) {
                     const std::uint64_t a =

@@ -2,10 +2,10 @@
 //
 //   row:   | < label ... < label | label | <= label ... <= label |     a hit, where no element is NaN
 //
-// The first of the largest is the label's where all elements before it are less and all after it at most equal. So two numbers are
-// what a thread makes of its packets: the largest element before the label's packet, and the largest after. Pairs of 16 bits are
-// compared as they lie in memory. A row is a warp's, and beyond 8 KB a block's. Needs the elements of a row side by side;
-// warp_per_row.cu has any strides. What limits it is DRAM.
+// The first of the largest is the label's where all elements before it are less and all after it at most equal. So a thread
+// makes two numbers of its packets: the largest element before the label's packet, and the largest after. Pairs of 16 bits
+// are compared as they lie in memory. A row is a warp's, and beyond 8 KB a block's. Needs the elements of a row side by
+// side; warp_per_row.cu has any strides. What limits it is DRAM.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"

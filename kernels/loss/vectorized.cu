@@ -6,9 +6,9 @@
 //                        where L2 still holds it; once, where no gradient is wanted
 //
 // The plan is that of softmax (kernels/device/row_plan.hpp), with larger clusters, and so is what a row becomes
-// (kernels/device/normalizer.cuh): exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. Long rows of 16 bits stay as
-// they lie in memory (kernels/device/packed_row.cuh). The label's logit is fetched while the row is under way, and its gradient
-// stored after the others'. Needs the elements of a row side by side. What limits it is DRAM.
+// (kernels/device/normalizer.cuh): exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. Long rows of 16 bits
+// stay as they lie in memory (kernels/device/packed_row.cuh). The label's logit is fetched while the row is under way, and
+// its gradient stored after the others'. Needs the elements of a row side by side. What limits it is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"

@@ -36,7 +36,7 @@ struct product_mainloop : frame::wgmma_mainloop<In, Tile, a_k_major, b_k_major> 
     static __device__ void load(storage& to, int stage, const auto& p, const frame::tile_place& from,
                                 ptx::mbarrier* full) {
         ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
-        const int k = from.load * Tile::k;
+        const int k = from.load * a_tile::depth;
         a_tile::template load<1>(to.a[stage], p.a, from.row, k, from.batch * p.a_batch_step, 0, full);
         b_tile::template load<Tile::cluster>(to.b[stage], p.b, from.col, k, from.batch * p.b_batch_step,
                                              from.rank, full);

@@ -1,6 +1,6 @@
 // block_per_row: 256 threads a row for dx, and for the columns' sums blocks of 32 columns and a part of the rows.
 //
-//   rows:    | 0 1 2 ... 255 | 0 1 2 ...     thread of each element, in four passes: mean, squares, both sums, dx
+//   rows:    | 0 1 2 ... 255 | 0 1 2 ...     thread of each element, in four passes: mean, squares; both sums, dx
 //   columns: a warp's lanes side by side, its rows 8 apart; a partial sum a block, which another kernel adds up
 //
 // A warp's loads lie side by side, and all SMs have work. Rows are read several times, from L1 or L2 where they fit, element by
@@ -66,13 +66,16 @@ __global__ void __launch_bounds__(tile::threads)
     }
 }
 
+/// `statistics` are those of all rows, or null: then each block computes its rows'.
 template <bool centred, class T>
-__global__ void __launch_bounds__(tile::threads) gradient_block_per_row(gradient_arguments<T> a) {
+__global__ void __launch_bounds__(tile::threads)
+    gradient_block_per_row(gradient_arguments<T> a, const row_statistics* statistics) {
     __shared__ float of_warps[tile::warps];
     const auto cols = static_cast<float>(a.x.cols);
     for (std::int64_t row = blockIdx.x; row < a.x.rows; row += gridDim.x) {
         const gradient_row<T> of(a, row);
-        const auto [mean, scale] = statistics_of<centred>(of, a.x.cols, of_warps);
+        const auto [mean, scale] =
+            statistics != nullptr ? statistics[row] : statistics_of<centred>(of, a.x.cols, of_warps);
         const auto z = [&](std::int64_t col) { return (of.x(col) - mean) * scale; };
         const auto term = [&](std::int64_t col) { return sum_pair{of.g(col), of.g(col) * z(col)}; };
         const sum_pair sums =
@@ -124,8 +127,9 @@ template <bool centred, class T>
 void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arguments<T>& arguments,
                                    cudaStream_t stream) {
     const launch_config rows{.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream};
+    row_statistics* statistics = nullptr;
     if (has_column_sums(arguments)) {
-        auto* const statistics = reinterpret_cast<row_statistics*>(arguments.scratch);
+        statistics = reinterpret_cast<row_statistics*>(arguments.scratch);
         auto* const partials = reinterpret_cast<float*>(arguments.scratch + statistics_bytes(plan));
         launch(rows, gradient_statistics<centred, T>, arguments, statistics);
         launch({.blocks = {(plan.cols - 1) / warp_size + 1, plan.partials},
@@ -134,7 +138,7 @@ void launch_gradient_block_per_row(const gradient_plan& plan, const gradient_arg
                gradient_columns<T>, arguments, statistics, partials);
         launch_gradient_sums(plan, arguments, partials, stream);
     }
-    if (arguments.dx.rows > 0) launch(rows, gradient_block_per_row<centred, T>, arguments);
+    if (arguments.dx.rows > 0) launch(rows, gradient_block_per_row<centred, T>, arguments, statistics);
 }
 
 template void launch_gradient_block_per_row<false>(const gradient_plan&, const gradient_arguments<float>&,

@@ -1,117 +1,38 @@
 #pragma once
 
-#include "kernels/device/ptx/cp_async.cuh"
-#include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/row.cuh"
-#include "kernels/norm/tuning/generic.hpp"
+#include "kernels/norm/gradient_exchange.cuh"
+#include "kernels/norm/gradient_limits.cuh"
 #include <heddle/view.hpp>
-
-#include <cstddef>
-#include <cstdint>
 
 namespace heddle::kernels::norm {
 
-/// Numbers that gradient_vectorized's plan and kernel share.
-struct gradient_limits {
-    static constexpr int elements = 16;  ///< of a row, in each thread
-    static constexpr int threads = 512;  ///< of a block, at most
-    static constexpr int warps = threads / warp_size;
-    static constexpr int warp_elements = warp_size * elements;
-    static constexpr std::int64_t cols = std::int64_t{threads} * elements;
-    static constexpr int least_lanes = 4;
-    static constexpr std::int64_t rows = 4096;  ///< that one float adds up
-    static constexpr std::int64_t static_bytes = 1024;
-};
-
-/// A thread's part of rows to come: of each stage its packets of x, then of dy. Without packets of 16 bytes rows are loaded when
-/// their turn comes.
-template <class T, int width>
-class gradient_ring {
-  public:
-    using share = row_share<T, width, gradient_limits::elements>;
-    using packet = typename share::packet;
-    static constexpr int stages = width == 1 ? 0 : gradient_sharing::stages(sizeof(T));
-
-    __device__ gradient_ring(std::byte* shared, unsigned thread)
-        : mine_(reinterpret_cast<packet*>(shared) + thread / warp_size * (stages * stage_packets) +
-                thread % warp_size) {}
-
-    /// The row after those that are on their way; a share of nothing where there is none.
-    __device__ void start(const share& part, const T* x, const T* dy) {
-        if constexpr (stages > 0) {
-#pragma unroll
-            for (int p = 0; p < share::packets; ++p) {
-                if (!part.holds(p)) continue;
-                ptx::cp_async<sizeof(packet)>(&at(p), &part.at(x, p), sizeof(packet));
-                ptx::cp_async<sizeof(packet)>(&at(share::packets + p), &part.at(dy, p), sizeof(packet));
-            }
-            ptx::cp_async_commit_group();
-            stage_ = stage_ + 1 == stages ? 0 : stage_ + 1;
-        }
-    }
-
-    /// The oldest row, whose place start() then takes. Elements that it does not have are 0.
-    __device__ void take(const share& part, const T* x, const T* dy, float (&xs)[gradient_limits::elements],
-                         float (&dys)[gradient_limits::elements]) {
-        if constexpr (stages > 0) {
-            ptx::cp_async_wait_group<stages - 1>();
-#pragma unroll
-            for (int p = 0; p < share::packets; ++p) {
-                const packet of_x = at(p), of_dy = at(share::packets + p);
-#pragma unroll
-                for (int e = 0; e < width; ++e) {
-                    xs[p * width + e] = part.holds(p) ? static_cast<float>(of_x[e]) : 0.0f;
-                    dys[p * width + e] = part.holds(p) ? static_cast<float>(of_dy[e]) : 0.0f;
-                }
-            }
-        } else {
-            part.load(x, xs, 0);
-            part.load(dy, dys, 0);
-        }
-    }
-
-  private:
-    static constexpr int stage_packets = 2 * share::packets * warp_size;  ///< of a warp
-
-    __device__ packet& at(int p) {
-        return mine_[stage_ * stage_packets + p * warp_size];
-    }
-
-    packet* mine_;
-    int stage_ = 0;
-};
-
-/// A thread's elements of gamma, or 1 where there are none: packets in registers, single elements in the cache.
+/// A thread's elements of gamma, or 1 where there are none, in registers.
 template <class T, int width>
 class row_factors {
   public:
     using share = row_share<T, width, gradient_limits::elements>;
 
-    __device__ row_factors(const vector_view<const T>& gamma, const share& whole)
-        : data_(gamma.size > 0 ? gamma.data : nullptr), whole_(whole) {
-        if constexpr (width > 1) {
+    __device__ row_factors(const vector_view<const T>& gamma, const share& whole) {
 #pragma unroll
-            for (int p = 0; p < share::packets; ++p) {
+        for (int p = 0; p < share::packets; ++p) {
 #pragma unroll
-                for (int e = 0; e < width; ++e) held_[p][e] = static_cast<T>(1.0f);
-                if (data_ != nullptr && whole.holds(p)) held_[p] = whole.at(data_, p);
-            }
+            for (int e = 0; e < width; ++e) held_[p][e] = static_cast<T>(1.0f);
+            if (gamma.size > 0 && whole.holds(p)) held_[p] = whole.at(gamma.data, p);
         }
     }
 
     /// The factor of element e of packet p.
     __device__ float operator()(int p, int e) const {
-        if constexpr (width > 1) return static_cast<float>(held_[p][e]);
-        return data_ != nullptr && whole_.holds(p) ? static_cast<float>(whole_.at(data_, p)[e]) : 1.0f;
+        return static_cast<float>(held_[p][e]);
     }
 
   private:
-    const T* data_;
-    share whole_;
-    typename share::packet held_[width > 1 ? share::packets : 1];
+    typename share::packet held_[share::packets];
 };
 
-/// A run of elements: their mean, or 0 for rms_norm, the squares of what it leaves of them, and the sums of g and of g times that.
+/// A run of elements: their mean, or 0 for rms_norm, the squares of what it leaves of them, and the sums of g and of g times
+/// that.
 struct row_sums {
     float mean;
     float squares;
@@ -131,7 +52,6 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
         sum = lanes_reduce(sum, lanes, plus{});
         sums.mean = sum * per_element;
     }
-    if constexpr (width == 1) __syncwarp();  // no factor is loaded earlier: registers are few
 #pragma unroll
     for (int e = 0; e < gradient_limits::elements; ++e) {
         const float deviation = x[e] - sums.mean;
@@ -146,33 +66,55 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
     return sums;
 }
 
-/// The sums of the row, from those of the warps that share it, each of which has warp_elements but for the last.
+/// Adds `from` to the sums of warps, of whose row the mean is known.
 template <bool centred>
-__device__ row_sums combine(float4 (&of_warps)[gradient_limits::warps], const row_sums& of_warp, int cols,
-                            float per_col) {
-    const int lane = static_cast<int>(threadIdx.x % warp_size);
-    const int warps = static_cast<int>(blockDim.x) / warp_size;
-    const int first_warp = static_cast<int>(threadIdx.y) * warps;
-    if (lane == 0)
-        of_warps[first_warp + static_cast<int>(threadIdx.x) / warp_size] =
-            make_float4(of_warp.mean, of_warp.squares, of_warp.g, of_warp.g_deviations);
-    ptx::sync_threads(1 + static_cast<int>(threadIdx.y), static_cast<int>(blockDim.x));
+__device__ void add(row_sums& sums, const float4& from, float count) {
+    const float distance = centred ? from.x - sums.mean : 0.0f;
+    sums.squares += from.y + count * (distance * distance);
+    sums.g += from.z;
+    sums.g_deviations += from.w + from.z * distance;
+}
 
+/// The sums of the row, from those of the warps that share it, each of which has warp_elements but for the last ones. Each half
+/// of the lanes takes all warps of a block; only clusters have more warps than lanes.
+template <bool centred>
+__device__ row_sums combine(gradient_exchange& exchange, const row_sums& of_warp, int cols, float per_col) {
     constexpr unsigned most = gradient_limits::warps;
-    const int warp = lane % most;
-    const bool is_one = warp < warps;
-    const float4 other = is_one ? of_warps[first_warp + warp] : make_float4(0, 0, 0, 0);
-    row_sums row{0, other.y, other.z, other.w};
+    const float4* const of_warps =
+        exchange.publish(make_float4(of_warp.mean, of_warp.squares, of_warp.g, of_warp.g_deviations));
+    const bool is_cluster = exchange.blocks() > 1;
+    const auto count_of = [&](unsigned warp) {
+        const int left = cols - static_cast<int>(warp) * gradient_limits::warp_elements;
+        return static_cast<float>(max(min(left, gradient_limits::warp_elements), 0));
+    };
+    const auto over_halves = [](float value) { return value + __shfl_xor_sync(0xffffffffu, value, most); };
+
+    const unsigned warp = threadIdx.x % (is_cluster ? warp_size : most);
+    const bool is_one = warp < exchange.warps();
+    const float4 first = is_one ? of_warps[warp] : make_float4(0, 0, 0, 0);
+    const float count = is_one ? count_of(warp) : 0.0f;
+    row_sums row{};
     if constexpr (centred) {
-        const auto count = static_cast<float>(
-            min(cols - warp * gradient_limits::warp_elements, gradient_limits::warp_elements));
-        row.mean = lanes_reduce(is_one ? other.x * count : 0.0f, most, plus{}) * per_col;
-        const float distance = is_one ? other.x - row.mean : 0.0f;
-        row.squares += is_one ? count * (distance * distance) : 0.0f;
-        row.g_deviations += other.z * distance;
-        row.g = lanes_reduce(row.g, most, plus{});
+        float sum = first.x * count;
+        if (is_cluster) {
+#pragma unroll 1
+            for (unsigned w = warp + warp_size; w < exchange.warps(); w += warp_size)
+                sum += of_warps[w].x * count_of(w);
+            sum = over_halves(sum);
+        }
+        row.mean = lanes_reduce(sum, most, plus{}) * per_col;
+    }
+    if (is_one) add<centred>(row, first, count);
+    if (is_cluster) {
+#pragma unroll 1
+        for (unsigned w = warp + warp_size; w < exchange.warps(); w += warp_size)
+            add<centred>(row, of_warps[w], count_of(w));
+        row.squares = over_halves(row.squares);
+        if constexpr (centred) row.g = over_halves(row.g);
+        row.g_deviations = over_halves(row.g_deviations);
     }
     row.squares = lanes_reduce(row.squares, most, plus{});
+    if constexpr (centred) row.g = lanes_reduce(row.g, most, plus{});
     row.g_deviations = lanes_reduce(row.g_deviations, most, plus{});
     return row;
 }

@@ -4,15 +4,19 @@
 //   block 1:   row 1, row 4, ...             rows to come are on their way to shared memory
 //   block 2:   row 2, row 5, ...             in the end a row of partial sums a block, which another kernel adds up
 //
-// Short rows go several a block, 4 to 32 lanes each; longer ones by whole warps. A thread copies and reads its own packets, so that
-// the ring of rows needs no barrier. A warp takes the mean of what it holds, then the squares about it and the sums of g and of g
-// times those deviations; one exchange of these four numbers is all that a row needs, as they are moved to the row's mean
-// afterwards. Element by element where addresses or row lengths are no multiples of 16 bytes, without a ring. Needs elements side by
-// side, and at most 8192 in a row. What limits it is DRAM.
+// Short rows go several a block, 4 to 32 lanes each; longer ones by whole warps; beyond 8192 elements a cluster of up to eight
+// blocks shares each row. A warp copies and reads its own run of a row, so that the ring of rows needs no barrier. A warp takes
+// the mean of what it holds, then the squares about it and the sums of g and of g times those deviations; one exchange of these
+// four numbers is all that a row needs, as they are moved to the row's mean afterwards. Element by element where addresses or
+// row lengths are no multiples of 16 bytes. Needs elements side by side; clusters need compute capability 9.0. What limits it
+// is DRAM.
 
+#include "kernels/device/clusters.hpp"
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/norm/gradient_exchange.cuh"
 #include "kernels/norm/gradient_partials.cuh"
+#include "kernels/norm/gradient_ring.cuh"
 #include "kernels/norm/gradient_row.cuh"
 #include "kernels/norm/tuning/generic.hpp"
 
@@ -25,35 +29,36 @@ namespace {
 
 using tile = gradient_limits;
 
-/// The partial sums of the block's columns: those of its groups, added in their order.
+/// The partial sums of the `count` columns from `first` on, those of the block: what its groups have, added in their order.
 template <class Share, int width>
-__device__ void store_partials(const Share& part, const float (&sums)[tile::elements], bool is_of_gamma,
-                               float* shared, float* partials, int cols) {
+__device__ void store_partials(const Share& part, const float (&sums)[tile::elements], float* shared,
+                               float* partials, int first, int count) {
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
-    float* const of_group = shared + threadIdx.y * static_cast<unsigned>(cols);
+    float* const of_group = shared + static_cast<int>(threadIdx.y) * count;
 #pragma unroll
     for (int e = 0; e < tile::elements; ++e)
         if (part.holds(e / width))
-            of_group[(part.first + e / width * part.step) * width + e % width] = sums[e];
+            of_group[(part.first + e / width * part.step) * width + e % width - first] = sums[e];
     __syncthreads();
-    for (int col = static_cast<int>(thread); col < cols; col += static_cast<int>(threads)) {
+    for (int col = static_cast<int>(thread); col < count; col += static_cast<int>(threads)) {
         float sum = shared[col];
-        for (int group = 1; group < static_cast<int>(blockDim.y); ++group) sum += shared[group * cols + col];
-        partials[partial_at(blockIdx.x, is_of_gamma, col, cols)] = sum;
+        for (int group = 1; group < static_cast<int>(blockDim.y); ++group) sum += shared[group * count + col];
+        partials[first + col] = sum;
     }
     __syncthreads();
 }
 
-/// blockDim.x threads a row, blockDim.y rows at a time; whole warps, or 4 to 32 lanes of one.
+/// blockDim.x threads a row, blockDim.y rows at a time; whole warps, or 4 to 32 lanes of one; or a row a cluster.
 template <bool centred, bool adds_columns, class T, int width, bool by_warps>
 __global__ void __launch_bounds__(tile::threads)
     gradient_vectorized(gradient_arguments<T> a, float* partials) {
     using ring_type = gradient_ring<T, width>;
     using share = typename ring_type::share;
     using packet = typename share::packet;
-    extern __shared__ uint4 dynamic[];
-    __shared__ float4 of_warps[2][tile::warps];
-    auto* const shared = reinterpret_cast<std::byte*>(dynamic);
+    extern __shared__ float4 dynamic[];  // of the exchange, then the ring
+    __shared__ gradient_exchange::barriers arrived;
+    const unsigned blocks = by_warps ? ptx::cluster_blocks() : 1;
+    auto* const shared = reinterpret_cast<std::byte*>(dynamic) + exchange_bytes(blocks);
     ring_type ring(shared, threadIdx.y * blockDim.x + threadIdx.x);
 
     const int cols = static_cast<int>(a.x.cols);
@@ -62,20 +67,22 @@ __global__ void __launch_bounds__(tile::threads)
                  : share{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x), cols / width};
     const unsigned lanes = by_warps ? warp_size : blockDim.x;
     const float per_col = 1.0f / static_cast<float>(cols);
-    const float per_element = by_warps ? 1.0f / static_cast<float>(whole.elements_of_warp()) : per_col;
+    const float per_element =
+        by_warps ? 1.0f / static_cast<float>(max(whole.elements_of_warp(), 1)) : per_col;
     const auto share_at = [&](std::int64_t row) {
         return share{whole.first, whole.step, row < a.x.rows ? whole.count : 0};
     };
     const row_factors<T, width> gamma(a.gamma, whole);
 
-    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.y;
-    std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    const unsigned cluster = blockIdx.x / blocks;
+    const std::int64_t step = std::int64_t{gridDim.x / blocks} * blockDim.y;
+    std::int64_t row = std::int64_t{cluster} * blockDim.y + threadIdx.y;
     for (int s = 0; s < ring_type::stages; ++s)
         ring.start(share_at(row + s * step), a.x.data + (row + s * step) * a.x.row_stride,
                    a.dy.data + (row + s * step) * a.dy.row_stride);
+    gradient_exchange exchange(dynamic, arrived, blocks);
 
     float gamma_sums[tile::elements] = {}, beta_sums[tile::elements] = {};
-    int turn = 0;
     for (std::int64_t first = row - threadIdx.y; first < a.x.rows; first += step, row += step) {
         const share part = share_at(row);
         float x[tile::elements], dy[tile::elements];
@@ -84,8 +91,7 @@ __global__ void __launch_bounds__(tile::threads)
         ring.start(share_at(next), a.x.data + next * a.x.row_stride, a.dy.data + next * a.dy.row_stride);
 
         row_sums of = sums_of<centred, width>(part, x, dy, gamma, per_element, lanes);
-        if constexpr (by_warps) of = combine<centred>(of_warps[turn], of, cols, per_col);
-        turn ^= 1;
+        if constexpr (by_warps) of = combine<centred>(exchange, of, cols, per_col);
         if (row >= a.x.rows) continue;
 
         const float scale = rsqrtf(of.squares * per_col + a.epsilon);
@@ -111,12 +117,16 @@ __global__ void __launch_bounds__(tile::threads)
 
     if constexpr (adds_columns) {
         ptx::let_next_grid_begin();
-        if constexpr (ring_type::stages > 0) ptx::cp_async_wait_group<0>();
+        ptx::cp_async_wait_group<0>();
         __syncthreads();
-        store_partials<share, width>(whole, gamma_sums, true, reinterpret_cast<float*>(shared), partials,
-                                     cols);
-        store_partials<share, width>(whole, beta_sums, false, reinterpret_cast<float*>(shared), partials,
-                                     cols);
+        const int block_cols = static_cast<int>(blockDim.x) * tile::elements;
+        const int first_col = by_warps ? static_cast<int>(ptx::cluster_rank()) * block_cols : 0;
+        const int count = max(min(cols - first_col, block_cols), 0);
+        auto* const sums = reinterpret_cast<float*>(shared);
+        store_partials<share, width>(whole, gamma_sums, sums, partials + partial_at(cluster, true, 0, cols),
+                                     first_col, count);
+        store_partials<share, width>(whole, beta_sums, sums, partials + partial_at(cluster, false, 0, cols),
+                                     first_col, count);
     }
 }
 
@@ -124,13 +134,34 @@ int width_of(const norm_gradient_problem& problem) {
     return problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
 }
 
-/// A thread's: the ring, and at the end a sum for each of its columns.
-std::int64_t thread_bytes(int width, std::size_t element_bytes) {
-    const std::int64_t row = 2 * tile::elements * static_cast<std::int64_t>(element_bytes);
-    const std::int64_t sums = tile::elements * std::int64_t{sizeof(float)};
-    return std::max(width == 1 ? 0 : gradient_sharing::stages(element_bytes) * row, sums);
+/// A thread's: the ring, which in the end has room for a sum of each of its columns.
+std::int64_t ring_bytes(std::size_t element_bytes) {
+    return gradient_sharing::stages(element_bytes) * 2 * tile::elements *
+           static_cast<std::int64_t>(element_bytes);
+}
+static_assert(gradient_sharing::stages(2) * 2 * 2 >= sizeof(float));
+
+std::int64_t shared_bytes(std::int64_t threads, std::int64_t blocks, std::size_t element_bytes) {
+    return exchange_bytes(blocks) + threads * ring_bytes(element_bytes);
 }
 
+std::int64_t largest_cluster(const device_traits& device) {
+    return has_clusters(device.compute_capability_major, device.compute_capability_minor) ? tile::cluster : 1;
+}
+
+/// Blocks that share a row. They have half the threads that they may, while blocks suffice: one computes while others wait.
+std::int64_t cluster_of(std::int64_t cols, const device_traits& device) {
+    const auto blocks_of = [cols](std::int64_t threads) {
+        std::int64_t blocks = 1;
+        while (blocks * threads * tile::elements < cols) blocks *= 2;
+        return blocks;
+    };
+    if (cols <= gradient_sharing::lone_threads * tile::elements || largest_cluster(device) == 1) return 1;
+    const std::int64_t blocks = blocks_of(tile::threads / 2);
+    return blocks <= tile::cluster ? blocks : blocks_of(tile::threads);
+}
+
+/// Threads that share a row, or the part of it that a block of a cluster has.
 std::int64_t lanes_of(std::int64_t cols, int width) {
     if (cols > tile::warp_elements) return ((cols - 1) / tile::warp_elements + 1) * warp_size;
     std::int64_t lanes = width == 1 ? warp_size : tile::least_lanes;
@@ -138,33 +169,46 @@ std::int64_t lanes_of(std::int64_t cols, int width) {
     return lanes;
 }
 
+/// How blocks share a row.
+struct row_sharing {
+    std::int64_t cluster;
+    std::int64_t lanes;
+
+    row_sharing(const norm_gradient_problem& problem, const device_traits& device)
+        : cluster(cluster_of(problem.cols, device)),
+          lanes(lanes_of((problem.cols - 1) / cluster + 1, width_of(problem))) {}
+};
+
 }  // namespace
 
 bool holds_gradient_row(const norm_gradient_problem& problem, const device_traits& device) {
-    return problem.cols <= tile::cols && lanes_of(problem.cols, width_of(problem)) *
-                                                     thread_bytes(width_of(problem), problem.element_bytes) +
-                                                 tile::static_bytes <=
-                                             static_cast<std::int64_t>(device.shared_memory_per_block_optin);
+    if (problem.cols > largest_cluster(device) * tile::cols) return false;
+    const row_sharing of(problem, device);
+    return shared_bytes(of.lanes, of.cluster, problem.element_bytes) + tile::static_bytes <=
+           static_cast<std::int64_t>(device.shared_memory_per_block_optin);
 }
 
 gradient_plan plan_gradient_vectorized(const norm_gradient_problem& problem, const device_traits& device) {
-    const std::int64_t lanes = lanes_of(problem.cols, width_of(problem));
+    const auto [cluster, lanes] = row_sharing(problem, device);
     const std::int64_t groups = std::max<std::int64_t>(gradient_sharing::block_threads / lanes, 1);
-    const std::int64_t of_thread = thread_bytes(width_of(problem), problem.element_bytes);
     const std::int64_t optin = static_cast<std::int64_t>(device.shared_memory_per_block_optin);
-    const auto blocks_for = [&](std::int64_t rows_each) {
+    const auto parts_for = [&, groups](std::int64_t rows_each) {
         return (problem.rows - 1) / (groups * rows_each) + 1;
     };
-    const std::int64_t resident = gradient_sharing::threads_per_sm / (lanes * groups) * device.sm_count;
-    const std::int64_t blocks = std::max(std::min(blocks_for(1), resident), blocks_for(tile::rows));
-    return {.threads = {lanes, groups},
-            .blocks = blocks,
-            .width = width_of(problem),
-            .shared_bytes = lanes * groups * of_thread,
-            .shared_limit = std::min(tile::threads * of_thread, optin - tile::static_bytes),
-            .begins_early = waits_for_grids(device),
-            .partials = problem.has_column_sums ? blocks : 0,
-            .cols = problem.cols};
+    const std::int64_t resident = gradient_sharing::clusters_at_once(
+        device.sm_count, gradient_sharing::threads_per_sm / (lanes * groups), cluster);
+    const std::int64_t parts = std::max(std::min(parts_for(1), resident), parts_for(tile::rows));
+    return {
+        .threads = {lanes, groups},
+        .blocks = parts * cluster,
+        .cluster = cluster,
+        .width = width_of(problem),
+        .shared_bytes = shared_bytes(lanes * groups, cluster, problem.element_bytes),
+        .shared_limit = std::min(shared_bytes(tile::threads, largest_cluster(device), problem.element_bytes),
+                                 optin - tile::static_bytes),
+        .begins_early = waits_for_grids(device),
+        .partials = problem.has_column_sums ? parts : 0,
+        .cols = problem.cols};
 }
 
 template <bool centred, class T>
@@ -178,7 +222,8 @@ void launch_gradient_vectorized(const gradient_plan& plan, const gradient_argume
                 .threads = plan.threads,
                 .shared_bytes = static_cast<std::size_t>(plan.shared_bytes),
                 .shared_limit = static_cast<std::size_t>(plan.shared_limit),
-                .stream = stream},
+                .stream = stream,
+                .cluster = plan.cluster},
                gradient_vectorized<centred, adds.value, T, width.value, by_warps.value>, arguments, partials);
     };
     const auto launch_width = [&](auto adds) {

@@ -68,6 +68,7 @@ struct gradient_arguments {
 struct gradient_plan {
     launch_extents threads{1};  ///< of vectorized: lanes of a row, and rows of a block
     std::int64_t blocks = 1;    ///< that go over the rows
+    std::int64_t cluster = 1;   ///< of these, that share each row
     int width = 1;              ///< elements that are loaded at once
     std::int64_t shared_bytes = 0;
     std::int64_t shared_limit = 0;

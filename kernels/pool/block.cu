@@ -1,53 +1,146 @@
-// vectorized (block): a block has some packets of one output pixel, and shares its window out to its threads.
+// vectorized (block): a block has some packets of an output pixel, and its threads share the window. So do the blocks of a
+// cluster, where images are few.
 //
-//   thread (x, y):   packet x of pixels y, y + Y, y + 2 Y, ... of the window, in one result
-//   block:           halves of the Y results meet in shared memory until one is left, in an order that nothing changes
+//   thread (x, y):   packet x of pixels y, y + Y, y + 2 Y, ... of the window, in one result; eight are under way together
+//   block:           halves of the Y results meet in shared memory until one is left
+//   cluster:         Y counts the threads of all its blocks; the first adds the others' results to its own
 //
-// For large windows, as of whole images. What limits it: DRAM; of one image of few channels, blocks too few for the device.
+// For large windows, as of whole images. No more threads share one than the device needs. What limits it: DRAM; of one image of
+// few channels, clusters too few for the device.
 
+#include "kernels/device/clusters.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cluster.cuh"
 #include "kernels/pool/launch.hpp"
 #include "kernels/pool/operations.cuh"
+#include "kernels/pool/tuning/tuning.hpp"
 #include "kernels/pool/vectorized.cuh"
 #include <heddle/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace heddle::kernels::pool {
 namespace {
 
-constexpr int most_threads = 256;
+struct tile {
+    static constexpr int threads = 256;  // at most
+    static constexpr int blocks_per_sm = 3;
+    static constexpr int batch = 8;        // pixels that a thread has on their way
+    static constexpr int max_cluster = 8;  // that all devices with clusters run
+};
 
-/// Pixels `first`, `first` + `step`, ... of a window.
+/// The logarithm of a power of two.
+__device__ int log2_of(unsigned power) {
+    return 31 - __clz(static_cast<int>(power));
+}
+
+/// Each `step`th pixel of a window, row by row.
+template <class T>
+class pixel_walk {
+  public:
+    __device__ pixel_walk(const tensor_view<const T>& input, const T* from, const clipped_window& w,
+                          unsigned first, unsigned step)
+        : width_(static_cast<unsigned>(w.width)),
+          col_(first % width_),
+          cols_(step % width_),
+          step_(step / width_ * input.row_stride + cols_ * input.col_stride),
+          turn_(input.row_stride - w.width * input.col_stride),
+          at_(from + first / width_ * input.row_stride + col_ * input.col_stride) {}
+
+    /// The pixel, of which the walk goes on to the next.
+    __device__ const T* next() {
+        const T* const pixel = at_;
+        at_ += step_;
+        col_ += cols_;
+        if (col_ >= width_) {
+            at_ += turn_;
+            col_ -= width_;
+        }
+        return pixel;
+    }
+
+  private:
+    unsigned width_, col_, cols_;
+    std::int64_t step_, turn_;
+    const T* at_;
+};
+
+/// Pixels `first`, `first` + `step`, ... of a window; the step is a power of two.
 template <class Operation, int packet, class T>
 __device__ vector<float, packet> combined(const tensor_view<const T>& input, const T* from,
-                                          const clipped_window& w, std::int64_t first, std::int64_t step) {
+                                          const clipped_window& w, unsigned first, unsigned step) {
+    using loaded = vector<T, packet>;
+    // As one register for four bytes: compilers give each element one.
+    using held = std::conditional_t<sizeof(loaded) == sizeof(uint4), uint4, loaded>;
+    constexpr int batch = tile::batch;
     vector<float, packet> result;
 #pragma unroll
     for (int e = 0; e < packet; ++e) result[e] = Operation::identity;
-    if (w.width == 0) return result;
-    const std::int64_t rows = step / w.width, cols = step - rows * w.width;
-    std::int64_t r = first / w.width, s = first - r * w.width;
-    const std::int64_t count = (w.pixels() - first + step - 1) / step;
-#pragma unroll 4
-    for (std::int64_t i = 0; i < count; ++i) {
-        const T* const pixel = from + r * input.row_stride + s * input.col_stride;
-        add<Operation>(result, *reinterpret_cast<const vector<T, packet>*>(pixel));
-        const bool is_next = s + cols >= w.width;
-        r += rows + (is_next ? 1 : 0);
-        s += cols - (is_next ? w.width : 0);
+    const std::int64_t pixels = w.pixels();
+    if (pixels == 0) return result;
+    pixel_walk<T> walk(input, from, w, first, step);
+    for (std::int64_t count = (pixels - first + step - 1) >> log2_of(step); count > 0; count -= batch) {
+        const int here = static_cast<int>(::min(count, std::int64_t{batch}));
+        held some[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const T* const pixel = walk.next();
+            if (b < here) some[b] = *reinterpret_cast<const held*>(pixel);
+        }
+#pragma unroll
+        for (int b = 0; b < batch; ++b)
+            if (b < here) {
+                loaded each;
+                memcpy(&each, &some[b], sizeof(each));
+                add<Operation>(result, each);
+            }
     }
     return result;
 }
 
+/// Row 0 of the block's threads gets the combination of each column's results. `shared` has a place for each thread.
+template <class Operation, int packet>
+__device__ void combine_block(vector<float, packet>& result, vector<float, packet>* shared) {
+    vector<float, packet>* const mine = shared + threadIdx.y * blockDim.x + threadIdx.x;
+    *mine = result;
+    __syncthreads();
+    for (unsigned rows = blockDim.y / 2; rows > 0; rows /= 2) {
+        if (threadIdx.y < rows) {
+            add<Operation>(result, mine[rows * blockDim.x]);
+            *mine = result;
+        }
+        __syncthreads();
+    }
+}
+
+/// Block 0 of the cluster gets the combination of what row 0 of each block has in `shared`.
+template <class Operation, int packet>
+__device__ void combine_cluster(vector<float, packet>& result, const vector<float, packet>* shared) {
+    ptx::cluster_arrive();
+    ptx::cluster_wait();
+    if (ptx::cluster_rank() == 0 && threadIdx.y == 0)
+#pragma unroll 1
+        for (unsigned rank = 1; rank < ptx::cluster_blocks(); ++rank)
+#pragma unroll
+            for (int e = 0; e < packet; ++e)
+                result[e] =
+                    Operation::combine(result[e], ptx::load_cluster(&shared[threadIdx.x].elements[e], rank));
+    ptx::cluster_arrive();
+    ptx::cluster_wait();  // the others' results were read
+}
+
 template <class Operation, int packet, class T>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     block(const __grid_constant__ arguments<T> a, const __grid_constant__ tile_counts tiles) {
     using values = vector<float, packet>;
-    __shared__ values shared[most_threads];
-    for (std::int64_t t = blockIdx.x; t < tiles.all; t += gridDim.x) {
+    __shared__ values shared[tile::threads];
+    const unsigned rank = ptx::cluster_rank(), blocks = ptx::cluster_blocks();
+    const int log2_blocks = log2_of(blocks);
+    for (std::int64_t t = blockIdx.x >> log2_blocks; t < tiles.all; t += gridDim.x >> log2_blocks) {
         const tile_place at(tiles, t);
         const std::int64_t channel = (at.chunk * blockDim.x + threadIdx.x) * packet;
         const bool is_inside = channel < a.output.channels;
@@ -55,15 +148,10 @@ __global__ void __launch_bounds__(most_threads)
         values result{};
         if (is_inside)
             result = combined<Operation, packet>(a.input, element(a.input, at.image, w.y, w.x, channel), w,
-                                                 threadIdx.y, blockDim.y);
-        values* const mine = shared + threadIdx.y * blockDim.x + threadIdx.x;
-        for (unsigned rows = blockDim.y / 2; rows > 0; rows /= 2) {
-            __syncthreads();  // all have read what was there
-            if (threadIdx.y >= rows && threadIdx.y < 2 * rows) *mine = result;
-            __syncthreads();
-            if (threadIdx.y < rows) add<Operation>(result, mine[rows * blockDim.x]);
-        }
-        if (is_inside && threadIdx.y == 0)
+                                                 rank * blockDim.y + threadIdx.y, blocks * blockDim.y);
+        if (blockDim.y * blocks > 1) combine_block<Operation>(result, shared);
+        if (blocks > 1) combine_cluster<Operation>(result, shared);
+        if (is_inside && threadIdx.y == 0 && rank == 0)
             store<Operation>(a, element(a.output, at.image, at.down, at.across, channel), result, w);
     }
 }
@@ -71,15 +159,28 @@ __global__ void __launch_bounds__(most_threads)
 }  // namespace
 
 plan plan_block(const pool_problem& problem, const device_traits& device) {
+    constexpr std::int64_t warp = 32;
     const tensor_layout& out = problem.output;
-    const std::int64_t pixels = out.count * out.height * out.width, packets = packets_of(problem),
-                       most = problem.geometry.window.y * problem.geometry.window.x;
     const bool is_wide = has_packets(problem);
-    // A line of packets, and of less where blocks would be too few.
-    std::int64_t x = round_up(packets, is_wide ? 8 : 32);
-    while (x > 1 && pixels * divide_up(packets, x) < device.sm_count) x /= 2;
-    return {.blocks = std::min(pixels * divide_up(packets, x), max_grid_x),
-            .threads = {x, round_up(most, most_threads / x)},
+    const std::int64_t pixels = out.count * out.height * out.width, packets = packets_of(problem),
+                       window = window_pixels(problem);
+    std::int64_t x = round_up(packets, warp), cluster = 1;
+    std::int64_t y =
+        round_up(std::min(divide_up(window, least_pixels), divide_up(filling_threads, pixels * packets)),
+                 filling_threads);
+    const auto narrow = [&](std::int64_t least) {
+        while (x > least && x * y > tile::threads) x /= 2;
+    };
+    narrow(is_wide ? line_packets : warp);
+    if (has_clusters(device.compute_capability_major, device.compute_capability_minor))
+        for (; cluster < tile::max_cluster && x * y > tile::threads; cluster *= 2) y /= 2;
+    narrow(is_wide ? sector_packets : 1);
+    y = std::min(y, tile::threads / x);
+    while (packets % (2 * x) == 0 && x * y < least_threads) x *= 2;
+    while (x * y < least_threads && y < window) y *= 2;
+    return {.blocks = std::min(pixels * divide_up(packets, x), max_grid_x / cluster) * cluster,
+            .threads = {x, y},
+            .cluster = cluster,
             .has_packets = is_wide};
 }
 
@@ -87,8 +188,8 @@ template <class T>
 void launch_block(const plan& plan, const arguments<T>& a, cudaStream_t stream) {
     const auto run = [&](auto kernel, std::int64_t packet) {
         const std::int64_t chunks = divide_up(a.output.channels / packet, plan.threads.x);
-        launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream}, kernel, a,
-               tile_counts(chunks, a.output.width, a.output.height, a.output.count));
+        launch({.blocks = {plan.blocks}, .threads = plan.threads, .stream = stream, .cluster = plan.cluster},
+               kernel, a, tile_counts(chunks, a.output.width, a.output.height, a.output.count));
     };
     const bool is_max = a.mode == pool_mode::max;
     if (plan.has_packets)

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace heddle::kernels::pool {
@@ -24,14 +25,21 @@ struct arguments {
 struct plan {
     std::int64_t blocks = 1;
     launch_extents threads{1};
+    std::int64_t cluster = 1;  ///< blocks that share a window
     bool has_packets = false;  ///< of 16 bytes; else a thread has one channel
 };
+
+/// The pixels that a window has at most.
+constexpr std::int64_t window_pixels(const pool_problem& p) {
+    const conv_steps& window = p.geometry.window;
+    return std::min(window.y, p.input.height) * std::min(window.x, p.input.width);
+}
 
 /// Pure. These take any problem.
 plan plan_naive(const pool_problem& problem, const device_traits& device);
 /// A thread for each packet of the output.
 plan plan_window(const pool_problem& problem, const device_traits& device);
-/// A block for some packets of an output pixel.
+/// A block, or a cluster, for some packets of an output pixel.
 plan plan_block(const pool_problem& problem, const device_traits& device);
 
 template <class T>

@@ -67,7 +67,7 @@ plan plan_counter_per_thread(const random_problem& problem, const device_traits&
 void launch_counter_per_thread(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     visit(arguments, [&]<class Draw>(const Draw& draw) {
         launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, counter_per_thread<Draw>,
-               draw, sequence<Draw>{arguments.generator}, operands<Draw>(arguments), plan.is_down);
+               draw, sequence<Draw>(arguments.generator), operands<Draw>(arguments), plan.is_down);
     });
 }
 

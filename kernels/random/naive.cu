@@ -42,7 +42,7 @@ plan plan_naive(const random_problem& problem, const device_traits&) {
 void launch_naive(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     visit(arguments, [&]<class Draw>(const Draw& draw) {
         launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream}, naive<Draw>, draw,
-               sequence<Draw>{arguments.generator}, operands<Draw>(arguments));
+               sequence<Draw>(arguments.generator), operands<Draw>(arguments));
     });
 }
 

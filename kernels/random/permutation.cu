@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(tile::threads)
             generator.offset + (generator.device_offset != nullptr ? *generator.device_offset : 0);
         const philox_block block = philox4x32(
             {{static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(s >> 32), tile::kind, threadIdx.x}},
-            generator.seed);
+            philox_keys(generator.seed));
         for (int k = 0; k < tile::words; ++k) keys[threadIdx.x * tile::words + k] = block.words[k];
     }
     __syncthreads();

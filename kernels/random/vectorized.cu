@@ -4,9 +4,9 @@
 //   packet:        | 2 3   4 5 |               the last two of a block and the first two of the next
 //
 // One store for 2 to 16 elements. Packets are aligned in memory, and where that is not how places are, a packet takes a block
-// more and shifts its numbers by 1 to 3. A thread's packets lie a block of threads apart, and all that is read is on its way
-// before the first store, so that the output may be the input. Needs elements of each row side by side, at any address. What
-// limits it is DRAM, and of small types and normal numbers the arithmetic.
+// more and shifts its numbers by 1 to 3; where it is, a thread's blocks are drawn together. Its packets lie a block of threads
+// apart, and all that is read is on its way before the first store, so that the output may be the input. Needs elements of each
+// row side by side, at any address. What limits it is DRAM, and of small types and normal numbers the arithmetic.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/ptx/store.cuh"
@@ -14,6 +14,7 @@
 #include "kernels/random/draws.cuh"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::kernels::random {
@@ -21,9 +22,14 @@ namespace {
 
 struct tile {
     static constexpr int threads = 256;
-    static constexpr int packets = 2;  // for each thread, where there are enough for all multiprocessors
     static constexpr int blocks_per_sm = 4;  // so that enough of what is read is under way
 };
+
+/// A thread's packets of elements of so many bytes, where there are enough for all multiprocessors. Most take four blocks of
+/// Philox, whose rounds a thread has under way together.
+constexpr int packets_of(std::size_t element_bytes) {
+    return element_bytes >= 4 ? 4 : 2;
+}
 
 template <class T>
 constexpr int packet_size = max_vector_bytes / static_cast<int>(sizeof(T));
@@ -55,6 +61,32 @@ __device__ void draw_run(const Draw& draw, const sequence<Draw>& from, std::uint
     for (int i = 0; i < count; ++i) numbers[i] = all[i];
 }
 
+/// A thread's packets, `step` elements apart, all of them whole and of whole blocks of Philox. The blocks do not depend on each
+/// other, so that their rounds go on together.
+template <class Draw, int packets, class T>
+__device__ void draw_whole(const Draw& draw, const sequence<Draw>& from, std::uint64_t place, const T* x,
+                           T* y, std::int64_t step) {
+    constexpr int size = packet_size<T>;
+    using packet = vector<T, size>;
+    packet in[packets], out[packets];
+    if constexpr (Draw::inputs > 0) {
+#pragma unroll
+        for (int p = 0; p < packets; ++p) in[p] = *reinterpret_cast<const packet*>(x + p * step);
+    }
+#pragma unroll
+    for (int p = 0; p < packets; ++p)
+#pragma unroll
+        for (int e = 0; e < size; e += Draw::size) {
+            typename Draw::drawn numbers[Draw::size];
+            from.draw(draw, place + static_cast<std::uint64_t>(p * step + e), numbers);
+#pragma unroll
+            for (int k = 0; k < Draw::size; ++k)
+                out[p][e + k] = draw.finish(numbers[k], Draw::inputs > 0 ? in[p][e + k] : T{});
+        }
+#pragma unroll
+    for (int p = 0; p < packets; ++p) ptx::store(reinterpret_cast<packet*>(y + p * step), out[p]);
+}
+
 template <class Draw, int packets>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     vectorized(Draw draw, sequence<Draw> from, operands<Draw> a) {
@@ -80,6 +112,15 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
         const std::uint64_t row_place = start + static_cast<std::uint64_t>(row * cols);
         const auto is_whole = [=](std::int64_t col) { return col >= 0 && col + size <= cols; };
 
+        if constexpr (size % Draw::size == 0) {
+            const std::int64_t col = first - lead;
+            const std::uint64_t place = row_place + static_cast<std::uint64_t>(col);
+            if (place % Draw::size == 0 && is_whole(col) && is_whole(col + (packets - 1) * step) &&
+                (Draw::inputs == 0 || is_x_aligned)) {
+                draw_whole<Draw, packets>(draw, from, place, x + col, y + col, step);
+                continue;
+            }
+        }
         packet in[packets];
         if constexpr (Draw::inputs > 0) {
 #pragma unroll
@@ -130,8 +171,9 @@ plan plan_vectorized(const random_problem& problem, const device_traits& device)
     while (width < tile::threads && width < packets_of_a_row) width *= 2;
     const std::int64_t height = tile::threads / width;
     const std::int64_t down = divide_up(problem.rows, height);
-    const bool is_large = divide_up(packets_of_a_row, width * tile::packets) * down >= 2 * device.sm_count;
-    const int packets = is_large && packets_of_a_row > width ? tile::packets : 1;
+    const int most = packets_of(problem.element_bytes);
+    const bool is_large = divide_up(packets_of_a_row, width * most) * down >= device.sm_count;
+    const int packets = is_large && packets_of_a_row >= width * most ? most : 1;
     return {.blocks = {divide_up(packets_of_a_row, width * packets), std::min(down, max_grid_y)},
             .threads = {width, height},
             .packets = packets};
@@ -140,8 +182,9 @@ plan plan_vectorized(const random_problem& problem, const device_traits& device)
 void launch_vectorized(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     visit(arguments, [&]<class Draw>(const Draw& draw) {
         launch({.blocks = plan.blocks, .threads = plan.threads, .stream = stream},
-               plan.packets == 1 ? vectorized<Draw, 1> : vectorized<Draw, tile::packets>, draw,
-               sequence<Draw>{arguments.generator}, operands<Draw>(arguments));
+               plan.packets == 1 ? vectorized<Draw, 1>
+                                 : vectorized<Draw, packets_of(sizeof(typename Draw::element))>,
+               draw, sequence<Draw>(arguments.generator), operands<Draw>(arguments));
     });
 }
 

@@ -11,8 +11,8 @@
 // Warps march side by side down a strip, 16 rows a step, with what the window needs of H in a ring of registers. Two more warps
 // load the rows some steps ahead, and put in what stands for pixels beyond the borders (squares.cuh).
 //
-// It needs a radius up to 40. Rows that do not start at multiples of 4 bytes take several times as long. What limits it is
-// latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
+// It needs a radius up to 40. Rows that lie any number of bytes apart are copied by words, and shifted to their places. What
+// limits it is latency: 16 warps that compute are too few to hide it, as the ring and the sums fill the registers.
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mbarrier.cuh"
@@ -157,8 +157,9 @@ __device__ __forceinline__ void filter_along_y(const parameters& p, const uint2*
     }
 }
 
-/// A block marches down a strip; a warp's ring has `blocks` blocks of 16 rows.
-template <int blocks>
+/// A block marches down a strip; a warp's ring has `blocks` blocks of 16 rows. `in_words`: rows of the source lie multiples of
+/// 4 bytes apart, and those of the destination begin at such.
+template <int blocks, bool in_words>
 __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squares(blocks).blocks_per_sm)
     mma_xy(const __grid_constant__ parameters p) {
     extern __shared__ uint4 storage[];
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
         }
     __syncthreads();  // here all warps meet; from now on the two kinds have barriers of their own
     if (warp >= shape.warps) {
-        load_strip<blocks>(p, bytes, at, image, begin, values, top, outputs, total);
+        load_strip<blocks, in_words>(p, bytes, at, image, begin, values, top, outputs, total);
         return;
     }
 
@@ -206,7 +207,6 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
     ptx::sync_threads(barrier_of_consumers, consumers);
 
     // Even lanes store eight neighbours of the first square, odd ones of the second.
-    const bool is_odd = lane % 2 != 0;
     const int column = warp * tile::warp_columns + lane % 2 * tile::side + lane % 4 / 2 * 8;
     std::uint8_t* out = p.destination.first.data + image * p.destination.stride +
                         (top + lane / 4) * p.destination.first.row_stride + begin + column;
@@ -232,8 +232,8 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
             if (step < blocks - 1) continue;
             unsigned words[tile::squares][2];
             filter_along_y<blocks>(p, fragments_y + lane, newest, ring, words);
-            store_squares(p, out, half_step, words, is_odd, valid,
-                          outputs - (step - blocks + 1) * tile::side - lane / 4);
+            store_squares<in_words>(p, out, half_step, words, lane, valid,
+                                    outputs - (step - blocks + 1) * tile::side - lane / 4);
             out += 2 * half_step;
         }
     }
@@ -264,18 +264,18 @@ void launch_mma_xy(const mma_xy_plan& plan, const arguments<std::uint8_t>& a, cu
     p.high_scale = 256u << shift;
     p.scale = static_cast<float>(std::ldexp(1.0, 24 - shift) / p.along_x.sum / p.along_y.sum);
 
-    const auto launch_ring = [&](void (*kernel)(parameters)) {
-        launch(config_of(plan.grid, stream), kernel, p);
+    const auto launch_ring = [&]<int blocks>() {
+        launch(config_of(plan.grid, stream), plan.in_words ? mma_xy<blocks, true> : mma_xy<blocks, false>, p);
     };
     switch (plan.blocks_y) {
         case 2:
-            return launch_ring(mma_xy<2>);
+            return launch_ring.template operator()<2>();
         case 3:
-            return launch_ring(mma_xy<3>);
+            return launch_ring.template operator()<3>();
         case 4:
-            return launch_ring(mma_xy<4>);
+            return launch_ring.template operator()<4>();
         default:
-            return launch_ring(mma_xy<6>);
+            return launch_ring.template operator()<6>();
     }
 }
 

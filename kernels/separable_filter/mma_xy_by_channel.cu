@@ -8,12 +8,15 @@
 // each channel. So windows are as deep for four channels as for one, and all have the same weights, 16 registers for both axes.
 // A thread's sums along x are what the products along y want of it, as k may come in any order if the weights come in the same.
 //
+// Rows that lie at any address are copied by words, and shifted as they are read.
+//
 // It needs windows of 16 pixels within 32 that begin at a multiple of 8, and borders that neither wrap nor are a constant. What
 // limits it: an mma keeps a scheduler for nearly all of the clocks that it takes, so the time is that of the 14 mma of 16 x 16
 // values and of the 91 other instructions, one after the other. It does not depend on the radius.
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/words.cuh"
 #include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/launch.hpp"
@@ -120,7 +123,8 @@ __device__ __forceinline__ void pack_pixels(unsigned* to, const unsigned (&value
     }
 }
 
-template <int channels>
+/// `aligned`: rows of the source and of the destination begin at multiples of packets.
+template <int channels, bool aligned>
 __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_shape<channels>::blocks_per_sm)
     mma_xy_by_channel(const __grid_constant__ parameters p) {
     using layout = pixel_layout<channels>;
@@ -138,11 +142,17 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     const int rows = ::min(static_cast<int>(p.destination.first.height) - top, p.strip_rows);
     auto** const lines = reinterpret_cast<const std::uint8_t**>(shared + warps * layout::bytes);
     const std::uint8_t* const image = p.source.first.data + blockIdx.z * p.source.stride;
-    for (int i = static_cast<int>(threadIdx.x); i < lines_of_pixels(rows);
-         i += static_cast<int>(blockDim.x)) {
+    const int line_count = lines_of_pixels(rows);
+    for (int i = static_cast<int>(threadIdx.x); i < line_count; i += static_cast<int>(blockDim.x)) {
         const int line = ::min(::max(i - tile::max_radius, -p.radius_y), rows + p.radius_y - 1);
         lines[i] = frame::start_of_line(image, p.source.first.height, p.source.first.row_stride,
                                         p.y + top + line, p.border);
+    }
+    const int row_bytes = static_cast<int>(p.source.first.width) * channels;
+    auto* const heads = reinterpret_cast<unsigned*>(lines + line_count);
+    if constexpr (!aligned) {
+        ptx::wait_for_grids_before();
+        if (blockIdx.x == 0) frame::read_heads(heads, lines, line_count, row_bytes);
     }
     __syncthreads();
 
@@ -151,10 +161,8 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     if (width <= 0) return;
 
     std::uint8_t* const stages = shared + warp * layout::bytes;
-    const int row_bytes = static_cast<int>(p.source.first.width) * channels;
-    // A lane copies the same packets of eight rows, and of the eight below.
-    frame::row_copies<layout> copies(stages, lines, (p.x + begin) * channels - p.lead, row_bytes,
-                                     lane / layout::packets_at_once, lane % layout::packets_at_once);
+    auto copies =
+        copies_of<layout, aligned>(stages, lines, heads, (p.x + begin) * channels - p.lead, row_bytes, lane);
     // The weights are asked for first: behind the rows that all warps ask for they would come last.
     lane_weights weights{mma_operand::of_lane(p.along_x.high, lane),
                          mma_operand::of_lane(p.along_x.low, lane),
@@ -163,36 +171,47 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
                          half_of_lowest_byte,
                          p.rounding_y};
     ptx::wait_for_grids_before();
-    copies.load(0);
+    const auto load = [&](int to) {
+        if (copies.has_ends) copies.load_ends(to, lane);
+        copies.load(to);
+    };
+    load(0);
     const sides<channels> beyond(p, begin, width, lane);
     for (int i = 1; i < tile::stages; ++i)
-        copies.load(i * layout::stage);  // late, as the rows of the first step are wanted first
+        load(i * layout::stage);  // late, as the rows of the first step are wanted first
 
     const int group = lane / 4, quad = lane % 4;
     const std::uint8_t* const own_octet =
         stages + group * layout::pitch + p.skip + quad * layout::octet_bytes;
     std::uint8_t* const results = stages + layout::results;
     std::uint8_t* const own_result = results + group * layout::result_pitch + quad * 4 * channels;
-    row_stores<channels> stores(p, results, top, begin, width, lane);
+    stores_of<channels, aligned> stores(p, results, top, begin, width, lane);
     asm("" : "+r"(weights.rounding_x), "+r"(weights.rounding_y));  // to registers, as they are wanted often
 
     bytes_of_h h[squares][channels][2];  // eight pixels of a square each
-    int now = 0;
+    int now = 0, line = 0;
     const auto march = [&]<bool completes>(int row) {
         ptx::cp_async_wait_group<tile::stages - 1>();
         __syncwarp();
         if (beyond.are_any) {
-            beyond.fill_in(stages + now);
+            beyond.template fill_in<aligned>(stages + now, lines + line);
             __syncwarp();
         }
         // A square ahead of the stores of results: the compiler cannot tell that those go elsewhere, and would keep loads
         // behind them.
         octet<channels> next[2];
+        int behind[2] = {};
+        if constexpr (!aligned) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+                behind[half] = bytes_behind_word(lines[line + half * tile::side / 2 + group]);
+        }
         const auto read = [&](int square) {
 #pragma unroll
             for (int half = 0; half < 2; ++half)
-                next[half].read(own_octet + now + half * tile::side / 2 * layout::pitch +
-                                square * tile::side * channels);
+                next[half].template read<aligned>(
+                    own_octet + now + half * tile::side / 2 * layout::pitch + square * tile::side * channels,
+                    behind[half]);
         };
         read(0);
 #pragma unroll
@@ -211,8 +230,9 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
             }
         }
         __syncwarp();
-        copies.load(now);
+        load(now);
         now = now + layout::stage < layout::results ? now + layout::stage : 0;
+        line += tile::side;
         if constexpr (completes) stores.store(rows - row, lane);
     };
     march.template operator()<false>(0);
@@ -245,7 +265,6 @@ void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const argument
     p.x = static_cast<int>(a.x);
     p.y = static_cast<int>(a.y);
     p.border = a.border;
-    p.stored_at_once = plan.stored_at_once;
     p.radius_x = a.taps_x.radius;
     p.radius_y = a.taps_y.radius;
     p.lead = plan.lead;
@@ -268,7 +287,8 @@ void launch_mma_xy_by_channel(const mma_xy_by_channel_plan& plan, const argument
     p.along_y.set(
         [&](int m, int k) { return number(weights_y, p.radius_y, row_of(k) - tile::max_radius - m); });
     with_channels(a.source.first.channels, [&]<int channels>() {
-        launch(config_of(plan.grid, stream), mma_xy_by_channel<channels>, p);
+        launch(config_of(plan.grid, stream),
+               plan.aligned ? mma_xy_by_channel<channels, true> : mma_xy_by_channel<channels, false>, p);
     });
 }
 

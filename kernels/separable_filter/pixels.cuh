@@ -2,12 +2,15 @@
 
 #include "kernels/device/border.cuh"
 #include "kernels/device/vector.cuh"
+#include "kernels/device/words.cuh"
+#include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/plan/small_windows.hpp"
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 /// How the rows of a strip of mma_xy_by_channel come, step by step, how its channels are taken apart, and how results leave.
 namespace heddle::kernels::separable_filter::pixels {
@@ -22,7 +25,6 @@ struct parameters {
     int x;
     int y;
     heddle::border border;
-    int stored_at_once;  ///< bytes, as destinations are aligned
     int radius_x;
     int radius_y;
     int lead;  ///< bytes from the first packet to a warp's first column
@@ -66,8 +68,10 @@ template <int channels>
 struct octet {
     unsigned pairs[channels][2];
 
-    __device__ void read(const std::uint8_t* from) {
-        alignas(max_vector_bytes) unsigned words[2 * channels];
+    /// It begins `behind` bytes behind `from`, where rows are not aligned.
+    template <bool aligned>
+    __device__ void read(const std::uint8_t* from, int behind) {
+        alignas(max_vector_bytes) unsigned words[2 * channels + 1];
         if constexpr (channels % 2 == 0) {
 #pragma unroll
             for (int i = 0; i < channels / 2; ++i)
@@ -76,6 +80,11 @@ struct octet {
 #pragma unroll
             for (int i = 0; i < channels; ++i)
                 reinterpret_cast<uint2*>(words)[i] = reinterpret_cast<const uint2*>(from)[i];
+        }
+        if constexpr (!aligned) {
+            words[2 * channels] = reinterpret_cast<const unsigned*>(from)[2 * channels];
+#pragma unroll
+            for (int i = 0; i < 2 * channels; ++i) words[i] = word_behind(words[i], words[i + 1], behind);
         }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -96,6 +105,7 @@ struct sides {
 
     bool are_any;
     bool fills;
+    int own_row;
     int to = 0;
     int from = 0;
 
@@ -106,33 +116,53 @@ struct sides {
         const int right = ::max(0, p.x + begin + width + p.radius_x - source_width);
         are_any = left + right > 0;
         fills = lane % slots < left + right;
+        own_row = lane / slots;
         if (fills) {
             const int pixel = lane % slots < left ? lane % slots - left : source_width + lane % slots - left;
             const int seen = nearby_source_index(pixel, source_width, p.border);
-            to = lane / slots * layout::pitch + pixel * channels - first_at;
-            from = lane / slots * layout::pitch + seen * channels - first_at;
+            to = own_row * layout::pitch + pixel * channels - first_at;
+            from = own_row * layout::pitch + seen * channels - first_at;
         }
     }
 
-    __device__ void fill_in(std::uint8_t* rows_of_step) const {
+    /// `lines` are those of the step's rows.
+    template <bool aligned>
+    __device__ void fill_in(std::uint8_t* rows_of_step, const std::uint8_t* const* lines) const {
         if (!fills) return;
-        using unit = typename layout::unit_of_pixel;
+        using unit = std::conditional_t<aligned, typename layout::unit_of_pixel, std::uint8_t>;
         constexpr int rows = tile::side / rows_filled, units = channels / static_cast<int>(sizeof(unit));
+        int behind[rows] = {};
+        if constexpr (!aligned) {
+#pragma unroll
+            for (int i = 0; i < rows; ++i) behind[i] = bytes_behind_word(lines[own_row + i * rows_filled]);
+        }
         unit found[rows][units];
 #pragma unroll
         for (int i = 0; i < rows; ++i)
 #pragma unroll
             for (int c = 0; c < units; ++c)
-                found[i][c] =
-                    reinterpret_cast<const unit*>(rows_of_step + from + i * rows_filled * layout::pitch)[c];
+                found[i][c] = reinterpret_cast<const unit*>(rows_of_step + from + behind[i] +
+                                                            i * rows_filled * layout::pitch)[c];
 #pragma unroll
         for (int i = 0; i < rows; ++i)
 #pragma unroll
             for (int c = 0; c < units; ++c)
-                reinterpret_cast<unit*>(rows_of_step + to + i * rows_filled * layout::pitch)[c] = found[i][c];
+                reinterpret_cast<unit*>(rows_of_step + to + behind[i] + i * rows_filled * layout::pitch)[c] =
+                    found[i][c];
     }
 };
 
+/// How a lane copies the rows of a step, from byte `first_at` on: the same packets of eight rows and of the eight below, or
+/// words.
+template <class Layout, bool aligned>
+__device__ auto copies_of(std::uint8_t* stages, const std::uint8_t* const* lines, const unsigned* heads,
+                          int first_at, int row_bytes, int lane) {
+    if constexpr (aligned)
+        return frame::row_copies<Layout>(stages, lines, first_at, row_bytes, lane / Layout::packets_at_once,
+                                         lane % Layout::packets_at_once);
+    else
+        return frame::word_copies<Layout>(stages, lines, heads, first_at, row_bytes, lane);
+}
 /// Results leave by way of shared memory, so that rows are stored whole.
 template <int channels>
 struct row_stores {
@@ -153,7 +183,7 @@ struct row_stores {
         stored_row = lane / layout::result_packets;
         stored_at = lane % layout::result_packets * layout::packet;
         stores_packets = stored_row < layout::rows_stored && stored_at < row_bytes;
-        const int aligned = row_bytes | p.stored_at_once;  // the last strip need not end with a packet
+        const int aligned = row_bytes | layout::packet;  // the last strip need not end with a packet
         stored_at_once = aligned & -aligned;
         stride = p.destination.first.row_stride;
         out = p.destination.first.data + blockIdx.z * p.destination.stride + (top + stored_row) * stride +
@@ -189,5 +219,65 @@ struct row_stores {
         out += tile::side * stride;
     }
 };
+
+/// The same to rows at any address: whole words of memory, and single bytes at both ends of a row. A lane stores every fourth
+/// row, as those lie alike behind words.
+template <int channels>
+struct word_stores {
+    using layout = pixel_layout<channels>;
+    static constexpr int word = layout::word;
+    static constexpr int rows_at_once = word, lanes = warp_threads / rows_at_once;
+    static constexpr int copies =
+        (layout::result_packets * layout::packet + lanes * word - 1) / (lanes * word);
+
+    int own_row;
+    int own_word;
+    int words;   ///< whole ones of a row
+    int behind;  ///< bytes of a word of results that its first whole word begins behind
+    bool has_single;
+    int single_at;
+    const std::uint8_t* results;
+    std::int64_t stride;
+    std::uint8_t* out;
+
+    __device__ word_stores(const parameters& p, const std::uint8_t* of, int top, int begin, int width,
+                           int lane)
+        : own_row(lane / lanes), own_word(lane % lanes) {
+        const int row_bytes = width * channels;
+        results = of + own_row * layout::result_pitch;
+        stride = p.destination.first.row_stride;
+        out = p.destination.first.data + blockIdx.z * p.destination.stride + (top + own_row) * stride +
+              begin * channels;
+        behind = (word - bytes_behind_word(out)) % word;
+        words = ::max(row_bytes - behind, 0) / word;
+        has_single = own_word < row_bytes - words * word;
+        single_at = own_word < behind ? own_word : own_word + words * word;
+        asm("" : "+l"(stride));  // to registers, as it is wanted often
+    }
+
+    /// The first `count` of a step's rows.
+    __device__ void store(int count, int) {
+        const std::uint8_t* const own = results + own_word * word;
+        const int next = behind > 0 ? word : 0;
+#pragma unroll
+        for (int row = 0; row < tile::side; row += rows_at_once) {
+            if (row + own_row >= count) continue;
+            std::uint8_t* const to = out + row * stride;
+#pragma unroll
+            for (int i = 0; i < copies; ++i) {
+                if (own_word + i * lanes >= words) continue;
+                const std::uint8_t* const from = own + row * layout::result_pitch + i * lanes * word;
+                *reinterpret_cast<unsigned*>(to + behind + (own_word + i * lanes) * word) =
+                    word_behind(*reinterpret_cast<const unsigned*>(from),
+                                *reinterpret_cast<const unsigned*>(from + next), behind);
+            }
+            if (has_single) to[single_at] = results[row * layout::result_pitch + single_at];
+        }
+        out += tile::side * stride;
+    }
+};
+
+template <int channels, bool aligned>
+using stores_of = std::conditional_t<aligned, row_stores<channels>, word_stores<channels>>;
 
 }  // namespace heddle::kernels::separable_filter::pixels

@@ -4,6 +4,7 @@
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/device/words.cuh"
 #include "kernels/separable_filter/plan/mma_xy.hpp"
 #include "kernels/separable_filter/plan/problem.hpp"
 #include "kernels/separable_filter/whole_weights.hpp"
@@ -17,6 +18,7 @@
 namespace heddle::kernels::separable_filter::squares {
 
 using tile = square_tile;
+inline constexpr int warp_threads = 32;
 
 /// Barriers of a block. That of __syncthreads() is 0.
 inline constexpr int barrier_of_consumers = 1;
@@ -134,34 +136,18 @@ struct loader {
         }
     }
 
-    /// A chunk at any address, from the words around it.
-    __device__ static uint2 read_chunk(const std::uint8_t* from) {
-        const auto shift = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 4);
-        const auto* words = reinterpret_cast<const unsigned*>(from - shift);
-        const unsigned a = words[0], b = words[1], c = words[2];
-        return make_uint2(__funnelshift_r(a, b, 8 * shift), __funnelshift_r(b, c, 8 * shift));
-    }
-
-    /// `batch` chunks or fewer. What cp.async cannot copy passes through registers, all at once.
+    /// `batch` chunks or fewer, of rows that lie multiples of 4 or 8 bytes apart.
     template <int alignment, class Target, class Source, class Exists>
     __device__ static void copy_chunks(Target target, Source from, Exists exists) {
-        uint2 read[batch];
 #pragma unroll
         for (int i = 0; i < batch; ++i) {
             if (!exists(i)) continue;
             if constexpr (alignment == 8) {
                 ptx::cp_async<8>(target(i), from(i), 8);
-            } else if constexpr (alignment == 4) {
+            } else {
                 ptx::cp_async<4>(target(i), from(i), 4);
                 ptx::cp_async<4>(target(i) + 4, from(i) + 4, 4);
-            } else {
-                read[i] = read_chunk(from(i));
             }
-        }
-        if constexpr (alignment < 4) {
-#pragma unroll
-            for (int i = 0; i < batch; ++i)
-                if (exists(i)) *reinterpret_cast<uint2*>(target(i)) = read[i];
         }
     }
 
@@ -220,28 +206,133 @@ struct loader {
         }
     }
 
-    __device__ void load(int step, int lane) const {
-        std::uint8_t* to = stages + step % tile::stages * tile::side * pitch;
-        const int line = step * tile::side + lane % tile::side;
-        std::int64_t own_line = no_line;
-        if (line >= first_line && line < last_line) {
-            const std::int64_t y = source_index(top + line, p.source.first.height, p.border);
-            own_line = y < 0 ? border_line : y * p.source.first.row_stride;
+    /// Rows that lie any number of bytes apart, as the words of memory lie that have their chunks, and one word more: each
+    /// begins by as many bytes too late as its first chunk lies behind a word. All of them are the row's, as it has four bytes
+    /// and more beside its chunks.
+    __device__ void copy_words(std::uint8_t* to, std::int64_t own_line, int lane) const {
+        constexpr int word = sizeof(unsigned);
+        const int end = inside_begin < inside_end ? inside_end - inside_begin + word : 0;
+#pragma unroll 1
+        for (int row = 0; row < tile::side; row += batch) {
+            const std::uint8_t* from[batch];
+            bool is_row[batch];
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                const std::int64_t line = __shfl_sync(~0u, own_line, row + i);
+                is_row[i] = line >= 0;
+                from[i] = source + line + left + inside_begin;
+                from[i] -= bytes_behind_word(from[i]);
+            }
+            std::uint8_t* const rows_to = to + row * pitch + inside_begin;
+#pragma unroll 1
+            for (int at = lane * word; at < end; at += warp_threads * word)
+#pragma unroll
+                for (int i = 0; i < batch; ++i)
+                    ptx::cp_async_if<word>(is_row[i], rows_to + i * pitch + at, from[i] + at);
         }
-        if (p.source_alignment == 8)
-            load_chunks<8>(to, own_line, lane);
-        else if (p.source_alignment == 4)
-            load_chunks<4>(to, own_line, lane);
-        else
-            load_chunks<1>(to, own_line, lane);
+    }
+
+    /// Shifts the chunks of such rows to their places. The next lane's chunk is read before it is shifted.
+    __device__ void shift_words(std::uint8_t* to, std::int64_t own_line, int lane) const {
+        constexpr int together = 4;  // rows
+#pragma unroll 1
+        for (int row = 0; row < tile::side; row += together) {
+            int behind[together];
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                const std::int64_t line = __shfl_sync(~0u, own_line, row + i);
+                behind[i] = line < 0 ? 0 : bytes_behind_word(source + line + left + inside_begin);
+            }
+#pragma unroll 1
+            for (int first = inside_begin; first < inside_end; first += warp_threads * tile::chunk) {
+                const int column = first + lane * tile::chunk;
+                const bool is_inside = column < inside_end;
+                std::uint8_t* const chunks = to + row * pitch + column;
+                uint2 shifted[together];
+#pragma unroll
+                for (int i = 0; i < together; ++i) {
+                    if (!is_inside) continue;
+                    const auto* const chunk = reinterpret_cast<const uint2*>(chunks + i * pitch);
+                    const uint2 words = chunk[0];
+                    const unsigned next = reinterpret_cast<const unsigned*>(chunk)[2];
+                    shifted[i] = make_uint2(word_behind(words.x, words.y, behind[i]),
+                                            word_behind(words.y, next, behind[i]));
+                }
+                __syncwarp();
+#pragma unroll
+                for (int i = 0; i < together; ++i)
+                    if (is_inside) *reinterpret_cast<uint2*>(chunks + i * pitch) = shifted[i];
+            }
+        }
+        __syncwarp();
+    }
+
+    __device__ std::uint8_t* stage_of(int step) const {
+        return stages + step % tile::stages * tile::side * pitch;
+    }
+    /// Where row lane % 16 of a step begins in the source, or border_line or no_line.
+    __device__ std::int64_t line_of(int step, int lane) const {
+        const int line = step * tile::side + lane % tile::side;
+        if (line < first_line || line >= last_line) return no_line;
+        const std::int64_t y = source_index(top + line, p.source.first.height, p.border);
+        return y < 0 ? border_line : y * p.source.first.row_stride;
+    }
+    /// What no chunk has of a step's rows.
+    __device__ void load_others(std::uint8_t* to, std::int64_t own_line, int lane) const {
         if (p.border == border::constant) fill_border(to, own_line, lane);
         if (inside_begin > 0 || inside_end < window) load_edges(to, own_line, lane);
+    }
+
+    /// A warp's steps, from `first` on.
+    __device__ void load_steps(int first, int total, ptx::mbarrier* full, ptx::mbarrier* empty,
+                               int lane) const {
+#pragma unroll 1
+        for (int step = first; step < total; step += tile::loaders) {
+            const int stage = step % tile::stages;
+            ptx::wait(&empty[stage], (step / tile::stages + 1) % 2);
+            std::uint8_t* const to = stage_of(step);
+            const std::int64_t own_line = line_of(step, lane);
+            if (p.source_alignment == 8)
+                load_chunks<8>(to, own_line, lane);
+            else
+                load_chunks<4>(to, own_line, lane);
+            load_others(to, own_line, lane);
+            ptx::arrive_after_copies(&full[stage]);
+            ptx::arrive(&full[stage]);
+        }
+    }
+
+    /// The same of rows that lie any number of bytes apart: the words of the warp's next step are under way while it shifts
+    /// those of one.
+    __device__ void load_steps_by_words(int first, int total, ptx::mbarrier* full, ptx::mbarrier* empty,
+                                        int lane) const {
+        const auto start = [&](int step) {
+            if (step < total) {
+                ptx::wait(&empty[step % tile::stages], (step / tile::stages + 1) % 2);
+                copy_words(stage_of(step), line_of(step, lane), lane);
+            }
+            ptx::cp_async_commit_group();
+        };
+        start(first);
+#pragma unroll 1
+        for (int step = first; step < total; step += tile::loaders) {
+            start(step + tile::loaders);
+            ptx::cp_async_wait_group<1>();
+            __syncwarp();
+            std::uint8_t* const to = stage_of(step);
+            const std::int64_t own_line = line_of(step, lane);
+            shift_words(to, own_line, lane);
+            load_others(to, own_line, lane);
+            ptx::arrive(&full[step % tile::stages]);  // for the copies
+            ptx::arrive(&full[step % tile::stages]);
+        }
+        ptx::cp_async_wait_group<0>();
     }
 };
 
 /// All that the warps do that load: `begin` is the strip's first value, `values` are those from there on in a row, and `top`
 /// and `outputs` the rows of results.
-template <int blocks>
+template <int blocks, bool in_words>
 __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* bytes, const square_layout& at,
                                            std::int64_t image, int begin, int values, std::int64_t top,
                                            int outputs, int total) {
@@ -255,7 +346,7 @@ __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* by
     const int left = static_cast<int>(p.x) + begin - p.along_x.lead;
     const int row_end = static_cast<int>(p.source.first.width) * channels;
     const int window = p.along_x.lead + ::min(values, shape.columns) + p.radius_x;
-    const int margin = p.source_alignment < 4 ? 4 : 0;  // of words around a chunk
+    const int margin = in_words ? 0 : 4;  // of words around a chunk
     const int inside_begin = round_up(::min(::max(0, margin - left), window), tile::chunk);
     const int inside_end = ::max(inside_begin, ::min(round_up(window, tile::chunk),
                                                      (row_end - margin - left) / tile::chunk * tile::chunk));
@@ -273,31 +364,60 @@ __device__ __forceinline__ void load_strip(const parameters& p, std::uint8_t* by
                         inside_end};
     loader.look_up_columns(thread - consumers);
     ptx::sync_threads(barrier_of_loaders, 32 * tile::loaders);
-#pragma unroll 1
-    for (int step = thread / 32 - shape.warps; step < total; step += tile::loaders) {
-        const int stage = step % tile::stages;
-        ptx::wait(&empty[stage], (step / tile::stages + 1) % 2);
-        loader.load(step, thread % 32);
-        ptx::arrive_after_copies(&full[stage]);
-        ptx::arrive(&full[stage]);
+    const int first = thread / warp_threads - shape.warps, lane = thread % warp_threads;
+    if constexpr (in_words)
+        loader.load_steps(first, total, full, empty, lane);
+    else
+        loader.load_steps_by_words(first, total, full, empty, lane);
+}
+
+/// Eight neighbours of a row, and the next ones, to any address: whole words of memory, and single bytes at the ends of the
+/// warp's part of the row. There are `valid` values of them and of those behind; the `last` of the lanes beside each other has
+/// no next ones.
+__device__ __forceinline__ void store_words(std::uint8_t* to, const uint2& eight, unsigned next, int valid,
+                                            bool is_first, bool is_last) {
+    constexpr int word = sizeof(unsigned);
+    const int begin = (word - bytes_behind_word(to)) % word, end = is_last ? ::min(valid, 8) : valid;
+    const unsigned words[2] = {word_behind(eight.x, eight.y, begin), word_behind(eight.y, next, begin)};
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const int at = begin + i * word;
+        if (at + word <= end) {
+            *reinterpret_cast<unsigned*>(to + at) = words[i];
+        } else {
+#pragma unroll
+            for (int b = 0; b + 1 < word; ++b)
+                if (at + b < end) to[at + b] = static_cast<std::uint8_t>(words[i] >> 8 * b);
+        }
     }
+#pragma unroll
+    for (int b = 0; b + 1 < word; ++b)
+        if (is_first && b < ::min(begin, end)) to[b] = static_cast<std::uint8_t>(eight.x >> 8 * b);
 }
 
 /// Stores a step's results, eight neighbours of a row and of the one eight below. `rows` are those of the destination from the
 /// thread's first one on, and `valid` its values.
+template <bool in_words>
 __device__ __forceinline__ void store_squares(const parameters& p, std::uint8_t* out, std::int64_t half_step,
-                                              const unsigned (&words)[tile::squares][2], bool is_odd,
-                                              int valid, int rows) {
+                                              const unsigned (&words)[tile::squares][2], int lane, int valid,
+                                              int rows) {
+    const bool is_odd = lane % 2 != 0;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const unsigned kept = is_odd ? words[1][half] : words[0][half];
         const unsigned other = __shfl_xor_sync(~0u, is_odd ? words[0][half] : words[1][half], 1);
         const uint2 eight = is_odd ? make_uint2(other, kept) : make_uint2(kept, other);
         std::uint8_t* to = out + half * half_step;
+        if constexpr (!in_words) {
+            // Lanes 0, 2, 1 and 3 of four have neighbours.
+            const unsigned next = __shfl_sync(~0u, eight.x, lane ^ (lane % 4 < 2 ? 2 : 3));
+            if (half * 8 < rows) store_words(to, eight, next, valid, lane % 4 == 0, lane % 4 == 3);
+            continue;
+        }
         if (half * 8 >= rows) continue;
         if (valid >= 8 && p.destination_alignment == 8) {
             *reinterpret_cast<uint2*>(to) = eight;
-        } else if (valid >= 8 && p.destination_alignment == 4) {
+        } else if (valid >= 8) {
             *reinterpret_cast<unsigned*>(to) = eight.x;
             *reinterpret_cast<unsigned*>(to + 4) = eight.y;
         } else {

@@ -228,7 +228,10 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     const auto reason_against = [&](conv_algorithm rung) {
         std::string reason =
             rungs.why_not("conv", rung, problem, device.traits(), rung == mma_sync ? elements : "");
-        if (reason.empty() && rung == persistent && !is_compiled())
+        if (!reason.empty() || rung != persistent) return reason;
+        if (is_compiled == nullptr)
+            reason = "conv: persistent takes a function with half and bfloat16 alone";
+        else if (!is_compiled())
             reason = "conv: persistent needs the .cu file of its function compiled for 90a";
         return reason;
     };

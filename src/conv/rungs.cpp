@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,6 +30,16 @@ using enum conv_algorithm;
 
 bool fills_tiles(const conv_problem& problem, const device_traits&) {
     return outputs_of_a_group(problem) >= tiled_min_outputs;
+}
+
+/// Of float, matmul's tiles are faster than those of rungs that find windows.
+bool is_one_product_of_float(const conv_problem& problem, const device_traits& device) {
+    return problem.operands == element_type::f32 && fills_tiles(problem, device) && is_one_product(problem) &&
+           im2col_fits(problem);
+}
+
+bool fills_tiles_of_windows(const conv_problem& problem, const device_traits& device) {
+    return fills_tiles(problem, device) && !is_one_product_of_float(problem, device);
 }
 
 // What rungs need.
@@ -98,24 +109,25 @@ constexpr need<conv_problem> window_maps{[](auto& problem, auto&) { return has_w
 constexpr need<conv_problem> filter_maps{
     [](auto& problem, auto&) { return has_filter_map(problem.filters); },
     "needs filters whose taps lie at multiples of 16 bytes, at one stride"};
-template <const auto& tiles>
+constexpr std::string_view lacks_whole_groups =
+    "needs groups of a multiple of 64 input channels, of float 32, and of a multiple of a tile's outputs";
+constexpr need<conv_problem> whole_groups_of_wgmma{
+    [](auto& problem, auto&) { return is_of_one_group(problem, wgmma_tile); }, lacks_whole_groups};
 constexpr need<conv_problem> whole_groups{
     [](auto& problem, auto&) {
-        return std::ranges::any_of(
-            tiles, [&](auto& tile) { return tile.blocks == 1 && is_of_one_group(problem, tile); });
+        return std::ranges::any_of(persistent_tiles_for(problem.operands), [&](std::size_t place) {
+            const matmul_tile& tile = persistent_tiles[place];
+            return tile.blocks == 1 && is_of_one_group(problem, tile);
+        });
     },
-    "needs groups of a multiple of 64 input channels, and of a multiple of a tile's outputs"};
+    lacks_whole_groups};
 constexpr need<conv_problem> matrix_output{
     [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
     "needs an output and a residual whose pixels all lie at one stride"};
-constexpr std::array wgmma_tiles{wgmma_tile};
-constexpr auto maps = needs<of_16_bits, channels, window_maps, filter_maps>;
+constexpr auto maps = needs<channels, window_maps, filter_maps>;
 
-template <auto launch, class In>
-constexpr auto on_hopper = launch_if<launch, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>;
-
-bool fills_steps(const conv_problem& problem, const device_traits&) {
-    return problem.filters.channels >= persistent_min_channels && fills_tiles(problem, {});
+bool fills_steps(const conv_problem& problem, const device_traits& device) {
+    return problem.filters.channels >= persistent_min_channels && fills_tiles_of_windows(problem, device);
 }
 
 bool has_few_channels(const conv_problem& problem, const device_traits&) {
@@ -130,6 +142,11 @@ bool has_small_groups(const conv_problem& problem, const device_traits&) {
     return problem.geometry.groups > 1 && most > 1 && most <= most_channels &&
            problem.output.height * problem.output.width >= grouped_min_pixels;
 }
+bool has_groups_for_mmas(const conv_problem& problem, const device_traits& device) {
+    const bool is_small = problem.output.height * problem.output.width <= grouped_wide_most_pixels;
+    return is_small ? has_small_groups<grouped_wide_channels>(problem, device)
+                    : has_small_groups<grouped_mma_channels>(problem, device);
+}
 /// Float has no tensor cores to be padded for.
 bool has_groups_for_fmas(const conv_problem& problem, const device_traits& device) {
     const bool is_float = problem.operands == element_type::f32 && problem.precision != precision::tf32;
@@ -141,30 +158,32 @@ template <class In, class Out>
 constexpr auto table = std::to_array<conv_rung<In, Out>>({
     {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
     {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
-    {register_tiled, "register_tiled", needs<ampere, floats, ints>, fills_tiles, plan_register_tiled,
-     launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>, "words"},
-    {register_tiled, "register_tiled", needs<ampere, floats, ints, fours_of_channels>, fills_tiles,
+    {register_tiled, "register_tiled", needs<ampere, floats, ints>, fills_tiles_of_windows,
+     plan_register_tiled, launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>,
+     "words"},
+    {register_tiled, "register_tiled", needs<ampere, floats, ints, fours_of_channels>, fills_tiles_of_windows,
      plan_register_tiled, launch_if<launch_register_tiled<In, Out>, std::is_same_v<In, float>>, "fours"},
     {depthwise, "depthwise", needs<one_channel_a_group, few_taps>, always, plan_depthwise,
      launch_depthwise<In, Out>},
-    {im2col, "im2col", needs<rows_of_filters, countable_windows>, never, plan_im2col, launch_im2col<In, Out>},
+    {im2col, "im2col", needs<rows_of_filters, countable_windows>, is_one_product_of_float, plan_im2col,
+     launch_im2col<In, Out>},
     {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits>, fills_tiles, plan_mma_sync_elements,
      launch_if<launch_mma_sync_elements<In, Out>, !std::is_same_v<In, float>>, "elements"},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<4>>, fills_tiles, plan_mma_sync_words,
+    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<4>>, fills_tiles_of_windows, plan_mma_sync_words,
      launch_mma_sync_words<In, Out>, "words"},
-    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<16>>, fills_tiles, plan_mma_sync,
+    {mma_sync, "mma_sync", needs<on_tensor_cores, copies_of<16>>, fills_tiles_of_windows, plan_mma_sync,
      launch_mma_sync<In, Out>, "packets"},
     {mma_sync, "mma_sync", needs<on_tensor_cores, of_16_bits, rows_of_taps>, has_few_channels, plan_mma_rows,
      launch_if<launch_mma_rows<In, Out>, !std::is_same_v<In, float>>, "rows"},
     {grouped, "grouped", needs<ampere, slabs<grouped_products::fma>>, has_groups_for_fmas, plan_grouped_fma,
      launch_grouped_fma<In, Out>, "fma"},
     {grouped, "grouped", needs<ampere, of_16_bits, quads_of_channels, slabs<grouped_products::mma>>,
-     has_small_groups<grouped_mma_channels>, plan_grouped_mma,
+     has_groups_for_mmas, plan_grouped_mma,
      launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>, "mma"},
-    {wgmma, "wgmma", needs<hopper, maps, whole_groups<wgmma_tiles>>, never, plan_wgmma,
-     on_hopper<launch_wgmma<In, Out>, In>},
-    {persistent, "persistent", needs<hopper, maps, whole_groups<persistent_tiles>, matrix_output>,
-     fills_steps, plan_persistent, on_hopper<launch_persistent<In, Out>, In>},
+    {wgmma, "wgmma", needs<hopper, of_16_bits, maps, whole_groups_of_wgmma>, never, plan_wgmma,
+     launch_if<launch_wgmma<In, Out>, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>},
+    {persistent, "persistent", needs<hopper, tf32_or_16_bits, maps, whole_groups, matrix_output>, fills_steps,
+     plan_persistent, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>},
 });
 
 constexpr const char* enumeration = "conv_algorithm";

@@ -43,10 +43,15 @@ inline constexpr need ring_radius{[](auto& p, auto&) { return p.largest_radius()
                                   "takes radii up to 255"};
 static_assert(max_ring_radius == 255);
 
+inline constexpr auto shared_memory = needs<short_rows, tables, row_in_block, column_in_block>;
+inline constexpr auto register_window = needs<window_radius, short_rows, tables, row_in_block>;
+inline constexpr auto ring = needs<short_rows, ring_radius, window_in_block>;
+
 inline constexpr need strip_radius{
     [](auto& p, auto&) { return p.has_one_radius_up_to(max_register_radius(p.type, p.channels)); },
     "takes one radius for both axes, up to 8, of one channel of float up to 16"};
 static_assert(max_register_radius(pixel_type::u8, 1) == 8 && max_register_radius(pixel_type::f32, 1) == 16);
+inline constexpr auto strips = needs<strip_radius, short_rows>;
 
 inline constexpr need one_float{[](auto& p, auto&) { return p.type == pixel_type::f32 && p.channels == 1; },
                                 "takes one channel of float"};
@@ -62,6 +67,7 @@ inline constexpr need aligned_rows{
         return p.place_alignment() >= packet_bytes && p.destination_alignment >= packet_bytes;
     },
     "needs rows at multiples of 16 bytes, in the source from the region's place on and in the destination"};
+inline constexpr auto chains = needs<one_float, chain_radius, aligned_rows, short_rows>;
 
 inline constexpr need tile_radius{
     [](auto& p, auto&) { return p.has_one_radius_up_to(max_tile_radius(p.type, p.channels)); },
@@ -95,7 +101,7 @@ inline constexpr need vectors{[](auto& p, auto&) { return p.in_vectors; },
 inline constexpr need few_rows{[](auto& p, auto&) { return p.source_height <= max_counted_rows; },
                                "takes sources of at most 2^29 rows"};
 static_assert(max_counted_rows == 1 << 29);
-inline constexpr auto aligned_bytes = needs<tensor_cores, gaussian_or_box, vectors, few_rows>;
+inline constexpr auto counted_bytes = needs<tensor_cores, gaussian_or_box, few_rows>;
 
 inline constexpr need mirrored{
     [](auto& p, auto&) { return p.border != border::wrap && p.border != border::constant; },
@@ -113,7 +119,7 @@ inline constexpr need images_in_grid{[](auto& p, auto&) { return p.images <= ker
                                      "takes at most 65535 images"};
 static_assert(kernels::max_grid_y == 65535);
 inline constexpr auto registers =
-    needs<aligned_bytes, register_radius, narrow_span, mirrored, images_in_grid>;
+    needs<counted_bytes, register_radius, narrow_span, mirrored, images_in_grid>;
 
 namespace wide = wgmma_xy;
 
@@ -140,7 +146,8 @@ static_assert(kernels::end_of_tensor_strides == std::int64_t{1} << 40);
 inline constexpr need few_tiles{
     [](auto& p, auto&) { return warpgroup_tiles(p) <= std::numeric_limits<int>::max(); },
     "takes fewer than 2^31 tiles of 256 x 64 values"};
-inline constexpr auto warpgroups = needs<aligned_bytes, wide_radius, small_weights, fits_map, few_tiles>;
+inline constexpr auto wide_windows = needs<counted_bytes, wide_radius, small_weights, fits_map, few_tiles>;
+inline constexpr auto warpgroups = needs<wide_windows, vectors>;
 
 inline constexpr need pixel_radius{
     [](auto& p, auto&) {

@@ -45,18 +45,15 @@ constexpr auto table = std::to_array<blur_rung<T>>({
     row<T, plan_naive, launch_naive<T>>(naive, "naive", needs<of::tables>, without_scratch),
     row<T, plan_separable, launch_separable<T>>(separable, "separable", any_problem, always),
     row<T, plan_shared_memory, launch_shared_memory<T>>(  //
-        shared_memory, "shared_memory",
-        needs<of::short_rows, of::tables, of::row_in_block, of::column_in_block>, always),
+        shared_memory, "shared_memory", of::shared_memory, always),
     row<T, plan_register_window, launch_register_window<T>>(  //
-        register_window, "register_window",
-        needs<of::window_radius, of::short_rows, of::tables, of::row_in_block>, never),
+        register_window, "register_window", of::register_window, pays_register_window),
     row<T, plan_fused_ring, launch_fused_ring<T>>(  //
-        fused, "fused", needs<of::short_rows, of::ring_radius, of::window_in_block>, pays_ring, "ring"),
+        fused, "fused", of::ring, pays_ring, "ring"),
     row<T, plan_fused_strips, launch_fused_strips<T>>(  //
-        fused, "fused", needs<of::strip_radius, of::short_rows>, always, "strips"),
+        fused, "fused", of::strips, pays_strips, "strips"),
     row<T, plan_fused_chains, launch_fused_chains>(  //
-        fused, "fused", needs<of::one_float, of::chain_radius, of::aligned_rows, of::short_rows>, always,
-        "chains"),
+        fused, "fused", of::chains, pays_chains, "chains"),
     row<T, plan_fused_tiles, launch_fused_tiles<T>>(  //
         fused, "fused", needs<of::tile_radius, of::tile_packets, of::short_rows>, always, "tiles"),
     row<T, plan_mma_xy, launch_mma_xy, for_90>(  //
@@ -67,7 +64,7 @@ constexpr auto table = std::to_array<blur_rung<T>>({
         wgmma_xy, "wgmma_xy", of::warpgroups, pays_wgmma_xy),
     row<T, plan_mma_xy_by_channel, launch_mma_xy_by_channel, for_90>(
         mma_xy_by_channel, "mma_xy_by_channel",
-        needs<of::warpgroups, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>,
+        needs<of::wide_windows, of::gaussian, of::pixel_radius, of::mirrored, of::images_in_grid>,
         pays_mma_xy_by_channel),
     row<T, plan_decimated, launch_decimated<T>>(  //
         decimated, "decimated", decimated_needs, pays_decimated),

@@ -84,14 +84,15 @@ blur::taps box_taps(std::int64_t radius) {
 
 std::int64_t image_filter_workspace_bytes(const image_filter_problem& problem, const device_traits& device) {
     constexpr const char* operation = "image_filter_workspace_bytes";
-    // The images are such that no rung of aligned bytes takes them, as those rungs need no workspace.
+    // The images and the border are such that no rung of bytes takes boxes of them, as those rungs need no workspace.
     const gaussian_blur_problem described{.width = problem.width,
                                           .height = problem.height,
                                           .channels = problem.channels,
                                           .radius = problem.radius,
                                           .type = problem.type,
                                           .images = problem.images,
-                                          .in_vectors = false};
+                                          .in_vectors = false,
+                                          .border = border::wrap};
     detail::validate_problem(operation, described, device);
     if (problem.width == 0 || problem.height == 0 || problem.images == 0) return 0;
     blur::problem p{described};

@@ -20,7 +20,9 @@ using enum norm_gradient_algorithm;
 constexpr need<norm_gradient_problem> unit_stride{[](auto& problem, auto&) { return problem.unit_stride; },
                                                   "needs the elements of each row and of gamma side by side"};
 constexpr need<norm_gradient_problem> row_in_registers{
-    holds_gradient_row, "takes rows of at most 8192 elements, and of what shared memory has room for"};
+    holds_gradient_row,
+    "takes rows of at most 8192 elements, 65536 where blocks form clusters, and of what shared memory has "
+    "room for"};
 
 template <bool centred, class T>
 constexpr auto table = std::to_array<norm_gradient_rung<T>>({

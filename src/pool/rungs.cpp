@@ -4,7 +4,6 @@
 #include "src/pool/validate.hpp"
 #include <heddle/types.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -19,9 +18,7 @@ using namespace detail;
 using enum pool_algorithm;
 
 bool has_large_windows(const pool_problem& problem, const device_traits&) {
-    const conv_steps& window = problem.geometry.window;
-    return std::min(window.y, problem.input.height) * std::min(window.x, problem.input.width) >=
-           shared_window_pixels;
+    return window_pixels(problem) >= shared_window_pixels;
 }
 
 template <class T>

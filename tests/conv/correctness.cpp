@@ -2,6 +2,7 @@
 #include "tests/support/guarded_workspace.hpp"
 #include <heddle/graph.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,25 +28,30 @@ TYPED_TEST(conv_correctness, takes_groups) {
 }
 
 TYPED_TEST(conv_correctness, takes_tiles_of_windows) {
-    for (const conv_shape& s : test::window_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    const auto allowed = test::precisions<typename TypeParam::In>();
+    for (const precision each : allowed)
+        for (const conv_shape& s : test::window_shapes())
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.precision = each}));
     const conv_shape s{3, 9, 8, 24, 136, 3, 3, {.padding = {0, 1, 2, 1}}};
-    for (const matmul_activation activation : test::activations)
-        for (const bool before : {false, true})
-            for (const float beta : {0.0f, 0.5f})
-                ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = 0.5f, .beta = beta}, {},
-                                                    {activation, true, true, true, before}));
+    for (const precision each : allowed)
+        for (const matmul_activation activation : test::activations)
+            for (const bool before : {false, true})
+                for (const float beta : {0.0f, 0.5f})
+                    ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = 0.5f, .beta = beta, .precision = each},
+                                                        {}, {activation, true, true, true, before}));
     // Pixels and taps at multiples of 16 bytes, with gaps between them; an output and a residual at any address.
     constexpr std::int64_t packet = 16 / sizeof(typename TypeParam::In);
     const test::tensor_gaps whole{packet, 2 * packet, packet, 3 * packet};
     for (const test::tensor_gaps& out :
          {test::tensor_gaps{}, {.offset = 1}, {.pixel = 1}, {.pixel = 8, .offset = 3}})
         for (const float beta : {0.0f, 1.0f})
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {.beta = beta},
-                                                {.input = whole,
-                                                 .filters = {.pixel = packet, .image = packet},
-                                                 .output = out,
-                                                 .residual = out},
-                                                test::all_terms));
+            for (const precision each : allowed)
+                ASSERT_NO_FATAL_FAILURE(this->check(s, {.beta = beta, .precision = each},
+                                                    {.input = whole,
+                                                     .filters = {.pixel = packet, .image = packet},
+                                                     .output = out,
+                                                     .residual = out},
+                                                    test::all_terms));
 }
 
 TYPED_TEST(conv_correctness, takes_tiles_of_copies) {
@@ -61,7 +67,8 @@ TYPED_TEST(conv_correctness, takes_tiles_of_copies) {
 TYPED_TEST(conv_correctness, takes_rounded_operands) {
     if constexpr (std::is_same_v<typename TypeParam::In, float>) {
         const conv_options options{.precision = precision::tf32};
-        for (const auto& shapes : {test::conv_shapes(), test::copied_shapes(), test::grouped_shapes()})
+        for (const auto& shapes : {test::conv_shapes(), test::copied_shapes(), test::grouped_shapes(),
+                                   test::float_window_shapes()})
             for (const conv_shape& s : shapes) ASSERT_NO_FATAL_FAILURE(this->check(s, options));
         test::drawing draw;
         for (int i = 0; i < 40; ++i) {
@@ -70,6 +77,22 @@ TYPED_TEST(conv_correctness, takes_rounded_operands) {
             ASSERT_NO_FATAL_FAILURE(this->check(
                 s, {.alpha = 0.5f, .beta = draw(0, 1) == 0 ? 0 : 0.75f, .precision = precision::tf32},
                 {test::draw_gaps(draw), test::draw_gaps(draw), test::draw_gaps(draw)}, test::all_terms));
+        }
+        for (int i = 0; i < 40; ++i) {  // such as maps describe
+            SCOPED_TRACE("draw " + std::to_string(i));
+            conv_shape s = test::draw_conv_shape(draw);
+            s.geometry.groups = 1;
+            s.channels = 1;  // for s.depth() of one channel
+            const std::int64_t most = 1'000'000 / (s.outputs_all() * s.depth()) / 4;
+            s.channels = 4 * std::max<std::int64_t>(1, std::min(most, draw(1, 20)));
+            const auto gaps = [&] {
+                return test::tensor_gaps{4 * draw(0, 1), 4 * draw(0, 2), 4 * draw(0, 2), 4};
+            };
+            ASSERT_NO_FATAL_FAILURE(this->check(
+                s, {.alpha = 0.5f, .beta = draw(0, 1) == 0 ? 0 : 0.75f, .precision = precision::tf32},
+                {.input = gaps(), .filters = {.pixel = 4 * draw(0, 1), .image = 4 * draw(0, 1)}},
+                {matmul_activation::relu, draw(0, 1) == 0, draw(0, 1) == 0, draw(0, 1) == 0,
+                 draw(0, 1) == 0}));
         }
     }
 }
@@ -252,22 +275,26 @@ TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
     test::conv_operands<Out, In> p({2, 20, 19, 24, 40, 3, 3, {.padding = test::around(1)}});
-    test::for_every_conv_plan({.geometry = p.s.geometry}, [&](const conv_options& options) {
-        if (!why_not(options.algorithm, p.problem(options), traits_of(current_device()), options.variant)
-                 .empty())
-            return;
-        const auto call = [&] {
-            conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *this->stream, options);
-        };
-        call();
-        const auto first = p.output.download();
-        p.prepare_output(0);
-        const graph captured = graph::capture(*this->stream, call);
-        for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
-        this->stream->synchronize();
-        const auto again = p.output.download();
-        ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(Out)), 0);
-    });
+    for (const precision each : test::precisions<In>())
+        test::for_every_conv_plan(
+            {.geometry = p.s.geometry, .precision = each}, [&](const conv_options& options) {
+                if (!why_not(options.algorithm, p.problem(options), traits_of(current_device()),
+                             options.variant)
+                         .empty())
+                    return;
+                const auto call = [&] {
+                    conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), *this->stream,
+                                  options);
+                };
+                call();
+                const auto first = p.output.download();
+                p.prepare_output(0);
+                const graph captured = graph::capture(*this->stream, call);
+                for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
+                this->stream->synchronize();
+                const auto again = p.output.download();
+                ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(Out)), 0);
+            });
 }
 
 }  // namespace

@@ -14,9 +14,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace heddle::test {
+
+/// What a call of these operands may be asked for, of which rungs make a difference.
+template <class In>
+std::vector<precision> precisions() {
+    if (std::is_same_v<In, float>) return {precision::fp32, precision::tf32};
+    return {precision::fp32};
+}
 
 /// check(options) of each rung, and `automatic`, in each of its variants and tiles, until one fails.
 template <class Check>

@@ -19,7 +19,9 @@ using conv_edges = test::conv_device<Types>;
 TYPED_TEST_SUITE(conv_edges, test::every_conv_type, test::conv_type_names);
 
 TYPED_TEST(conv_edges, takes_every_geometry) {
-    for (const conv_shape& s : test::edge_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
+    for (const precision each : test::precisions<typename TypeParam::In>())
+        for (const conv_shape& s : test::edge_shapes())
+            ASSERT_NO_FATAL_FAILURE(this->check(s, {.precision = each}));
 }
 
 TYPED_TEST(conv_edges, takes_every_address_and_stride) {
@@ -31,28 +33,37 @@ TYPED_TEST(conv_edges, takes_every_address_and_stride) {
                                               {8, 8, 8, 8},
                                               {1, 2, 3, 4}}) {
             const conv_shape s{2, 6, 7, channels, channels + 3, 3, 3, {.padding = test::around(1)}};
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {.input = gaps}));
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {.filters = gaps}));
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {.beta = 1}, {.output = gaps}));
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {.residual = gaps}, test::all_terms));
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {}, {gaps, gaps, gaps, gaps}, test::all_terms));
+            for (const precision each : test::precisions<typename TypeParam::In>()) {
+                const conv_options plain{.precision = each}, adds{.beta = 1, .precision = each};
+                ASSERT_NO_FATAL_FAILURE(this->check(s, plain, {.input = gaps}));
+                ASSERT_NO_FATAL_FAILURE(this->check(s, plain, {.filters = gaps}));
+                ASSERT_NO_FATAL_FAILURE(this->check(s, adds, {.output = gaps}));
+                ASSERT_NO_FATAL_FAILURE(this->check(s, plain, {.residual = gaps}, test::all_terms));
+                ASSERT_NO_FATAL_FAILURE(this->check(s, plain, {gaps, gaps, gaps, gaps}, test::all_terms));
+            }
         }
 }
 
 TYPED_TEST(conv_edges, takes_any_stride_of_one_row_or_column) {
-    ASSERT_NO_FATAL_FAILURE(
-        this->check({1, 1, 7, 8, 8, 3, 3, {.padding = test::around(1)}}, {}, {.input = {.row = 1}}));
-    ASSERT_NO_FATAL_FAILURE(
-        this->check({1, 1, 1, 8, 8, 3, 3, {.padding = test::around(1)}}, {}, {.input = {.pixel = 1}}));
-    ASSERT_NO_FATAL_FAILURE(this->check({1, 5, 6, 8, 1, 1, 1}, {}, {.filters = {1, 2, 3}}));
+    for (const precision each : test::precisions<typename TypeParam::In>()) {
+        const conv_options plain{.precision = each};
+        ASSERT_NO_FATAL_FAILURE(
+            this->check({1, 1, 7, 8, 8, 3, 3, {.padding = test::around(1)}}, plain, {.input = {.row = 1}}));
+        ASSERT_NO_FATAL_FAILURE(
+            this->check({1, 1, 1, 8, 8, 3, 3, {.padding = test::around(1)}}, plain, {.input = {.pixel = 1}}));
+        ASSERT_NO_FATAL_FAILURE(this->check({1, 5, 6, 8, 1, 1, 1}, plain, {.filters = {1, 2, 3}}));
+    }
 }
 
 TYPED_TEST(conv_edges, without_channels_are_the_epilogue_of_zero) {
     for (const float alpha : {1.0f, infinity, not_a_number})
         for (const float beta : {0.0f, 0.5f}) {
             const conv_shape s{2, 4, 5, 0, 6, 3, 3, {.padding = test::around(1)}};
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = alpha, .beta = beta}));
-            ASSERT_NO_FATAL_FAILURE(this->check(s, {.alpha = alpha, .beta = beta}, {}, test::all_terms));
+            for (const precision each : test::precisions<typename TypeParam::In>()) {
+                const conv_options options{.alpha = alpha, .beta = beta, .precision = each};
+                ASSERT_NO_FATAL_FAILURE(this->check(s, options));
+                ASSERT_NO_FATAL_FAILURE(this->check(s, options, {}, test::all_terms));
+            }
         }
 }
 
@@ -62,7 +73,8 @@ TYPED_TEST(conv_edges, do_not_read_input_and_filters_where_alpha_is_zero) {
         p.xs.assign(p.xs.size(), typename TypeParam::In(not_a_number));
         p.ws.assign(p.ws.size(), typename TypeParam::In(infinity));
         p.upload();
-        ASSERT_NO_FATAL_FAILURE(this->check(p, {.alpha = 0, .beta = beta}));
+        for (const precision each : test::precisions<typename TypeParam::In>())
+            ASSERT_NO_FATAL_FAILURE(this->check(p, {.alpha = 0, .beta = beta, .precision = each}));
     }
 }
 
@@ -97,39 +109,48 @@ TYPED_TEST(conv_edges, keep_infinities_and_nans_where_they_belong) {
         p.xs[p.xs.size() / 2] = typename TypeParam::In(infinity);
         p.xs.back() = typename TypeParam::In(-infinity);
         p.upload();
-        ASSERT_NO_FATAL_FAILURE(this->check(p, {}));
-        ASSERT_NO_FATAL_FAILURE(this->check(p, {}, {matmul_activation::relu, true}));
+        for (const precision each : test::precisions<typename TypeParam::In>()) {
+            ASSERT_NO_FATAL_FAILURE(this->check(p, {.precision = each}));
+            ASSERT_NO_FATAL_FAILURE(this->check(p, {.precision = each}, {matmul_activation::relu, true}));
+        }
     }
 }
 
 TYPED_TEST(conv_edges, multiply_padding_as_zeros) {
-    typename TestFixture::operands p({1, 5, 6, 7, 9, 3, 3, {.padding = test::around(1)}});
-    p.ws[0] = typename TypeParam::In(infinity);
-    p.ws[200] = typename TypeParam::In(not_a_number);
-    p.upload();
-    ASSERT_NO_FATAL_FAILURE(this->check(p, {}));
+    for (const std::int64_t channels : {7, 8}) {
+        typename TestFixture::operands p({1, 5, 6, channels, 9, 3, 3, {.padding = test::around(1)}});
+        p.ws[0] = typename TypeParam::In(infinity);
+        p.ws[200] = typename TypeParam::In(not_a_number);
+        p.upload();
+        for (const precision each : test::precisions<typename TypeParam::In>())
+            ASSERT_NO_FATAL_FAILURE(this->check(p, {.precision = each}));
+    }
 }
 
 TYPED_TEST(conv_edges, take_the_output_as_residual) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
-    test::conv_operands<Out, In> p({2, 6, 7, 5, 67, 3, 3});
-    const conv_options plain{.geometry = p.s.geometry};
-    const test::conv_reference expected = p.expected(plain);
-    test::for_every_conv_plan(plain, [&](const conv_options& options) {
-        p.output.upload(p.residuals);
-        conv_epilogue<Out> epilogue;
-        epilogue.residual = p.output.tensor();
-        if (!why_not(options.algorithm, p.problem(options, {.residual = true}), traits_of(current_device()),
-                     options.variant)
-                 .empty())
-            return;
-        conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), epilogue, *this->stream,
-                      options);
-        test::synchronize(*this->stream, "a residual");
-        ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options, {.residual = true}));
-        p.expect_intact();
-    });
+    for (const conv_shape& s : {conv_shape{2, 6, 7, 5, 67, 3, 3}, {2, 6, 7, 16, 68, 3, 3}}) {
+        test::conv_operands<Out, In> p(s);
+        const conv_options plain{.geometry = p.s.geometry};
+        const test::conv_reference expected = p.expected(plain);
+        const auto run = [&](const conv_options& options) {
+            p.output.upload(p.residuals);
+            conv_epilogue<Out> epilogue;
+            epilogue.residual = p.output.tensor();
+            if (!why_not(options.algorithm, p.problem(options, {.residual = true}),
+                         traits_of(current_device()), options.variant)
+                     .empty())
+                return;
+            conv<Out, In>(p.input.tensor(), p.filters.filters(), p.output.tensor(), epilogue, *this->stream,
+                          options);
+            test::synchronize(*this->stream, "a residual");
+            ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options, {.residual = true}));
+            p.expect_intact();
+        };
+        for (const precision each : test::precisions<In>())
+            test::for_every_conv_plan({.geometry = s.geometry, .precision = each}, run);
+    }
 }
 
 // Input and output are channels of the same pixels, as where each layer appends to what there is.

@@ -55,7 +55,11 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
     EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
     const auto reason = [&](const conv_problem& p) { return why_not(conv_algorithm::persistent, p, hopper); };
     const auto refused = [&](const test::conv_shape& s) { return !reason(problem(s)).empty(); };
-    EXPECT_EQ(reason(problem_of(plain)), "conv: persistent takes half and bfloat16");
+    EXPECT_EQ(reason(problem_of(plain)),
+              "conv: persistent takes half and bfloat16, and float where its precision may be "
+              "that of tf32");
+    EXPECT_EQ(why_not(conv_algorithm::wgmma, problem_of(plain), hopper),
+              "conv: wgmma takes half and bfloat16");
     EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // channels
     EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 128, 127}, .dilation = {1, 255}}}));
     EXPECT_TRUE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 129, 0}}}));
@@ -73,6 +77,41 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
     gaps.output.image_stride *= 2;
     EXPECT_EQ(reason(gaps),
               "conv: persistent needs an output and a residual whose pixels all lie at one stride");
+}
+
+TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
+    const device_traits hopper{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
+    const auto problem = [](const test::conv_shape& s) {
+        conv_problem p = problem_of(s);
+        p.precision = precision::tf32;
+        return p;
+    };
+    const auto reason = [&](const conv_problem& p) { return why_not(conv_algorithm::persistent, p, hopper); };
+    const auto takes = [&](const test::conv_shape& s) { return reason(problem(s)).empty(); };
+    const test::conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = test::around(1)}};
+    if (!takes(plain)) GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
+    EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
+    EXPECT_EQ(select(problem_of(plain), hopper), conv_algorithm::register_tiled);
+    EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
+    EXPECT_EQ(why_not(conv_algorithm::wgmma, problem(plain), hopper), "conv: wgmma takes half and bfloat16");
+    EXPECT_EQ(select(problem({2, 8, 8, 64, 64, 1, 1}), hopper), conv_algorithm::im2col);  // one product
+    EXPECT_EQ(select(problem({2, 8, 8, 12, 64, 3, 3}), hopper), conv_algorithm::mma_sync);
+    for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
+    for (const std::int64_t channels : {2, 6, 35}) EXPECT_FALSE(takes({2, 8, 8, channels, 64, 3, 3}));
+    EXPECT_TRUE(takes({1, 8, 8, 96, 192, 3, 3, {.groups = 3}}));  // 32 channels and 64 outputs a group
+    EXPECT_FALSE(takes({1, 8, 8, 48, 192, 3, 3, {.groups = 3}}));
+    EXPECT_EQ(reason(problem({1, 8, 8, 96, 96, 3, 3, {.groups = 3}})),
+              "conv: persistent needs groups of a multiple of 64 input channels, of float 32, and of a "
+              "multiple of a tile's outputs");
+    conv_problem at = problem(plain);
+    at.input.alignment = 8;
+    EXPECT_FALSE(reason(at).empty());
+    at = problem(plain);
+    at.filters.col_stride = 66;
+    at.filters.row_stride = 3 * 66;
+    at.filters.image_stride = 9 * 66;
+    EXPECT_EQ(reason(at),
+              "conv: persistent needs filters whose taps lie at multiples of 16 bytes, at one stride");
 }
 
 TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
@@ -161,6 +200,9 @@ TEST(conv_select, takes_slabs_of_small_groups) {
     EXPECT_EQ(select(problem(1, 2), ampere), conv_algorithm::grouped);
     EXPECT_EQ(select(problem(1, 1), ampere), conv_algorithm::depthwise);
     EXPECT_EQ(select(problem(32, 32), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem(32, 32, 7), ampere), conv_algorithm::grouped);
+    EXPECT_EQ(select(problem(32, 40, 7), ampere), conv_algorithm::mma_sync);
+    EXPECT_EQ(select(problem(32, 32, 5), ampere), conv_algorithm::mma_sync);
     EXPECT_EQ(select(problem(16, 16, 5), ampere), conv_algorithm::mma_sync);  // few pixels
     conv_problem floats = problem_of({2, 8, 8, 128, 128, 3, 3, {.padding = test::around(1), .groups = 8}});
     EXPECT_EQ(select(floats, ampere), conv_algorithm::grouped);
@@ -203,6 +245,52 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     sums.residual = sums.output;
     sums.residual.image_stride += 8;  // rows of no matrix
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
+}
+
+/// Of float, and where matmul reads the input as it is and stores the output as it is to be.
+TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
+    const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
+    const test::conv_shape plain{2, 8, 8, 16, 24, 1, 1};
+    for (const precision allowed : {precision::fp32, precision::tf32})
+        for (const bool has_scratch : {false, true}) {
+            conv_problem p = problem_of(plain);
+            p.precision = allowed;
+            p.has_scratch = has_scratch;
+            EXPECT_EQ(select(p, ampere), conv_algorithm::im2col);
+            EXPECT_EQ(conv_workspace_bytes(p, ampere), 0);
+            p.has_epilogue = p.is_matmul_epilogue = true;
+            EXPECT_EQ(select(p, ampere), conv_algorithm::im2col);
+        }
+    const auto is_left = [&](const conv_problem& p) {
+        return select(p, ampere) == conv_algorithm::register_tiled && conv_workspace_bytes(p, ampere) == 0;
+    };
+    for (const test::conv_shape& s : {test::conv_shape{2, 8, 8, 16, 24, 1, 2},
+                                      {2, 8, 8, 16, 24, 1, 1, {.stride = {1, 2}}},
+                                      {2, 8, 8, 16, 24, 1, 1, {.padding = {0, 0, 1, 0}}}})
+        EXPECT_TRUE(is_left(problem_of(s))) << text(s);
+    conv_problem scaled = problem_of(plain);
+    scaled.has_epilogue = true;
+    scaled.is_matmul_epilogue = false;
+    EXPECT_TRUE(is_left(scaled));
+    conv_problem gaps = problem_of(plain);
+    gaps.output.row_stride += 24;
+    gaps.output.image_stride *= 2;
+    EXPECT_TRUE(is_left(gaps));
+    gaps = problem_of(plain);
+    gaps.input.image_stride += 16;
+    EXPECT_TRUE(is_left(gaps));
+    gaps = problem_of(plain);
+    gaps.residual = gaps.output;
+    gaps.residual.image_stride += 24;
+    gaps.has_epilogue = gaps.is_matmul_epilogue = true;
+    EXPECT_TRUE(is_left(gaps));
+    EXPECT_EQ(select(problem_of({2, 8, 8, 16, 7, 1, 1}), ampere), conv_algorithm::naive);
+    EXPECT_EQ(select(problem_of({2, 8, 8, 64, 64, 1, 1, {.groups = 2}}), ampere),
+              conv_algorithm::register_tiled);
+    conv_problem halves = problem_of(plain);
+    halves.operands = halves.result = element_type::f16;
+    for (tensor_layout* t : {&halves.input, &halves.filters, &halves.output}) t->element_bytes = 2;
+    EXPECT_EQ(select(halves, ampere), conv_algorithm::mma_sync);
 }
 
 TEST(conv_select, knows_which_epilogues_matmul_has) {

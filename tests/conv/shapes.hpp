@@ -69,6 +69,24 @@ inline std::vector<conv_shape> window_shapes() {
     };
 }
 
+/// The same of float: steps of 32 channels, packets of 4; groups of whole steps; sums of more steps than a ring has, and of few
+/// tiles, whose steps blocks divide, and of more tiles than a device has multiprocessors.
+inline std::vector<conv_shape> float_window_shapes() {
+    std::vector<conv_shape> all;
+    for (const std::int64_t channels : {4, 12, 28, 32, 36, 60, 64, 68, 100})
+        all.push_back({2, 6, 7, channels, 72, 3, 3, {.padding = around(1)}});
+    for (const std::int64_t outputs : {3, 60, 63, 64, 65, 127, 128, 129})
+        all.push_back({1, 9, 15, 36, outputs, 2, 2});  // 112 pixels
+    for (const std::int64_t pixels : {127, 128, 129}) all.push_back({1, 1, pixels, 20, 132, 1, 1});
+    all.push_back({2, 7, 6, 64, 128, 3, 3, {.padding = around(1), .groups = 2}});
+    all.push_back({1, 5, 4, 96, 384, 3, 3, {.padding = around(1), .groups = 3}});
+    all.push_back({1, 7, 6, 128, 512, 1, 1, {.groups = 4}});
+    all.push_back({1, 5, 6, 516, 64, 3, 3, {.padding = around(1)}});
+    all.push_back({1, 3, 4, 2052, 136, 1, 2});
+    all.push_back({140, 8, 16, 8, 8, 1, 2, {.padding = {0, 0, 1, 0}}});
+    return all;
+}
+
 /// Tiles of mma_sync and register_tiled, one pixel and one output less and more; channels of a packet, a word, an element; sums of a step of 128 bytes,
 /// one term less and more, and of more steps than a ring has.
 inline std::vector<conv_shape> copied_shapes() {
@@ -108,6 +126,9 @@ inline std::vector<conv_shape> few_channel_shapes() {
     all.push_back({2, 37, 50, 3, 64, 7, 7, {.stride = {2, 2}, .padding = around(3)}});
     all.push_back({1, 20, 19, 3, 136, 5, 2, {.stride = {1, 3}, .padding = {4, 1, 0, 2}, .dilation = {2, 1}}});
     all.push_back({3, 9, 17, 3, 65, 2, 8, {.padding = {0, 1, 9, 0}}});
+    // As many tiles as fill a device, whose blocks then have 64 outputs; and more than it has blocks at a time.
+    all.push_back({150, 3, 4, 3, 40, 3, 3, {.padding = around(1)}});
+    all.push_back({300, 1, 3, 5, 65, 1, 2});
     return all;
 }
 

@@ -11,8 +11,8 @@
 namespace heddle::kernels {
 namespace {
 
-__global__ void encrypt(philox_block counter, std::uint64_t key, std::uint32_t* words) {
-    const philox_block block = philox4x32(counter, key);
+__global__ void encrypt(philox_block counter, philox_keys keys, std::uint32_t* words) {
+    const philox_block block = philox4x32(counter, keys);
     for (int i = 0; i < 4; ++i) words[i] = block.words[i];
 }
 
@@ -35,7 +35,7 @@ TEST_F(device_philox, gives_the_known_answers) {
     };
     for (const auto& [counter, key, answer] : all) {
         test::guarded<std::uint32_t> words(4);
-        launch({.blocks = {1}, .threads = {1}}, encrypt, counter, key, words.data());
+        launch({.blocks = {1}, .threads = {1}}, encrypt, counter, philox_keys(key), words.data());
         EXPECT_EQ(words.download(), answer);
     }
 }

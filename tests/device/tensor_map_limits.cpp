@@ -120,5 +120,31 @@ TEST_F(tensor_maps_of_the_driver, are_made_at_the_limits) {
     EXPECT_NO_THROW(make_window_map(data, map));
 }
 
+/// Boxes of more channels than pixels have, of floats that are rounded on their way.
+TEST_F(tensor_maps_of_the_driver, round_floats) {
+    constexpr std::int64_t packet = tensor_alignment / sizeof(float), side = 9;
+    constexpr int box = 128 / sizeof(float);
+    const stream stream;
+    device_buffer<float> memory(packet, stream);
+    const window_map map{.channels = packet,
+                         .width = side,
+                         .height = side,
+                         .images = 1,
+                         .col_stride = packet,
+                         .row_stride = side * packet,
+                         .image_stride = side * side * packet,
+                         .first_x = -1,
+                         .first_y = -1,
+                         .last_x = -1,
+                         .last_y = -1,
+                         .step_x = 1,
+                         .step_y = 1,
+                         .pixels = 128,
+                         .box_channels = box};
+    EXPECT_NO_THROW(make_window_map(memory.data(), map, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32));
+    EXPECT_NO_THROW(make_tensor_map(memory.data(), side, packet, packet, 64, box, side, side * packet,
+                                    CU_TENSOR_MAP_DATA_TYPE_TFLOAT32));
+}
+
 }  // namespace
 }  // namespace heddle::kernels

@@ -150,7 +150,7 @@ void check_batch(const problem& p, std::int64_t images, layout how, const implem
 
     guarded_images<T> again(p, how, by.where, images);
     if (!by.blur(p, planes.batch(), again.batch(), options_of(p))) {
-        const bool takes_any_stride = !is_on_tensor_cores(which) || which == algorithm::mma_xy;
+        const bool takes_any_stride = which != algorithm::wgmma_xy;
         ASSERT_TRUE(by.is_variant || !(takes_any_stride || p.row() * sizeof(T) % 16 == 0));
         return;
     }
@@ -162,10 +162,10 @@ void check_batch(const problem& p, std::int64_t images, layout how, const implem
 /// A region of so many images that share one source: the first as it should be, the others the same bit for bit.
 template <class T>
 void check_region_of_many(const problem& p, const image_region& region, std::int64_t images, layout how,
-                          const implementation<T>& by) {
-    SCOPED_TRACE(text(p, how, images));
+                          const implementation<T>& by, layout of_source = layout::aligned) {
+    SCOPED_TRACE(text(p, how, images) + " of a source that is " + name_of(of_source));
     const std::vector<T> elements = random_pixels<T>(p.elements());
-    guarded_images<T> source(p, layout::aligned, by.where), destination(p.of(region), how, by.where, images);
+    guarded_images<T> source(p, of_source, by.where), destination(p.of(region), how, by.where, images);
     source.upload(elements);
     gaussian_blur_options options = options_of(p);
     options.region = region;

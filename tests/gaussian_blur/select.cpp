@@ -1,10 +1,13 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
+#include "tests/support/random.hpp"
 #include <heddle/error.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <tuple>
 
@@ -40,6 +43,55 @@ TEST(gaussian_blur_select, goes_down_the_ladder_as_windows_grow) {
     }
 }
 
+TEST(gaussian_blur_select, weighs_what_a_march_filters_to_start_against_two_passes) {
+    for (const pixel_type type : {pixel_type::f32, pixel_type::f16, pixel_type::u16}) {
+        const auto at = [&](std::int64_t width, std::int64_t height, std::int64_t channels,
+                            std::int64_t radius) {
+            gaussian_blur_problem p = exact_problem(width, height, channels, radius);
+            p.type = type;
+            return select(p, hopper());
+        };
+        for (const std::int64_t radius : {1, 4, 8}) EXPECT_EQ(at(640, 480, 1, radius), algorithm::fused);
+        for (const std::int64_t radius : {20, 40}) {
+            EXPECT_EQ(at(640, 480, 1, radius), algorithm::shared_memory)
+                << "few blocks, of more rows to start";
+            EXPECT_EQ(at(4096, 4096, 1, radius), algorithm::fused);
+        }
+        EXPECT_EQ(at(1920, 1080, 1, 40), algorithm::shared_memory);
+        for (const std::int64_t channels : {1, 3, 4})
+            EXPECT_EQ(at(4096, 4096, channels, 8), algorithm::fused);
+        EXPECT_EQ(at(4096, 4096, 4, 16), algorithm::fused);
+    }
+    gaussian_blur_problem p = exact_problem(1920, 1080, 3, 12);
+    p.type = pixel_type::f16;
+    EXPECT_EQ(select(p, hopper()), algorithm::register_window);
+}
+
+TEST(gaussian_blur_select, is_pure_and_takes_what_remains_the_cheapest) {
+    drawing draw;
+    for (int i = 0; i < 1000; ++i) {
+        const auto extent = [&] { return draw(1, std::int64_t{1} << draw(0, 13)); };
+        gaussian_blur_problem p = exact_problem(extent(), extent(), draw(1, 4), {draw(0, 80), draw(0, 80)});
+        if (draw(0, 1) == 0) p.radius.y = p.radius.x;
+        p.sigma = sigma_of(p.radius);
+        p.type = pixel_types[static_cast<std::size_t>(draw(0, std::ssize(pixel_types) - 1))];
+        p.images = extent() / 64 + 1;
+        p.in_vectors = draw(0, 1) == 0;
+        p.in_words = p.in_vectors || draw(0, 1) == 0;
+        const algorithm first = select(p, hopper());
+        EXPECT_EQ(select(p, hopper()), first);
+        EXPECT_EQ(why_not(first, p, hopper()), "");
+
+        SCOPED_TRACE(testing::Message() << p.width << 'x' << p.height << " of " << p.channels
+                                        << " channels, radii " << p.radius.x << " and " << p.radius.y);
+        const bool takes_scratch = gaussian_blur_workspace_bytes(p, hopper(), first) > 0;
+        p.has_scratch = false;
+        const algorithm without = select(p, hopper());
+        EXPECT_EQ(why_not(without, p, hopper()), "");
+        EXPECT_TRUE(without == first || takes_scratch) << to_string(first) << ", " << to_string(without);
+    }
+}
+
 class gaussian_blur_select_of_bytes : public testing::Test {
   protected:
     void SetUp() override {
@@ -52,26 +104,34 @@ class gaussian_blur_select_of_bytes : public testing::Test {
     }
 };
 
-TEST_F(gaussian_blur_select_of_bytes, takes_them_to_the_tensor_cores_where_their_words_are_aligned) {
-    gaussian_blur_problem p = square(4096, 5);
-    p.in_vectors = false;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.radius = 4;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
-    p.radius = {2, 3};
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.radius = 5;
-    p.in_words = false;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
-    p.radius = 20;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.images = 0;
-    EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
-    p.type = pixel_type::u16;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+TEST_F(gaussian_blur_select_of_bytes, takes_rows_at_any_address_to_the_tensor_cores) {
+    for (const bool in_words : {true, false}) {
+        gaussian_blur_problem p = square(4096, 5);
+        p.in_vectors = false;
+        p.in_words = in_words;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
+        for (const window_radius radius : {window_radius{1}, {2}, {3}, {2, 3}}) {
+            p.radius = radius;
+            EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
+        }
+        p.border = border::wrap;
+        for (const window_radius radius : {window_radius{5}, {2, 3}, {20}}) {
+            p.radius = radius;
+            EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+        }
+        p.radius = 4;
+        EXPECT_EQ(select(p, hopper()), algorithm::fused);
+        p.border = border::replicate;
+        p.radius = 15;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+        p.images = 0;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+        p.type = pixel_type::u16;
+        EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    }
 }
 
-TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_where_rows_are_aligned) {
+TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers) {
     gaussian_blur_problem p = square(4096, 2);
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = {0, 1};
@@ -85,7 +145,7 @@ TEST_F(gaussian_blur_select_of_bytes, keeps_sums_of_small_windows_in_registers_w
     }
     p.border = border::reflect_101;
     p.in_words = false;
-    EXPECT_EQ(select(p, hopper()), algorithm::fused);
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
 }
 
 TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_tiles_of_fused) {
@@ -106,6 +166,9 @@ TEST_F(gaussian_blur_select_of_bytes, leaves_small_windows_of_small_images_to_ti
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
     p.radius = {2, 1};
     EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
+    p.radius = 2;
+    p.in_vectors = false;
+    EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y) << "tiles do not take such rows";
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_warpgroups) {
@@ -127,17 +190,23 @@ TEST_F(gaussian_blur_select_of_bytes, takes_large_images_of_wider_windows_to_war
     EXPECT_EQ(select(square(4096, {8, 5}), hopper()), algorithm::mma_xy_by_channel);
     EXPECT_EQ(select(square(4096, {9, 5}), hopper()), algorithm::wgmma_xy);
     EXPECT_EQ(select(square(1024, {9, 6}), hopper()), algorithm::mma_xy) << "few tiles";
+    for (const std::int64_t channels : {3, 4}) {
+        p = square(512, 36 / channels);
+        p.channels = channels;
+        EXPECT_EQ(select(p, hopper()), algorithm::wgmma_xy) << "windows that reach 36 values";
+        p.radius.x -= 1;
+        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy);
+    }
 }
 
 TEST_F(gaussian_blur_select_of_bytes, takes_tall_small_windows_of_any_image_by_channel) {
     for (const std::int64_t side : {1, 512, 4096}) {
-        EXPECT_EQ(select(square(side, 5), hopper()), algorithm::mma_xy_by_channel);
-        EXPECT_EQ(select(square(side, {8, 5}), hopper()), algorithm::mma_xy_by_channel);
-        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::mma_x_registers_y);
-        gaussian_blur_problem p = square(side, 4);
+        EXPECT_EQ(select(square(side, 4), hopper()), algorithm::mma_xy_by_channel);
+        EXPECT_EQ(select(square(side, {8, 4}), hopper()), algorithm::mma_xy_by_channel);
+        EXPECT_EQ(select(square(side, {8, 3}), hopper()), algorithm::mma_x_registers_y);
+        gaussian_blur_problem p = square(side, 3);
         EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
         p.channels = 4;
-        EXPECT_EQ(select(p, hopper()), algorithm::mma_xy_by_channel);
         p.radius = {2, 3};
         EXPECT_EQ(select(p, hopper()), algorithm::mma_x_registers_y);
         p.radius = 3;
@@ -155,7 +224,8 @@ TEST_F(gaussian_blur_select_of_bytes, ends_registers_and_warpgroups_where_window
     const auto of_few_tiles = [](const window_radius& radius) {
         return select(square(512, radius), hopper());
     };
-    EXPECT_EQ(of_few_tiles({8, 4}), algorithm::mma_x_registers_y);
+    EXPECT_EQ(of_few_tiles({8, 3}), algorithm::mma_x_registers_y);
+    EXPECT_EQ(of_few_tiles({9, 3}), algorithm::mma_xy);
     EXPECT_EQ(of_few_tiles({9, 4}), algorithm::mma_xy);
     EXPECT_EQ(of_few_tiles({8, 8}), algorithm::mma_xy_by_channel);
     EXPECT_EQ(of_few_tiles({8, 9}), algorithm::mma_xy);
@@ -288,8 +358,8 @@ TEST(gaussian_blur_workspace, holds_the_intermediate_image_of_two_passes) {
         for (const algorithm which :
              {algorithm::separable, algorithm::shared_memory, algorithm::register_window})
             EXPECT_GE(bytes(which), 1001 * (50 + 2 * 7) * 3 * 4 * images);
-        for (const algorithm which : {algorithm::naive, algorithm::fused, algorithm::automatic})
-            EXPECT_EQ(bytes(which), 0);
+        for (const algorithm which : {algorithm::naive, algorithm::fused}) EXPECT_EQ(bytes(which), 0);
+        EXPECT_EQ(bytes(algorithm::automatic), bytes(select(p, hopper())));
     }
     p.radius = 5000;
     p.sigma = 1000;

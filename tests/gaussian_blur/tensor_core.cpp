@@ -11,11 +11,11 @@ TEST_F(gaussian_blur_test, mma_x_registers_y_is_right_for_windows_of_many_images
     constexpr std::array<std::int64_t, 6> extents = {16, 255, 256, 257, 500, 1025};
     constexpr std::array<std::int64_t, 5> heights = {16, 17, 31, 64, 75};
     constexpr std::array kinds = {border::replicate, border::reflect, border::reflect_101};
-    const auto check = [this](const problem& p, const image_region& region, layout how) {
+    const auto check = [this](const problem& p, const image_region& region, layout how, layout of_source) {
         const std::int64_t columns = (region.width * p.channels + strip_columns - 1) / strip_columns;
         const std::int64_t strips = traits_of(current_device()).sm_count * most_strips_per_sm;
         check_region_of_many(p, region, strips * strip_rows / (columns * region.height) + 1, how,
-                             on_device<std::uint8_t>(algorithm::mma_x_registers_y));
+                             on_device<std::uint8_t>(algorithm::mma_x_registers_y), of_source);
     };
     std::size_t turn = 0;
     for (const std::int64_t channels : {1, 2, 3, 4})
@@ -25,15 +25,15 @@ TEST_F(gaussian_blur_test, mma_x_registers_y_is_right_for_windows_of_many_images
                 const std::int64_t height = heights[turn % heights.size()];
                 const auto offset = static_cast<std::int64_t>(turn % 4) * 5;
                 const problem p{width + offset, height + offset, channels, {reach / channels, radius}};
-                ASSERT_NO_FATAL_FAILURE(check(p.with(kinds[turn % kinds.size()]),
-                                              {offset, offset / 2, width, height},
-                                              layouts[turn / 2 % layouts.size()]));
+                ASSERT_NO_FATAL_FAILURE(
+                    check(p.with(kinds[turn % kinds.size()]), {offset, offset / 2, width, height},
+                          layouts[turn / 2 % layouts.size()], layouts[turn / 5 % layouts.size()]));
                 ++turn;
             }
     // The last strip has two values, the second and third of a pixel. The mirror of the first lies before what its warp loads.
     for (const std::int64_t width : {86, 1366})
         ASSERT_NO_FATAL_FAILURE(check({width + 1, 16, 3, 1, sigma_of(1), border::reflect_101},
-                                      {1, 0, width, 16}, layout::aligned));
+                                      {1, 0, width, 16}, layout::aligned, layout::aligned));
     EXPECT_GT(runs_, 0);
 }
 
@@ -58,8 +58,9 @@ class gaussian_blur_on_warpgroups : public gaussian_blur_test {
         return 2 * traits_of(current_device()).sm_count / tiles + 1;
     }
     void check_in_turn(const problem& p, const image_region& region, std::size_t turn,
-                       const implementation<std::uint8_t>& by) {
-        check_region_of_many(p, region, turn % 7 == 0 ? many(p) : 2, layouts[turn % layouts.size()], by);
+                       const implementation<std::uint8_t>& by, layout of_source = layout::aligned) {
+        check_region_of_many(p, region, turn % 7 == 0 ? many(p) : 2, layouts[turn % layouts.size()], by,
+                             of_source);
     }
 };
 
@@ -100,9 +101,11 @@ TEST_F(gaussian_blur_on_warpgroups, is_right_for_small_windows) {
                 const auto offset = static_cast<std::int64_t>(turn % 2 == 0 ? turn % 11 : turn % 3 * 8);
                 const problem p{width + offset, height + offset, channels, {reach, radius}};
                 const border kind = kinds[(turn + turn / radii.size()) % kinds.size()];
-                for (const implementation<std::uint8_t>& by : both())
-                    ASSERT_NO_FATAL_FAILURE(
-                        check_in_turn(p.with(kind), {offset, offset / 2, width, height}, turn, by));
+                const image_region region{offset, offset / 2, width, height};
+                for (const implementation<std::uint8_t>& by : both()) {
+                    ASSERT_NO_FATAL_FAILURE(check_in_turn(p.with(kind), region, turn, by));
+                    ASSERT_NO_FATAL_FAILURE(check_in_turn(p.with(kind), region, turn, by, layout::odd));
+                }
                 ++turn;
             }
     EXPECT_GT(runs_, 0);

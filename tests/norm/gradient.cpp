@@ -175,6 +175,54 @@ TYPED_TEST(norm_gradients, take_rows_at_the_limits_of_registers_and_many_rows) {
     }
 }
 
+/// More rows than blocks that go over them, so that each place of a ring is taken again and again. The rows of an operand with
+/// padding begin at other addresses than those of the others.
+TYPED_TEST(norm_gradients, take_rows_at_any_address_one_after_another) {
+    const std::vector<algorithm> algorithms = {algorithm::vectorized};
+    for (const auto& [rows, cols] : {std::pair{12000, 31}, {5000, 129}, {1400, 1001}, {700, 4097}})
+        for (const layouts& l : {layouts{},
+                                 {.x = {.offset = 1}},
+                                 {.dy = {.offset = 1}},
+                                 {.dx = {.offset = 1}},
+                                 {.x = {.padding = 1}, .parameter_offset = 1},
+                                 {.dy = {.offset = 3, .padding = 2}, .dx = {.padding = 3}}}) {
+            SCOPED_TRACE(testing::Message()
+                         << rows << " x " << cols << ", offsets " << l.x.offset << ' ' << l.dy.offset << ' '
+                         << l.dx.offset << ", padding " << l.x.padding);
+            ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, l, algorithms));
+        }
+}
+
+/// Clusters have four or eight blocks. There are more rows than clusters, so that both turns of an exchange come in both phases.
+TYPED_TEST(norm_gradients, share_long_rows_among_the_blocks_of_clusters) {
+    const std::vector<algorithm> algorithms = {algorithm::vectorized};
+    for (const auto& [rows, cols] : {std::pair{440, 8193},
+                                     {440, 8200},
+                                     {340, 16384},
+                                     {220, 16385},
+                                     {220, 16392},
+                                     {140, 32768},
+                                     {80, 32769},
+                                     {80, 32776},
+                                     {72, 65535},
+                                     {30, 65536},
+                                     {1, 65536},
+                                     {2, 65544}}) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, {.has_workspace = true}, algorithms));
+    }
+    for (const layouts& l : {layouts{.x = {.offset = 1}},
+                             {.dy = {.padding = 1}, .has_gamma = false},
+                             {.dx = {.offset = 1, .padding = 3}},
+                             {.dx = {.padding = 8}, .wants_dgamma = false, .wants_dbeta = false},
+                             {.wants_dx = false}})
+        for (const std::int64_t cols : {8193, 16384, 20000}) {
+            SCOPED_TRACE(testing::Message()
+                         << cols << " columns, offsets " << l.x.offset << ' ' << l.dx.offset);
+            ASSERT_NO_FATAL_FAILURE(this->check(140, cols, l, algorithms));
+        }
+}
+
 TYPED_TEST(norm_gradients, of_drawn_problems_take_every_plan) {
     constexpr int draws = 70;  // of each type
     test::drawing draw;
@@ -246,7 +294,7 @@ TYPED_TEST(norm_gradients, take_equal_elements_and_any_epsilon) {
 }
 
 TYPED_TEST(norm_gradients, work_in_place) {
-    for (const std::int64_t cols : {3, 128, 1024, 5000, 20000})
+    for (const std::int64_t cols : {3, 128, 1024, 4097, 5000, 20000})
         for (const algorithm a : every_algorithm())
             for (const bool is_of_x : {true, false}) {
                 SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(a));
@@ -273,7 +321,7 @@ TYPED_TEST(norm_gradients, work_in_place) {
 
 TYPED_TEST(norm_gradients, keep_nan_to_its_row_and_to_the_columns) {
     const auto is_nan = [](TypeParam value) { return std::isnan(test::to_double(value)); };
-    for (const std::int64_t cols : {1, 31, 128, 1000, 5000, 20000})
+    for (const std::int64_t cols : {1, 31, 128, 1000, 4097, 5000, 20000})
         for (const bool is_of_x : {true, false})
             for (const algorithm a : every_algorithm()) {
                 SCOPED_TRACE(testing::Message()
@@ -302,7 +350,8 @@ TYPED_TEST(norm_gradients, keep_nan_to_its_row_and_to_the_columns) {
 }
 
 TYPED_TEST(norm_gradients, give_the_same_bits_in_a_graph) {
-    for (const auto& [rows, cols] : {std::pair{10000, 100}, {3000, 1024}, {500, 5000}, {200, 20000}}) {
+    for (const auto& [rows, cols] :
+         {std::pair{10000, 100}, {3000, 1024}, {700, 4097}, {500, 5000}, {200, 20000}}) {
         SCOPED_TRACE(testing::Message() << rows << " x " << cols);
         const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4),
                    dys = random_elements<TypeParam>(std::int64_t{rows} * cols);

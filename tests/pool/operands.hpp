@@ -135,6 +135,11 @@ inline std::vector<pool_shape> pool_shapes() {
     for (const std::int64_t channels : {1, 7, 8, 12, 31, 64, 72, 264})  // global
         for (const std::int64_t side : {1, 5, 6, 7, 33})
             all.push_back({2, side, side + 1, channels, {{side, side + 1}}});
+    for (const std::int64_t channels :
+         {1, 3, 8, 64})  // several batches of a cluster's threads, and one pixel more than these
+        all.push_back({1, 129, 257, channels, {{129, 257}}});
+    // As many packets as fill a device, so that a thread has a window of its own, whole or clipped.
+    all.push_back({1, 36, 36, 512, {{7, 7}, {1, 1}, {3, 3, 3, 3}}});
     return all;
 }
 

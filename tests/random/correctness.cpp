@@ -39,7 +39,7 @@ using element_types = testing::Types<float, double, half, bfloat16>;
 TYPED_TEST_SUITE(random_numbers, element_types, test::type_names);
 
 TYPED_TEST(random_numbers, are_the_cpu_s_at_every_size_and_alignment) {
-    // A block of `vectorized` takes 256 or 512 packets.
+    // A block of `vectorized` takes 256 packets of so few elements.
     constexpr std::int64_t tile = 256 * 16 / std::int64_t{sizeof(TypeParam)};
     for (const std::int64_t size :
          {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{5},
@@ -71,10 +71,24 @@ TYPED_TEST(random_numbers, of_drawn_problems_take_every_plan) {
     }
 }
 
+// Where places and addresses agree, a thread's packets are drawn together, but for the ends of a row.
 TYPED_TEST(random_numbers, of_many_packets_a_thread) {
     ASSERT_NO_FATAL_FAILURE(this->check_all(1, 3000007, {}, {.offset = 1}, {.seed = 3, .offset = 2}));
     ASSERT_NO_FATAL_FAILURE(
         this->check_all(701, 4099, {.padding = 2}, {.padding = 1}, {.seed = 4, .offset = 1}));
+    for (const std::int64_t lead : {0, 3, 4}) {
+        const row_layout layout{.offset = lead};
+        ASSERT_NO_FATAL_FAILURE(this->check_all(1, 3000007, layout, layout,
+                                                {.seed = 5, .offset = static_cast<std::uint64_t>(lead)}));
+    }
+    // The number of the block passes 32 bits within a thread's packets.
+    ASSERT_NO_FATAL_FAILURE(
+        this->check_all(1, 3000000, {}, {}, {.seed = 6, .offset = (std::uint64_t{1} << 34) - 1400000}));
+    ASSERT_NO_FATAL_FAILURE(
+        this->check_all(1, 3000000, {}, {}, {.seed = 6, .offset = (std::uint64_t{1} << 33) - 1400000}));
+    ASSERT_NO_FATAL_FAILURE(
+        this->check_all(701, 4100, {.padding = 4}, {.padding = 12}, {.seed = 4, .offset = 8}));
+    ASSERT_NO_FATAL_FAILURE(this->check_all(701, 4100, {.offset = 1, .padding = 4}, {.padding = 4}, {}));
 }
 
 class random_integers : public test::random_test {};
@@ -92,6 +106,15 @@ TEST_F(random_integers, are_the_cpu_s) {
                 ASSERT_NO_FATAL_FAILURE(
                     check<std::uint8_t>(test::draw_bernoulli{}, 3, size / 3, {}, y, generator));
             }
+}
+
+TEST_F(random_integers, of_many_packets_a_thread) {
+    for (const std::int64_t lead : {0, 1, 4}) {
+        const row_layout y{.offset = lead};
+        const philox generator{.seed = 7, .offset = 4};
+        ASSERT_NO_FATAL_FAILURE(check<std::uint32_t>(test::draw_bits{}, 1, 3000007, {}, y, generator));
+        ASSERT_NO_FATAL_FAILURE(check<std::uint8_t>(test::draw_bernoulli{}, 1, 3000007, {}, y, generator));
+    }
 }
 
 TEST_F(random_integers, are_philox_s_known_answer) {

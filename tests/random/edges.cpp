@@ -5,7 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -42,6 +45,29 @@ TYPED_TEST(random_edges, an_offset_gives_the_tail) {
     check(test::draw_normal{});
     check(test::draw_bernoulli{});
     check(test::draw_dropout{});
+}
+
+/// Where the nearest number is outside, and around zero, whose sign counts.
+TYPED_TEST(random_edges, uniform_numbers_stay_in_their_range) {
+    const double next = 1 + 2 * test::unit_roundoff<TypeParam>(), tiny = test::smallest<TypeParam>();
+    for (const auto& [low, high] : std::vector<std::pair<double, double>>{{1, next},
+                                                                          {-next, -1},
+                                                                          {-1, 0},
+                                                                          {-0.0, 1},
+                                                                          {-tiny, tiny},
+                                                                          {0, tiny},
+                                                                          {-3 * tiny, 5 * tiny},
+                                                                          {tiny / 2, 3 * tiny},
+                                                                          {-1, tiny / 4}})
+        for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{1}})
+            ASSERT_NO_FATAL_FAILURE(this->template check<TypeParam>(test::draw_uniform{low, high}, 1, 5003,
+                                                                    {}, {}, {.seed = 12, .offset = offset}));
+}
+
+TYPED_TEST(random_edges, bernoulli_is_never_and_always) {
+    for (const double p : {0.0, 0x1p-32, 1 - 0x1p-32, 1.0})
+        ASSERT_NO_FATAL_FAILURE(
+            this->template check<TypeParam>(test::draw_bernoulli{p}, 1, 5003, {}, {}, {.seed = 13}));
 }
 
 TYPED_TEST(random_edges, dropout_is_the_same_in_place) {

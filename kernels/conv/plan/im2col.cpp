@@ -13,8 +13,7 @@ plan plan_im2col(const conv_problem& p, const device_traits&) {
     result.copies = !windows_are_rows(p);
     result.in_packets = lies_in(p, im2col_unit);
     result.window_stride = im2col_stride(p);
-    const bool is_epilogue_of_product = p.is_matmul_epilogue && is_matrix(p.residual);
-    result.has_sums = !is_matrix(p.output) || (p.has_epilogue && !is_epilogue_of_product);
+    result.has_sums = !products_are_outputs(p);
     if (result.copies) result.scratch = output_pixels(p) * result.window_stride * p.input.element_bytes;
     result.sums = result.scratch;
     if (result.has_sums) result.scratch += output_pixels(p) * p.output.channels * std::int64_t{sizeof(float)};

@@ -16,10 +16,22 @@ constexpr bool windows_are_rows(const conv_problem& p) {
            p.geometry.padding == conv_padding{} && is_matrix(p.input);
 }
 
+/// Products are stored as they are: matmul has the epilogue, and the output lies as a matrix does.
+constexpr bool products_are_outputs(const conv_problem& p) {
+    const bool is_epilogue_of_product = p.is_matmul_epilogue && is_matrix(p.residual);
+    return is_matrix(p.output) && (!p.has_epilogue || is_epilogue_of_product);
+}
+
 /// A filter's taps follow one another.
 constexpr bool filters_are_rows(const tensor_layout& f) {
     return (f.width <= 1 || f.col_stride == f.channels) &&
            (f.height <= 1 || f.row_stride == f.width * f.channels);
+}
+
+/// The convolution is one product of matrices as they lie: nothing is copied, and no scratch memory taken.
+constexpr bool is_one_product(const conv_problem& p) {
+    return p.geometry.groups == 1 && windows_are_rows(p) && filters_are_rows(p.filters) &&
+           products_are_outputs(p);
 }
 
 constexpr std::int64_t im2col_unit = 16;  ///< bytes, at multiples of which rows begin

@@ -10,10 +10,15 @@
 namespace heddle::kernels::conv {
 
 plan plan_mma_rows(const conv_problem& p, const device_traits& device) {
-    const std::int64_t across = divide_up(p.output.channels, rows_outputs(p.output.channels));
     const std::int64_t tiles = p.output.count * divide_up(p.output.height, rows_tile_height) *
                                divide_up(p.output.width, rows_tile_width);
+    const auto across_of = [&](int outputs) { return divide_up(p.output.channels, outputs); };
+    int outputs = rows_outputs(p.output.channels);
+    // Blocks of fewer outputs load a patch again, but fewer filters, which is most of what a block does that has one tile.
+    if (tiles * across_of(outputs) < device.sm_count) outputs = rows_fewest_outputs;
+    const std::int64_t across = across_of(outputs);
     plan result{};
+    result.rows_outputs = outputs;
     result.threads = {rows_threads};
     result.blocks = {
         std::min(tiles, std::max<std::int64_t>(1, rows_blocks_per_sm * device.sm_count / across)) * across};

@@ -13,9 +13,10 @@ namespace heddle::kernels::conv {
 inline constexpr int rows_tile_height = 8, rows_tile_width = 16;
 inline constexpr int rows_threads = rows_tile_height / 2 * 32;
 
-/// The outputs that a block computes: it is built for these.
+/// The outputs that a block computes: it is built for 32 and for 64.
+inline constexpr int rows_fewest_outputs = 32;
 constexpr int rows_outputs(std::int64_t outputs) {
-    return outputs > 32 ? 64 : 32;
+    return outputs > rows_fewest_outputs ? 64 : rows_fewest_outputs;
 }
 
 /// Extents in elements.

@@ -4,7 +4,6 @@
 #include "kernels/conv/tuning/tuning.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,7 +19,8 @@ constexpr int narrow(std::int64_t n) {
 }
 
 std::int64_t steps_of(const conv_problem& p) {
-    return p.filters.height * p.filters.width * divided_up(p.filters.channels, step_channels);
+    return p.filters.height * p.filters.width *
+           divided_up(p.filters.channels, step_channels(p.filters.element_bytes));
 }
 
 frame::tile_schedule schedule_of(const conv_problem& p, const matmul_tile& tile, int workers) {
@@ -70,12 +70,6 @@ plan planned(std::span<const std::size_t> tiles, const conv_problem& p, const de
     return result;
 }
 
-constexpr auto all_tiles = [] {
-    std::array<std::size_t, persistent_tiles.size()> all{};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    return all;
-}();
-
 }  // namespace
 
 plan plan_wgmma(const conv_problem& p, const device_traits&) {
@@ -86,7 +80,7 @@ plan plan_wgmma(const conv_problem& p, const device_traits&) {
 }
 
 plan plan_persistent(const conv_problem& p, const device_traits& device) {
-    return planned(all_tiles, p, device);
+    return planned(persistent_tiles_for(p.operands), p, device);
 }
 plan plan_persistent_with_function(const conv_problem& p, const device_traits& device) {
     return planned(persistent_with_function, p, device);

@@ -4,9 +4,13 @@
 #include "kernels/conv/plan/tiles.hpp"
 #include "kernels/device/tensor_map_limits.hpp"
 #include <heddle/conv.hpp>
+#include <heddle/types.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 /// Which convolutions the tensor memory accelerator can read the windows of, and what a product of such windows needs. Pure.
 namespace heddle::kernels::conv {
@@ -33,9 +37,23 @@ constexpr std::int64_t pixel_stride(const tensor_layout& t) {
 
 /// A step reads its windows, and its filters, in one box.
 static_assert(std::ranges::all_of(persistent_tiles, [](const matmul_tile& tile) {
-    constexpr std::int64_t bytes = 2;  // of an element
-    return is_window_box(tile.m, step_channels, bytes) && is_tensor_box(tile.n, step_channels, bytes);
+    const auto is_box = [&](std::int64_t bytes) {  // of an element
+        return is_window_box(tile.m, step_channels(bytes), bytes) &&
+               is_tensor_box(tile.n, step_channels(bytes), bytes);
+    };
+    return is_box(2) && is_box(4);
 }));
+
+inline constexpr auto all_persistent_tiles = [] {
+    std::array<std::size_t, persistent_tiles.size()> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    return all;
+}();
+/// The places of the tiles of `persistent` that are compiled for these operands.
+constexpr std::span<const std::size_t> persistent_tiles_for(element_type operands) {
+    if (operands == element_type::f32) return persistent_of_float;
+    return all_persistent_tiles;
+}
 
 /// What a map of windows takes (cuTensorMapEncodeIm2col).
 constexpr bool has_window_map(const conv_problem& p) {
@@ -64,8 +82,8 @@ constexpr bool has_filter_map(const tensor_layout& filters) {
 
 /// Whether a tile meets one group alone, and a step its channels alone.
 constexpr bool is_of_one_group(const conv_problem& p, const matmul_tile& tile) {
-    return p.geometry.groups == 1 ||
-           (p.filters.channels % step_channels == 0 && outputs_of_a_group(p) % tile.n == 0);
+    return p.geometry.groups == 1 || (p.filters.channels % step_channels(p.filters.element_bytes) == 0 &&
+                                      outputs_of_a_group(p) % tile.n == 0);
 }
 
 }  // namespace heddle::kernels::conv

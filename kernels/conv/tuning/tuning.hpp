@@ -16,10 +16,10 @@ inline constexpr std::int64_t persistent_min_channels = 16;
 
 /// What a tile of `persistent`, `mma_sync` or `register_tiled` costs, in microseconds.
 struct tile_cost {
-    double step_us;    ///< for 64 channels of a tap; or 128 bytes of a sum's terms
+    double step_us;    ///< for 128 bytes of a tap's channels, or of a sum's terms
     double around_us;  ///< beside its steps: the epilogue and the stores
 };
-/// In the order of persistent_tiles.
+/// In the order of persistent_tiles. TF32 has half as many terms in as many bytes, and half the rate.
 inline constexpr std::array persistent_costs = {
     tile_cost{0.724, 2.8}, tile_cost{0.71, 3.5},  tile_cost{0.55, 2.4},
     tile_cost{0.424, 1.9}, tile_cost{0.283, 1.4}, tile_cost{0.555, 1.9},
@@ -45,5 +45,8 @@ inline constexpr std::int64_t grouped_mma_channels = 16, grouped_float_channels 
                               grouped_fma_channels = 8;
 /// Where an image has fewer output pixels, tiles are mostly empty.
 inline constexpr std::int64_t grouped_min_pixels = 32;
+/// Tensor cores take groups of so many channels too, where an image has no more output pixels: tiles of mma_sync then
+/// reach from one image to the next.
+inline constexpr std::int64_t grouped_wide_channels = 32, grouped_wide_most_pixels = 49;
 
 }  // namespace heddle::kernels::conv

@@ -107,4 +107,16 @@ __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unu
 #endif
 }
 
+/// Reads the place in block `rank` of the cluster that `shared` has in this one.
+__device__ inline float load_cluster([[maybe_unused]] const float* shared, [[maybe_unused]] unsigned rank) {
+    float value = 0;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("ld.shared::cluster.f32 %0, [%1];"
+                 : "=f"(value)
+                 : "r"(address_at_block(shared, rank))
+                 : "memory");
+#endif
+    return value;
+}
+
 }  // namespace heddle::kernels::ptx

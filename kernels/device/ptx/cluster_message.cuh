@@ -43,16 +43,18 @@ __device__ inline void send_message(float4* shared, unsigned rank, const float4&
     send_message(shared, rank, pair(value.x, value.y), pair(value.z, value.w), barrier);
 }
 
-/// Waits until all messages are there to be read by this thread.
-__device__ inline void wait_for_messages([[maybe_unused]] mbarrier* barrier) {
+/// Waits until all messages of a phase of this parity are there to be read by this thread: 0 of the first, 1 of the second, ...
+__device__ inline void wait_for_messages([[maybe_unused]] mbarrier* barrier,
+                                         [[maybe_unused]] unsigned parity = 0) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
         ".reg .pred done;\n"
         "again:\n"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], 0;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
         "@!done bra again;\n"
-        "}" ::"r"(shared_address(barrier))
+        "}" ::"r"(shared_address(barrier)),
+        "r"(parity)
         : "memory");
 #endif
 }

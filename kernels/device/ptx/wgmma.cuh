@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Products of a warpgroup (128 threads) of operands in shared memory (compute capability 9.0a): m64nNk16, half or bfloat16
-/// in, float32 sums in registers. The tensor cores work while the threads go on: from wgmma_fence() to the wait nobody else
-/// touches the sums.
+/// Products of a warpgroup (128 threads) of operands in shared memory (compute capability 9.0a): m64nNk16 of half or bfloat16,
+/// m64nNk8 of float as TF32, float32 sums in registers. The tensor cores work while the threads go on: from
+/// wgmma_fence() to the wait nobody else touches the sums.
 namespace heddle::kernels::ptx {
 
 /// Before the first product, and after registers of the sums were touched.
@@ -65,34 +65,44 @@ __device__ inline void wgmma_results(unsigned (&sums)[count]) {
                  ", p, 1, 1, %" a_order_at ", %" b_order_at ";\n}"                                                    \
                  : __VA_ARGS__                                                                                        \
                  : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)), "n"(a_k_major ? 0 : 1), "n"(b_k_major ? 0 : 1))
-#define WGMMA_OF_BOTH(n, ...)                                                                                        \
-    if constexpr (std::is_same_v<T, __half>) WGMMA(n, "f16", __VA_ARGS__); else WGMMA(n, "bf16", __VA_ARGS__)
+#define WGMMA_OF_FLOAT(n, a_at, b_at, accumulate_at, a_order_at, b_order_at, registers, ...)                         \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" accumulate_at ", 0;\n"                                         \
+                 "wgmma.mma_async.sync.aligned.m64n" n "k8.f32.tf32.tf32 {" registers "}, %" a_at ", %" b_at          \
+                 ", p, 1, 1;\n}"                                                                                     \
+                 : __VA_ARGS__                                                                                        \
+                 : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)))
+#define WGMMA_OF_ANY(n, ...)                                                                                         \
+    if constexpr (std::is_same_v<T, float>) WGMMA_OF_FLOAT(n, __VA_ARGS__);                                          \
+    else if constexpr (std::is_same_v<T, __half>) WGMMA(n, "f16", __VA_ARGS__);                                      \
+    else WGMMA(n, "bf16", __VA_ARGS__)
 // clang-format on
 
-/// sums = a b + (accumulate ? sums : 0). a and b are descriptors (warpgroup_tile.cuh). Thread t has of the columns
+/// sums = a b + (accumulate ? sums : 0). a and b are descriptors (warpgroup_tile.cuh). Floats lie along k, and what TF32 has no
+/// bits for is cut off. Thread t has of the columns
 /// 8j + 2 (t % 4) and the next one sums[4j] and [4j + 1] in row 16 (t / 32) + t % 32 / 4, [4j + 2] and [4j + 3] eight
 /// rows below.
 template <class T, int n, bool a_k_major, bool b_k_major>
 __device__ inline void wgmma(float (&sums)[n / 2], std::uint64_t a, std::uint64_t b, bool accumulate) {
-    static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>);
+    static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16> ||
+                  (std::is_same_v<T, float> && a_k_major && b_k_major));
     // clang-format off
     if constexpr (n == 16) {
-        WGMMA_OF_BOTH("16", "8", "9", "10", "11", "12", REGISTERS_0 REGISTERS_4,
+        WGMMA_OF_ANY("16", "8", "9", "10", "11", "12", REGISTERS_0 REGISTERS_4,
                       SUMS_4(0), SUMS_4(4));
     } else if constexpr (n == 64) {
-        WGMMA_OF_BOTH("64", "32", "33", "34", "35", "36", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16,
+        WGMMA_OF_ANY("64", "32", "33", "34", "35", "36", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16,
                       SUMS_32(0));
     } else if constexpr (n == 128) {
-        WGMMA_OF_BOTH("128", "64", "65", "66", "67", "68", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32,
+        WGMMA_OF_ANY("128", "64", "65", "66", "67", "68", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32,
                       SUMS_32(0), SUMS_32(32));
     } else if constexpr (n == 160) {
-        WGMMA_OF_BOTH("160", "80", "81", "82", "83", "84", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64_TO_79,
+        WGMMA_OF_ANY("160", "80", "81", "82", "83", "84", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64_TO_79,
                       SUMS_32(0), SUMS_32(32), SUMS_16(64));
     } else if constexpr (n == 192) {
-        WGMMA_OF_BOTH("192", "96", "97", "98", "99", "100", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64,
+        WGMMA_OF_ANY("192", "96", "97", "98", "99", "100", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64,
                       SUMS_32(0), SUMS_32(32), SUMS_32(64));
     } else if constexpr (n == 256) {
-        WGMMA_OF_BOTH("256", "128", "129", "130", "131", "132", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64 REGISTERS_96,
+        WGMMA_OF_ANY("256", "128", "129", "130", "131", "132", REGISTERS_0 REGISTERS_4 REGISTERS_8 REGISTERS_16 REGISTERS_32 REGISTERS_64 REGISTERS_96,
                       SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96));
     } else {
         static_assert(n == 0, "no instruction of this width here");
@@ -183,7 +193,8 @@ __device__ inline void wgmma_u8_of_registers(unsigned (&sums)[16], const unsigne
 #undef WHOLE_16
 #undef WHOLE_4
 #undef WGMMA_TF32
-#undef WGMMA_OF_BOTH
+#undef WGMMA_OF_ANY
+#undef WGMMA_OF_FLOAT
 #undef WGMMA
 #undef SUMS_32
 #undef SUMS_16

@@ -270,7 +270,7 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     const double busy_us = rounds * static_cast<double>(divide_up(result.steps, shares)) * step_us +
                            rounds * stores_us({skinny_height, tile.n}) + (rounds - 1) * costs.skinny_round_us;
     result.us = costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
-                (problem.has_epilogue ? costs.skinny_epilogue_us : 0) +
+                (problem.has_epilogue ? rounds * costs.skinny_epilogue_us : 0) +
                 (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
                 (result.clusters > 1 ? costs.skinny_ticket_us : 0);
     return result;

@@ -25,7 +25,8 @@ struct kernel_grid {
 /// Blocks that march down strips of images: how far each goes.
 struct march {
     int rows_per_block;
-    unsigned segments;  ///< blocks of a strip
+    unsigned segments;   ///< blocks of a strip
+    std::int64_t waves;  ///< of all blocks over the device, the last one whole or not
 };
 
 /// A block takes `round` rows at a time and filters `extra` of them only to start, so rows are chosen to fill
@@ -43,7 +44,9 @@ inline march plan_march(std::int64_t height, std::int64_t strips, std::int64_t i
     const std::int64_t wanted = std::clamp((rows_of_one_wave + waves - 1) / waves,
                                            std::max<std::int64_t>(numbers.min_rows, extra), max_rows);
     const auto rows = round_up(static_cast<int>(wanted) + extra, round) - extra;
-    return {rows, static_cast<unsigned>((height + rows - 1) / rows)};
+    const std::int64_t blocks_of_strip = divide_up(height, rows);
+    return {rows, static_cast<unsigned>(blocks_of_strip),
+            divide_up(strips * images * blocks_of_strip, resident_blocks)};
 }
 
 /// How images are shared out among warps that march down strips of their own, side by side in blocks.
@@ -68,11 +71,13 @@ struct warp_strips {
         rows_of_wave = divide_up(height, segments);
     }
 
-    /// The grid for strips of `strip_rows` rows. A warp needs warp_bytes of shared memory, a block `lines` pointers to lines.
+    /// The grid for strips of `strip_rows` rows. A warp needs warp_bytes of shared memory, a block `lines` pointers to lines
+    /// and, of lines that lie at any address, their heads (kernels/frame/marching_warp.cuh).
     kernel_grid grid(std::int64_t height, std::int64_t images, int strip_rows, int warp_bytes, int lines,
-                     const device_traits& device) const {
+                     bool aligned, const device_traits& device) const {
+        const std::size_t line_bytes = sizeof(const std::uint8_t*) + (aligned ? 0 : sizeof(unsigned));
         const std::size_t needed = static_cast<std::size_t>(warps) * static_cast<std::size_t>(warp_bytes) +
-                                   static_cast<std::size_t>(lines) * sizeof(const std::uint8_t*);
+                                   static_cast<std::size_t>(lines) * line_bytes;
         return {.blocks = {blocks, divide_up(height, strip_rows), images},
                 .threads = {std::int64_t{warps} * lanes},
                 .shared_bytes =

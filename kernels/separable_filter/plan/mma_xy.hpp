@@ -98,6 +98,8 @@ struct mma_xy_plan {
     int strips;
     int segments;
     int tiles;  ///< squares that a block does, one below the other
+    /// Rows of the source lie multiples of 4 bytes apart, and those of the destination begin at such.
+    bool in_words;
     int source_alignment;
     int destination_alignment;
 };
@@ -148,6 +150,7 @@ inline mma_xy_plan plan_mma_xy(const problem& p, const device_traits& device) {
             .strips = static_cast<int>(strips),
             .segments = static_cast<int>(segments),
             .tiles = static_cast<int>(tiles),
+            .in_words = p.in_words,
             .source_alignment = std::min(square_tile::chunk, p.source_steps),
             .destination_alignment = std::min(square_tile::chunk, p.destination_alignment)};
 }

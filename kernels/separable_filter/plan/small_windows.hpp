@@ -37,15 +37,18 @@ struct span_tile {
     __host__ __device__ static constexpr int stages(int radius) { return 16 / blocks_per_sm(radius); }
 };
 
-/// Two rows as a warp of mma_x_registers_y loads them: packets, from `lead` values before its columns on.
+/// Two rows as a warp of mma_x_registers_y loads them, from `lead` values before its columns on: packets, or words of rows that
+/// lie at any address.
 struct span_stage {
     static constexpr int packet = packet_bytes;
     static constexpr int word = 4;
-    static constexpr int packets =
-        (packet - word + span_tile::columns - span_tile::product_columns + span_tile::depth + packet - 1) /
-        packet;
+    static constexpr int most_bytes =
+        packet - word + span_tile::columns - span_tile::product_columns + span_tile::depth;
+    static constexpr int packets = (most_bytes + packet - 1) / packet;
+    static constexpr int words = (most_bytes + word - 1 + word - 1) / word;
     /// Such that the words of four spans and two rows are in different banks.
     static constexpr int pitch = (packets * packet + 63) / 128 * 128 + 64;
+    static_assert(words * word <= pitch);
     static constexpr int bytes = span_tile::rows * pitch;
     static constexpr int rows = span_tile::rows, rows_at_once = rows;
     static constexpr int packets_at_once = warp_strips::lanes / rows_at_once;
@@ -70,10 +73,11 @@ struct mma_x_registers_y_plan {
     int lead;  ///< values that are loaded before a warp's columns, of which `skip` are before the windows
     int skip;
     int strip_rows;
-    bool stores_pairs;
+    /// Rows of the source begin at multiples of packets, and those of the destination at multiples of pairs.
+    bool aligned;
 };
 
-/// Needs bytes of aligned sources, and windows of 16 columns within span_tile::depth values. A strip has no fewer rows than its
+/// Needs bytes, and windows of 16 columns within span_tile::depth values. A strip has no fewer rows than its
 /// warp filters to start it, and no more than a grid's count of strips and the card's balance want.
 inline mma_x_registers_y_plan plan_mma_x_registers_y(const problem& p, const device_traits& device) {
     const auto radius = static_cast<int>(p.radius.y);
@@ -85,12 +89,13 @@ inline mma_x_registers_y_plan plan_mma_x_registers_y(const problem& p, const dev
         std::clamp<std::int64_t>(strips.rows_of_wave, 2 * radius + 4, tuning_of(device).max_strip_rows);
     const int strip_rows =
         round_up(static_cast<int>(std::max(wanted, divide_up(p.height, max_grid_y))), span_tile::rows);
+    const bool aligned = p.in_vectors && p.destination_alignment >= 2;
     return {.grid = strips.grid(p.height, p.images, strip_rows, span_stage::bytes_of_warp(radius),
-                                span_stage::lines(strip_rows, radius), device),
+                                span_stage::lines(strip_rows, radius), aligned, device),
             .lead = lead,
             .skip = lead - before,
             .strip_rows = strip_rows,
-            .stores_pairs = p.destination_alignment >= 2};
+            .aligned = aligned};
 }
 
 /// What a warp of mma_xy_by_channel works on.
@@ -112,7 +117,7 @@ struct pixel_shape {
     static constexpr int columns = squares * pixel_tile::side;            ///< in pixels
 };
 
-/// 16 rows as a warp loads them, in packets, and as it stores them.
+/// 16 rows as a warp loads them, in packets or, of rows that lie at any address, in words, and as it stores them.
 template <int channels>
 struct pixel_layout {
     static constexpr int packet = packet_bytes;
@@ -121,11 +126,13 @@ struct pixel_layout {
     /// What pixels begin at multiples of.
     using unit_of_pixel = std::conditional_t<channels == 4, std::uint32_t,
                                              std::conditional_t<channels == 2, std::uint16_t, std::uint8_t>>;
+    static constexpr int word = 4;
     /// Windows begin at any octet of a packet.
-    static constexpr int packets =
-        ((pixel_shape<channels>::columns + pixel_tile::depth - pixel_tile::side) * channels +
-         std::max(packet - pixel_tile::octet * lowest_bit, 0) + packet - 1) /
-        packet;
+    static constexpr int most_bytes =
+        (pixel_shape<channels>::columns + pixel_tile::depth - pixel_tile::side) * channels +
+        std::max(packet - pixel_tile::octet * lowest_bit, 0);
+    static constexpr int packets = (most_bytes + packet - 1) / packet;
+    static constexpr int words = (most_bytes + word - 1 + word - 1) / word;
     /// Such that what lanes read at once is in different banks.
     static constexpr int pitch = [] {
         constexpr int residue = channels % 2 == 1 ? 32 : channels == 2 ? 64 : 16;
@@ -133,6 +140,7 @@ struct pixel_layout {
         while (result % (2 * residue) != residue) result += packet;
         return result;
     }();
+    static_assert(words * word <= pitch);
     static constexpr int stage = pixel_tile::side * pitch;
     static constexpr int packets_at_once = 4;
     static constexpr int rows = pixel_tile::side, rows_at_once = warp_strips::lanes / packets_at_once;
@@ -165,10 +173,10 @@ struct mma_xy_by_channel_plan {
     int lead;  ///< bytes from the first packet to a warp's first column, of which `skip` are before its windows
     int skip;
     int strip_rows = 0;
-    int stored_at_once;  ///< bytes, as destinations are aligned
+    bool aligned;  ///< rows of the source and of the destination begin at multiples of packets
 };
 
-/// Needs bytes of aligned sources, and windows within pixel_tile::depth pixels.
+/// Needs bytes, and windows within pixel_tile::depth pixels.
 inline mma_xy_by_channel_plan plan_mma_xy_by_channel(const problem& p, const device_traits& device) {
     const int before = pixels_before(p);
     const auto channels = static_cast<int>(p.channels);
@@ -176,7 +184,7 @@ inline mma_xy_by_channel_plan plan_mma_xy_by_channel(const problem& p, const dev
     mma_xy_by_channel_plan plan{.before = before,
                                 .lead = lead,
                                 .skip = lead - before * channels,
-                                .stored_at_once = p.destination_alignment};
+                                .aligned = p.in_vectors && p.destination_alignment >= packet_bytes};
     const auto take = [&]<int count> {
         using shape = pixel_shape<count>;
         const warp_strips strips(p.width, shape::columns, shape::blocks_per_sm, p.height, p.images, device);
@@ -184,7 +192,7 @@ inline mma_xy_by_channel_plan plan_mma_xy_by_channel(const problem& p, const dev
                                            divide_up(p.height, max_grid_y));
         plan.strip_rows = round_up(static_cast<int>(rows), pixel_tile::side);
         plan.grid = strips.grid(p.height, p.images, plan.strip_rows, pixel_layout<count>::bytes,
-                                lines_of_pixels(plan.strip_rows), device);
+                                lines_of_pixels(plan.strip_rows), plan.aligned, device);
     };
     with_channels(p.channels, take);
     return plan;

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/cluster_message.cuh"
+#include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/warpgroup.cuh"
+#include "kernels/norm/gradient_limits.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace heddle::kernels::norm {
+
+/// What the warps that share a row tell one another, four numbers each, row after row: those of blockDim.x threads, or of all
+/// blocks of a cluster. There the numbers are messages, which wait for no store of dx as a barrier of the cluster would. Two
+/// turns have places of their own: who publishes for a row has read what belongs to the row before, so that nobody is still at
+/// the one before that.
+class gradient_exchange {
+  public:
+    static constexpr int turns = 2;
+    using barriers = ptx::mbarrier[turns];
+
+    /// By all threads of the cluster's `blocks` blocks, or of one. `places` has room for exchange_bytes().
+    __device__ gradient_exchange(float4* places, barriers& arrived, unsigned blocks)
+        : places_(places), arrived_(arrived), blocks_(blocks), warps_(blockDim.x / warp_size) {
+        if (blocks_ == 1) return;
+        if (threadIdx.x == 0) {
+            for (ptx::mbarrier& barrier : arrived_) ptx::init(&barrier, 1);
+            ptx::fence_mbarrier_init();
+        }
+        __syncwarp();  // lanes that took branches meet before a barrier that warps come to as one
+        ptx::cluster_arrive_relaxed();
+        ptx::cluster_wait();  // all blocks run, and have their barriers
+    }
+
+    /// Of a row, those of warps() warps, to be read until the thread publishes again.
+    __device__ const float4* publish(const float4& numbers) {
+        const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+        float4* of_row = places_ + turn_ * gradient_limits::warps * blocks_;
+        if (blocks_ == 1) {
+            of_row += threadIdx.y * warps_;
+            if (lane == 0) of_row[warp] = numbers;
+            ptx::sync_threads(1 + static_cast<int>(threadIdx.y), static_cast<int>(blockDim.x));
+        } else {
+            ptx::mbarrier* const arrived = &arrived_[turn_];
+            if (threadIdx.x == 0) ptx::arrive_and_expect(arrived, warps() * sizeof(float4));
+            if (lane < blocks_)
+                ptx::send_message(&of_row[ptx::cluster_rank() * warps_ + warp], lane, numbers, arrived);
+            ptx::wait_for_messages(arrived, parity_);
+            __syncwarp();
+        }
+        turn_ ^= 1;
+        if (turn_ == 0) parity_ ^= 1;
+        return of_row;
+    }
+
+    [[nodiscard]] __device__ unsigned blocks() const { return blocks_; }
+    [[nodiscard]] __device__ unsigned warps() const { return blocks_ * warps_; }
+
+  private:
+    float4* places_;
+    barriers& arrived_;
+    unsigned blocks_;
+    unsigned warps_;
+    unsigned turn_ = 0;
+    unsigned parity_ = 0;
+};
+
+/// The shared memory of an exchange, in each of so many blocks.
+__host__ __device__ constexpr std::int64_t exchange_bytes(std::int64_t blocks) {
+    return gradient_exchange::turns * gradient_limits::warps * blocks * std::int64_t{sizeof(float4)};
+}
+
+}  // namespace heddle::kernels::norm
