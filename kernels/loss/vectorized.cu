@@ -64,7 +64,7 @@ struct gradient_of_row {
           factor(exponential<T>(difference(held.largest, row.largest)) / row.sum * a.scale),
           held_largest(held.largest) {}
 
-    /// Stores the gradient as if no column were the label: a test an element would cost as much as its exponential.
+    /// Stores the gradient as if no column were the label: a test of each would cost two instructions more.
     template <class Share, int elements>
     __device__ void store(T* y, const Share& share, float (&values)[elements]) const {
         if (!target.is_col()) return share.fill(y, target.fill());
