@@ -73,6 +73,7 @@ def train(options: argparse.Namespace, seed: int) -> list[tuple[float, float, fl
     if options.graph:
         first = [each.detach().clone() for each in model.parameters()]
         side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(3):
                 number.zero_()

@@ -103,7 +103,8 @@ struct conv_options {
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
     /// without scratch memory, and a rung that needs some throws unsupported.
     heddle::scratch scratch = heddle::scratch::pool;
-    /// Which of conv_tiles() of the algorithm that is asked for to take; with -1 the plan chooses.
+    /// Which of conv_tiles() of the algorithm that is asked for to take; with -1 the plan chooses, and also where the algorithm
+    /// is not built for the operands in this tile.
     int tile = -1;
     /// Limits what `automatic` chooses from where the operands are float.
     heddle::precision precision = heddle::precision::fp32;
@@ -228,8 +229,8 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why (nothing is enqueued): `depthwise` has one filter for each input channel, of at most 81
 ///                           taps; `im2col` needs filters whose taps lie side by side, and scratch memory but for filters of
-///                           one tap; `register_tiled` takes float, `mma_sync` and `persistent` where options.precision is
-///                           tf32; `grouped` takes groups of 1 to 32 input channels and of at most 32 outputs; `wgmma`, of
+///                           one tap; `register_tiled` takes float; `mma_sync` and `persistent` take half, bfloat16, and float
+///                           where options.precision is tf32; `grouped` takes groups of 1 to 32 input channels and of at most 32 outputs; `wgmma`, of
 ///                           half and bfloat16, and `persistent` run on compute capability 9.0, and take windows that the
 ///                           tensor memory accelerator can read (kernels/conv/README.md)
 /// @throws cuda_error        the launch or the allocation failed

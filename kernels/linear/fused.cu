@@ -26,7 +26,8 @@ struct sum_times_derivative {
 }  // namespace
 
 template <class T>
-void launch_fused(const plan&, const derivative_arguments<T>& a, cudaStream_t stream) {
+void launch_fused(const plan& plan, const derivative_arguments<T>& a, cudaStream_t stream) {
+    if (a.gradient.cols == 0) return launch_separate(plan, a, stream);  // sums of nothing have no tiles
     heddle::detail::matmul_with_residual<T>(a.gradient, a.weights, a.x, a.dx,
                                             sum_times_derivative{a.activation}, cuda::stream_ref(stream));
 }

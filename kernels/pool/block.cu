@@ -129,6 +129,7 @@ __device__ void combine_cluster(vector<float, packet>& result, const vector<floa
             for (int e = 0; e < packet; ++e)
                 result[e] =
                     Operation::combine(result[e], ptx::load_cluster(&shared[threadIdx.x].elements[e], rank));
+    __syncwarp();  // lanes that took branches meet before a barrier that warps come to as one
     ptx::cluster_arrive();
     ptx::cluster_wait();  // the others' results were read
 }

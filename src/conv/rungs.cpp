@@ -32,10 +32,13 @@ bool fills_tiles(const conv_problem& problem, const device_traits&) {
     return outputs_of_a_group(problem) >= tiled_min_outputs;
 }
 
-/// Of float, matmul's tiles are faster than those of rungs that find windows.
+/// Of float, matmul's tiles are faster than those of rungs that find windows. Those of TF32 are Hopper's, and read rows that begin
+/// at multiples of 16 bytes.
 bool is_one_product_of_float(const conv_problem& problem, const device_traits& device) {
-    return problem.operands == element_type::f32 && fills_tiles(problem, device) && is_one_product(problem) &&
-           im2col_fits(problem);
+    const bool has_tiles = problem.precision != precision::tf32 ||
+                           (hopper<conv_problem>.is_met(problem, device) && lies_in(problem, 16));
+    return problem.operands == element_type::f32 && has_tiles && fills_tiles(problem, device) &&
+           is_one_product(problem) && im2col_fits(problem);
 }
 
 bool fills_tiles_of_windows(const conv_problem& problem, const device_traits& device) {

@@ -102,6 +102,7 @@ TYPED_TEST(conv_edges, keep_infinities_and_nans_where_they_belong) {
                                       {2, 9, 8, 21, 66, 3, 3, of_groups},
                                       {2, 9, 8, 36, 36, 3, 3, of_quads},
                                       {2, 9, 8, 72, 66, 3, 3, plain},
+                                      {2, 9, 8, 72, 64, 1, 1},
                                       {2, 9, 20, 3, 8, 3, 3, plain},
                                       {1, 9, 20, 5, 40, 2, 3, plain}}) {
         typename TestFixture::operands p(s);
@@ -130,7 +131,8 @@ TYPED_TEST(conv_edges, multiply_padding_as_zeros) {
 TYPED_TEST(conv_edges, take_the_output_as_residual) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
-    for (const conv_shape& s : {conv_shape{2, 6, 7, 5, 67, 3, 3}, {2, 6, 7, 16, 68, 3, 3}}) {
+    for (const conv_shape& s :
+         {conv_shape{2, 6, 7, 5, 67, 3, 3}, {2, 6, 7, 16, 68, 3, 3}, {2, 6, 7, 16, 64, 1, 1}}) {
         test::conv_operands<Out, In> p(s);
         const conv_options plain{.geometry = p.s.geometry};
         const test::conv_reference expected = p.expected(plain);
@@ -157,38 +159,44 @@ TYPED_TEST(conv_edges, take_the_output_as_residual) {
 TYPED_TEST(conv_edges, take_channels_of_one_tensor) {
     using Out = TypeParam::Out;
     if constexpr (std::is_same_v<Out, typename TypeParam::In>) {
-        const conv_shape s{2, 6, 7, 5, 4, 3, 3, {.padding = test::around(1)}};
-        test::conv_operands<Out, Out> p(s);
-        test::guarded_tensor<Out> both(s.count, s.height, s.width, s.channels + s.outputs);
-        std::vector<Out> pixels;
-        for (std::size_t i = 0; i < p.xs.size(); i += static_cast<std::size_t>(s.channels)) {
-            pixels.insert(pixels.end(), p.xs.begin() + static_cast<std::ptrdiff_t>(i),
-                          p.xs.begin() + static_cast<std::ptrdiff_t>(i) + s.channels);
-            pixels.insert(pixels.end(), static_cast<std::size_t>(s.outputs), Out(not_a_number));
+        const conv_geometry padded{.padding = test::around(1)};
+        for (const conv_shape& s : {conv_shape{2, 6, 7, 5, 4, 3, 3, padded},
+                                    {2, 6, 7, 16, 16, 3, 3, padded},
+                                    {2, 6, 7, 16, 16, 1, 1}}) {
+            test::conv_operands<Out, Out> p(s);
+            test::guarded_tensor<Out> both(s.count, s.height, s.width, s.channels + s.outputs);
+            std::vector<Out> pixels;
+            for (std::size_t i = 0; i < p.xs.size(); i += static_cast<std::size_t>(s.channels)) {
+                pixels.insert(pixels.end(), p.xs.begin() + static_cast<std::ptrdiff_t>(i),
+                              p.xs.begin() + static_cast<std::ptrdiff_t>(i) + s.channels);
+                pixels.insert(pixels.end(), static_cast<std::size_t>(s.outputs), Out(not_a_number));
+            }
+            const tensor_view<Out> all = both.tensor();
+            tensor_view<Out> in = all, out = all;
+            in.channels = s.channels;
+            out.channels = s.outputs;
+            out.data += s.channels;
+            const auto run = [&](const conv_options& options) {
+                p.prepare_output(0);
+                both.upload(pixels);
+                const conv_problem problem = conv_problem_of<Out>(in, p.filters.filters(), out, options);
+                const device_traits& device = traits_of(current_device());
+                if (!why_not(options.algorithm, problem, device, options.variant).empty()) return;
+                conv<Out>(in, p.filters.filters(), out, *this->stream, options);
+                test::synchronize(*this->stream, "channels");
+                const std::vector<Out> after = both.download();
+                std::vector<Out> outputs;
+                for (std::size_t i = 0; i < after.size(); ++i)
+                    if (static_cast<std::int64_t>(i) % all.channels >= s.channels)
+                        outputs.push_back(after[i]);
+                    else
+                        ASSERT_EQ(test::to_double(after[i]), test::to_double(pixels[i]));
+                p.output.upload(outputs);
+                ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options));
+            };
+            for (const precision each : test::precisions<Out>())
+                test::for_every_conv_plan({.geometry = s.geometry, .precision = each}, run);
         }
-        const tensor_view<Out> all = both.tensor();
-        tensor_view<Out> in = all, out = all;
-        in.channels = s.channels;
-        out.channels = s.outputs;
-        out.data += s.channels;
-        test::for_every_conv_plan({.geometry = s.geometry}, [&](const conv_options& options) {
-            p.prepare_output(0);
-            both.upload(pixels);
-            const conv_problem problem = conv_problem_of<Out>(in, p.filters.filters(), out, options);
-            if (!why_not(options.algorithm, problem, traits_of(current_device()), options.variant).empty())
-                return;
-            conv<Out>(in, p.filters.filters(), out, *this->stream, options);
-            test::synchronize(*this->stream, "channels");
-            const std::vector<Out> after = both.download();
-            std::vector<Out> outputs;
-            for (std::size_t i = 0; i < after.size(); ++i)
-                if (static_cast<std::int64_t>(i) % all.channels >= s.channels)
-                    outputs.push_back(after[i]);
-                else
-                    ASSERT_EQ(test::to_double(after[i]), test::to_double(pixels[i]));
-            p.output.upload(outputs);
-            ASSERT_NO_FATAL_FAILURE(p.expect_close(p.expected(options), options));
-        });
     }
 }
 

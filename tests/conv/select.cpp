@@ -1,4 +1,5 @@
 #include "tests/conv/shapes.hpp"
+#include "tests/support/hopper.hpp"
 #include "tests/support/provoked.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/device.hpp>
@@ -252,15 +253,22 @@ TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
     const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
     const test::conv_shape plain{2, 8, 8, 16, 24, 1, 1};
     for (const precision allowed : {precision::fp32, precision::tf32})
-        for (const bool has_scratch : {false, true}) {
-            conv_problem p = problem_of(plain);
-            p.precision = allowed;
-            p.has_scratch = has_scratch;
-            EXPECT_EQ(select(p, ampere), conv_algorithm::im2col);
-            EXPECT_EQ(conv_workspace_bytes(p, ampere), 0);
-            p.has_epilogue = p.is_matmul_epilogue = true;
-            EXPECT_EQ(select(p, ampere), conv_algorithm::im2col);
-        }
+        for (const bool has_scratch : {false, true})
+            for (const bool has_epilogue : {false, true}) {
+                conv_problem p = problem_of(plain);
+                p.precision = allowed;
+                p.has_scratch = has_scratch;
+                p.has_epilogue = p.is_matmul_epilogue = has_epilogue;
+                EXPECT_EQ(select(p, test::hopper()), conv_algorithm::im2col);
+                EXPECT_EQ(conv_workspace_bytes(p, test::hopper()), 0);
+                // matmul multiplies TF32 in tiles of Hopper's alone.
+                EXPECT_EQ(select(p, ampere),
+                          allowed == precision::tf32 ? conv_algorithm::mma_sync : conv_algorithm::im2col);
+                EXPECT_EQ(conv_workspace_bytes(p, ampere), 0);
+            }
+    conv_problem odd = problem_of({2, 8, 8, 18, 24, 1, 1});
+    odd.precision = precision::tf32;
+    EXPECT_EQ(select(odd, test::hopper()), conv_algorithm::mma_sync);
     const auto is_left = [&](const conv_problem& p) {
         return select(p, ampere) == conv_algorithm::register_tiled && conv_workspace_bytes(p, ampere) == 0;
     };
