@@ -26,10 +26,10 @@ constexpr capacity capacities[] = {{1, row_limits::large_elements, row_limits::u
                                    {4, row_limits::large_elements, row_limits::most_blocks},
                                    {8, row_limits::packed_elements, row_limits::most_blocks}};
 
-/// Two packets to either side of each border.
+/// Two packets to either side of each border, and of more columns than any memory has.
 template <class Check>
 void for_cols_around_borders(int width, const Check& check) {
-    for (std::int64_t border = 1; border <= std::int64_t{1} << 21; border *= 2)
+    for (std::int64_t border = 1; border <= std::int64_t{1} << 50; border *= 2)
         for (std::int64_t packets = border / width - 2; packets <= border / width + 2; ++packets)
             if (packets > 0) check(packets * width);
 }
