@@ -44,7 +44,8 @@ inline constexpr bool has_whole_warps = elements == row_limits::large_elements |
                                         (width == 1 && elements == row_limits::medium_elements);
 
 /// For rows of `cols` elements in packets of `width`, which divides cols. A thread holds at most `most_elements`, and a cluster
-/// has at most `most_blocks`, each one of the numbers above.
+/// has at most `most_blocks`, each one of the numbers above. Packed elements are for rows of which each multiprocessor has one,
+/// or which no cluster holds otherwise: they halve the threads of a row.
 inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int sm_count, bool has_clusters,
                           int most_elements = row_limits::large_elements,
                           int most_blocks = row_limits::usual_blocks) {
@@ -73,6 +74,10 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
         return {row_plan::holder::lanes, elements, {lanes, rows_per_block}, divide_up(rows, rows_per_block)};
     }
 
+    if (!has_clusters) most_blocks = 1;
+    if (rows < sm_count && cols <= std::int64_t{most_of_lane} * limits::block_threads * most_blocks)
+        most_elements = most_of_lane;
+
     const auto plan_of = [&](row_plan::holder kind, int elements, std::int64_t blocks) {
         const std::int64_t threads = divide_up(divide_up(cols, elements * blocks), warp) * warp;
         return row_plan{
@@ -82,7 +87,6 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
         if (elements <= most_elements && cols <= std::int64_t{elements} * limits::block_threads)
             return plan_of(row_plan::holder::block, elements, 1);
     // Half the threads a block, while the usual blocks suffice: more clusters are there to load while others store.
-    if (!has_clusters) most_blocks = 1;
     const int usual_blocks = std::min(most_blocks, limits::usual_blocks);
     for (const auto& [threads, most] :
          {std::pair{limits::block_threads / 2, usual_blocks}, {limits::block_threads, most_blocks}}) {

@@ -50,8 +50,9 @@ struct plan {
 /// Pure. These take any problem.
 plan plan_naive(const loss_problem& problem, const device_traits& device);
 plan plan_warp_per_row(const loss_problem& problem, const device_traits& device);
-/// Needs unit_stride.
+/// These need unit_stride. Squares wait for no sum, so that no thread holds a row of them.
 plan plan_vectorized(const loss_problem& problem, const device_traits& device);
+plan plan_vectorized_squares(const loss_problem& problem, const device_traits& device);
 
 /// These compute a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the rung's plan for it.
 template <class Arguments>
