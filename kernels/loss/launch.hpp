@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/row_plan.hpp"
+#include "kernels/loss/plan/label_hits.hpp"
 #include <heddle/device.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/view.hpp>
@@ -65,11 +66,12 @@ template <class T>
 void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,
                        cudaStream_t stream);
 
-/// Takes any strides.
+/// These are the plan's kernels.
 template <class T>
-void launch_label_hits_of_warps(const label_hits_arguments<T>& arguments, cudaStream_t stream);
-/// Needs a unit stride, and with `in_packets` rows of whole packets of 16 aligned bytes.
+void launch_label_hits(const label_hits_plan& plan, const label_hits_arguments<T>& arguments,
+                       cudaStream_t stream);
 template <class T>
-void launch_label_hits(const label_hits_arguments<T>& arguments, bool in_packets, cudaStream_t stream);
+void launch_label_hits_of_warps(const label_hits_plan& plan, const label_hits_arguments<T>& arguments,
+                                cudaStream_t stream);
 
 }  // namespace heddle::kernels::loss
