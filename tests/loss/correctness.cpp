@@ -46,7 +46,7 @@ TYPED_TEST(loss_rows, take_rows_around_every_border_of_clusters) {
 // Rows of 16 bits in packets are packed where there are as many as multiprocessors.
 TYPED_TEST(loss_rows, take_many_long_rows) {
     const std::int64_t rows = traits_of(current_device()).sm_count;
-    for (const std::int64_t cols : {8200, 16392, 32768, 32776}) {
+    for (const std::int64_t cols : {8200, 32768}) {
         SCOPED_TRACE(testing::Message() << rows << " x " << cols);
         ASSERT_NO_FATAL_FAILURE(this->check_cross_entropy(
             random_elements<TypeParam>(rows * cols, -10, 10), random_labels(rows, cols), cols, {}, {},
