@@ -44,13 +44,14 @@ inline constexpr bool has_whole_warps = elements == row_limits::large_elements |
                                         (width == 1 && elements == row_limits::medium_elements);
 
 /// For rows of `cols` elements in packets of `width`, which divides cols. A thread holds at most `most_elements`, and a cluster
-/// has at most `most_blocks`, each one of the numbers above.
+/// has at most `most_blocks`, each one of the numbers above. Packed elements are for rows of which each multiprocessor has one,
+/// or which no cluster holds otherwise: they halve the threads of a row.
 inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int sm_count, bool has_clusters,
                           int most_elements = row_limits::large_elements,
                           int most_blocks = row_limits::usual_blocks) {
     using limits = row_limits;
     const auto power_at_least = [](std::int64_t n) {
-        int power = 1;
+        std::int64_t power = 1;
         while (power < n) power *= 2;
         return power;
     };
@@ -67,14 +68,18 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
             elements = small;
         else if (cols <= std::int64_t{warp} * limits::medium_elements)
             elements = limits::medium_elements;
-        int lanes = power_at_least(divide_up(cols, elements));
-        if (elements > small) lanes = std::max(lanes, few_lanes);
-        const int rows_per_block = limits::lanes_threads / lanes;
+        std::int64_t lanes = power_at_least(divide_up(cols, elements));
+        if (elements > small) lanes = std::max<std::int64_t>(lanes, few_lanes);
+        const std::int64_t rows_per_block = limits::lanes_threads / lanes;
         return {row_plan::holder::lanes, elements, {lanes, rows_per_block}, divide_up(rows, rows_per_block)};
     }
 
-    const auto plan_of = [&](row_plan::holder kind, int elements, int blocks) {
-        const std::int64_t threads = divide_up(divide_up(cols, std::int64_t{elements} * blocks), warp) * warp;
+    if (!has_clusters) most_blocks = 1;
+    if (rows < sm_count && cols <= std::int64_t{most_of_lane} * limits::block_threads * most_blocks)
+        most_elements = most_of_lane;
+
+    const auto plan_of = [&](row_plan::holder kind, int elements, std::int64_t blocks) {
+        const std::int64_t threads = divide_up(divide_up(cols, elements * blocks), warp) * warp;
         return row_plan{
             kind, elements, {std::min<std::int64_t>(threads, limits::block_threads)}, rows * blocks, blocks};
     };
@@ -82,16 +87,15 @@ inline row_plan plan_rows(std::int64_t rows, std::int64_t cols, int width, int s
         if (elements <= most_elements && cols <= std::int64_t{elements} * limits::block_threads)
             return plan_of(row_plan::holder::block, elements, 1);
     // Half the threads a block, while the usual blocks suffice: more clusters are there to load while others store.
-    if (!has_clusters) most_blocks = 1;
     const int usual_blocks = std::min(most_blocks, limits::usual_blocks);
     for (const auto& [threads, most] :
          {std::pair{limits::block_threads / 2, usual_blocks}, {limits::block_threads, most_blocks}}) {
-        const int blocks = power_at_least(divide_up(cols, std::int64_t{most_elements} * threads));
+        const std::int64_t blocks = power_at_least(divide_up(cols, std::int64_t{most_elements} * threads));
         if (blocks <= most) return plan_of(row_plan::holder::block, most_elements, blocks);
     }
 
     // Where rows are few, a cluster of blocks each keeps all SMs busy.
-    int blocks = 1;
+    std::int64_t blocks = 1;
     while (blocks < usual_blocks && rows * blocks < 4 * std::int64_t{sm_count}) blocks *= 2;
     return plan_of(row_plan::holder::streamed, limits::medium_elements, blocks);
 }

@@ -4,8 +4,8 @@
 //
 // The first of the largest is the label's where all elements before it are less and all after it at most equal. So a thread
 // makes two numbers of its packets: the largest element before the label's packet, and the largest after. Pairs of 16 bits
-// are compared as they lie in memory. A row is a warp's, and beyond 8 KB a block's. Needs the elements of a row side by
-// side; warp_per_row.cu has any strides. What limits it is DRAM.
+// are compared as they lie in memory. A row is a warp's, or a block's where it is long (plan/label_hits.hpp). Needs the
+// elements of a row side by side; warp_per_row.cu has any strides. What limits it is DRAM.
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
@@ -20,11 +20,10 @@ namespace heddle::kernels::loss {
 namespace {
 
 struct tile {
-    static constexpr int threads = 256;
+    static constexpr int threads = label_hits_plan::threads;
     static constexpr int blocks_per_sm = 6;
     template <int width>
     static constexpr int packets = width == 1 ? 8 : 4;  ///< that a thread has under way
-    static constexpr std::int64_t most_bytes_of_warp = 8192;
 };
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -114,20 +113,15 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm) hits(label
 }  // namespace
 
 template <class T>
-void launch_label_hits(const label_hits_arguments<T>& arguments, bool in_packets, cudaStream_t stream) {
+void launch_label_hits(const label_hits_plan& plan, const label_hits_arguments<T>& arguments,
+                       cudaStream_t stream) {
     constexpr int packet = max_vector_bytes / static_cast<int>(sizeof(T));
-    const auto& scores = arguments.scores;
-    const bool is_of_warp = scores.cols * std::int64_t{sizeof(T)} <= tile::most_bytes_of_warp;
-    const int lanes = is_of_warp ? warp_size : tile::threads;
-    const int rows_per_block = tile::threads / lanes;
-    launch({.blocks = {(scores.rows - 1) / rows_per_block + 1},
-            .threads = {lanes, rows_per_block},
-            .stream = stream},
-           in_packets ? hits<T, packet> : hits<T, 1>, arguments);
+    launch({.blocks = {plan.blocks}, .threads = {plan.lanes, tile::threads / plan.lanes}, .stream = stream},
+           plan.width == 1 ? hits<T, 1> : hits<T, packet>, arguments);
 }
 
-template void launch_label_hits(const label_hits_arguments<float>&, bool, cudaStream_t);
-template void launch_label_hits(const label_hits_arguments<half>&, bool, cudaStream_t);
-template void launch_label_hits(const label_hits_arguments<bfloat16>&, bool, cudaStream_t);
+template void launch_label_hits(const label_hits_plan&, const label_hits_arguments<float>&, cudaStream_t);
+template void launch_label_hits(const label_hits_plan&, const label_hits_arguments<half>&, cudaStream_t);
+template void launch_label_hits(const label_hits_plan&, const label_hits_arguments<bfloat16>&, cudaStream_t);
 
 }  // namespace heddle::kernels::loss

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/row_plan.hpp"
+#include "kernels/loss/plan/label_hits.hpp"
 #include <heddle/device.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/view.hpp>
@@ -50,8 +51,9 @@ struct plan {
 /// Pure. These take any problem.
 plan plan_naive(const loss_problem& problem, const device_traits& device);
 plan plan_warp_per_row(const loss_problem& problem, const device_traits& device);
-/// Needs unit_stride.
+/// These need unit_stride. Squares wait for no sum, so that no thread holds a row of them.
 plan plan_vectorized(const loss_problem& problem, const device_traits& device);
+plan plan_vectorized_squares(const loss_problem& problem, const device_traits& device);
 
 /// These compute a cross_entropy_arguments<T> or a mean_squared_error_arguments<T>, by the rung's plan for it.
 template <class Arguments>
@@ -64,11 +66,12 @@ template <class T>
 void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,
                        cudaStream_t stream);
 
-/// Takes any strides.
+/// These are the plan's kernels.
 template <class T>
-void launch_label_hits_of_warps(const label_hits_arguments<T>& arguments, cudaStream_t stream);
-/// Needs a unit stride, and with `in_packets` rows of whole packets of 16 aligned bytes.
+void launch_label_hits(const label_hits_plan& plan, const label_hits_arguments<T>& arguments,
+                       cudaStream_t stream);
 template <class T>
-void launch_label_hits(const label_hits_arguments<T>& arguments, bool in_packets, cudaStream_t stream);
+void launch_label_hits_of_warps(const label_hits_plan& plan, const label_hits_arguments<T>& arguments,
+                                cudaStream_t stream);
 
 }  // namespace heddle::kernels::loss

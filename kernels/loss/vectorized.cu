@@ -1,14 +1,15 @@
 // vectorized: every logit is read once, kept in a register, and its gradient written once.
 //
 //   up to 1024 classes:  a row a warp, or 2 to 32 short rows a warp: shuffles, no barrier
-//   up to 262144:        a row a block or cluster, whose warps tell each other the pairs (m_w, s_w); of 16 bits up to 524288
+//   up to 262144:        a row a block or cluster, whose warps tell each other the pairs (m_w, s_w)
 //   more:                a row a block or cluster that reads it twice, the second time from its end backwards,
 //                        where L2 still holds it; once, where no gradient is wanted
 //
 // The plan is that of softmax (kernels/device/row_plan.hpp), with larger clusters, and so is what a row becomes
-// (kernels/device/normalizer.cuh): exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. Long rows of 16 bits
-// stay as they lie in memory (kernels/device/packed_row.cuh). The label's logit is fetched while the row is under way, and
-// its gradient stored after the others'. Needs the elements of a row side by side. What limits it is DRAM.
+// (kernels/device/normalizer.cuh): exp(x - m) / s is exp(x - m_w) times one factor for all of a warp. Rows of 16 bits in
+// packets stay as they lie in memory (kernels/device/packed_row.cuh) where they are long and many, or where nothing else holds
+// them, up to 524288. The label's logit is fetched while the row is under way, and its gradient stored after the others'.
+// Needs the elements of a row side by side. What limits it is DRAM.
 
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
@@ -250,9 +251,8 @@ auto kernel_of(const row_plan& plan) -> void (*)(cross_entropy_arguments<T>) {
         case row_plan::holder::block:
             if (plan.elements == tile::medium_elements) return block<T, width, tile::medium_elements>;
             if constexpr (is_packed<width>)
-                return packed<T, width, tile::packed_elements>;
-            else
-                return block<T, width, tile::large_elements>;
+                if (plan.elements == tile::packed_elements) return packed<T, width, tile::packed_elements>;
+            return block<T, width, tile::large_elements>;
         case row_plan::holder::streamed:
             break;
     }

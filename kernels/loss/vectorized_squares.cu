@@ -3,9 +3,10 @@
 //   up to 1024 columns:  a row a warp, or 2 to 32 short rows a warp
 //   more:                a row a block or cluster, packet by packet: no element waits for the row's sum
 //
-// The plan is that of cross_entropy; what a thread holds of a row at a time are 16 elements of both operands, or fewer of short
-// rows. Needs the elements of a row side by side. What limits it is DRAM.
+// The plan is that of softmax (kernels/device/row_plan.hpp); what a thread holds of a row at a time are 16 elements of both
+// operands, or fewer of short rows. Needs the elements of a row side by side. What limits it is DRAM.
 
+#include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/row.cuh"
 #include "kernels/loss/launch.hpp"
@@ -85,6 +86,13 @@ auto kernel_of(const row_plan& plan) -> void (*)(mean_squared_error_arguments<T>
 }
 
 }  // namespace
+
+plan plan_vectorized_squares(const loss_problem& problem, const device_traits& device) {
+    const int width = problem.in_packets ? max_vector_bytes / static_cast<int>(problem.element_bytes) : 1;
+    return {plan_rows(problem.rows, problem.cols, width, device.sm_count,
+                      has_clusters(device.compute_capability_major, device.compute_capability_minor)),
+            width};
+}
 
 template <class T>
 void launch_vectorized(const plan& plan, const mean_squared_error_arguments<T>& arguments,

@@ -127,9 +127,11 @@ void launch_warp_per_row(const plan& plan, const Arguments& arguments, cudaStrea
 }
 
 template <class T>
-void launch_label_hits_of_warps(const label_hits_arguments<T>& arguments, cudaStream_t stream) {
-    launch({.blocks = {blocks_of(arguments.scores.rows)}, .threads = {tile::threads}, .stream = stream},
-           hits_of_warps<T>, arguments);
+void launch_label_hits_of_warps(const label_hits_plan& plan, const label_hits_arguments<T>& arguments,
+                                cudaStream_t stream) {
+    static_assert(label_hits_plan::threads == tile::threads);
+    launch({.blocks = {plan.blocks}, .threads = {tile::threads}, .stream = stream}, hits_of_warps<T>,
+           arguments);
 }
 
 template void launch_warp_per_row(const plan&, const cross_entropy_arguments<float>&, cudaStream_t);
@@ -138,8 +140,11 @@ template void launch_warp_per_row(const plan&, const cross_entropy_arguments<bfl
 template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<float>&, cudaStream_t);
 template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<half>&, cudaStream_t);
 template void launch_warp_per_row(const plan&, const mean_squared_error_arguments<bfloat16>&, cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_arguments<float>&, cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_arguments<half>&, cudaStream_t);
-template void launch_label_hits_of_warps(const label_hits_arguments<bfloat16>&, cudaStream_t);
+template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<float>&,
+                                         cudaStream_t);
+template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<half>&,
+                                         cudaStream_t);
+template void launch_label_hits_of_warps(const label_hits_plan&, const label_hits_arguments<bfloat16>&,
+                                         cudaStream_t);
 
 }  // namespace heddle::kernels::loss

@@ -66,10 +66,11 @@ __device__ row_sums sums_of(const Share& part, const float (&x)[gradient_limits:
     return sums;
 }
 
-/// Adds `from` to the sums of warps, of whose row the mean is known.
+/// Adds `from` to the sums of warps, of whose row the mean is known. The last warps of a cluster may have no elements and so no
+/// mean: their distance from the row's could have no square.
 template <bool centred>
 __device__ void add(row_sums& sums, const float4& from, float count) {
-    const float distance = centred ? from.x - sums.mean : 0.0f;
+    const float distance = centred && count > 0 ? from.x - sums.mean : 0.0f;
     sums.squares += from.y + count * (distance * distance);
     sums.g += from.z;
     sums.g_deviations += from.w + from.z * distance;

@@ -13,7 +13,9 @@ namespace heddle {
 namespace {
 
 using kernels::loss::cross_entropy_arguments;
+using kernels::loss::label_hits_plan;
 using kernels::loss::mean_squared_error_arguments;
+using kernels::loss::plan_label_hits;
 
 /// No label, as all of these fit 32 bits.
 constexpr std::int64_t no_label = std::numeric_limits<std::int64_t>::min();
@@ -92,10 +94,13 @@ void label_hits(matrix_view<const T> scores, vector_view<const std::int32_t> lab
     if (scores.rows == 0 || scores.cols == 0) return;
     const detail::stream_device device(stream);
     const kernels::loss::label_hits_arguments<T> arguments{scores, labels, hits};
-    if (scores.cols == 1 || scores.col_stride == 1)
-        kernels::loss::launch_label_hits(arguments, detail::has_rows_of_packets(scores), stream.get());
-    else
-        kernels::loss::launch_label_hits_of_warps(arguments, stream.get());
+    const label_hits_plan plan = plan_label_hits(describe<T>({}, {scores}));
+    switch (plan.kind) {
+        case label_hits_plan::kernel::hits:
+            return launch_label_hits(plan, arguments, stream.get());
+        case label_hits_plan::kernel::hits_of_warps:
+            return launch_label_hits_of_warps(plan, arguments, stream.get());
+    }
 }
 
 template void cross_entropy<float>(matrix_view<const float>, vector_view<const std::int32_t>,

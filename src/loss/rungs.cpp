@@ -18,10 +18,15 @@ constexpr need<loss_problem> unit_stride{[](auto& problem, auto&) { return probl
                                          "needs each row's elements side by side"};
 
 template <class Arguments>
+constexpr auto plan_of_vectorized = plan_vectorized;
+template <class T>
+constexpr auto plan_of_vectorized<mean_squared_error_arguments<T>> = plan_vectorized_squares;
+
+template <class Arguments>
 constexpr auto table = std::to_array<loss_rung<Arguments>>({
     {naive, "naive", any_problem, never, plan_naive, launch_naive},
     {warp_per_row, "warp_per_row", any_problem, always, plan_warp_per_row, launch_warp_per_row},
-    {vectorized, "vectorized", needs<unit_stride>, always, plan_vectorized, launch_vectorized},
+    {vectorized, "vectorized", needs<unit_stride>, always, plan_of_vectorized<Arguments>, launch_vectorized},
 });
 
 constexpr const char* enumeration = "loss_algorithm";

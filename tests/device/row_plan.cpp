@@ -26,10 +26,10 @@ constexpr capacity capacities[] = {{1, row_limits::large_elements, row_limits::u
                                    {4, row_limits::large_elements, row_limits::most_blocks},
                                    {8, row_limits::packed_elements, row_limits::most_blocks}};
 
-/// Two packets to either side of each border.
+/// Two packets to either side of each border, and of more columns than any memory has.
 template <class Check>
 void for_cols_around_borders(int width, const Check& check) {
-    for (std::int64_t border = 1; border <= std::int64_t{1} << 21; border *= 2)
+    for (std::int64_t border = 1; border <= std::int64_t{1} << 50; border *= 2)
         for (std::int64_t packets = border / width - 2; packets <= border / width + 2; ++packets)
             if (packets > 0) check(packets * width);
 }
@@ -82,6 +82,40 @@ TEST(row_plan, takes_large_clusters_only_for_rows_that_usual_ones_do_not_hold) {
                   cluster)
             << cols << " columns";
     EXPECT_LE(plan_rows(7, 131076, 4, sm_count, true).cluster, row_limits::usual_blocks);
+}
+
+// Of 16 bits, as packets of them are packed in registers.
+TEST(row_plan, packs_rows_of_which_each_multiprocessor_has_one) {
+    const auto packed = [](std::int64_t rows, std::int64_t cols, bool has_clusters = true) {
+        return plan_rows(rows, cols, 8, sm_count, has_clusters, row_limits::packed_elements,
+                         row_limits::most_blocks);
+    };
+    const auto expect = [](const row_plan& plan, int elements, int blocks_of_row) {
+        EXPECT_EQ(plan.kind, row_plan::holder::block);
+        EXPECT_EQ(plan.elements, elements);
+        EXPECT_EQ(plan.cluster, blocks_of_row);
+    };
+    expect(packed(sm_count, 32000), row_limits::packed_elements, 1);
+    expect(packed(sm_count, 32776), row_limits::packed_elements, 4);
+    // Where they are few, clusters keep more multiprocessors busy.
+    expect(packed(sm_count - 1, 32000), row_limits::large_elements, 4);
+    expect(packed(16, 262144), row_limits::large_elements, 16);
+    EXPECT_EQ(packed(16, 32000).blocks, 64);
+    // Nothing else holds these.
+    expect(packed(16, 262152), row_limits::packed_elements, 16);
+    expect(packed(16, 16392, false), row_limits::packed_elements, 1);
+}
+
+// Squares are planned so, whose threads hold nothing: those of 16-bit rows are as many as of others.
+TEST(row_plan, has_as_many_threads_for_rows_in_packets_where_none_are_packed) {
+    for (const std::int64_t cols : {8200, 16384, 32000, 32768})
+        for (const std::int64_t rows : {16, 10000}) {
+            const row_plan of_8 = plan_rows(rows, cols, 8, sm_count, true),
+                           of_1 = plan_rows(rows, cols, 1, sm_count, true);
+            EXPECT_EQ(of_8.threads.x, of_1.threads.x) << cols << " columns";
+            EXPECT_EQ(of_8.blocks, of_1.blocks) << cols << " columns";
+            EXPECT_GE(of_8.cluster * of_8.threads.x * row_limits::large_elements, cols) << cols << " columns";
+        }
 }
 
 }  // namespace

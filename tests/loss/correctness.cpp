@@ -1,4 +1,5 @@
 #include "tests/loss/loss_rows.hpp"
+#include <heddle/device.hpp>
 #include <heddle/graph.hpp>
 #include <heddle/host.hpp>
 #include <heddle/matrix_reduce.hpp>
@@ -9,7 +10,6 @@
 namespace heddle {
 namespace {
 
-using test::every_loss_algorithm;
 using test::guarded;
 using test::random_elements;
 using test::random_labels;
@@ -34,12 +34,24 @@ TYPED_TEST(loss_rows, take_long_rows) {
     }
 }
 
-// Of the blocks and clusters that hold rows of 16 bits in pairs, and of the clusters of sixteen.
+// The borders are those of what blocks and clusters hold, of clusters of sixteen, and of rows in packets.
 TYPED_TEST(loss_rows, take_rows_around_every_border_of_clusters) {
     for (const std::int64_t cols : {8192, 8200, 32760, 32768, 32776, 65528, 65544, 131064, 131072, 131080,
                                     262136, 262144, 262145, 262152, 524288, 524289, 524296}) {
         SCOPED_TRACE(testing::Message() << cols << " columns");
         ASSERT_NO_FATAL_FAILURE(this->check(2, cols, {}, {}, {loss_algorithm::vectorized}));
+    }
+}
+
+// Rows of 16 bits in packets are packed where there are as many as multiprocessors.
+TYPED_TEST(loss_rows, take_many_long_rows) {
+    const std::int64_t rows = traits_of(current_device()).sm_count;
+    for (const std::int64_t cols : {8200, 32768}) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+        ASSERT_NO_FATAL_FAILURE(this->check_cross_entropy(
+            random_elements<TypeParam>(rows * cols, -10, 10), random_labels(rows, cols), cols, {}, {},
+            {.ignore_label = -100, .label_smoothing = cols > 20000 ? 0.1f : 0.0f},
+            {loss_algorithm::vectorized}));
     }
 }
 
@@ -64,16 +76,19 @@ TYPED_TEST(loss_rows, of_drawn_problems_take_every_plan) {
     constexpr int draws = 50;  // of each type
     test::drawing draw;
     for (int i = 0; i < draws; ++i) {
-        const auto [rows, cols] = test::draw_row_shape(draw);
+        const auto [rows, cols] = test::draw_row_shape(draw, 20);
         const row_layout x = test::draw_row_layout(draw), y = test::draw_row_layout(draw);
         const cross_entropy_options options{.scale = static_cast<float>(draw(-3, 3)),
                                             .ignore_label = static_cast<std::int32_t>(draw(-1, cols)),
                                             .label_smoothing = 0.25f * static_cast<float>(draw(0, 4))};
         SCOPED_TRACE(testing::Message() << "draw " << i << ": " << rows << " x " << cols << ", smoothing "
                                         << options.label_smoothing);
+        const auto algorithms = test::loss_algorithms_for(cols);
         ASSERT_NO_FATAL_FAILURE(this->check_cross_entropy(random_elements<TypeParam>(rows * cols, -10, 10),
-                                                          random_labels(rows, cols), cols, x, y, options));
-        ASSERT_NO_FATAL_FAILURE(this->check_squared_error(rows, cols, x, test::draw_row_layout(draw), y));
+                                                          random_labels(rows, cols), cols, x, y, options,
+                                                          algorithms));
+        ASSERT_NO_FATAL_FAILURE(
+            this->check_squared_error(rows, cols, x, test::draw_row_layout(draw), y, algorithms));
     }
 }
 
@@ -89,10 +104,10 @@ TYPED_TEST(loss_rows, are_smoothed) {
 }
 
 TYPED_TEST(loss_rows, work_in_place) {
-    for (const std::int64_t cols : {3, 128, 1024, 5000, 20000, 40000, 140001, 140008})
-        for (const loss_algorithm algorithm : every_loss_algorithm()) {
+    for (const std::int64_t cols : {3, 128, 1024, 5000, 20000, 40000, 140001, 140008, 262145, 262152, 524296})
+        for (const loss_algorithm algorithm : test::loss_algorithms_for(cols)) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
-            guarded<TypeParam> x(3, cols, cols + 4), t(3, cols, cols + 4);
+            guarded<TypeParam> x(3, cols, cols + 8), t(3, cols, cols + 8);
             guarded<std::int32_t> label(3);
             guarded<float> loss(3);
             const auto xs = random_elements<TypeParam>(3 * cols, -5, 5),
@@ -125,8 +140,8 @@ TYPED_TEST(loss_rows, work_in_place) {
 }
 
 TYPED_TEST(loss_rows, give_either_output_alone) {
-    for (const std::int64_t cols : {10, 1000, 5000, 20000, 40000, 140001, 140008})
-        for (const loss_algorithm algorithm : every_loss_algorithm()) {
+    for (const std::int64_t cols : {10, 1000, 5000, 20000, 40000, 140001, 140008, 262145, 262152, 524296})
+        for (const loss_algorithm algorithm : test::loss_algorithms_for(cols)) {
             SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
             guarded<TypeParam> x(2, cols, cols), t(2, cols, cols), y(2, cols, cols), alone(2, cols, cols);
             guarded<std::int32_t> label(2);
@@ -161,7 +176,8 @@ TYPED_TEST(loss_rows, give_either_output_alone) {
 }
 
 TYPED_TEST(loss_rows, give_the_same_bits_in_a_graph) {
-    for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
+    for (const auto& [rows, cols] :
+         {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}, {3, 262145}, {2, 524296}}) {
         guarded<TypeParam> x(rows, cols, cols), y(rows, cols, cols), again(rows, cols, cols);
         guarded<std::int32_t> label(rows);
         guarded<float> loss(rows), loss_again(rows);

@@ -23,6 +23,13 @@ inline std::vector<loss_algorithm> every_loss_algorithm() {
     return all;
 }
 
+/// Longer ones are checked in fewer ways, and without naive, which is slow.
+inline constexpr std::int64_t short_row = 200000;
+inline std::vector<loss_algorithm> loss_algorithms_for(std::int64_t cols) {
+    if (cols <= short_row) return every_loss_algorithm();
+    return {loss_algorithm::warp_per_row, loss_algorithm::vectorized};
+}
+
 /// Columns for the most part; some rows have the label -100, some one that is no column.
 inline std::vector<std::int32_t> random_labels(std::int64_t rows, std::int64_t cols) {
     std::vector<std::int32_t> labels =

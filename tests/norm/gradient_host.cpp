@@ -201,7 +201,8 @@ TEST(norm_gradient_workspace, is_of_column_sums_alone) {
     EXPECT_EQ(norm_gradient_workspace_bytes({.rows = 0, .cols = 9}, h100), 0);
     // A row of partial sums for each of two blocks a multiprocessor, of dgamma and of dbeta.
     EXPECT_GE(norm_gradient_workspace_bytes({.rows = 8192, .cols = 4096}, h100), 2 * 132 * 2 * 4096 * 4);
-    // A row for each cluster of four, of which as many run as multiprocessors have room for, and of eight, for which they may not.
+    // A row for each cluster of four, of which as many run as multiprocessors have room for, and fewer of eight, as a GPC's
+    // places may be no multiple of eight.
     EXPECT_GE(norm_gradient_workspace_bytes({.rows = 1024, .cols = 16384}, h100), 66 * 2 * 16384 * 4);
     EXPECT_LT(norm_gradient_workspace_bytes({.rows = 1024, .cols = 32768, .unit_stride = true}, h100,
                                             norm_gradient_algorithm::vectorized),

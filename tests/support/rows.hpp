@@ -51,7 +51,8 @@ inline std::vector<row_shape> row_shapes() {
     return shapes;
 }
 
-/// Read twice, by several shares of a block or cluster, the last of them full or not.
+/// Longer than eight blocks hold. Operations without larger clusters read them twice, by several shares of a block or cluster,
+/// the last of them full or not.
 inline std::vector<row_shape> long_row_shapes() {
     return {{2, 131073}, {2, 131080}, {2, 196608}, {1, 262147}, {1, 1000000}};
 }
@@ -71,8 +72,8 @@ inline row_layout draw_row_layout(drawing& draw) {
 }
 
 /// Rows of one kind of plan are drawn as often as those of another: up to 2^5 columns, up to 2^6, ...
-inline row_shape draw_row_shape(drawing& draw) {
-    const std::int64_t cols = draw(1, std::int64_t{1} << draw(5, 18));
+inline row_shape draw_row_shape(drawing& draw, int most_doublings = 18) {
+    const std::int64_t cols = draw(1, std::int64_t{1} << draw(5, most_doublings));
     return {draw(1, std::max<std::int64_t>(1, 100000 / cols)), cols};
 }
 

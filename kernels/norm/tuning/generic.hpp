@@ -14,9 +14,10 @@ struct gradient_sharing {
     static constexpr int stages(std::size_t element_bytes) { return element_bytes == 2 ? 3 : 2; }
     /// The most threads of a block that has its rows alone; longer rows are a cluster's.
     static constexpr std::int64_t lone_threads = 512;
-    /// Clusters of so many blocks that run at once for certain, where a multiprocessor has room for `per_sm` blocks. Each lies
+    /// Clusters of so many blocks that are to run at once, where a multiprocessor has room for `per_sm` blocks. Each lies
     /// within a GPC, which has seven to nine pairs of multiprocessors: room for a multiple of 2 per_sm blocks, not always of a
-    /// cluster's. A cluster that waits for another to end doubles the time.
+    /// cluster's. Seven eighths are an estimate, not certain: seven pairs have room for one cluster of eight at one block a
+    /// multiprocessor. A cluster that waits for another to end doubles the time.
     static constexpr std::int64_t clusters_at_once(std::int64_t sm_count, std::int64_t per_sm,
                                                    std::int64_t blocks) {
         const std::int64_t places = sm_count * per_sm;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::kernels::loss {
+
+/// How label_hits shares out rows whose elements lie side by side.
+struct hits_sharing {
+    static constexpr std::int64_t most_bytes_of_warp = 8192;  ///< of a row; a longer one is a block's
+};
+
+}  // namespace heddle::kernels::loss
