@@ -58,7 +58,7 @@ elseif(CMAKE_CUDA_ARCHITECTURES MATCHES "^(80;)?90a-real$" AND NOT HEDDLE_LINEIN
   if(CMAKE_MATCH_1)
     set(megabytes 52)
   else()
-    set(megabytes 35)
+    set(megabytes 38)
   endif()
   add_test(NAME library.size
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py size $<TARGET_FILE:heddle> ${megabytes})

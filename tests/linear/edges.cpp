@@ -43,10 +43,13 @@ TYPED_TEST(linear_edges, take_operands_without_elements) {
             const layer_elements<TypeParam> e(batch, in, out, matmul_activation::tanh);
             ASSERT_NO_FATAL_FAILURE(this->check_linear(e, {.has_workspace = has_workspace}, true,
                                                        {.activation = matmul_activation::tanh}));
-            for (const algorithm each : test::every_linear_gradient_algorithm())
+            for (const algorithm each : test::every_linear_gradient_algorithm()) {
+                const bool has_dx = batch > 0 && in > 0;  // which is what rungs are of
+                if (each != algorithm::automatic && !has_dx) continue;
                 ASSERT_NO_FATAL_FAILURE(
                     this->check_gradient(e, {.has_workspace = has_workspace},
                                          {.algorithm = each, .activation_of_x = matmul_activation::tanh}));
+            }
         }
 }
 
