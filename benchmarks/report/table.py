@@ -171,8 +171,7 @@ def changed_since(record: Record) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog="table")
     parser.add_argument("records", nargs="*", type=pathlib.Path,
-                        help="JSON files; without any, those of docs/measurements/<gpu>")
-    parser.add_argument("--gpu", default="h100-80gb-hbm3", help="whose records (default %(default)s)")
+                        help="JSON files; without any, those of docs/measurements")
     parser.add_argument("--ladder", action="store_true", help="a row per implementation")
     parser.add_argument("--overview", action="store_true", help="a row per folder of kernels/")
     parser.add_argument("--cases", default="", metavar="REGEX", help="only the cases whose label matches")
@@ -181,14 +180,17 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="with --update: change nothing, fail where it would")
     arguments = parser.parse_args()
 
-    files = arguments.records or [file for file in sorted((root / "docs/measurements" / arguments.gpu).glob("*.json"))
+    files = arguments.records or [file for file in sorted((root / "docs/measurements").glob("*/*.json"))
                                   if file.name not in NOT_TABLES]
     if not files:
-        print(f"table: docs/measurements/{arguments.gpu} has no records", file=sys.stderr)
+        print("table: docs/measurements has no records", file=sys.stderr)
         return 1
     stale = 0
     try:
-        records = {file.stem: records_of_runs.read(file) for file in files}
+        records: dict[str, Record] = {}
+        for file in files:
+            name = file.stem if file.stem not in records else f"{file.parent.name}/{file.stem}"
+            records[name] = records_of_runs.read(file)
         if not arguments.update:
             for name, record in records.items():
                 body = overview([record]) if arguments.overview else table(record, arguments.ladder, arguments.cases)
