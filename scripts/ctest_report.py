@@ -10,12 +10,14 @@ import collections
 import concurrent.futures
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as xml
 
 
@@ -79,16 +81,22 @@ def test_programs(build: pathlib.Path) -> list[pathlib.Path]:
     return sorted(program for program in commands if program.name.startswith("test_"))
 
 
-def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]) -> Report:
+def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...], deadline: float) -> Report:
     report = Report()
+    name = f"{program.name}, part {part} of {parts}"
     first = part % len(gpus) if gpus else 0
     visible = {"CUDA_VISIBLE_DEVICES": ",".join(gpus[first:] + gpus[:first])} if gpus else {}
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "report.json"
-        done = subprocess.run(
-            [program, "--gtest_brief=1", f"--gtest_output=json:{file}"],
-            env={**os.environ, **BESIDE_OTHERS, **visible, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        try:
+            done = subprocess.run(
+                [program, "--gtest_brief=1", f"--gtest_output=json:{file}"],
+                env={**os.environ, **BESIDE_OTHERS, **visible, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                timeout=max(0, deadline - time.monotonic()) if deadline < math.inf else None)
+        except subprocess.TimeoutExpired:
+            report.failed.append(f"{name}: not finished")
+            return report
         if file.exists():
             for suite in json.loads(file.read_text())["testsuites"]:
                 for case in suite["testsuite"]:
@@ -97,16 +105,17 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
                     outcome.append(f"{suite['name']}.{case['name']}")
                     report.seconds[f"{program.name} {outcome[-1]}"] = float(case["time"].removesuffix("s"))
     if done.returncode != 0 and not report.failed:  # it crashed
-        report.failed.append(f"{program.name}, part {part} of {parts}: exit code {done.returncode}")
+        report.failed.append(f"{name}: exit code {done.returncode}")
     if report.failed:
         print(f"--- {program.name}\n{done.stdout[-4000:]}", flush=True)
     return report
 
 
-def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = ()) -> Report:
+def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), deadline: float = math.inf) -> Report:
     """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time, and the
     others beside them. Parts of one program are far apart: some of its tests take much of the device's memory. Of several GPUs
-    each process sees all, and takes another for the first."""
+    each process sees all, and takes another for the first. A part of GoogleTest's that time.monotonic() finds running at the
+    deadline is ended, and has failed."""
     tests = tests_of_ctest(build)
     counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests if test.get("command"))
     programs = sorted(test_programs(build), key=lambda program: -counts[program])  # what ends last is short then
@@ -115,7 +124,7 @@ def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = ()) -
               if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
     with concurrent.futures.ThreadPoolExecutor(jobs + 1) as pool:
         rest = pool.submit(run, build, ["--parallel", str(max(1, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"])
-        runs = [pool.submit(run_part, program, part, parts[program], gpus)
+        runs = [pool.submit(run_part, program, part, parts[program], gpus, deadline)
                 for part in range(jobs) for program in programs if part < parts[program]]
         report = rest.result()
         for each in runs:
