@@ -229,10 +229,10 @@ std::int64_t conv_workspace_bytes(tensor_view<const std::type_identity_t<In>> in
 /// @throws unsupported       the algorithm that was asked for cannot run this problem on this device;
 ///                           says why (nothing is enqueued): `depthwise` has one filter for each input channel, of at most 81
 ///                           taps; `im2col` needs filters whose taps lie side by side, and scratch memory but for filters of
-///                           one tap; `register_tiled` takes float; `mma_sync` and `persistent` take half, bfloat16, and float
-///                           where options.precision is tf32; `grouped` takes groups of 1 to 32 input channels and of at most 32 outputs; `wgmma`, of
-///                           half and bfloat16, and `persistent` run on compute capability 9.0, and take windows that the
-///                           tensor memory accelerator can read (kernels/conv/README.md)
+///                           one tap; `register_tiled` takes float; `mma_sync` and `persistent` take half, bfloat16, and
+///                           float where options.precision is tf32; `grouped` takes groups of 1 to 32 input channels and of
+///                           at most 32 outputs; `wgmma`, of half and bfloat16, and `persistent` run on compute capability
+///                           9.0, and take windows that the tensor memory accelerator can read (kernels/conv/README.md)
 /// @throws cuda_error        the launch or the allocation failed
 template <class Out, class In = Out>
 void conv(tensor_view<const std::type_identity_t<In>> input,
