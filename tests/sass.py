@@ -67,7 +67,7 @@ EXPECTATIONS = [
     Expectation(r"frame::.*fp16x3_mainloop<", ["HGMMA", "UTMALDG"], HOPPER),
     Expectation(r"separable_filter::mma_xy<", ["IMMA", "LDGSTS"], HOPPER),
     Expectation(r"separable_filter::(mma_x_registers_y|mma_xy_by_channel)<\d, true>", ["IMMA", "LDGSTS"], HOPPER),
-    # Of rows at any address a few registers stay the same from step to step.
+    # Kernels of rows at any address have a few registers more, which stay the same from step to step.
     Expectation(r"separable_filter::(mma_x_registers_y|mma_xy_by_channel)<\d, false>", ["IMMA", "LDGSTS"], HOPPER,
                 may_have_local_memory=True),
     Expectation(r"separable_filter::wgmma_xy::blur<", ["IGMMA", "UTMALDG", "UTMASTG"], HOPPER),

@@ -145,7 +145,7 @@ struct word_copies {
         ptx::cp_async_commit_group();
     }
 
-    /// Of those rows the words with a line's first and last bytes, where they are not whole, by a lane for each row.
+    /// A lane for each of those rows copies the words with a line's first and last bytes, where they are not whole.
     __device__ void load_ends(int to, int lane) const {
         if (lane % words_at_once != 0) return;
 #pragma unroll 1

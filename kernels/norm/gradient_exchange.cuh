@@ -34,7 +34,7 @@ class gradient_exchange {
         ptx::cluster_wait();  // all blocks run, and have their barriers
     }
 
-    /// Of a row, those of warps() warps, to be read until the thread publishes again.
+    /// The row's numbers, those of warps() warps, may be read until the thread publishes again.
     __device__ const float4* publish(const float4& numbers) {
         const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
         float4* of_row = places_ + turn_ * gradient_limits::warps * blocks_;

@@ -40,7 +40,7 @@ __device__ void set_product(unsigned (&sums)[4], const uint4& weights, unsigned 
     add_product(sums, weights, first, second);
 }
 
-/// Of each product two neighbours, of two rows.
+/// A lane has two neighbours of each product, in each of two rows.
 constexpr int own_columns = 2 * tile::products;
 
 __device__ void take_products(float (&h)[tile::rows][own_columns], const unsigned (&high)[tile::products][4],

@@ -32,8 +32,8 @@ bool fills_tiles(const conv_problem& problem, const device_traits&) {
     return outputs_of_a_group(problem) >= tiled_min_outputs;
 }
 
-/// Of float, matmul's tiles are faster than those of rungs that find windows. Those of TF32 are Hopper's, and read rows that begin
-/// at multiples of 16 bytes.
+/// Where floats are multiplied, matmul's tiles are faster than those of rungs that find windows. Its tiles for TF32 are Hopper's,
+/// and read rows that begin at multiples of 16 bytes.
 bool is_one_product_of_float(const conv_problem& problem, const device_traits& device) {
     const bool has_tiles = problem.precision != precision::tf32 ||
                            (hopper<conv_problem>.is_met(problem, device) && lies_in(problem, 16));

@@ -37,7 +37,7 @@ inline double ring(const problem& p, const device_traits& device) {
                       static_cast<double>(lead + 2 * p.radius.x), device);
 }
 
-/// Of warps whose lanes own `values` neighbours and hold the sums of all rows of a window.
+/// The time of warps whose lanes own `values` neighbours and hold the sums of all rows of a window.
 inline double registers(const tuning::rows& costs, const problem& p, const kernel_grid& grid,
                         const march& down, std::int64_t rows, int values, const device_traits& device) {
     return us_of_rows(costs, p, grid, down, rows, values * both_radii(p),

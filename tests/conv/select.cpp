@@ -248,7 +248,7 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
 }
 
-/// Of float, and where matmul reads the input as it is and stores the output as it is to be.
+/// That is for float, where matmul reads the input as it is and stores the output as it is to be.
 TEST(conv_select, takes_a_product_of_matrices_where_nothing_is_copied) {
     const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
     const test::conv_shape plain{2, 8, 8, 16, 24, 1, 1};

@@ -17,7 +17,7 @@ struct capacity {
     int most_blocks;
 };
 
-/// Of every operation that shares out its rows so.
+/// Those of every operation that shares out its rows so.
 constexpr capacity capacities[] = {{1, row_limits::large_elements, row_limits::usual_blocks},
                                    {4, row_limits::large_elements, row_limits::usual_blocks},
                                    {8, row_limits::medium_elements, row_limits::usual_blocks},
@@ -84,7 +84,7 @@ TEST(row_plan, takes_large_clusters_only_for_rows_that_usual_ones_do_not_hold) {
     EXPECT_LE(plan_rows(7, 131076, 4, sm_count, true).cluster, row_limits::usual_blocks);
 }
 
-// Of 16 bits, as packets of them are packed in registers.
+// That is for 16 bits, whose packets are packed in registers.
 TEST(row_plan, packs_rows_of_which_each_multiprocessor_has_one) {
     const auto packed = [](std::int64_t rows, std::int64_t cols, bool has_clusters = true) {
         return plan_rows(rows, cols, 8, sm_count, has_clusters, row_limits::packed_elements,
