@@ -124,6 +124,13 @@ constexpr need<conv_problem> whole_groups{
         });
     },
     lacks_whole_groups};
+constexpr need<conv_problem> built_tile{
+    [](auto& problem, auto&) {
+        const auto built = persistent_tiles_for(problem.operands);
+        return problem.tile < 0 ||
+               std::ranges::find(built, static_cast<std::size_t>(problem.tile)) != built.end();
+    },
+    "is not built for float in this tile"};
 constexpr need<conv_problem> matrix_output{
     [](auto& problem, auto&) { return is_matrix(problem.output) && is_matrix(problem.residual); },
     "needs an output and a residual whose pixels all lie at one stride"};
@@ -185,8 +192,8 @@ constexpr auto table = std::to_array<conv_rung<In, Out>>({
      launch_if<launch_grouped_mma<In, Out>, !std::is_same_v<In, float>>, "mma"},
     {wgmma, "wgmma", needs<hopper, of_16_bits, maps, whole_groups_of_wgmma>, never, plan_wgmma,
      launch_if<launch_wgmma<In, Out>, HEDDLE_COMPILED_FOR_90 != 0 && !std::is_same_v<In, float>>},
-    {persistent, "persistent", needs<hopper, tf32_or_16_bits, maps, whole_groups, matrix_output>, fills_steps,
-     plan_persistent, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>},
+    {persistent, "persistent", needs<hopper, tf32_or_16_bits, built_tile, maps, whole_groups, matrix_output>,
+     fills_steps, plan_persistent, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>},
 });
 
 constexpr const char* enumeration = "conv_algorithm";

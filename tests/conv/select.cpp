@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <set>
+#include <string>
 #include <string_view>
 
 namespace heddle {
@@ -104,6 +106,14 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
     EXPECT_EQ(reason(problem({1, 8, 8, 96, 96, 3, 3, {.groups = 3}})),
               "conv: persistent needs groups of a multiple of 64 input channels, of float 32, and of a "
               "multiple of a tile's outputs");
+    int built = 0;
+    conv_problem in = problem(plain);
+    for (in.tile = 0; in.tile < std::ssize(conv_tiles(conv_algorithm::persistent)); ++in.tile)
+        if (const std::string why = reason(in); why.empty())
+            ++built;
+        else
+            EXPECT_EQ(why, "conv: persistent is not built for float in this tile");
+    EXPECT_EQ(built, 3);
     conv_problem at = problem(plain);
     at.input.alignment = 8;
     EXPECT_FALSE(reason(at).empty());
