@@ -226,7 +226,7 @@ struct conv_operands {
     template <class Apply>
     void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms,
                       Apply apply) {
-        const std::vector<Out> actual = output.download();
+        const auto [actual, canaries_alive] = output.inspect();
         const double u = unit_roundoff<float>();
         for (std::size_t i = 0; i < actual.size(); ++i) {
             const std::size_t k = i % static_cast<std::size_t>(s.outputs);
@@ -244,6 +244,7 @@ struct conv_operands {
                                   error + unit_roundoff<Out>() * (std::abs(value) + error) + smallest<Out>()))
                 << "element " << i;
         }
+        ASSERT_TRUE(canaries_alive);
     }
     /// Nothing but the elements of the output has changed.
     void expect_intact() {

@@ -40,26 +40,21 @@ class guarded_tensor {
         for_each([&](std::size_t at, std::size_t i) { all[at] = elements[i]; });
         memory_.upload(all);
     }
-    /// Waits for the device.
-    std::vector<T> download() {
-        const std::vector<T> all = memory_.download();
+    /// Waits for the device. The elements, and whether every byte outside of them is as it was made.
+    typename guarded<T>::reading inspect() {
+        auto [all, are_alive] = memory_.inspect();
         std::vector<T> elements(
             static_cast<std::size_t>(view_.count * view_.height * view_.width * view_.channels));
-        for_each([&](std::size_t at, std::size_t i) { elements[i] = all[at]; });
-        return elements;
-    }
-
-    /// Whether every byte outside the elements is as it was made.
-    bool canaries_alive() {
-        std::vector<T> all = memory_.download();
-        for_each([&](std::size_t at, std::size_t) {
+        for_each([&, &all = all](std::size_t at, std::size_t i) {
+            elements[i] = all[at];
             std::memset(static_cast<void*>(&all[at]), poison, sizeof(T));
         });
         const auto* byte = reinterpret_cast<const unsigned char*>(all.data());
-        for (std::size_t i = 0; i < all.size() * sizeof(T); ++i)
-            if (byte[i] != poison) return false;
-        return memory_.canaries_alive();
+        for (std::size_t i = 0; i < all.size() * sizeof(T); ++i) are_alive = are_alive && byte[i] == poison;
+        return {elements, are_alive};
     }
+    std::vector<T> download() { return inspect().elements; }
+    bool canaries_alive() { return inspect().canaries_alive; }
     /// Whether no byte at all has changed since the last upload (or since it was made).
     bool untouched() { return memory_.untouched(); }
 
