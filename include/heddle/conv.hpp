@@ -103,8 +103,8 @@ struct conv_options {
     /// device (memory_pool::scratch_of); with a workspace nothing is allocated. scratch::none forbids it: then the call plans
     /// without scratch memory, and a rung that needs some throws unsupported.
     heddle::scratch scratch = heddle::scratch::pool;
-    /// Which of conv_tiles() of the algorithm that is asked for to take; with -1 the plan chooses. `persistent` is built for float
-    /// in some of them, and throws unsupported for the others.
+    /// Which of conv_tiles() of the algorithm that is asked for to take; with -1 the plan chooses. `persistent` is
+    /// built for float in some of them, and throws unsupported for the others.
     int tile = -1;
     /// Limits what `automatic` chooses from where the operands are float.
     heddle::precision precision = heddle::precision::fp32;
