@@ -44,7 +44,8 @@ double exact(operation op, const std::array<double, 3>& in, double p, double q) 
     const double x = in[0];
     const double s = 1 / (1 + std::exp(-x)), t = std::tanh(x);
     const double root_of_2_over_pi = std::sqrt(2 / std::numbers::pi);
-    const double tanh_u = std::tanh(root_of_2_over_pi * (x + 0.044715 * x * x * x));
+    // (1 + tanh(u)) / 2, which cancels where u is far below 0.
+    const double gate = 1 / (1 + std::exp(-2 * root_of_2_over_pi * (x + 0.044715 * x * x * x)));
     const double normal = 0.5 * std::erfc(-x / std::numbers::sqrt2);
     switch (op) {
         case operation::add:
@@ -74,7 +75,7 @@ double exact(operation op, const std::array<double, 3>& in, double p, double q) 
         case operation::gelu:
             return x * normal;
         case operation::gelu_tanh:
-            return 0.5 * x * (1 + tanh_u);
+            return x * gate;
         case operation::silu:
             return x * s;
         case operation::sigmoid_derivative:
@@ -86,8 +87,7 @@ double exact(operation op, const std::array<double, 3>& in, double p, double q) 
         case operation::gelu_derivative:
             return normal + x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
         case operation::gelu_tanh_derivative:
-            return 0.5 * (1 + tanh_u) +
-                   0.5 * x * (1 - tanh_u * tanh_u) * root_of_2_over_pi * (1 + 3 * 0.044715 * x * x);
+            return gate + 2 * x * gate * (1 - gate) * root_of_2_over_pi * (1 + 3 * 0.044715 * x * x);
         case operation::silu_derivative:
             return s * (1 + x * (1 - s));
     }
