@@ -20,7 +20,7 @@ constexpr double unmeasured_row = 1;
 /// Predictions that are right of measured products are so of others, too: they count beside what is chosen.
 constexpr double of_distance = 0.2;
 /// A number moves where it saves so much, within these factors of what it was.
-constexpr double least_gain = 5e-5, most_factor = 2.5;
+constexpr double least_gain = 6e-4, most_factor = 2.5;
 constexpr int most_passes = 8;
 
 double loss(std::span<const timed_product* const> products, std::span<const row> rows) {

@@ -23,6 +23,11 @@ double lines_of_box_row(const matrix_layout& m) {
     return 2 - static_cast<double>(alignment) / static_cast<double>(line);
 }
 
+double bytes_of_c(const matmul_problem& p) {
+    return static_cast<double>(p.batches) * static_cast<double>(p.c.rows) *
+           static_cast<double>(p.c.cols * p.c.element_bytes);
+}
+
 bool can_be_copied(const matmul_problem& p, const operand_copies& copies) {
     if (!p.has_scratch || !has_unit_stride(p) || !is_countable_by_int(p) || p.batches > max_tensor_extent)
         return false;
@@ -134,14 +139,13 @@ planning::planning(const matmul_problem& of, const device_traits& on, const oper
       m(is_turned ? of.c.cols : of.c.rows),
       n(is_turned ? of.c.rows : of.c.cols),
       k(of.a.cols),
-      read_us(static_cast<double>(of.batches) * static_cast<double>(k) *
-              static_cast<double>((m + n) * of.a.element_bytes) / costs.memory_bytes_per_us),
+      operand_bytes(static_cast<double>(of.batches) * static_cast<double>(k) *
+                    static_cast<double>((m + n) * of.a.element_bytes)),
+      read_us((operand_bytes + (of.adds_c ? bytes_of_c(of) : 0)) / costs.memory_bytes_per_us),
       a_lines(lines_of_box_row(copied(of.a, copies.a))),
       b_lines(lines_of_box_row(copied(of.b, copies.b))),
-      store_us(std::max(0.0, static_cast<double>(of.batches) * static_cast<double>(m) *
-                                     static_cast<double>(n * of.c.element_bytes) -
-                                 static_cast<double>(on.l2_bytes)) /
-               costs.memory_bytes_per_us) {}
+      store_us(std::max(0.0, bytes_of_c(of) - static_cast<double>(on.l2_bytes)) / costs.memory_bytes_per_us) {
+}
 
 /// What so many tiles take to come and go: A, B and C by way of the memory, and each tile's part of A and B by way of L2. Products of
 /// float take longer than L2 does: what their steps cost was measured with it.
@@ -151,7 +155,9 @@ double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double sl
     const double through_l2 = static_cast<double>(tiles) * static_cast<double>(k) *
                               (tile.m * tile.blocks * a_lines + tile.n * b_lines) *
                               static_cast<double>(problem.a.element_bytes);
-    return memory_us + through_l2 / costs.l2_boxes_bytes_per_us;
+    // What comes once comes by way of L2 at the memory's rate; only what comes again is L2's alone.
+    const double again = std::max(0.0, through_l2 - operand_bytes);
+    return memory_us + again / costs.l2_boxes_bytes_per_us;
 }
 
 double planning::stores_us(const matmul_tile& tile) const {
@@ -195,7 +201,7 @@ plan planning::streamed(const matmul_tile& tile, const tile_cost& plain) const {
     // Those who share tiles are at different places along k: unless L2 holds A and B, each tile reads its own.
     const double of_tile = static_cast<double>(k) * (tile.m * tile.blocks + tile.n) *
                            static_cast<double>(problem.a.element_bytes);
-    const bool are_held = read_us * costs.memory_bytes_per_us < static_cast<double>(device.l2_bytes);
+    const bool are_held = operand_bytes < static_cast<double>(device.l2_bytes);
     const double apart_us = are_held ? 0 : static_cast<double>(rest) * of_tile / costs.memory_bytes_per_us;
     const double us = cost.start_us +
                       rounds * (cost.around_us + static_cast<double>(result.steps) * cost.step_us) +
@@ -269,10 +275,12 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     const auto rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count));
     const double busy_us = rounds * static_cast<double>(divide_up(result.steps, shares)) * step_us +
                            rounds * stores_us({skinny_height, tile.n}) + (rounds - 1) * costs.skinny_round_us;
-    result.us = costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
-                (problem.has_epilogue ? rounds * costs.skinny_epilogue_us : 0) +
-                (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
-                (result.clusters > 1 ? costs.skinny_ticket_us : 0);
+    result.us =
+        costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
+        (problem.has_epilogue || problem.adds_c ? rounds * costs.skinny_epilogue_us * tile.n / max_skinny_side
+                                                : 0) +
+        (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
+        (result.clusters > 1 ? costs.skinny_ticket_us : 0);
     return result;
 }
 

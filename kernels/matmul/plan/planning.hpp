@@ -38,10 +38,11 @@ struct planning {
     const device_traits& device;
     const tuning& costs;
     std::int64_t m, n, k;
-    double read_us;   ///< A and B of all the batch once, at the rate of the memory
-    double a_lines;   ///< cache lines in which a row of a box lies, of A as it was given or copied,
-    double b_lines;   ///< and of B
-    double store_us;  ///< and what L2 does not hold of C
+    double operand_bytes;  ///< A and B of all the batch, once
+    double read_us;        ///< those, and C where it is added to, at the rate of the memory
+    double a_lines;        ///< cache lines in which a row of a box lies, of A as it was given or copied,
+    double b_lines;        ///< and of B
+    double store_us;       ///< and what L2 does not hold of C
 
     /// Or of the product turned, C^T = B^T A^T.
     planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);

@@ -55,7 +55,7 @@ struct tuning {
     double tf32_saved_by_narrow;  ///< of the rightmost tiles' time, where these are narrow
     double skinny_around_us;
     double skinny_round_us;     ///< of a round of tiles after the first, beside its steps
-    double skinny_epilogue_us;  ///< of a round of tiles
+    double skinny_epilogue_us;  ///< of a round of the widest tiles, also where C is added to
     double skinny_cluster_us;   ///< where blocks of a cluster share a tile
     double skinny_ticket_us;    ///< where clusters do
     int min_skinny_k;           ///< of a block: less does not pay for adding up
