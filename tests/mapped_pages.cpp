@@ -65,6 +65,12 @@ void check_elementwise(Check check, const stream& s, const elementwise_options& 
                                   vector_view<const T>{o.of(zs), size},
                                   vector_view<T>{o.template result<T>(size), size}, s, options);
         });
+        check(std::to_string(size) + ", the output an element on", [&](operands& o) {
+            add<T>(vector_view<const T>{o.of(xs), size}, vector_view<const T>{o.of(ys), size},
+                   vector_view<T>{o.template result<T>(size + 3) + 1, size}, s, options);
+            sigmoid<T>(vector_view<const T>{o.of(xs), size},
+                       vector_view<T>{o.template result<T>(size + 3) + 1, size}, s, options);
+        });
     }
     for (const matrix_shape& m : matrices) {
         const auto xs = random_elements<T>(extent(m.rows, m.row_stride, m.cols));

@@ -74,15 +74,37 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
     T elements[size];
 };
 
+/// A packet that begins within one of memory's, and ends within the next: of both, which are read whole.
+template <class T>
+__device__ elementwise_packet<T> shifted_packet(const T* from) {
+    constexpr int words = elementwise_tile::packet_bytes / sizeof(unsigned);
+    struct shifted {
+        unsigned word[words];
+    };
+    const auto bytes =
+        static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % elementwise_tile::packet_bytes);
+    const auto* packets = reinterpret_cast<const uint4*>(reinterpret_cast<const char*>(from) - bytes);
+    const uint4 first = packets[0], second = packets[1];
+    unsigned w[2 * words] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
+#pragma unroll
+    for (int i = 0; i + 2 < 2 * words; ++i) w[i] = bytes & 8 ? w[i + 2] : w[i];
+#pragma unroll
+    for (int i = 0; i <= words; ++i) w[i] = bytes & 4 ? w[i + 1] : w[i];
+    shifted result;
+#pragma unroll
+    for (int i = 0; i < words; ++i) result.word[i] = __funnelshift_r(w[i], w[i + 1], 8 * (bytes & 3));
+    return __builtin_bit_cast(elementwise_packet<T>, result);
+}
+
 /// The row of this thread: rows are along y, and on along z.
 __device__ inline std::int64_t elementwise_row() {
     return (std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
 }
 
 /// A thread takes a packet; a row's first lacks `lead` elements. The grid is rows by packets: finding a place costs no
-/// division. All loads come before the first store, so the output may be an input. Where `may_fill`, an input with a
-/// col_stride of 0 gives one element for all of a packet.
-template <int threads, bool may_fill, class T, int inputs, class Function>
+/// division. All loads come before the first store, so the output may be an input. Where `is_mixed`, an input with a
+/// col_stride of 0 gives one element for all of a packet, and one of small elements may begin elsewhere than the output.
+template <int threads, bool is_mixed, class T, int inputs, class Function>
 __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T>(threads))
     transform_packets(Function function, elementwise_operands<T, inputs> a, int lead) {
     using packet = elementwise_packet<T>;
@@ -90,10 +112,26 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
     const std::int64_t col = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * packet::size - lead;
     if (row >= a.out.rows || col >= a.out.cols) return;
     T* to = a.out.data + row * a.out.row_stride + col;
-    const auto fills = [&](int i) { return may_fill && a.in[i].col_stride == 0; };
+    const auto fills = [&](int i) { return is_mixed && inputs > 1 && a.in[i].col_stride == 0; };
     const T* from[inputs];
 #pragma unroll
     for (int i = 0; i < inputs; ++i) from[i] = a.in[i].data + row * a.in[i].row_stride + (fills(i) ? 0 : col);
+
+    // What lies beyond the ends of a row is not read.
+    const auto packet_at = [&](const T* at) {
+        if constexpr (is_mixed && sizeof(T) <= 2) {
+            const auto behind =
+                static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % sizeof(packet) / sizeof(T));
+            if (behind != 0) {
+                if (behind <= col && col - behind + 2 * packet::size <= a.out.cols) return shifted_packet(at);
+                packet result;
+#pragma unroll
+                for (int e = 0; e < packet::size; ++e) result.elements[e] = at[e];
+                return result;
+            }
+        }
+        return *reinterpret_cast<const packet*>(at);
+    };
 
     T elements[inputs];
     if (col >= 0 && col + packet::size <= a.out.cols) {
@@ -104,7 +142,7 @@ __global__ void __launch_bounds__(threads, elementwise_tile::min_blocks_per_sm<T
             if (fills(i))
                 filling[i] = *from[i];
             else
-                x[i] = *reinterpret_cast<const packet*>(from[i]);
+                x[i] = packet_at(from[i]);
         packet result;
 #pragma unroll
         for (int e = 0; e < packet::size; ++e) {
@@ -228,6 +266,7 @@ inline std::int64_t packets_of_a_row(const elementwise_problem& problem) {
 /// that DRAM has to give.
 inline bool gains_by_wide_blocks(const elementwise_problem& problem) {
     return problem.inputs - problem.broadcasts > 1 && problem.in_packets && !problem.fills_packets &&
+           !problem.shifts_packets &&
            problem.rows * packets_of_a_row(problem) >= elementwise_tile::wide_packets;
 }
 
@@ -258,9 +297,9 @@ inline elementwise_plan plan_transform(const elementwise_problem& problem, std::
         return planned(1, divide_up(problem.rows, height * size), {across, height},
                        elementwise_way::down_columns);
     return planned(divide_up(packets, across), divide_up(problem.rows, height), {across, height},
-                   !problem.in_packets     ? elementwise_way::along_rows
-                   : problem.fills_packets ? elementwise_way::filled_packets
-                                           : elementwise_way::packets);
+                   !problem.in_packets                               ? elementwise_way::along_rows
+                   : problem.fills_packets || problem.shifts_packets ? elementwise_way::mixed_packets
+                                                                     : elementwise_way::packets);
 }
 
 /// Operands as prepare_elementwise() leaves them, none of them empty, and a plan of them.
@@ -278,16 +317,16 @@ void launch_transform(const elementwise_plan& plan, Function function, std::span
             return kernels::launch(config, transform_elements<T, inputs, Function>, function, a,
                                    plan.way == elementwise_way::down_columns);
         case elementwise_way::packets:
-        case elementwise_way::filled_packets:
+        case elementwise_way::mixed_packets:
             break;
     }
     auto* kernel = transform_packets<tile::threads, false, T, inputs, Function>;
-    if constexpr (inputs > 1) {
-        if (plan.way == elementwise_way::filled_packets)
-            kernel = transform_packets<tile::threads, true, T, inputs, Function>;
-        else if (plan.threads.x * plan.threads.y == tile::wide_threads)
+    if constexpr (inputs > 1)
+        if (plan.threads.x * plan.threads.y == tile::wide_threads)
             kernel = transform_packets<tile::wide_threads, false, T, inputs, Function>;
-    }
+    if constexpr (inputs > 1 || sizeof(T) <= 2)
+        if (plan.way == elementwise_way::mixed_packets)
+            kernel = transform_packets<tile::threads, true, T, inputs, Function>;
     kernels::launch(config, kernel, function, a, plan.lead);
 }
 

@@ -65,7 +65,7 @@ struct elementwise_problem {
     int inputs = 1;
     std::size_t element_bytes = 4;
     /// Each row has its elements side by side, and begins `lead` elements beyond a multiple of 16 bytes, in all operands but
-    /// those that fill packets.
+    /// those that fill packets and those whose packets are shifted.
     bool in_packets = true;
     int lead = 0;
     /// Some input lies across: its neighbours in memory are of one column, and the output's of one row.
@@ -74,6 +74,8 @@ struct elementwise_problem {
     int broadcasts = 0;
     /// Some of these have one element for all of a row, which fills packets.
     bool fills_packets = false;
+    /// Some inputs, of elements of 1 or 2 bytes, begin elsewhere: each of their packets lies in two of memory's.
+    bool shifts_packets = false;
 };
 
 /// The rung that `automatic` stands for. Pure.
@@ -107,7 +109,7 @@ operand operand_of(const char* name, const vector_view<T>& v) {
 }
 
 /// How a call is shared out to threads; heddle/elementwise.cuh has a kernel for each.
-enum class elementwise_way { packets, filled_packets, along_rows, down_columns, tiles };
+enum class elementwise_way { packets, mixed_packets, along_rows, down_columns, tiles };
 
 /// What every call below becomes: the operands are the inputs, then the output.
 struct elementwise_call {

@@ -211,9 +211,15 @@ elementwise_problem prepare_elementwise(const char* operation, std::span<operand
     const auto inputs = static_cast<int>(operands.size()) - 1;
     // Filling packets is for functions of several inputs.
     const auto fills_packets = [=](const operand& o) { return inputs > 1 && o.view.col_stride == 0; };
+    // Larger elements are read one by one as fast.
+    constexpr std::size_t most_shifted_bytes = 2;
+    const auto shifts_packets = [=](const operand& o) {
+        return element_bytes <= most_shifted_bytes && !is_short && o.view.col_stride == 1 &&
+               lead_of(o, element_bytes) != lead;
+    };
     const bool in_packets =
         lead >= 0 && (lead == 0 || !is_short) && std::ranges::all_of(operands, [=](const operand& o) {
-            return fills_packets(o) || lead_of(o, element_bytes) == lead;
+            return fills_packets(o) || shifts_packets(o) || lead_of(o, element_bytes) == lead;
         });
     // A row that stands for all lies as the output's rows do.
     const auto is_crossed = [](const operand& o) { return !is_row_major(o.view) && o.view.row_stride > 0; };
@@ -228,7 +234,8 @@ elementwise_problem prepare_elementwise(const char* operation, std::span<operand
             .lead = in_packets ? lead : 0,
             .is_crossed = std::ranges::any_of(operands, is_crossed),
             .broadcasts = static_cast<int>(std::ranges::count_if(operands, is_broadcast)),
-            .fills_packets = in_packets && std::ranges::any_of(operands, fills_packets)};
+            .fills_packets = in_packets && std::ranges::any_of(operands, fills_packets),
+            .shifts_packets = in_packets && std::ranges::any_of(operands, shifts_packets)};
 }
 
 }  // namespace detail

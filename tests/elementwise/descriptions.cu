@@ -79,11 +79,11 @@ TEST_F(elementwise_descriptions, of_a_column_keep_the_rows_and_fill_packets) {
         EXPECT_TRUE(call.problem.in_packets);
         EXPECT_TRUE(call.problem.fills_packets);
         EXPECT_FALSE(call.problem.is_crossed);
-        EXPECT_EQ(call.way(), elementwise_way::filled_packets);
+        EXPECT_EQ(call.way(), elementwise_way::mixed_packets);
     }
     const prepared mixed{x, column, row, out};
     EXPECT_EQ(mixed.problem.broadcasts, 2);
-    EXPECT_EQ(mixed.way(), elementwise_way::filled_packets);
+    EXPECT_EQ(mixed.way(), elementwise_way::mixed_packets);
     const std::vector<std::int64_t> strides{1, 0};
     EXPECT_EQ((prepared{x, column, out}.strides(1)), strides);
 }
@@ -94,7 +94,7 @@ TEST_F(elementwise_descriptions, of_an_element_are_one_row) {
     EXPECT_EQ(call.problem.cols, rows * cols);
     EXPECT_EQ(call.problem.broadcasts, 1);
     EXPECT_EQ(call.strides(1).back(), 0);
-    EXPECT_EQ(call.way(), elementwise_way::filled_packets);
+    EXPECT_EQ(call.way(), elementwise_way::mixed_packets);
     // But where another operand has rows.
     EXPECT_EQ((prepared{x, element, row, out}.problem.rows), rows);
     EXPECT_EQ((prepared{matrix_view<const float>{x_, rows, cols - 4, cols},
@@ -123,13 +123,35 @@ TEST_F(elementwise_descriptions, of_a_row_that_begins_elsewhere_go_by_element) {
     EXPECT_EQ(apart.way(), elementwise_way::along_rows);
 }
 
+TEST(elementwise_descriptions_of_16_bits, shift_the_packets_of_inputs_that_begin_elsewhere) {
+    constexpr std::int64_t size = 256;
+    alignas(16) std::uint16_t x[size + 8], out[size];
+    const auto describe = [&](std::int64_t begin, std::int64_t count, std::int64_t step) {
+        detail::operand operands[] = {
+            detail::operand_of("input", matrix_view<const std::uint16_t>{x + begin, 1, count, 1, step}),
+            detail::operand_of("output", matrix_view<std::uint16_t>{out, 1, count, 1})};
+        return detail::prepare_elementwise("transform", operands, sizeof(std::uint16_t));
+    };
+    EXPECT_FALSE(describe(0, size, 1).shifts_packets);
+    EXPECT_FALSE(describe(8, size, 1).shifts_packets);
+    const elementwise_problem shifted = describe(3, size, 1);
+    EXPECT_TRUE(shifted.in_packets);
+    EXPECT_TRUE(shifted.shifts_packets);
+    EXPECT_FALSE(shifted.fills_packets);
+    EXPECT_EQ(detail::plan_transform(shifted, detail::elementwise_tile::threads).way,
+              elementwise_way::mixed_packets);
+    // Few packets are cut for the most part, and elements with gaps lie in no packets.
+    EXPECT_FALSE(describe(3, 100, 1).in_packets);
+    EXPECT_FALSE(describe(0, size / 2, 2).in_packets);
+}
+
 TEST_F(elementwise_descriptions, of_column_major_operands_exchange_rows_and_columns) {
     const prepared by_row{transposed(x), transposed(row), transposed(out)};
     EXPECT_EQ(by_row.problem.rows, rows);
     EXPECT_EQ(by_row.way(), elementwise_way::packets);
     const prepared by_column{transposed(x), transposed(column), transposed(out)};
     EXPECT_EQ(by_column.problem.rows, rows);
-    EXPECT_EQ(by_column.way(), elementwise_way::filled_packets);
+    EXPECT_EQ(by_column.way(), elementwise_way::mixed_packets);
 }
 
 TEST_F(elementwise_descriptions, of_inputs_that_lie_across_take_tiles_beside_broadcasts) {

@@ -121,6 +121,9 @@ TYPED_TEST(elementwise_edges, takes_rows_that_begin_within_a_packet) {
                 ASSERT_NO_FATAL_FAILURE(this->check_add(rows, cols, alike, alike, alike, vectorized));
                 ASSERT_NO_FATAL_FAILURE(
                     this->check_add(rows, cols, alike, {.padding = padding}, alike, vectorized));
+                ASSERT_NO_FATAL_FAILURE(
+                    this->check_add(rows, cols, alike, {.padding = padding + 1}, alike, vectorized));
+                ASSERT_NO_FATAL_FAILURE(this->check_sigmoid(rows, cols, {.padding = 1}, alike, vectorized));
             }
 }
 
