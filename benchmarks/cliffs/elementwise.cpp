@@ -44,7 +44,7 @@ double exact(operation op, const std::array<double, 3>& in, double p, double q) 
     const double x = in[0];
     const double s = 1 / (1 + std::exp(-x)), t = std::tanh(x);
     const double root_of_2_over_pi = std::sqrt(2 / std::numbers::pi);
-    // (1 + tanh(u)) / 2, which cancels where u is far below 0.
+    // This is (1 + tanh(u)) / 2, which would cancel where u is far below 0.
     const double gate = 1 / (1 + std::exp(-2 * root_of_2_over_pi * (x + 0.044715 * x * x * x)));
     const double normal = 0.5 * std::erfc(-x / std::numbers::sqrt2);
     switch (op) {

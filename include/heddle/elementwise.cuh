@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 /// For .cu files: a functor of one's own through the frame of heddle's elementwise operations, at their speed.
 namespace heddle {
@@ -74,7 +75,7 @@ struct alignas(elementwise_tile::packet_bytes) elementwise_packet {
     T elements[size];
 };
 
-/// A packet that begins within one of memory's, and ends within the next: of both, which are read whole.
+/// Gives a packet that begins within one of memory's and ends within the next. Both are read whole.
 template <class T>
 __device__ elementwise_packet<T> shifted_packet(const T* from) {
     constexpr int words = elementwise_tile::packet_bytes / sizeof(unsigned);
@@ -342,6 +343,7 @@ bool fits_wide_blocks() {
 template <class T, class Function, class... Operands>
 void transform(Function function, cuda::stream_ref stream, Operands... given) {
     static_assert(alignof(T) == sizeof(T), "elements are aligned to their size");
+    static_assert(std::is_trivially_copyable_v<T>, "elements are copied byte by byte");
     constexpr int inputs = sizeof...(given) - 1;
     operand operands[] = {given...};
     const elementwise_problem problem = prepare_elementwise("transform", operands, sizeof(T));

@@ -4,8 +4,8 @@
 //
 // A warp's instruction moves 512 bytes instead of 64 to 128, and a full SM has 32 KB under way for every input:
 // enough to cover DRAM's latency, for 2-byte types too. Rows that all begin as far beyond a multiple of 16 bytes begin
-// with a cut packet. Where an input of 2-byte elements begins elsewhere, a thread reads the two packets that its own lies
-// in, and shifts. Other rows, and elements with gaps between them, go one by one, as many a thread, a warp's being
+// with a cut packet. Where an input of 1-byte or 2-byte elements begins elsewhere, a thread reads the two packets that its
+// own lies in, and shifts. Other rows, and elements with gaps between them, go one by one, as many a thread, a warp's being
 // neighbours. An input that lies across the output is turned over in shared memory, tile by tile. One with an element for
 // all of a row, beside others, fills packets with it. From 64 MiB an operand on, two or three inputs are taken by blocks of
 // 1024 threads, where the function needs no more than 32 registers: each input is then read in longer runs; a single input

@@ -140,7 +140,7 @@ TEST(elementwise_descriptions_of_16_bits, shift_the_packets_of_inputs_that_begin
     EXPECT_FALSE(shifted.fills_packets);
     EXPECT_EQ(detail::plan_transform(shifted, detail::elementwise_tile::threads).way,
               elementwise_way::mixed_packets);
-    // Few packets are cut for the most part, and elements with gaps lie in no packets.
+    // The packets of a short row would be cut for the most part, and elements with gaps lie in no packets.
     EXPECT_FALSE(describe(3, 100, 1).in_packets);
     EXPECT_FALSE(describe(0, size / 2, 2).in_packets);
 }

@@ -1,6 +1,7 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/rows.hpp"
 #include <heddle/elementwise.cuh>
 #include <heddle/stream.hpp>
 
@@ -24,6 +25,10 @@ struct rotated_sum {
     __device__ std::uint8_t operator()(std::uint8_t x, std::uint8_t y) const {
         return static_cast<std::uint8_t>(x + 3 * y);
     }
+};
+
+struct rotated {
+    __device__ std::uint8_t operator()(std::uint8_t x) const { return static_cast<std::uint8_t>(5 * x); }
 };
 
 struct mixed {
@@ -61,6 +66,38 @@ TEST_F(transform_test, takes_bytes_and_two_inputs) {
     for (std::size_t i = 0; i < zs.size(); ++i)
         ASSERT_EQ(zs[i], static_cast<std::uint8_t>(xs[i] + 3 * ys[i]));
     EXPECT_TRUE(z.canaries_alive());
+}
+
+// Packets of the inputs are put together of two, by any number of bytes, also where rows differ in it.
+TEST_F(transform_test, takes_bytes_that_begin_anywhere) {
+    const stream s;
+    constexpr std::int64_t rows = 3, packet = 16;
+    for (const std::int64_t cols : {255, 256, 257, 10007})
+        for (const std::int64_t of_output : {0, 5})
+            for (std::int64_t offset = 0; offset < packet; ++offset) {
+                SCOPED_TRACE(testing::Message()
+                             << cols << " columns, output at " << of_output << ", input at " << offset);
+                const auto xs = random_elements<std::uint8_t>(rows * cols, 0, 255),
+                           ys = random_elements<std::uint8_t>(rows * cols, 0, 255);
+                const test::row_layout alike{.offset = of_output,
+                                             .padding = (packet - cols % packet) % packet};
+                auto x = test::make_rows<std::uint8_t>(rows, cols, {.offset = offset, .padding = 1}),
+                     y = test::make_rows<std::uint8_t>(rows, cols, alike);
+                x.upload(xs);
+                transform<std::uint8_t>(rotated{}, x.matrix(), y.matrix(), s);
+                s.synchronize();
+                const auto once = y.download();
+                for (std::size_t i = 0; i < once.size(); ++i)
+                    ASSERT_EQ(once[i], static_cast<std::uint8_t>(5 * xs[i])) << "element " << i;
+
+                y.upload(ys);
+                transform<std::uint8_t>(rotated_sum{}, y.matrix(), x.matrix(), y.matrix(), s);
+                s.synchronize();
+                const auto twice = y.download();
+                for (std::size_t i = 0; i < twice.size(); ++i)
+                    ASSERT_EQ(twice[i], static_cast<std::uint8_t>(ys[i] + 3 * xs[i])) << "element " << i;
+                EXPECT_TRUE(y.canaries_alive());
+            }
 }
 
 TEST_F(transform_test, takes_three_inputs_in_place) {

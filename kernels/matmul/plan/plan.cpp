@@ -45,8 +45,8 @@ plan plan_side_by_side(const planning& x, const block_tile& tile, const block_co
     };
     const double through_l2 =
         bytes(result.whole * (tile.m + tile.n), p.a.element_bytes) * static_cast<double>(x.k) +
-        bytes(x.m * x.n, p.c.element_bytes);
-    result.us = std::max({result.us - x.store_us,
+        bytes(x.m * x.n, p.c.element_bytes) * (p.adds_c ? 2 : 1);
+    result.us = std::max({result.us - x.store_us - x.added_us,
                           x.costs.ffma_around_us + cost.around_us + (x.read_us + x.store_us) / of_memory_rate,
                           x.costs.ffma_around_us + through_l2 / x.costs.l2_bytes_per_us});
     return result;
@@ -131,7 +131,7 @@ plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
     const std::int64_t all = divide_up(x.m, tf32x3_m) * divide_up(x.n, tf32x3_n);
     const auto tiles = static_cast<double>(divide_up(all, device.sm_count));
     const double step_us = lies_in_boxes(p) ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
-    return {.us = x.costs.ffma_around_us + tiles * x.costs.tf32x3_tile_us +
+    return {.us = x.costs.ffma_around_us + x.added_us + tiles * x.costs.tf32x3_tile_us +
                   static_cast<double>(divide_up(x.k, tf32x3_k)) *
                       std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
 }

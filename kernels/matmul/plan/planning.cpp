@@ -141,23 +141,23 @@ planning::planning(const matmul_problem& of, const device_traits& on, const oper
       k(of.a.cols),
       operand_bytes(static_cast<double>(of.batches) * static_cast<double>(k) *
                     static_cast<double>((m + n) * of.a.element_bytes)),
-      read_us((operand_bytes + (of.adds_c ? bytes_of_c(of) : 0)) / costs.memory_bytes_per_us),
+      added_us(of.adds_c ? bytes_of_c(of) / costs.memory_bytes_per_us : 0),
+      read_us(operand_bytes / costs.memory_bytes_per_us + added_us),
       a_lines(lines_of_box_row(copied(of.a, copies.a))),
       b_lines(lines_of_box_row(copied(of.b, copies.b))),
       store_us(std::max(0.0, bytes_of_c(of) - static_cast<double>(on.l2_bytes)) / costs.memory_bytes_per_us) {
 }
 
-/// What so many tiles take to come and go: A, B and C by way of the memory, and each tile's part of A and B by way of L2. Products of
-/// float take longer than L2 does: what their steps cost was measured with it.
+/// What so many tiles take to come and go: A, B and C by way of the memory, and what tiles ask of L2 beyond A and B once. They
+/// ask for it again, for second lines of a row, and for what fills a tile up. Products of float take longer than L2 does: what
+/// their steps cost was measured with it.
 double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const {
     const double memory_us = (read_us + store_us) * slower;
     if (problem.operands == element_type::f32) return memory_us;
     const double through_l2 = static_cast<double>(tiles) * static_cast<double>(k) *
                               (tile.m * tile.blocks * a_lines + tile.n * b_lines) *
                               static_cast<double>(problem.a.element_bytes);
-    // What comes once comes by way of L2 at the memory's rate; only what comes again is L2's alone.
-    const double again = std::max(0.0, through_l2 - operand_bytes);
-    return memory_us + again / costs.l2_boxes_bytes_per_us;
+    return memory_us + std::max(0.0, through_l2 - operand_bytes) / costs.l2_boxes_bytes_per_us;
 }
 
 double planning::stores_us(const matmul_tile& tile) const {
@@ -233,7 +233,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     result.down = divide_up(m, tile.m);
     result.across = divide_up(n, tile.n);
     result.whole = result.down * result.across;
-    const double around_us = costs.ffma_around_us + cost.start_us + store_us;
+    const double around_us = costs.ffma_around_us + cost.start_us + store_us + added_us;
     result.us = around_us + rounds_us(problem.batches * result.whole, depth);
     // A batch that fills less than a round shares all its tiles.
     const std::int64_t rest = problem.batches == 1 ? result.whole % at_once : result.whole;

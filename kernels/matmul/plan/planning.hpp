@@ -39,7 +39,8 @@ struct planning {
     const tuning& costs;
     std::int64_t m, n, k;
     double operand_bytes;  ///< A and B of all the batch, once
-    double read_us;        ///< those, and C where it is added to, at the rate of the memory
+    double added_us;       ///< to read C, where it is added to, at the rate of the memory
+    double read_us;        ///< that, and A and B once
     double a_lines;        ///< cache lines in which a row of a box lies, of A as it was given or copied,
     double b_lines;        ///< and of B
     double store_us;       ///< and what L2 does not hold of C
