@@ -44,6 +44,7 @@ constexpr void for_each_member(auto& t, auto visit) {
     visit("skinny_ticket_us", t.skinny_ticket_us);
     visit("min_skinny_k", t.min_skinny_k);
     visit("skinny_step_us", t.skinny_step_us);
+    visit("skinny_step_along_k_us", t.skinny_step_along_k_us);
     visit("skinny_tf32_step_us", t.skinny_tf32_step_us);
     visit("ffma_around_us", t.ffma_around_us);
     visit("add_up_around_us", t.add_up_around_us);

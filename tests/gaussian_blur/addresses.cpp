@@ -98,9 +98,20 @@ TEST_P(gaussian_blur_at_any_address, is_right_for_rows_within_a_word) {
     expect_runs_of_any_rows();
 }
 
+/// The rungs on the tensor cores have strips.
+class gaussian_blur_of_long_strips : public gaussian_blur_at_any_address {
+  public:
+    static std::vector<rung> rungs() {
+        std::vector<rung> some = every_rung();
+        std::erase_if(some, [](const rung& which) { return !is_on_tensor_cores(which); });
+        return some;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_long_strips,
+                         testing::ValuesIn(gaussian_blur_of_long_strips::rungs()), parameter_names());
+
 /// So many images that strips are long.
-TEST_P(gaussian_blur_at_any_address, is_right_for_long_strips) {
-    if (!is_on_tensor_cores(GetParam())) GTEST_SKIP() << "is for the tensor cores";
+TEST_P(gaussian_blur_of_long_strips, is_right_at_any_address) {
     for (const std::int64_t channels : {1, 3})
         for (const std::int64_t radius : {2, 5}) {
             const problem p{1237, 1811, channels, radius, sigma_of(radius), border::reflect};

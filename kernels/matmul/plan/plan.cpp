@@ -296,7 +296,10 @@ plan plan_skinny(const matmul_problem& p, const device_traits& device) {
     const planning x(p, device, is_turned);
     const bool crosses_k = is_turned ? has_tensor_columns(p.a, copies.a) : has_tensor_rows(p.b, copies.b);
     const std::size_t tile = tile_for(skinny_tiles, crosses_k ? 1 : 0, x.n);
-    plan result = x.skinny(skinny_tiles[tile], x.costs.skinny_step_us[tile]);
+    const bool along_k =
+        has_contiguous_rows(is_turned ? transposed(copied(p.b, copies.b)) : copied(p.a, copies.a));
+    plan result = x.skinny(skinny_tiles[tile],
+                           along_k ? x.costs.skinny_step_along_k_us[tile] : x.costs.skinny_step_us[tile]);
     result.tile = tile;
     result.is_turned = is_turned;
     return x.after(copies, result);

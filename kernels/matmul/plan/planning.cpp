@@ -275,12 +275,12 @@ plan planning::skinny(const skinny_shape& tile, double step_us) const {
     const auto rounds = static_cast<double>(divide_up(tiles * shares, device.sm_count));
     const double busy_us = rounds * static_cast<double>(divide_up(result.steps, shares)) * step_us +
                            rounds * stores_us({skinny_height, tile.n}) + (rounds - 1) * costs.skinny_round_us;
-    result.us =
-        costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
-        (problem.has_epilogue || problem.adds_c ? rounds * costs.skinny_epilogue_us * tile.n / max_skinny_side
-                                                : 0) +
-        (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
-        (result.clusters > 1 ? costs.skinny_ticket_us : 0);
+    // The blocks of a cluster share what is done to a tile's sums.
+    const double finish_us = costs.skinny_epilogue_us * tile.n / max_skinny_side / result.cluster;
+    result.us = costs.skinny_around_us + std::max(busy_us, read_us + store_us) +
+                (problem.has_epilogue || problem.adds_c ? rounds * finish_us : 0) +
+                (result.cluster > 1 ? costs.skinny_cluster_us : 0) +
+                (result.clusters > 1 ? costs.skinny_ticket_us : 0);
     return result;
 }
 

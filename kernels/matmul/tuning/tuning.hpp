@@ -60,6 +60,8 @@ struct tuning {
     double skinny_ticket_us;    ///< where clusters do
     int min_skinny_k;           ///< of a block: less does not pay for adding up
     std::array<double, 2> skinny_step_us;
+    /// Where the longer operand's rows lie along k, and so far apart.
+    std::array<double, 2> skinny_step_along_k_us;
     double skinny_tf32_step_us;
 
     double ffma_around_us;
