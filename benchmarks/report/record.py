@@ -452,9 +452,12 @@ def as_share(share: float | None) -> str:
 
 
 def families_of(records: list[Record]) -> list[tuple[str, list[Case]]]:
-    """The folders of all records, those of the longest record first. What several have counts where it comes first."""
+    """The folders of all records, those of the longest record first. An operation that several have counts where it comes first."""
     found: dict[str, list[Case]] = {}
+    seen: set[str] = set()
     for record in sorted(records, key=lambda record: -len(record.cases)):
-        for family, cases in record.families.items():
-            found.setdefault(family, cases)
+        for case in record.cases:
+            if case.operation not in seen:
+                found.setdefault(family_of(case.operation), []).append(case)
+        seen.update(record.operations)
     return list(found.items())
