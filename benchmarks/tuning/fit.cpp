@@ -19,7 +19,8 @@ constexpr double unmeasured = 0.1;
 constexpr double unmeasured_row = 1;
 /// Predictions that are right of measured products are so of others, too: they count beside what is chosen.
 constexpr double of_distance = 0.2;
-/// A number moves where it saves so much, within these factors of what it was.
+/// A number moves where it saves so much, within these factors of what it was. A single one of some hundred products should not
+/// move one: what it gains so is lost on products that the fit has not seen.
 constexpr double least_gain = 6e-4, most_factor = 2.5;
 constexpr int most_passes = 8;
 
