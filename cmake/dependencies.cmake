@@ -4,7 +4,7 @@ include(FetchContent)
 
 include(cmake/nvtoolsext.cmake)
 find_package(CUDAToolkit 13.0 REQUIRED)
-include(cmake/cccl.cmake)
+include(cmake/cuda.cmake)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 find_package(fmt 9 QUIET)

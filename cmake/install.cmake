@@ -17,6 +17,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddle-config-version.cma
 install(FILES
   ${PROJECT_BINARY_DIR}/heddle-config.cmake
   ${PROJECT_BINARY_DIR}/heddle-config-version.cmake
-  cmake/cccl.cmake
+  cmake/cuda.cmake
   cmake/nvtoolsext.cmake
   DESTINATION ${package_dir})

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ class cpu {
     }
     void zero(auto& elements) { std::ranges::fill(elements, 0); }
     void copy(const auto& source, auto&& destination) {
+        if (std::size(source) != std::size(destination)) throw std::invalid_argument("copy: sizes differ");
         std::copy_n(std::data(source), std::size(source), std::data(destination));
     }
     void wait() {}

@@ -6,6 +6,7 @@
 
 #include <cuda/stream_ref>
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -20,7 +21,11 @@ struct batch_view {
     std::int64_t count = 1;
     std::int64_t stride = 0;
 
-    operator batch_view<const T>() const requires(!std::is_const_v<T>) { return {first, count, stride}; }
+    /// A view of mutable elements converts to one of constant elements.
+    template <std::same_as<T> U>
+    constexpr operator batch_view<const U>() const {
+        return {first, count, stride};
+    }
 };
 
 /// C_i = alpha * A_i * B_i + beta * C_i for each of a batch, in one launch, or in some rungs one for

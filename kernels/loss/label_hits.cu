@@ -22,8 +22,8 @@ namespace {
 struct tile {
     static constexpr int threads = label_hits_plan::threads;
     static constexpr int blocks_per_sm = 6;
-    template <int width>
-    static constexpr int packets = width == 1 ? 8 : 4;  ///< that a thread has under way
+    static constexpr int packets = 4;  ///< that a thread has under way
+    static constexpr int elements = 8;  ///< the same, where packets are single elements
 };
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -57,7 +57,7 @@ __device__ float largest_of(const typename Share::packet_bits& packet) {
 /// blockDim.x threads a row: a warp, or the block.
 template <class T, int width>
 __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm) hits(label_hits_arguments<T> a) {
-    constexpr int packets = tile::packets<width>;
+    constexpr int packets = width == 1 ? tile::elements : tile::packets;
     using share = row_share<T, width, packets * width>;
     const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
     if (row >= a.scores.rows) return;  // with its warp; a block of one row has it

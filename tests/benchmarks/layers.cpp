@@ -83,7 +83,7 @@ TEST(Networks, HaveTheirLayers) {
     EXPECT_EQ(distinct_convolutions(vgg16(1)).size(), 9U);
     EXPECT_EQ(convolutions_in(efficientnet_lite0(1)), 49U);
     const std::vector<layer> net = resnet50(1);
-    const layer& projection = named(net, "conv3_1p");
+    const layer projection = named(net, "conv3_1p");
     EXPECT_EQ(net[static_cast<std::size_t>(projection.input)].name, "conv2_3c");
     EXPECT_EQ(text(std::get<conv_shape>(projection.shape)), "1x56x56x256-k512-1x1-s2");
     EXPECT_EQ(net[static_cast<std::size_t>(named(net, "conv3_2a").input)].name, "conv3_1c");

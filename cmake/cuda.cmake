@@ -1,0 +1,19 @@
+# What heddle takes of the CUDA toolkit beside nvcc. Shared by the build and by the installed package.
+
+# heddle::cccl: the include folder of the toolkit's own C++ libraries (<cuda/stream_ref>). nvcc knows it; CMake's
+# FindCUDAToolkit does not tell a host compiler of it.
+if(NOT TARGET heddle::cccl)
+  find_path(heddle_cccl_include_dir cuda/stream_ref
+    HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES cccl NO_DEFAULT_PATH REQUIRED)
+  mark_as_advanced(heddle_cccl_include_dir)
+  add_library(heddle::cccl INTERFACE IMPORTED)
+  target_include_directories(heddle::cccl SYSTEM INTERFACE ${heddle_cccl_include_dir})
+endif()
+
+# heddle::cudart: the runtime that a program's own .cu files ask for by CUDA_RUNTIME_LIBRARY, so that it has one. CMake's
+# default is the static one.
+if(NOT TARGET heddle::cudart)
+  add_library(heddle::cudart INTERFACE IMPORTED)
+  set_property(TARGET heddle::cudart PROPERTY INTERFACE_LINK_LIBRARIES
+    "$<IF:$<STREQUAL:$<UPPER_CASE:$<TARGET_PROPERTY:CUDA_RUNTIME_LIBRARY>>,SHARED>,CUDA::cudart,CUDA::cudart_static>")
+endif()
