@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Checks the built library.
 
-usage: library.py size LIBRARY MEGABYTES   whether the file is at most so large
-       library.py exports LIBRARY          whether the shared library shows heddle's public symbols, and no others
+usage: library.py exports LIBRARY   whether the shared library shows heddle's public symbols, and no others
 """
 
 import pathlib
@@ -48,12 +47,6 @@ def is_public(symbol: str) -> bool:
     return PUBLIC.search(name) is not None
 
 
-def check_size(library: pathlib.Path, megabytes: float) -> list[str]:
-    size = library.stat().st_size / 1e6
-    print(f"{library.name} has {size:.1f} MB of {megabytes:g}")
-    return [] if size <= megabytes else ["it is too large"]
-
-
 def check_exports(library: pathlib.Path) -> list[str]:
     lines = subprocess.run(["nm", "--dynamic", "--demangle", "--defined-only", library], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
@@ -66,8 +59,6 @@ def check_exports(library: pathlib.Path) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     match arguments:
-        case ["size", library, megabytes]:
-            found = check_size(pathlib.Path(library), float(megabytes))
         case ["exports", library]:
             found = check_exports(pathlib.Path(library))
         case _:

@@ -8,6 +8,7 @@ add_test(NAME comments COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/
 add_test(NAME comments.self_test COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/comments.py --self-test)
 add_test(NAME bench_pytorch
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_pytorch.py ${PROJECT_SOURCE_DIR})
+add_test(NAME weight COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/weight.py ${PROJECT_SOURCE_DIR})
 add_test(NAME gpu_id COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/gpu_id.py ${PROJECT_SOURCE_DIR})
 add_test(NAME bench_headline
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/bench_headline.py ${PROJECT_SOURCE_DIR})
@@ -50,18 +51,10 @@ add_test(NAME sass
     ${PROJECT_SOURCE_DIR}/.deps/cuda/bin ${PROJECT_SOURCE_DIR}/.deps/disassembler/bin)
 set_tests_properties(sass PROPERTIES SKIP_RETURN_CODE 77)
 
-# A shared library shows what is public; an archive is small enough to ship, for Hopper alone or for Ampere as well.
+# A shared library shows what is public.
 if(BUILD_SHARED_LIBS)
   add_test(NAME library.exports
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py exports $<TARGET_FILE:heddle>)
-elseif(CMAKE_CUDA_ARCHITECTURES MATCHES "^(80;)?90a-real$" AND NOT HEDDLE_LINEINFO)
-  if(CMAKE_MATCH_1)
-    set(megabytes 52)
-  else()
-    set(megabytes 38)
-  endif()
-  add_test(NAME library.size
-    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/library.py size $<TARGET_FILE:heddle> ${megabytes})
 endif()
 
 # A glob, not a list: no header may be forgotten.
