@@ -3,7 +3,6 @@
 #include "tests/support/provoked.hpp"
 #include <heddle/elementwise.cuh>
 #include <heddle/heddle.hpp>
-#include <heddle/matmul.cuh>
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -49,10 +48,6 @@ struct twice {
     __device__ float operator()(float x) const { return 2 * x; }
 };
 
-struct halved {
-    __device__ float operator()(float x, std::int64_t, std::int64_t) const { return x / 2; }
-};
-
 struct operation {
     std::string name;
     void (*call)(operands&);
@@ -92,11 +87,6 @@ const operation operations[] = {
      [](operands& o) {
          const matrix_view<half> a{o.halves.data(), rows, cols};
          matmul<float, half>(a, transposed(a), o.square(), o.s);
-     }},
-    {"matmul_with_a_function",
-     [](operands& o) {
-         const matrix_view<half> a{o.halves.data(), rows, cols};
-         matmul<float, half>(a, transposed(a), o.square(), {}, halved{}, o.s);
      }},
     {"batched_matmul",
      [](operands& o) {

@@ -4,10 +4,12 @@
 #include "tests/matmul/rungs.hpp"
 #include "tests/support/compiled_for.cuh"
 #include "tests/support/guarded_workspace.hpp"
+#include "tests/support/provoked.hpp"
 #include <heddle/error.hpp>
 #include <heddle/matmul.cuh>
 #include <heddle/stream.hpp>
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -235,6 +237,21 @@ TEST_F(matmul_function_refusals, name_the_rungs_that_take_one) {
               "matmul: pipelined takes no function: warp_tiled and tf32 do");
     EXPECT_EQ(reason_of(matmul_algorithm::fused), "matmul: fused has no kernel for operands of type float");
     EXPECT_TRUE(of_float.untouched());
+}
+
+using matmul_function_error = test::provoked_error_test;
+
+TEST_F(matmul_function_error, of_an_earlier_call_is_not_blamed_on_this_one) {
+    const stream s;
+    guarded<half> a(64, 64, 64), b(64, 64, 64);
+    guarded<float> c(64, 64, 64);
+    void* data = nullptr;
+    ASSERT_EQ(cudaMalloc(&data, std::size_t{1} << 60), cudaErrorMemoryAllocation);
+    ASSERT_EQ(cudaPeekAtLastError(), cudaErrorMemoryAllocation);
+    const weighted_leaky_relu function{1, c.data(), 64};
+    EXPECT_NO_THROW((matmul<float, half>(a.matrix(), b.matrix(), c.matrix(), {}, function, s)));
+    EXPECT_NO_THROW(s.synchronize());
+    (void)cudaGetLastError();
 }
 
 TEST(matmul_function_arguments, are_checked_as_those_of_matmul) {

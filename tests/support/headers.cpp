@@ -1,0 +1,1 @@
+// A target with precompiled headers has to compile something.
