@@ -55,8 +55,8 @@ def run(file: pathlib.Path, torch: str, *options: str) -> subprocess.CompletedPr
     """Runs the script on a record, beside a torch.py with this text."""
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "torch.py").write_text(torch)
-        return subprocess.run([sys.executable, root / "scripts/bench-pytorch", *options, file], text=True, stderr=subprocess.PIPE,
-                              env={**os.environ, "PYTHONPATH": folder})
+        return subprocess.run([sys.executable, root / "scripts/bench-pytorch", *options, file], text=True,
+                              stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": folder})
 
 
 class BenchPytorch(unittest.TestCase):
@@ -98,8 +98,9 @@ class BenchPytorch(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "record.json"
             file.write_text(text := json.dumps(self.added(RECORD)))
-            done = run(file, "__version__ = '2.1'\nclass cuda:\n    is_available = lambda: True\n    get_device_name = lambda: 'GPU'\n",
-                       "--resume")
+            torch = ("__version__ = '2.1'\n"
+                     "class cuda:\n    is_available = lambda: True\n    get_device_name = lambda: 'GPU'\n")
+            done = run(file, torch, "--resume")
             self.assertEqual((done.returncode, file.read_text()), (2, text))
             self.assertEqual(done.stderr,
                              f"bench-pytorch: cannot resume {file}: its rows are of PyTorch 2.0, this is 2.1\n")

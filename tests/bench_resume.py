@@ -25,8 +25,9 @@ class Resume(unittest.TestCase):
         self.file = pathlib.Path(folder.name) / "record.json"
 
     def start(self, *options: str) -> subprocess.Popen:
+        environment = os.environ | {"CUDA_VISIBLE_DEVICES": "", "HEDDLE_COMMIT": "abc"}
         return subprocess.Popen([program, "run", "--output", self.file, *options], text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, env=os.environ | {"CUDA_VISIBLE_DEVICES": "", "HEDDLE_COMMIT": "abc"})
+                                stderr=subprocess.PIPE, env=environment)
 
     def run_row(self, *options: str, row: str = ROW) -> tuple[int, str]:
         process = self.start("--filter", f"^{row}$", *options)
@@ -39,8 +40,9 @@ class Resume(unittest.TestCase):
     def stop_with(self, us: list[float], **head: object) -> str:
         """Makes a record that was stopped when its row had taken these times."""
         self.assertEqual(self.run_row(), (0, ""))
-        text = json.dumps(self.record() | {"complete": False, "seconds": 7, "rows": [], "watched": {"sm_mhz": [1, 2, 3]},
-                                           "taken": [{"row": ROW, "us": us, "calls": 9}]} | head)
+        stopped = {"complete": False, "seconds": 7, "rows": [], "watched": {"sm_mhz": [1, 2, 3]},
+                   "taken": [{"row": ROW, "us": us, "calls": 9}]}
+        text = json.dumps(self.record() | stopped | head)
         self.file.write_text(text)
         return text
 
@@ -76,7 +78,8 @@ class Resume(unittest.TestCase):
         digest = "f" * 64
         for head, why in (({"gpu": {"name": "GPU"}}, "it is of another card: GPU, not no GPU"),
                           ({"commit": "def"}, "it is of another commit: def, not abc"),
-                          ({"sources_sha256": digest}, f"it is of another digest of the sources: {digest}, not [0-9a-f]{{64}}"),
+                          ({"sources_sha256": digest},
+                           f"it is of another digest of the sources: {digest}, not [0-9a-f]{{64}}"),
                           ({"driver": "1.2"}, "it is of another driver: 1.2, not unknown")):
             for complete in (False, True):
                 before = self.stop_with([1.0], complete=complete, **head)
@@ -91,7 +94,8 @@ class Resume(unittest.TestCase):
 
     def test_refuses_the_headline(self) -> None:
         process = self.start("--headline", "--resume")
-        self.assertEqual((process.communicate()[1], process.returncode), ("heddle-bench: --resume is not for --headline\n", 2))
+        _, errors = process.communicate()
+        self.assertEqual((process.returncode, errors), (2, "heddle-bench: --resume is not for --headline\n"))
 
     def test_refuses_what_is_no_record(self) -> None:
         for text, message in ((None, "cannot read"), ('{"schema": 1', "cut off"), ('{"schema": 1, "rows": []}', "gpu")):

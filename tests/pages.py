@@ -196,8 +196,10 @@ def missing_files(tree: Tree, page: str, text: str) -> list[str]:
     """The files of docs/ that a page names and that are not there, also by a shell's variable and braces."""
     for name, value in re.findall(r"^(\w+)=(\S+)", text, re.M):
         text = text.replace(f"${name}", value)
-    text = re.sub(r"(\S*)\{([\w,]+)\}(\S*)", lambda found: " ".join(found[1] + part + found[3] for part in found[2].split(",")), text)
-    return [f"{page}: there is no {path}" for path in dict.fromkeys(re.findall(r"docs/[\w./-]+\.\w+", text)) if not tree.has_file(path)]
+    text = re.sub(r"(\S*)\{([\w,]+)\}(\S*)",
+                  lambda found: " ".join(found[1] + part + found[3] for part in found[2].split(",")), text)
+    named = dict.fromkeys(re.findall(r"docs/[\w./-]+\.\w+", text))
+    return [f"{page}: there is no {path}" for path in named if not tree.has_file(path)]
 
 
 # --- the tree as it is ---
@@ -251,7 +253,8 @@ def run(root: pathlib.Path, build: pathlib.Path, block: Block) -> list[str]:
 
 def check(root: pathlib.Path, build: pathlib.Path) -> int:
     tree = read_tree(root, build)
-    texts = {page.relative_to(root).as_posix(): page.read_text() for pattern in PAGES for page in sorted(root.glob(pattern))}
+    texts = {page.relative_to(root).as_posix(): page.read_text()
+             for pattern in PAGES for page in sorted(root.glob(pattern))}
     blocks = [block for page, text in texts.items() for block in blocks_of(page, text)]
     found = [wrong for block in blocks for wrong in wrong_in(tree, block)]
     found += [wrong for page, text in texts.items() for wrong in missing_files(tree, page, text)]
@@ -315,8 +318,9 @@ def self_test() -> int:
         return [wrong for block in blocks_of("page", text) for wrong in wrong_in(PLANTED, block)]
 
     failures = [f"found in a right page: {found}" for found in wrong(RIGHT)]
-    for text, expected in (("See docs/gpu/record.json.", []), ("records=docs/gpu\nscripts/bench --output $records/layers.json", ["layers"]),
-                           ("scripts/bench-report docs/gpu/{record,layers}.json", ["layers"]), ("[a](../docs/none.json)", ["none"])):
+    for text, expected in (("See docs/gpu/record.json.", []), ("[a](../docs/none.json)", ["none"]),
+                           ("a=docs/gpu\nscripts/bench --output $a/layers.json", ["layers"]),
+                           ("scripts/bench-report docs/gpu/{record,layers}.json", ["layers"])):
         named = [pathlib.Path(line).stem for line in missing_files(PLANTED, "page", text)]
         if named != expected:
             failures.append(f"in {text!r} are missing {named}")

@@ -10,7 +10,7 @@ import tempfile
 
 from record import Record
 
-# Names of rungs stand in the headers' enumerations, of their variants in the tables of src, of others in the benchmarks.
+# Rungs are named in the headers' enumerations, their variants in the tables of src, other rows in benchmarks.
 ENUMERATION = re.compile(r"enum class \w+_algorithm\w* \{(.*?)\}", re.DOTALL)
 TABLE = re.compile(r"to_array<.*?\n\}\);", re.DOTALL)
 
@@ -64,4 +64,12 @@ def contradictions(record: Record, root: pathlib.Path) -> list[str]:
     if record.content.get("sources_sha256") != digest:
         found.append(f"its digest of the sources is not that of its commit {commit[:10]}")
     named = dict.fromkeys(row.rung for row in record.rows if row.library == "heddle" and row.rung)
-    return found + [f"its commit {commit[:10]} has no rung {rung}" for rung in named if not set(rung.split("-")) <= rungs]
+    lacking = [rung for rung in named if not set(rung.split("-")) <= rungs]
+    return found + [f"its commit {commit[:10]} has no rung {rung}" for rung in lacking]
+
+
+def kernels_changed_since(record: Record, root: pathlib.Path) -> list[str]:
+    """The folders of kernels/ that differ from the record's commit, which is in the history."""
+    commit = record.content["commit"].partition("-dirty")[0]
+    changed = git(root, "diff", "--name-only", commit, "--", "kernels", ":!*.md").stdout.decode().splitlines()
+    return sorted({pathlib.PurePath(line).parts[1] for line in changed if line.count("/") > 1})

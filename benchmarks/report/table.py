@@ -6,21 +6,20 @@ A table in a file stands between two lines:
     <!-- bench:softmax -->  or  <!-- bench:softmax:ladder 4096x4096 -->  or  <!-- bench:overview -->
     <!-- /bench -->
 
-The name is an operation, or a folder of kernels/ with all of its operations. The first is a row per case: heddle beside the
-best of its peers. The ladder is a row per implementation. What follows the name is a regular expression that chooses cases by
-their label. The overview is a row per folder, or per kind of its cases where these differ much.
+The name is an operation, or a folder of kernels/ with all of its operations. The first is a row per case: heddle
+beside the best of its peers. The ladder is a row per implementation. What follows the name is a regular expression that
+chooses cases by their label. The overview is a row per folder, or per kind of its cases where these differ much.
 
 Pages show one record: of those that are given, or of docs/measurements/*/record.json, the newest by its date.
 
-With --check nothing is changed: it fails where a page does not show its record, and where git's history contradicts what a
-record says of its sources, and says which kernels have changed since a record's commit.
+With --check nothing is changed. It fails where a page does not show its record, and where git's history contradicts
+what a record says of its sources. Else it says which kernels have changed since the record's commit.
 """
 
 import argparse
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 
 import history
@@ -97,7 +96,8 @@ def overview(record: Record) -> str:
         shares = [case.plain.share_of_limit for case in cases if case.plain and case.plain.limit]
         peers = dict.fromkeys(case.vendor.library + (" (apart)" if case.vendor.library in records_of_runs.APART else "")
                               for case in compared)
-        rows.append([kind, str(len(compared)), ", ".join(peers), f"{geometric_mean([case.ratio for case in compared]):.2f}",
+        rows.append([kind, str(len(compared)), ", ".join(peers),
+                     f"{geometric_mean([case.ratio for case in compared]):.2f}",
                      f"{worst.ratio:.2f}: {label(worst)}",
                      as_share(sum(case.ratio >= LEVEL for case in compared) / len(compared)),
                      as_share(statistics.median(shares)) if shares else ""])
@@ -150,16 +150,6 @@ def renewed(text: str, record: Record) -> str:
     return MARKED.sub(fill, text)
 
 
-def changed_since(record: Record) -> str:
-    """Which folders of kernels/ differ from the record's commit, as far as git knows it."""
-    commit = str(record.content.get("commit") or "unknown").partition("-")[0]
-    done = subprocess.run(["git", "-C", root, "diff", "--name-only", commit, "--", "kernels", ":!*.md"], capture_output=True, text=True)
-    if done.returncode != 0:
-        return f"{record.file}: the history here has no commit {commit}: what changed since is not known"
-    folders = sorted({pathlib.PurePath(line).parts[1] for line in done.stdout.splitlines() if line.count("/") > 1})
-    return f"{record.file}: kernels changed since {commit[:10]}: {', '.join(folders) or 'none'}"
-
-
 def check(record: Record) -> int:
     """Prints what is to be said of its sources, and returns how much of it is wrong."""
     try:
@@ -170,7 +160,8 @@ def check(record: Record) -> int:
     for line in found:
         print(f"table: {record.file}: {line}")
     if not found:
-        print(changed_since(record))
+        changed = ", ".join(history.kernels_changed_since(record, root))
+        print(f"{record.file}: kernels changed since {record.content['commit'][:10]}: {changed or 'none'}")
     return len(found)
 
 
@@ -183,7 +174,8 @@ def main() -> int:
     parser.add_argument("--cases", default="", metavar="REGEX", help="only the cases whose label matches")
     parser.add_argument("--update", nargs="+", default=[], type=pathlib.Path, metavar="PAGE",
                         help="renew the marked tables in these files")
-    parser.add_argument("--check", action="store_true", help="change nothing; fail where --update would, and where a record is not of its commit")
+    parser.add_argument("--check", action="store_true",
+                        help="change nothing; fail where --update would, and where a record is not of its commit")
     arguments = parser.parse_args()
 
     files = arguments.records or sorted((root / "docs/measurements").glob("*/record.json"))
