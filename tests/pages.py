@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the commands that the pages show: that every script, option, preset, target, program, test, benchmark row and
 kernel that they name is there. Blocks of commands are fenced as `sh`, as `sh gpu` where they need a GPU, or as `sh run`:
-those are run here as well. An indented block is one of commands where it begins with a program's name.
+those are run here as well. An indented block is one of commands where it begins with a program's name. The files of docs/
+that the pages name are there, too.
 
 usage: pages.py ROOT BUILD FOLDER...  BUILD is what pages call build/release; FOLDERs and PATH are where cuobjdump may be
        pages.py --self-test           plants wrong commands and fails unless each is found
