@@ -194,15 +194,16 @@ void add_run(CLI::App& program) {
         ->capture_default_str();
     command->add_flag("--samples", wanted->samples,
                       "keep the time of each repetition, too; the headline always does");
-    command->add_flag("--resume", wanted->resume,
-                      "go on with the record, which Ctrl-C ended, of the same card, commit and driver");
+    command
+        ->add_flag("--resume", wanted->resume,
+                   "go on with the record, which Ctrl-C ended, of the same card, commit and driver")
+        ->excludes(command->get_option("--headline"));
     command->add_option("--commit", wanted->commit,
                         "what the sources are; without it HEDDLE_COMMIT, or what git said at build time");
     command->add_option("-o,--output", wanted->output, "the record")
         ->type_name("FILE")
         ->capture_default_str();
     command->callback([wanted] {
-        if (wanted->resume && wanted->wanted.headline) throw usage_error("--resume is not for --headline");
         if (wanted->processes > 1)
             run_in_processes(*wanted);
         else
