@@ -173,12 +173,14 @@ struct cublas_groups {
 }  // namespace
 
 void register_batched_matmul() {
-    for (const auto temperature : {temperature::cold, temperature::hot})
-        for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}}) {
-            rows<bfloat16>(of, bf16, temperature);
-            rows<float>(of, f32, temperature);
-            rows<float>(of, tf32, temperature);
-        }
+    const auto of_each_type = [](const batch& of, temperature temperature) {
+        rows<bfloat16>(of, bf16, temperature);
+        rows<float>(of, f32, temperature);
+        rows<float>(of, tf32, temperature);
+    };
+    for (const batch& of : {batch{64, 256}, {512, 64}, {16, 1024}, {128, 128}})
+        of_each_type(of, temperature::cold);
+    for (const batch& of : {batch{64, 256}, {128, 128}}) of_each_type(of, temperature::hot);
     for (const auto temperature : {temperature::cold, temperature::hot}) {
         mixed_row("heddle", temperature, [](const auto& operands) {
             return [operands] { batched_matmul<bfloat16>(operands, stream()); };

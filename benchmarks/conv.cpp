@@ -97,12 +97,7 @@ void pair_of_rows(const conv_shape& s, std::string_view type, temperature temper
     peer_row<T>(s, type, temperature);
 }
 
-/// Whether it is the product of pixels and filters, as both lie.
-bool is_product(const conv_shape& s) {
-    return s.filter_height == 1 && s.filter_width == 1 && s.geometry == conv_geometry{};
-}
-
-/// The same by our matmul: heddle:matmul.
+/// The same by our matmul: heddle:matmul. Of filters of 1 x 1 it is the product of pixels and filters, as both lie.
 template <class T>
 void product_row(const conv_shape& s, std::string_view type, temperature temperature) {
     row<T>(s, type, "heddle:matmul", temperature, [s](const operands<T>& o) {
@@ -161,28 +156,25 @@ void add_layer_row(const conv_shape& s, std::string_view type, temperature tempe
 void register_conv() {
     for (const std::int64_t count : {256, 32})
         for (const conv_shape& s : distinct_convolutions(resnet50(count)))
-            for (const auto temperature : {cold, hot}) {
-                pair_of_rows<bfloat16>(s, "bf16", temperature);
-                if (is_product(s)) product_row<bfloat16>(s, "bf16", temperature);
-            }
-    for (const std::int64_t count : {256, 32})
-        for (const conv_shape& s : depthwise_layers(count))
-            for (const auto temperature : {cold, hot}) {
-                pair_of_rows<bfloat16>(s, "bf16", temperature);
-                if (count == 32) pair_of_rows<float>(s, "f32", temperature);
-            }
+            pair_of_rows<bfloat16>(s, "bf16", cold);
+    for (const conv_shape& s : depthwise_layers(32)) {
+        pair_of_rows<bfloat16>(s, "bf16", cold);
+        if (s.filter_height == 5) pair_of_rows<float>(s, "f32", cold);
+    }
     for (const auto& [side, channels] :
          {std::pair<std::int64_t, std::int64_t>{56, 64}, {28, 128}, {14, 256}, {7, 512}}) {
+        pair_of_rows<bfloat16>(three_by_three(256, side, channels), "bf16", hot);
         const conv_shape s = three_by_three(32, side, channels);
         pair_of_rows<float>(s, "f32", cold);
         pair_of_rows<float>(s, "tf32", cold);
-        pair_of_rows<half>(s, "f16", cold);
         pair_of_rows<float>(three_by_three(1, side, channels), "f32", cold);
     }
     for (const conv_shape& s : {conv_shape{32, 56, 56, 64, 64, 1, 1}, {32, 14, 14, 1024, 256, 1, 1}}) {
         pair_of_rows<float>(s, "f32", cold);
         pair_of_rows<float>(s, "tf32", cold);
+        product_row<bfloat16>(s, "bf16", cold);
     }
+    pair_of_rows<half>(three_by_three(32, 7, 512), "f16", cold);
     pair_of_rows<bfloat16>({1, 224, 224, 3, 64, 7, 7, {.stride = {2, 2}, .padding = {3, 3, 3, 3}}}, "bf16",
                            cold);
     // The second, fourth and fifth stages of ResNeXt-50 32x4d.
@@ -195,7 +187,6 @@ void register_conv() {
     rung_rows<bfloat16>(three_by_three(32, 28, 128), "bf16");
     rung_rows<float>(three_by_three(32, 28, 128), "f32");
     rung_rows<float>(three_by_three(32, 28, 128), "tf32");
-    rung_rows<bfloat16>(three_by_three(32, 56, 144, 144), "bf16");
     host_row_of(three_by_three(1, 56, 64));
 }
 

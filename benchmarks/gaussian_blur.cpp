@@ -311,12 +311,6 @@ void comparison(const shape& s, temperature temperature = temperature::cold) {
 }
 
 template <class T>
-void cold_and_hot(const shape& s) {
-    comparison<T>(s, temperature::cold);
-    comparison<T>(s, temperature::hot);
-}
-
-template <class T>
 void rungs(const shape& s) {
     constexpr std::int64_t most_radius_of_naive = 15;
     for (const auto algorithm : gaussian_blur_algorithms()) {
@@ -362,26 +356,19 @@ void host(const shape& s) {
 
 void register_gaussian_blur() {
     for (const std::int64_t radius : {2, 5, 15}) {
-        cold_and_hot<float>({4096, 4096, 1, radius});
-        cold_and_hot<std::uint8_t>({4096, 4096, 1, radius});
-        cold_and_hot<std::uint8_t>({3840, 2160, 3, radius});
-        cold_and_hot<std::uint8_t>({3840, 2160, 4, radius});
+        comparison<float>({4096, 4096, 1, radius});
+        comparison<std::uint8_t>({4096, 4096, 1, radius});
     }
-    cold_and_hot<std::uint8_t>({1920, 1080, 1, 2});
-    cold_and_hot<std::uint8_t>({.width = 256, .height = 256, .channels = 3, .radius = 2, .images = 64});
-
-    for (const std::int64_t radius : {2, 5}) {
-        comparison<std::uint16_t>({4096, 4096, 1, radius});
-        comparison<half>({4096, 4096, 1, radius});
-        comparison<float>({3840, 2160, 3, radius});
-    }
+    comparison<std::uint8_t>({4096, 4096, 1, 5}, temperature::hot);
+    comparison<std::uint8_t>({1920, 1080, 1, 2});
+    comparison<std::uint8_t>({3840, 2160, 3, 2});
+    comparison<std::uint8_t>({3840, 2160, 4, 5});
+    comparison<std::uint8_t>({.width = 256, .height = 256, .channels = 3, .radius = 2, .images = 64});
+    comparison<std::uint16_t>({4096, 4096, 1, 2});
     comparison<std::uint16_t>({3840, 2160, 3, 2});
-    comparison<half>({3840, 2160, 4, 2});
-    comparison<float>({3840, 2160, 4, 2});
-    for (const double sigma : {10.0, 20.0, 50.0, 200.0}) {
-        comparison<float>(by_sigma(4096, 4096, 1, sigma));
-        comparison<std::uint8_t>(by_sigma(3840, 2160, 3, sigma));
-    }
+    comparison<half>({4096, 4096, 1, 2});
+    for (const std::int64_t channels : {3, 4}) comparison<float>({3840, 2160, channels, 2});
+    for (const double sigma : {10.0, 50.0, 200.0}) comparison<float>(by_sigma(4096, 4096, 1, sigma));
 
     for (const std::int64_t radius : {2, 5, 15}) {
         rungs<float>({4096, 4096, 1, radius});
@@ -390,8 +377,6 @@ void register_gaussian_blur() {
     rungs<float>(by_sigma(4096, 4096, 1, 50));
 
     host<std::uint8_t>({1920, 1080, 1, 2});
-    host<std::uint8_t>({3840, 2160, 3, 5});
-    host<std::uint8_t>(by_sigma(3840, 2160, 3, 10));
     host<float>({4096, 4096, 1, 5});
 }
 

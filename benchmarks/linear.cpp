@@ -74,6 +74,19 @@ void relu_and_gelu_rows(std::int64_t size, temperature temperature) {
 #endif
 }
 
+void sigmoid_rows(std::int64_t size, temperature temperature) {
+    heddle_row<half>("sigmoid", size, temperature, matmul_activation::sigmoid);
+#if HEDDLE_HAS_CUBLAS && HEDDLE_HAS_CUDNN
+    row<half>("sigmoid", size, "cublaslt+cudnn", temperature, [size](auto a, auto b, auto c, auto bias) {
+        return [product = best_cublas_lt_matmul<half, half>(a, b, c, bias.data), c,
+                sigmoid = std::make_shared<cudnn_elementwise<half>>(CUDNN_ACTIVATION_SIGMOID, size * size)] {
+            product();
+            (*sigmoid)(c.data, c.data);
+        };
+    });
+#endif
+}
+
 struct gradient_shape {
     std::int64_t batch;
     std::int64_t in;
@@ -142,23 +155,14 @@ void gradient_rows(const gradient_shape& s) {
 }  // namespace
 
 void register_linear() {
-    for (const auto temperature : {temperature::cold, temperature::hot})
-        for (const std::int64_t size : {1024, 2048, 4096, 8192}) {
-            heddle_row<half>("sigmoid", size, temperature, matmul_activation::sigmoid);
-            relu_and_gelu_rows<bfloat16>(size, temperature);
-            relu_and_gelu_rows<float>(size, temperature);
-#if HEDDLE_HAS_CUBLAS && HEDDLE_HAS_CUDNN
-            row<half>("sigmoid", size, "cublaslt+cudnn", temperature,
-                      [size](auto a, auto b, auto c, auto bias) {
-                          return [product = best_cublas_lt_matmul<half, half>(a, b, c, bias.data), c,
-                                  sigmoid = std::make_shared<cudnn_elementwise<half>>(
-                                      CUDNN_ACTIVATION_SIGMOID, size * size)] {
-                              product();
-                              (*sigmoid)(c.data, c.data);
-                          };
-                      });
-#endif
-        }
+    for (const std::int64_t size : {2048, 4096, 8192}) {
+        sigmoid_rows(size, temperature::cold);
+        relu_and_gelu_rows<bfloat16>(size, temperature::cold);
+        relu_and_gelu_rows<float>(size, temperature::cold);
+    }
+    sigmoid_rows(8192, temperature::hot);
+    relu_and_gelu_rows<bfloat16>(4096, temperature::hot);
+    relu_and_gelu_rows<float>(8192, temperature::hot);
 
     for (const gradient_shape& s :
          {gradient_shape{64, 784, 128}, {1024, 1024, 1024}, {4096, 4096, 4096}, {8192, 2048, 8192}}) {

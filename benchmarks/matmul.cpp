@@ -127,46 +127,38 @@ void host_rows(const shape& s) {
 #endif
 }
 
-constexpr shape shapes[] = {
-    cube(128),           cube(256),          cube(512),       cube(1024),        cube(2048),
-    cube(4096),          cube(8192),         {1, 4096, 4096}, {16, 4096, 4096},  {64, 4096, 11008},
-    {128, 8192, 4096},   {4096, 4096, 64},   cube(1000),      {8192, 128, 8192}, {64, 64, 65536},
-    {16384, 1024, 4096}, {4097, 4099, 4101},
+void rows(const shape& s, temperature temperature) {
+    heddle_row(s, temperature, "heddle");
+    cublas_row(s, f32, temperature);
+    heddle_row(s, temperature, "heddle", {.precision = precision::tf32});
+    cublas_row(s, tf32, temperature);
+}
+
+constexpr shape cold_shapes[] = {
+    cube(128),         cube(256),       cube(512),          cube(1024),        cube(4096),
+    cube(8192),        {1, 4096, 4096}, {16, 4096, 4096},   {64, 4096, 11008}, {4096, 4096, 64},
+    {8192, 128, 8192}, {64, 64, 65536}, {4097, 4099, 4101},
 };
+constexpr shape hot_shapes[] = {cube(128), cube(4096), cube(8192), {1, 4096, 4096}, {64, 64, 65536}};
 
 }  // namespace
 
 void register_matmul() {
-    for (const auto temperature : {temperature::cold, temperature::hot})
-        for (const shape& s : shapes) {
-            heddle_row(s, temperature, "heddle");
-            heddle_row(s, temperature, "heddle:ieee", {.precision = precision::ieee});
-            heddle_row(s, temperature, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
-            cublas_row(s, f32, temperature);
-            heddle_row(s, temperature, "heddle", {.precision = precision::tf32});
-            cublas_row(s, tf32, temperature);
+    for (const shape& s : cold_shapes) rows(s, temperature::cold);
+    for (const shape& s : hot_shapes) rows(s, temperature::hot);
+    constexpr shape of_ladder = cube(4096);
+    heddle_row(of_ladder, temperature::cold, "heddle:ieee", {.precision = precision::ieee});
+    heddle_row(of_ladder, temperature::cold, "heddle:fp32_normwise", {.precision = precision::fp32_normwise});
+    for (const auto algorithm : matmul_algorithms(element_type::f32))
+        // skinny and vector do not take it, and tf32's, which automatic takes there, is above
+        if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::vector &&
+            algorithm != matmul_algorithm::tf32) {
+            heddle_row(of_ladder, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
+            for (const std::string_view variant : matmul_variants(algorithm))
+                heddle_row(of_ladder, temperature::cold,
+                           fmt::format("{}-{}", implementation(algorithm), variant),
+                           {.algorithm = algorithm, .variant = variant});
         }
-    // Beside what the model takes there.
-    for (const auto temperature : {temperature::cold, temperature::hot}) {
-        for (const shape& s : {shape{16, 4096, 4096}, {64, 64, 65536}})
-            heddle_row(s, temperature, "heddle:tf32",
-                       {.algorithm = matmul_algorithm::tf32, .precision = precision::tf32});
-        heddle_row({16, 4096, 4096}, temperature, "heddle:skinny", {.algorithm = matmul_algorithm::skinny});
-        for (const shape& s : {shape{128, 8192, 4096}, {8192, 128, 8192}, {64, 4096, 11008}})
-            heddle_row(s, temperature, "heddle:fp16x3",
-                       {.algorithm = matmul_algorithm::fp16x3, .precision = precision::fp32_normwise});
-    }
-    for (const shape& s : {cube(512), cube(4096)})
-        for (const auto algorithm : matmul_algorithms(element_type::f32))
-            // skinny and vector take none of these, and tf32's, which automatic takes there, is above
-            if (algorithm != matmul_algorithm::skinny && algorithm != matmul_algorithm::vector &&
-                algorithm != matmul_algorithm::tf32) {
-                heddle_row(s, temperature::cold, implementation(algorithm), {.algorithm = algorithm});
-                for (const std::string_view variant : matmul_variants(algorithm))
-                    heddle_row(s, temperature::cold, fmt::format("{}-{}", implementation(algorithm), variant),
-                               {.algorithm = algorithm, .variant = variant});
-            }
-    host_rows(cube(512));
     host_rows(cube(1024));
 }
 

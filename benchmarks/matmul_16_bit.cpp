@@ -84,30 +84,29 @@ void vendor_rows([[maybe_unused]] const shape& s, [[maybe_unused]] temperature t
 #endif
 }
 
-constexpr shape shapes[] = {
-    cube(256),         cube(512),           cube(1024),         cube(1536),       cube(2048),
-    cube(3072),        cube(4096),          cube(6144),         cube(8192),       cube(16384),
-    cube(512, true),   cube(1024, true),    cube(2048, true),   cube(4096, true), cube(8192, true),
-    cube(1000),        {16384, 1024, 4096}, {8192, 128, 8192},  {4096, 4096, 64}, {128, 8192, 4096},
-    {64, 4096, 11008}, {1, 4096, 4096},     {8, 4096, 4096},    {16, 4096, 4096}, {64, 4096, 4096},
-    {64, 64, 65536},   {4097, 4099, 4101},  {4095, 4096, 4097},
+constexpr shape cold_shapes[] = {
+    cube(256),       cube(512),          cube(1024),       cube(1536),       cube(2048),
+    cube(4096),      cube(8192),         cube(16384),      cube(1024, true), cube(4096, true),
+    cube(1000),      {1, 4096, 4096},    {16, 4096, 4096}, {64, 4096, 4096}, {4096, 4096, 64},
+    {64, 64, 65536}, {4097, 4099, 4101},
 };
+constexpr shape hot_shapes[] = {cube(1536), cube(4096), {1, 4096, 4096}, {64, 4096, 4096}};
+
+template <class T>
+void rows(const shape& s, temperature temperature) {
+    heddle_row<T>(s, temperature);
+    vendor_rows<T>(s, temperature);
+}
 
 }  // namespace
 
 void register_matmul_16_bit() {
-    for (const auto temperature : {temperature::cold, temperature::hot})
-        for (const shape& s : shapes) {
-            heddle_row<bfloat16>(s, temperature);
-            vendor_rows<bfloat16>(s, temperature);
-        }
-    for (const shape& s : {cube(512), cube(1024), cube(4096), cube(8192), {16, 4096, 4096}}) {
-        heddle_row<half>(s, temperature::cold);
-        vendor_rows<half>(s, temperature::cold);
-    }
-    for (const shape& s : {cube(512), cube(4096)})
-        for (const auto algorithm : matmul_algorithms(element_type::bf16))
-            heddle_row<bfloat16>(s, temperature::cold, algorithm);
+    for (const shape& s : cold_shapes) rows<bfloat16>(s, temperature::cold);
+    for (const shape& s : hot_shapes) rows<bfloat16>(s, temperature::hot);
+    for (const shape& s : {cube(512), cube(1024), cube(4096), cube(8192), {16, 4096, 4096}})
+        rows<half>(s, temperature::cold);
+    for (const auto algorithm : matmul_algorithms(element_type::bf16))
+        heddle_row<bfloat16>(cube(4096), temperature::cold, algorithm);
 }
 
 void add_matmul_16_bit_rows(std::string_view type, const extents& shape) {

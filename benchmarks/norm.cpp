@@ -116,10 +116,12 @@ void register_norm() {
                                 {4095, 4097}, {64, 1 << 20}, {64, 128}};
     for (const shape& shape : shapes) {
         layer_norm_row<float>(shape, temperature::cold);
-        layer_norm_row<half>(shape, temperature::cold);
-        plain_row<float>(shape);
         rms_norm_row<float>(shape);
+    }
+    for (const shape& shape : {square, {512, 65536}, {64, 128}}) {
+        layer_norm_row<half>(shape, temperature::cold);
         rms_norm_row<half>(shape);
+        plain_row<float>(shape);
     }
     layer_norm_row<bfloat16>(square, temperature::cold);
     layer_norm_row<float>(square, temperature::hot);
@@ -133,8 +135,9 @@ void register_norm() {
     for (const shape& shape : gradients) {
         gradient_row<float>("layer_norm_gradient", shape);
         gradient_row<bfloat16>("layer_norm_gradient", shape);
-        gradient_row<bfloat16>("rms_norm_gradient", shape);
     }
+    for (const shape& shape : {shape{8192, 4096}, {1024, 16384}})
+        gradient_row<bfloat16>("rms_norm_gradient", shape);
     for (const auto algorithm : norm_gradient_algorithms())
         gradient_row<bfloat16>("layer_norm_gradient", {8192, 4096}, algorithm);
 

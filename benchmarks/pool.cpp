@@ -22,7 +22,7 @@
 namespace heddle::bench {
 namespace {
 
-constexpr auto cold = temperature::cold, hot = temperature::hot;
+constexpr auto cold = temperature::cold;
 
 template <class T>
 tensor_view<const T> input_of(const pool_shape& s, const T* data) {
@@ -101,7 +101,7 @@ void forward_row(const pool_shape& s, temperature temperature) {
 #endif
 
 template <class T>
-void comparison(const pool_shape& s, temperature temperature) {
+void comparison(const pool_shape& s, temperature temperature = cold) {
     heddle_row<T>(s, temperature);
 #if HEDDLE_HAS_CUDNN
     forward_row<T>(s, temperature);
@@ -153,11 +153,11 @@ void add_layer_row(const pool_shape& s, std::string_view type, temperature tempe
 
 void register_pool() {
     for (const std::int64_t count : {256, 32})
-        for (const pool_shape& s : {max_of_three(count), global_average(count)})
-            for (const auto temperature : {cold, hot}) {
-                comparison<bfloat16>(s, temperature);
-                comparison<float>(s, temperature);
-            }
+        for (const pool_shape& s : {max_of_three(count), global_average(count)}) {
+            comparison<bfloat16>(s);
+            comparison<float>(s);
+        }
+    comparison<bfloat16>(max_of_three(32), temperature::hot);
     for (const pool_shape& s : {max_of_three(32), global_average(32)}) rung_rows<bfloat16>(s);
     for (const pool_shape& s :
          {global_average(4, 112, 1280), global_average(1, 1024, 64)}) {  // few large images

@@ -79,13 +79,13 @@ void host(std::int64_t size) {
 }  // namespace
 
 void register_sigmoid() {
-    for (const int exponent : {10, 14, 18, 20, 22, 24, 26, 28, 30})
+    for (const int exponent : {10, 14, 20, 24, 28})
         comparison<float>(std::int64_t{1} << exponent, temperature::cold);
-    for (const int exponent : {10, 20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);
+    for (const int exponent : {20, 22}) comparison<float>(std::int64_t{1} << exponent, temperature::hot);
 
     constexpr std::int64_t large = 1 << 28;
     comparison<double>(large, temperature::cold);
-    for (const int exponent : {26, 28, 30}) comparison<half>(std::int64_t{1} << exponent, temperature::cold);
+    comparison<half>(large, temperature::cold);
     comparison<bfloat16>(large, temperature::cold);
 
     for (const std::int64_t size : {std::int64_t{1} << 20, large})
@@ -93,7 +93,6 @@ void register_sigmoid() {
             heddle_row<float>(size, temperature::cold, algorithm);
 
     host(1 << 20);
-    host(1 << 24);
 }
 
 void add_sigmoid_rows(std::string_view type, const extents& shape) {

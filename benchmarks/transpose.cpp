@@ -98,17 +98,14 @@ void host(std::int64_t rows, std::int64_t cols) {
 void register_transpose() {
     comparison<float>(4096, 4096);
     comparison<float>(65536, 1024);
-    comparison<float>(1024, 65536);
     comparison<float>(1000, 1000);
     comparison<float>(1000, 1000, temperature::hot);
     comparison<float>(16384, 16384);
     comparison<float>(4097, 4099);
     comparison<float>(1 << 22, 8);
     comparison<float>(8, 1 << 22);
-    comparison<half>(4096, 4096);
-    comparison<std::uint8_t>(4096, 4096);
-    comparison<double>(4096, 4096);
     comparison<half>(4097, 4099);
+    comparison<double>(4096, 4096);
     comparison<std::uint8_t>(4097, 4099);
 
     for (const auto algorithm : transpose_algorithms())

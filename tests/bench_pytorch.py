@@ -51,12 +51,12 @@ RECORD = {
 }
 
 
-def run(file: pathlib.Path, torch: str) -> subprocess.CompletedProcess:
+def run(file: pathlib.Path, torch: str, *options: str) -> subprocess.CompletedProcess:
     """Runs the script on a record, beside a torch.py with this text."""
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "torch.py").write_text(torch)
-        return subprocess.run([sys.executable, root / "scripts/bench-pytorch", file], text=True, stderr=subprocess.PIPE,
-                              env={**os.environ, "PYTHONPATH": folder})
+        return subprocess.run([sys.executable, root / "scripts/bench-pytorch", *options, file], text=True,
+                              stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": folder})
 
 
 class BenchPytorch(unittest.TestCase):
@@ -86,6 +86,24 @@ class BenchPytorch(unittest.TestCase):
         second = self.added(self.added(RECORD), 40e-6)
         self.assertEqual(len(second["rows"]), len(RECORD["rows"]) + 2)
         self.assertEqual({row["us"] for row in self.rows(second)}, {40.0})
+
+    def test_resumes(self) -> None:
+        before = self.added(RECORD)
+        self.rows(before)[1] |= {"error": "out of memory"}
+        after = bench_pytorch.with_pytorch(before, "2.0", lambda case: 40e-6, resume=True)
+        self.assertEqual([row["us"] for row in self.rows(after)], [20.0, 40.0])
+        self.assertEqual([row["error"] for row in self.rows(after)], [None, None])
+
+    def test_resumes_no_rows_of_another_version(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "record.json"
+            file.write_text(text := json.dumps(self.added(RECORD)))
+            torch = ("__version__ = '2.1'\n"
+                     "class cuda:\n    is_available = lambda: True\n    get_device_name = lambda: 'GPU'\n")
+            done = run(file, torch, "--resume")
+            self.assertEqual((done.returncode, file.read_text()), (2, text))
+            self.assertEqual(done.stderr,
+                             f"bench-pytorch: cannot resume {file}: its rows are of PyTorch 2.0, this is 2.1\n")
 
     def test_a_failing_call_fails_its_row_alone(self) -> None:
         def measure(case: dict) -> object:

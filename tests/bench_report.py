@@ -16,6 +16,7 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -65,22 +66,6 @@ def small() -> dict:
                          {"name": "pinned_to_device", "hot": False, "per_second": 5e10, "unit": "B/s"},
                          {"name": "pinned_to_host", "hot": False, "per_second": 2.5e10, "unit": "B/s"}],
             "rows": rows}
-
-
-def before_schema_1() -> dict:
-    """What Google Benchmark wrote: repetitions one by one, with counters a second."""
-    def run(name: str, us: float, index: int, **counters: float) -> dict:
-        return {"name": name, "run_name": f"{name}/manual_time", "family_index": index, "run_type": "iteration",
-                "real_time": us, "time_unit": "us", "calls": 10} | counters
-
-    count = 2.0 * 4 * 4096 * 4096
-    times = {"heddle:naive": 1500.0, "heddle": 33.5, "cudnn": 42.0}
-    runs = [run(f"softmax/f32/4096x4096/{implementation}", us * factor, index, bytes_per_second=count / us / factor * 1e6)
-            for index, (implementation, us) in enumerate(times.items()) for factor in (0.99, 1.0, 1.01)]
-    runs += [run("copy/u8/1073741824/cuda", 500.0, len(times), bytes_per_second=4.2e12),
-             {"name": "softmax/f32/4096x4096/heddle:online", "run_name": "softmax/f32/4096x4096/heddle:online/manual_time",
-              "family_index": len(times) + 1, "run_type": "iteration", "error_occurred": True, "error_message": "refused"}]
-    return {"context": {"date": "2026-01-02T03:04:05+00:00", "gpu_name": "GPU <1>", "sources_sha256": "f" * 64}, "benchmarks": runs}
 
 
 def without(key: str) -> dict:
@@ -193,7 +178,6 @@ class Errors(InFolder):
     def test_are_one_line(self) -> None:
         whole = json.dumps(small())
         ceilings = small() | {"rows": [row("ceiling/u8/1/heddle", 1.0)]}
-        old = {"context": {"date": "2026"}, "benchmarks": [{"run_type": "iteration"}]}
         for content, message in (
                 ("", "is not JSON"), ("no", "is not JSON"), (whole[:len(whole) // 2], "is cut off"), ([1], "is not a record"),
                 ({"benchmarks": []}, "is not a record"), (small() | {"schema": 2}, "schema 2"), (without("rows"), "'rows'"),
@@ -210,8 +194,7 @@ class Errors(InFolder):
                 (small() | {"watched": {"sm_mhz": [1, "2", 3]}}, "watched.sm_mhz is '2'"),
                 (small() | {"watched": {"throttled": [1]}}, "watched.throttled is 1"), (small() | {"watched": [1]}, "watched is [1]"),
                 (small() | {"peers": ["cublas"]}, "peers is ['cublas']"), (small() | {"commit": 1}, "commit is 1"),
-                (small() | {"seconds": math.nan}, "seconds is nan"), (old, "is damaged at a row of Google Benchmark: it has no 'family_index'"),
-                (old | {"benchmarks": 1}, "is damaged at a row of Google Benchmark"), ("\udcff", None)):
+                (small() | {"seconds": math.nan}, "seconds is nan"), ("\udcff", None)):
             file = self.file(content if message else "x")
             if message is None:
                 file.write_bytes(b"\xff\xfe")
@@ -253,13 +236,6 @@ class Errors(InFolder):
             with open("/dev/full", "w") as full:
                 run = self.run_program(name, *arguments, stdout=full)
             self.assertEqual((run.returncode, run.stderr), (status, f"{name}: what it prints: No space left on device\n"))
-
-    def test_a_table_of_a_record_without_a_commit(self) -> None:
-        page = self.folder / "page.md"
-        page.write_text("text\n")
-        run = self.run_program("table", self.file(without("commit")), "--check", "--update", page)
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
-        self.assertIn("has no commit unknown", run.stdout)
 
     @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
     def test_a_page_that_cannot_be_written(self) -> None:
@@ -388,9 +364,6 @@ class Page(InFolder):
             self.assertNotIn("var(", text)
             self.assertIn("commit 0123456789", text)
 
-    def test_reads_records_before_schema_1(self) -> None:
-        self.check(self.page(before_schema_1()))
-
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
 class ConvRoofline(unittest.TestCase):
@@ -442,8 +415,9 @@ class Tables(InFolder):
 
     def test_an_overview(self) -> None:
         run = self.run_program("table", self.file(small()), "--overview")
-        self.assertIn("| matmul | 3 | cublas | 1.20 | 1.20: matmul f32 256x256x256 | 100% | 80% |\n", run.stdout)
-        self.assertIn("| transpose | 1 | cublas | 0.75 | 0.75: transpose f32 4096x4096 | 0.0% | 80% |\n", run.stdout)
+        self.assertIn("| matmul, float | 3 | cublas | 1.20 | 1.20: matmul f32 256x256x256 | 100% | 80% |\n", run.stdout)
+        self.assertIn("| transpose, of 4 and 8 bytes | 1 | cublas | 0.75 | 0.75: transpose f32 4096x4096 | 0.0% | 80% |\n",
+                      run.stdout)
 
     def test_pages(self) -> None:
         of_run, page = self.file(small()), self.folder / "page.md"
@@ -452,30 +426,40 @@ class Tables(InFolder):
         before = page.read_text()
         check = self.run_program("table", of_run, "--check", "--update", page)
         self.assertEqual((check.returncode, page.read_text()), (1, before), check.stderr)
-        self.assertIn("does not show its records", check.stdout)
+        self.assertIn("does not show its record;", check.stdout)
         self.assertEqual(self.run_program("table", of_run, "--update", page).returncode, 0)
         text = page.read_text()
         self.assertEqual((text.count("commit 0123456789"), text.count("old"), text[-4:]), (3, 0, "end\n"))
-        again = self.run_program("table", of_run, "--check", "--update", page)
-        self.assertEqual(again.returncode, 0)
-        self.assertIn("has no commit 0123456789abcdef", again.stdout)
 
-    def test_an_overview_of_two_records(self) -> None:
+    def test_pages_show_the_newest_record(self) -> None:
         page = self.folder / "page.md"
-        page.write_text("<!-- bench:overview -->\n<!-- /bench -->\n")
-        other = small() | {"commit": "fedcba98765432"}
-        other["rows"] = [row("relu/f32/1024/heddle", 4.0), row("relu/f32/1024/cudnn", 2.0), row("transpose/f32/64x64/heddle", 9.0),
-                         row("transpose/f32/64x64/cublas", 1.0)]
-        self.assertEqual(self.run_program("table", self.file(other), self.file(small()), "--update", page).returncode, 0)
-        lines = page.read_text().splitlines()
-        self.assertEqual([line.split(" | ")[0] for line in lines if "cublas" in line or "cudnn" in line],
-                         ["| matmul", "| transpose", "| elementwise"])
-        self.assertIn("0.75: transpose f32 4096x4096", page.read_text())  # that of the record with more cases
-        self.assertIn("commit 0123456789; ", page.read_text())
-        self.assertIn("commit fedcba9876; ", page.read_text())
+        page.write_text("<!-- bench:transpose -->\n<!-- /bench -->\n")
+        older = self.file(small() | {"commit": "fedcba98765432", "date": "2025-12-31T00:00:00Z"})
+        self.assertEqual(self.run_program("table", older, self.file(small()), "--update", page).returncode, 0)
+        self.assertIn("commit 0123456789;", page.read_text())
+
+    def test_an_overview_tells_kinds_apart(self) -> None:
+        kinds = {"conv, depthwise": "conv/bf16/32x7x7x32-k32-3x3-p1-g32",
+                 "conv, grouped": "conv/f32/32x7x7x64-k64-3x3-p1-g32",
+                 "conv, dense float": "conv/f32/32x7x7x64-k64-1x1", "conv, dense TF32": "conv/tf32/32x7x7x64-k64-1x1",
+                 "conv, dense 16-bit": "conv/f16/32x7x7x64-k64-1x1", "matmul, float": "matmul/f32/8x8x8",
+                 "matmul, TF32 and 16-bit": "linear_relu/tf32/8x8x8", "matmul, batched": "batched_matmul/f32/2x8x8x8",
+                 "histogram, up to 256 bins": "histogram/u8/1024x256-equal",
+                 "histogram, more bins": "histogram/f32/1024x1024",
+                 "transpose, of 4 and 8 bytes": "transpose/f64/8x8", "transpose, of 1 and 2 bytes": "transpose/u8/8x8",
+                 "image_filter, float": "sobel_x/f32c1/8x8", "image_filter, bytes": "laplacian/u8c3/8x8",
+                 "separable_filter, radius 1 and 2": "box_blur/f32c1/64x64-r1",
+                 "separable_filter, wider": "gaussian_blur/u8c1/64x64-r15",
+                 "reduce": "sum/f32/8"}
+        rows = [row(f"{case}/{library}", 1.0) for case in kinds.values() for library in ("heddle", "pytorch")]
+        text = self.run_program("table", self.file(small() | {"rows": rows}), "--overview").stdout
+        shown = re.findall(r"^\| ([a-z][^|]*) \| 1 \| pytorch \(apart\) \|", text, re.M)
+        self.assertEqual(shown, list(kinds))
+        self.assertIn("(apart): timed in a second process", text)
 
     def test_bad_pages_stay(self) -> None:
-        for marker, message in (("none", "no record has 'none'"), ("matmul none", "no case of matmul matches 'none'"),
+        for marker, message in (("none", "no case of none matches ''"),
+                                ("matmul none", "no case of matmul matches 'none'"),
                                 ("matmul (", "not a regular expression")):
             page = self.folder / "page.md"
             page.write_text(text := f"<!-- bench:{marker} -->\n<!-- /bench -->\n")
@@ -484,12 +468,79 @@ class Tables(InFolder):
             self.assertIn(message, run.stderr)
         self.assertIn("no such file", self.run_program("table", self.file(small()), "--update", "none.md").stderr.lower())
 
-    def test_records_before_schema_1(self) -> None:
-        of_run = self.read(before_schema_1())
-        case = next(case for case in of_run.cases if case.label == "f32 4096x4096")
-        self.assertEqual((case.plain.bytes, case.plain.limit.ceiling), (2.0 * 4 * 4096 * 4096, "memory"))
-        self.assertAlmostEqual(case.plain.limit.us, case.plain.bytes / of_run.ceiling("dram_copy") * 1e6, places=2)
-        self.assertEqual(case.vendor.library, "cudnn")
+@unittest.skipUnless(shutil.which("git"), "no git")
+class History(InFolder):
+    """--check, in a repository of one commit: a record is of its commit or is refused."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.tree = self.folder / "tree"
+        shutil.copytree(root / "benchmarks/report", self.tree / "benchmarks/report",
+                        ignore=shutil.ignore_patterns("__pycache__"))
+        for name, text in {"CMakeLists.txt": "", "cmake/a": "", "kernels/a": "", "tests/a": "",
+                           "include/heddle/a.hpp": "enum class a_algorithm {\n    naive,  // the first\n    padded\n};",
+                           "src/a/rungs.cpp": 'std::to_array<rung>({\n    {padded, "padded", launch, "words"},\n});\n',
+                           "benchmarks/a.cpp": 'row("heddle:exact")',
+                           "scripts/source-digest": (root / "scripts/source-digest").read_text()}.items():
+            (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.tree / name).write_text(text)
+        self.git("init", "--quiet")
+        self.commit = self.committed()
+        done = subprocess.run(["bash", self.tree / "scripts/source-digest"], check=True, stdout=subprocess.PIPE,
+                              text=True)
+        self.head = {"commit": self.commit, "sources_sha256": done.stdout.strip()}
+
+    def git(self, *arguments: str) -> str:
+        command = ["git", "-C", self.tree, "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+    def committed(self) -> str:
+        self.git("add", ".")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "a")
+        return self.git("rev-parse", "HEAD")
+
+    def check(self, rungs: list[str], tree: pathlib.Path | None = None, **head: object) -> tuple[int, str]:
+        file = (tree or self.tree) / "docs/measurements/card/record.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        rows = [row(f"transpose/f32/8x8/heddle:{rung}", 1.0) for rung in rungs]
+        file.write_text(json.dumps(small() | self.head | {"rows": rows} | head))
+        done = subprocess.run([sys.executable, (tree or self.tree) / "benchmarks/report/table.py", "--check"],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout.replace(f"{file}: ", "")
+
+    def test_takes_what_is_of_its_commit(self) -> None:
+        said = (0, f"kernels changed since {self.commit[:10]}: none\n")
+        self.assertEqual(self.check(["naive", "padded-words", "exact"]), said)
+        (self.tree / "src/a/rungs.cpp").write_text("")
+        self.committed()
+        self.assertEqual(self.check(["naive", "padded-words"], commit=self.commit[:12] + "-dirty"),
+                         said)
+
+    def test_refuses_a_rung_that_its_commit_lacks(self) -> None:
+        self.assertEqual(self.check(["naive", "renamed", "padded-bytes"]),
+                         (1, f"table: its commit {self.commit[:10]} has no rung renamed\n"
+                             f"table: its commit {self.commit[:10]} has no rung padded-bytes\n"))
+
+    def test_refuses_another_digest(self) -> None:
+        self.assertEqual(self.check(["naive"], sources_sha256="f" * 64),
+                         (1, f"table: its digest of the sources is not that of its commit {self.commit[:10]}\n"))
+
+    def test_refuses_a_commit_that_is_not_in_the_history(self) -> None:
+        for commit in ("0123456789abcdef", "unknown", None):
+            self.assertEqual(self.check(["naive"], commit=commit),
+                             (1, f"table: the history here has no commit {(commit or 'unknown')[:10]}\n"))
+
+    def test_says_where_it_cannot_tell(self) -> None:
+        shallow, bare = self.folder / "shallow", self.folder / "bare"
+        (self.tree / "a").write_text("")
+        self.committed()
+        subprocess.run(["git", "clone", "--quiet", "--depth=1", f"file://{self.tree}", shallow], check=True)
+        self.assertEqual(self.check(["naive"], shallow),
+                         (0, "not checked against its commit: "
+                             f"the clone is shallow and has no commit {self.commit[:10]}\n"))
+        shutil.copytree(self.tree, bare, ignore=shutil.ignore_patterns(".git"))
+        self.assertEqual(self.check(["naive"], bare),
+                         (0, "not checked against its commit: there is no git repository\n"))
 
 
 def noisy(seed: int, factors: dict[str, float], processes: int = 0, machine: float = 1.0, noise: float = 0.005) -> dict:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the commands that the pages show: that every script, option, preset, target, program, test, benchmark row and
 kernel that they name is there. Blocks of commands are fenced as `sh`, as `sh gpu` where they need a GPU, or as `sh run`:
-those are run here as well. An indented block is one of commands where it begins with a program's name.
+those are run here as well. An indented block is one of commands where it begins with a program's name. The files of docs/
+that the pages name are there, too.
 
 usage: pages.py ROOT BUILD FOLDER...  BUILD is what pages call build/release; FOLDERs and PATH are where cuobjdump may be
        pages.py --self-test           plants wrong commands and fails unless each is found
@@ -40,6 +41,7 @@ class Tree:
     rows: set[str]  # of the benchmarks
     kernels: set[str]
     count_tests: typing.Callable[[str], int]  # of those that fit a pattern
+    has_file: typing.Callable[[str], bool]  # by its path from the root
 
 
 @dataclasses.dataclass
@@ -191,6 +193,16 @@ def wrong_in(tree: Tree, block: Block) -> list[str]:
             for line, words in commands_of(block) for wrong in wrong_with(tree, words)]
 
 
+def missing_files(tree: Tree, page: str, text: str) -> list[str]:
+    """The files of docs/ that a page names and that are not there, also by a shell's variable and braces."""
+    for name, value in re.findall(r"^(\w+)=(\S+)", text, re.M):
+        text = text.replace(f"${name}", value)
+    text = re.sub(r"(\S*)\{([\w,]+)\}(\S*)",
+                  lambda found: " ".join(found[1] + part + found[3] for part in found[2].split(",")), text)
+    named = dict.fromkeys(re.findall(r"docs/[\w./-]+\.\w+", text))
+    return [f"{page}: there is no {path}" for path in named if not tree.has_file(path)]
+
+
 # --- the tree as it is ---
 
 def output(*command: object, **options: object) -> str:
@@ -223,7 +235,8 @@ def read_tree(root: pathlib.Path, build: pathlib.Path) -> Tree:
         rows=set(output(build / "benchmarks/heddle-bench", "list").splitlines()),
         kernels=kernels_of(root),
         count_tests=lambda pattern: int(
-            re.search(r"Total Tests: (\d+)", output("ctest", "--test-dir", build, "-N", "-R", pattern))[1]))
+            re.search(r"Total Tests: (\d+)", output("ctest", "--test-dir", build, "-N", "-R", pattern))[1]),
+        has_file=lambda path: (root / path).exists())
 
 
 def run(root: pathlib.Path, build: pathlib.Path, block: Block) -> list[str]:
@@ -241,9 +254,11 @@ def run(root: pathlib.Path, build: pathlib.Path, block: Block) -> list[str]:
 
 def check(root: pathlib.Path, build: pathlib.Path) -> int:
     tree = read_tree(root, build)
-    blocks = [block for pattern in PAGES for page in sorted(root.glob(pattern))
-              for block in blocks_of(page.relative_to(root).as_posix(), page.read_text())]
+    texts = {page.relative_to(root).as_posix(): page.read_text()
+             for pattern in PAGES for page in sorted(root.glob(pattern))}
+    blocks = [block for page, text in texts.items() for block in blocks_of(page, text)]
     found = [wrong for block in blocks for wrong in wrong_in(tree, block)]
+    found += [wrong for page, text in texts.items() for wrong in missing_files(tree, page, text)]
     commands = {page: 0 for page in WITH_COMMANDS}
     for block in blocks:
         if block.kind in COMMANDS | {"inline"}:
@@ -261,7 +276,8 @@ def check(root: pathlib.Path, build: pathlib.Path) -> int:
 PLANTED = Tree(
     scripts={"bench": "--filter) --build)"}, presets={"configure": {"release"}, "build": {"release"}, "test": {"release"}},
     variables={"BUILD_SHARED_LIBS"}, targets={"test_a", "tests/test_a", "lib.a"}, rows={"add/f32/8/heddle:naive"},
-    kernels={"naive"}, count_tests=lambda pattern: len(re.findall(pattern, "layering")))
+    kernels={"naive"}, count_tests=lambda pattern: len(re.findall(pattern, "layering")),
+    has_file=lambda path: path == "docs/gpu/record.json")
 RIGHT = r"""
 `ctest --test-dir build/release -R layering` and `scripts/bench`.
 
@@ -303,6 +319,12 @@ def self_test() -> int:
         return [wrong for block in blocks_of("page", text) for wrong in wrong_in(PLANTED, block)]
 
     failures = [f"found in a right page: {found}" for found in wrong(RIGHT)]
+    for text, expected in (("See docs/gpu/record.json.", []), ("[a](../docs/none.json)", ["none"]),
+                           ("a=docs/gpu\nscripts/bench --output $a/layers.json", ["layers"]),
+                           ("scripts/bench-report docs/gpu/{record,layers}.json", ["layers"])):
+        named = [pathlib.Path(line).stem for line in missing_files(PLANTED, "page", text)]
+        if named != expected:
+            failures.append(f"in {text!r} are missing {named}")
     right = blocks_of("page", RIGHT)
     if [block.kind for block in right] != ["inline", "inline", "sh", "sh", "sh gpu", "cpp"]:
         failures.append(f"the right page's blocks are taken for {right}")

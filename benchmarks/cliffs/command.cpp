@@ -191,7 +191,7 @@ void run_cases(const request& r) {
                r.count);
 
     const interruptible_scope ctrl_c;
-    progress progress(chosen.size() * r.count, 1);
+    progress progress(chosen.size() * r.count, chosen.size() * r.count);
     std::vector<outcome> outcomes;
     std::string lost;
     for (const family* family : chosen) {

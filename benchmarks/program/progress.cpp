@@ -22,8 +22,8 @@ std::size_t columns() {
 
 }  // namespace
 
-progress::progress(std::size_t rows, int repetitions)
-    : rows_(rows), runs_(rows * static_cast<std::size_t>(repetitions)), is_terminal_(isatty(STDERR_FILENO)) {}
+progress::progress(std::size_t rows, std::size_t runs)
+    : rows_(rows), runs_(runs), is_terminal_(isatty(STDERR_FILENO)) {}
 
 progress::~progress() {
     clear();

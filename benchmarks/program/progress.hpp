@@ -9,8 +9,8 @@ namespace heddle::bench {
 /// Tells on stderr how far a run is: on a terminal in one line that is written anew, else in a plain line now and then.
 class progress {
   public:
-    /// Tells the progress of so many rows, each so many times.
-    progress(std::size_t rows, int repetitions);
+    /// Tells the progress of so many rows, which run so many times in all.
+    progress(std::size_t rows, std::size_t runs);
     ~progress();
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;

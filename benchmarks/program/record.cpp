@@ -12,6 +12,7 @@
 #include <heddle_sources.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -67,6 +68,10 @@ json watched(const gpu_history& history) {
     return result;
 }
 
+std::string driver_of(const gpu_watcher& watcher) {
+    return watcher.driver().empty() ? "unknown" : watcher.driver();
+}
+
 /// Bytes or operations, which are whole.
 json count_or_null(double value) {
     return value > 0 ? json(std::llround(value)) : json(nullptr);
@@ -103,12 +108,16 @@ void add_peer(json& row, const outcome& outcome) {
     if (entry != headline().end()) row["peer"] = entry->peer;
 }
 
+json samples_of(const outcome& outcome) {
+    json samples = json::array();
+    for (const double us : outcome.us) samples.push_back(rounded(us));
+    return samples;
+}
+
 void add_samples(json& row, const outcome& outcome) {
     if (!outcome.error.empty()) return;
     row["calls"] = outcome.calls;
-    json samples = json::array();
-    for (const double us : outcome.us) samples.push_back(rounded(us));
-    row["processes"] = json::array({samples});
+    row["processes"] = json::array({samples_of(outcome)});
 }
 
 json ceiling_row(const ceiling& measured, const outcome& outcome) {
@@ -201,7 +210,7 @@ json record_of(const run_result& result, int repetitions, const gpu_watcher& wat
                    {"complete", !result.interrupted},
                    {"gpu", gpu()},
                    {"cpu", cpu_name()},
-                   {"driver", watcher.driver().empty() ? "unknown" : watcher.driver()},
+                   {"driver", driver_of(watcher)},
                    {"cuda", cuda_version()},
                    {"peers", peer_versions()},
                    {"watched", watched(watcher.history())},
@@ -218,6 +227,35 @@ json record_of(const run_result& result, int repetitions, const gpu_watcher& wat
         if (contents.is_headline) add_peer(row, outcome);
         if (contents.has_samples) add_samples(row, outcome);
     }
+    if (result.interrupted && !contents.is_headline)  // with which the run can be resumed
+        for (const outcome& outcome : result.outcomes)
+            if (!outcome.us.empty())
+                record["taken"].push_back(
+                    {{"row", outcome.row->name}, {"us", samples_of(outcome)}, {"calls", outcome.calls}});
+    return record;
+}
+
+std::string why_not_resumed(const json& before, const gpu_watcher& watcher, const std::string& commit) {
+    const std::array<std::array<std::string, 3>, 4> heads = {
+        {{"card", before.at("gpu").at("name"), gpu()["name"]},
+         {"commit", before.at("commit"), commit},
+         {"digest of the sources", before.at("sources_sha256"), HEDDLE_SOURCES_SHA256},
+         {"driver", before.at("driver"), driver_of(watcher)}}};
+    for (const auto& [what, then, now] : heads)
+        if (then != now) return fmt::format("it is of another {}: {}, not {}", what, then, now);
+    return "";
+}
+
+outcomes_by_name taken(const json& before) {
+    outcomes_by_name result;
+    for (const json& entry : before.at("taken"))
+        result[entry.at("row")] = {.row = nullptr, .us = entry.at("us"), .calls = entry.at("calls")};
+    return result;
+}
+
+json resumed(const json& before, json record) {
+    record["seconds"] = record["seconds"].get<long>() + before["seconds"].get<long>();
+    record["watched"] = merged_watched({before, record});
     return record;
 }
 

@@ -24,6 +24,15 @@ struct record_contents {
 json record_of(const run_result& result, int repetitions, const gpu_watcher& watcher,
                const std::string& commit, record_contents contents);
 
+/// Why a run of this commit on this machine cannot go on with the record; empty where it can.
+std::string why_not_resumed(const json& before, const gpu_watcher& watcher, const std::string& commit);
+
+/// What the incomplete record has measured.
+outcomes_by_name taken(const json& before);
+
+/// The record of a run that went on with the incomplete record.
+json resumed(const json& before, json record);
+
 /// The record of several processes' runs of the headline. It is complete where each is.
 json merged(const std::vector<json>& records);
 

@@ -28,6 +28,7 @@ struct request {
     int repetitions = 5;
     int processes = 1;
     bool samples = false;
+    bool resume = false;
     std::string commit;
     std::filesystem::path output = "heddle-bench.json";
 };
@@ -121,6 +122,19 @@ std::exception_ptr write(json_file& file, const json& record, const request& req
     return why_not;
 }
 
+/// The record that the run goes on with.
+json resumable(const request& request, const rows& all, const gpu_watcher& watcher) {
+    const std::string file = request.output.string();
+    json before = read_record(request.output);
+    if (const auto why = why_not_resumed(before, watcher, commit_or(request.commit)); !why.empty())
+        throw usage_error(fmt::format("cannot resume {}: {}", file, why));
+    if (before.at("complete").get<bool>()) return before;
+    for (const auto& [name, outcome] : taken(before))
+        if (std::ranges::find(all, name, &registered_row::name) == all.end())
+            throw usage_error(fmt::format("cannot resume {}: this run has no row {}", file, name));
+    return before;
+}
+
 void run_in_processes(const request& request) {
     if (!request.wanted.headline) throw usage_error("--processes is for --headline");
     if (!has_device()) throw std::runtime_error("no GPU; the headline has no rows of the host");
@@ -140,15 +154,21 @@ void run_in_this_process(const request& request) {
     rows all = selected_rows(request.wanted);
     if (!request.wanted.headline) add_ceilings(all);
     all = runnable(std::move(all));
-    json_file file(request.output);
     const gpu_watcher watcher;
+    const json before = request.resume ? resumable(request, all, watcher) : json::object();
+    if (before.value("complete", false)) {
+        fmt::print("{} is complete\n", request.output.string());
+        return;
+    }
+    json_file file(request.output);
     if (!watcher.why_not().empty())
         fmt::print(stderr, "heddle-bench: {}; the record has no clocks\n", watcher.why_not());
-    const run_result result = run_rows(all, request.repetitions);
+    const int repetitions = before.value("repetitions", request.repetitions);
+    const run_result result = run_rows(all, repetitions, request.resume ? taken(before) : outcomes_by_name());
     const bool is_headline = request.wanted.headline;
-    const json record =
-        record_of(result, request.repetitions, watcher, commit_or(request.commit),
-                  {.is_headline = is_headline, .has_samples = is_headline || request.samples});
+    json record = record_of(result, repetitions, watcher, commit_or(request.commit),
+                            {.is_headline = is_headline, .has_samples = is_headline || request.samples});
+    if (request.resume) record = resumed(before, std::move(record));
     const auto why_not = write(file, record, request);
     const bool fine = all_is_well(result.outcomes);
     if (why_not) std::rethrow_exception(why_not);
@@ -174,6 +194,10 @@ void add_run(CLI::App& program) {
         ->capture_default_str();
     command->add_flag("--samples", wanted->samples,
                       "keep the time of each repetition, too; the headline always does");
+    command
+        ->add_flag("--resume", wanted->resume,
+                   "go on with the record, which Ctrl-C ended, of the same card, commit and driver")
+        ->excludes(command->get_option("--headline"));
     command->add_option("--commit", wanted->commit,
                         "what the sources are; without it HEDDLE_COMMIT, or what git said at build time");
     command->add_option("-o,--output", wanted->output, "the record")

@@ -42,31 +42,38 @@ class silent_reporter : public benchmark::BenchmarkReporter {
 
 class session {
   public:
-    session(const rows& all, int repetitions)
-        : repetitions_(static_cast<std::size_t>(repetitions)), progress_(all.size(), repetitions) {
-        for (const registered_row* row : all) outcomes_.push_back({row});
+    session(std::vector<outcome> outcomes, std::size_t repetitions)
+        : repetitions_(repetitions), outcomes_(std::move(outcomes)) {
+        std::size_t rows = 0, runs = 0;
+        for (const outcome& outcome : outcomes_) {
+            rows += missing(outcome) > 0 ? 1 : 0;
+            runs += missing(outcome);
+        }
+        progress_.emplace(rows, runs);
     }
 
     run_result run() {
-        std::array<std::string, 3> arguments = {"heddle-bench", "--benchmark_enable_random_interleaving=true",
-                                                fmt::format("--benchmark_repetitions={}", repetitions_)};
-        std::array<char*, 4> pointers = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
-                                         nullptr};
+        std::array<std::string, 2> arguments = {"heddle-bench",
+                                                "--benchmark_enable_random_interleaving=true"};
+        std::array<char*, 3> pointers = {arguments[0].data(), arguments[1].data(), nullptr};
         int count = static_cast<int>(arguments.size());
         benchmark::Initialize(&count, pointers.data());
         benchmark::ClearRegisteredBenchmarks();
         for (outcome& outcome : outcomes_)
-            benchmark::RegisterBenchmark(
-                outcome.row->name.c_str(),
-                [this, &outcome](benchmark::State& state) { repetition(state, outcome); })
-                ->UseManualTime()
-                ->Iterations(1);
+            if (missing(outcome) > 0)
+                benchmark::RegisterBenchmark(
+                    outcome.row->name.c_str(),
+                    [this, &outcome](benchmark::State& state) { repetition(state, outcome); })
+                    ->UseManualTime()
+                    ->Iterations(1)
+                    ->Repetitions(static_cast<int>(missing(outcome)));
 
         const interruptible_scope interruptible;
         const auto begin = std::chrono::steady_clock::now();
         silent_reporter reporter;
-        benchmark::RunSpecifiedBenchmarks(&reporter, ".");
-        progress_.clear();
+        if (std::ranges::any_of(outcomes_, [this](const outcome& o) { return missing(o) > 0; }))
+            benchmark::RunSpecifiedBenchmarks(&reporter, ".");
+        progress_->clear();
         if (lost_) throw gpu_lost(*lost_);
         run_result result;
         result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -78,18 +85,22 @@ class session {
 
   private:
     std::size_t repetitions_;
-    progress progress_;
     std::vector<outcome> outcomes_;
+    std::optional<progress> progress_;
     std::optional<std::string> lost_;
+
+    [[nodiscard]] std::size_t missing(const outcome& outcome) const {
+        return repetitions_ - std::min(repetitions_, outcome.us.size());
+    }
 
     /// To Google Benchmark every repetition is a success of one iteration: it ends the program where some of a row are not.
     void repetition(benchmark::State& state, outcome& outcome) {
         const bool had_error = !outcome.error.empty();
         if (!was_interrupted() && !lost_ && !had_error) {
-            progress_.begin(outcome.row->name);
+            progress_->begin(outcome.row->name);
             measure(outcome);
         }
-        progress_.end(!had_error && (!outcome.error.empty() || outcome.us.size() == repetitions_));
+        progress_->end(!had_error && (!outcome.error.empty() || outcome.us.size() == repetitions_));
         for (auto _ : state) state.SetIterationTime(1);
     }
 
@@ -128,10 +139,16 @@ double outcome::spread() const {
     return (greatest - least) / 2 / median_us();
 }
 
-run_result run_rows(const rows& all, int repetitions) {
+run_result run_rows(const rows& all, int repetitions, const outcomes_by_name& taken) {
     // Rows reuse the memory of the rows before.
     if (has_device()) memory_pool::of_device(current_device()).set_release_threshold(SIZE_MAX);
-    return session(all, repetitions).run();
+    std::vector<outcome> outcomes;
+    for (const registered_row* row : all) {
+        const auto before = taken.find(row->name);
+        outcomes.push_back(before == taken.end() ? outcome{row} : before->second);
+        outcomes.back().row = row;
+    }
+    return session(std::move(outcomes), static_cast<std::size_t>(repetitions)).run();
 }
 
 rows runnable(rows all) {

@@ -5,6 +5,7 @@
 #include "benchmarks/support/timing.hpp"
 
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -35,9 +36,13 @@ struct gpu_lost : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Runs the rows by Google Benchmark, the repetitions of all in random order. Device rows need a device.
+/// What a run that was stopped has measured, by the rows' names. Their pointers to rows are null.
+using outcomes_by_name = std::map<std::string, outcome>;
+
+/// Runs the rows by Google Benchmark, the repetitions of all in random order, but for those that are `taken` already. Device
+/// rows need a device.
 /// @throws gpu_lost
-run_result run_rows(const rows& all, int repetitions);
+run_result run_rows(const rows& all, int repetitions, const outcomes_by_name& taken = {});
 
 /// The rows that can run here. What others lack (a GPU, a vendor's library) is said on stderr once each.
 /// @throws std::runtime_error  none is left

@@ -17,10 +17,9 @@ import re
 import statistics
 import typing
 
-import raw
-
 SCHEMA = 1
 ON_CPU = {"host", "openblas", "opencv"}
+APART = {"pytorch"}  # timed in a second process
 NOT_PEERS = {"copy", "launch", "cuda", "cublaslt_products"}  # they do a part of the work, and stand beside a row for that
 BEYOND = 0.95  # of a limit's time: what takes less is a bug of the row or of the ceiling
 # The folders of kernels/, and the operations of each that are not called as it is.
@@ -40,6 +39,25 @@ FAMILIES = {
     "random": r"random_\w+|dropout",
     "image_filter": r"sobel_\w+|laplacian",
     "separable_filter": r"gaussian_blur|box_blur|separable_convolution",
+}
+# What an overview tells apart, as its name would hide that one kind is far from another: by operation and label.
+KINDS = {
+    "conv, depthwise": r"conv \w+ (\d+x){3}(\d+)-.*-g\2( hot)?",
+    "conv, grouped": r"conv .*-g\d+( hot)?",
+    "conv, dense float": r"conv f32 .*",
+    "conv, dense TF32": r"conv tf32 .*",
+    "conv, dense 16-bit": r"conv .*",
+    "matmul, batched": r"batched_matmul .*",
+    "matmul, float": r"matmul f32 .*",
+    "matmul, TF32 and 16-bit": r"(matmul|linear_(?!gradient)\w+) .*",
+    "histogram, up to 256 bins": r"histogram \w+ \d+x\d{1,3}(-equal)?( hot)?",
+    "histogram, more bins": r"histogram .*",
+    "transpose, of 4 and 8 bytes": r"transpose \w(32|64) .*",
+    "transpose, of 1 and 2 bytes": r"transpose .*",
+    "image_filter, float": r"(sobel_\w+|laplacian) f32.*",
+    "image_filter, bytes": r"(sobel_\w+|laplacian) u8.*",
+    "separable_filter, radius 1 and 2": r"(gaussian_blur|box_blur|separable_convolution) .*-r[12]( hot)?",
+    "separable_filter, wider": r"(gaussian_blur|box_blur|separable_convolution) .*",
 }
 UNITS = {"ffma": "FFMA", "fp64": "FP64", "tensor_tf32": "TF32 tensor cores", "tensor_f16": "FP16 tensor cores",
          "tensor_bf16": "BF16 tensor cores", "memory": "memory"}
@@ -174,6 +192,12 @@ def family_of(operation: str) -> str:
     return next((family for family, names in FAMILIES.items() if re.fullmatch(names, operation)), operation)
 
 
+def kind_of(case: Case) -> str:
+    """Its kind, where its family has several, and else its family."""
+    of = f"{case.operation} {case.label}"
+    return next((kind for kind, pattern in KINDS.items() if re.fullmatch(pattern, of)), family_of(case.operation))
+
+
 def geometric_mean(values: typing.Sequence[float]) -> float:
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
@@ -248,6 +272,15 @@ class Record:
         found: dict[str, list[Case]] = {}
         for case in self.cases:
             found.setdefault(family_of(case.operation), []).append(case)
+        return found
+
+    @property
+    def kinds(self) -> dict[str, list[Case]]:
+        """The families, or the kinds of those that have several."""
+        found: dict[str, list[Case]] = {}
+        for cases in self.families.values():
+            for case in cases:
+                found.setdefault(kind_of(case), []).append(case)
         return found
 
     @property
@@ -383,11 +416,6 @@ def check_ceiling(entry: dict) -> None:
 
 
 def record_of(content: object, file: pathlib.Path, allow_incomplete: bool = False) -> Record:
-    if raw.is_raw(content):
-        try:
-            content = raw.converted(content)
-        except DAMAGE as error:
-            raise damaged(file, "a row of Google Benchmark", error) from None
     if not isinstance(content, dict) or "schema" not in content:
         raise BadRecord(f"{file} is not a record of heddle-bench run")
     if content["schema"] != SCHEMA:

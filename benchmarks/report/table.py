@@ -1,32 +1,34 @@
 #!/usr/bin/env python3
-"""Prints Markdown tables of a record, or renews those in Markdown files. Needs no GPU.
+"""Prints Markdown tables of records, or renews those in Markdown files by one record. Needs no GPU.
 
 A table in a file stands between two lines:
 
     <!-- bench:softmax -->  or  <!-- bench:softmax:ladder 4096x4096 -->  or  <!-- bench:overview -->
     <!-- /bench -->
 
-The name is an operation, or a folder of kernels/ with all of its operations, or a record's file before schema 1. The first
-is a row per case: heddle beside the best of its peers. The ladder is a row per implementation. What follows the name is
-a regular expression that chooses cases by their label. The overview is a row per folder, of all records.
+The name is an operation, or a folder of kernels/ with all of its operations. The first is a row per case: heddle
+beside the best of its peers. The ladder is a row per implementation. What follows the name is a regular expression that
+chooses cases by their label. The overview is a row per folder, or per kind of its cases where these differ much.
 
-With --check is also said which kernels have changed since a record's commit.
+Pages show one record: of those that are given, or of docs/measurements/*/record.json, the newest by its date.
+
+With --check nothing is changed. It fails where a page does not show its record, and where git's history contradicts
+what a record says of its sources. Else it says which kernels have changed since the record's commit.
 """
 
 import argparse
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 
+import history
 import program
 import record as records_of_runs
 from record import BadRecord, Case, Record, as_rate, as_share, as_time, family_of, geometric_mean
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent
 
-NOT_TABLES = {"tests.json", "headline.json"}
 LEVEL = 0.95  # of the best peer's speed: what counts as level
 MARKED = re.compile(r"(<!-- bench:(\w+)(:ladder)?(?: +(\S+))? -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
@@ -53,6 +55,10 @@ def share_of_limit(row: records_of_runs.Row) -> str:
     return as_share(row.share_of_limit) + (" (!)" if row.beyond_limit else "")
 
 
+def implementation_of(row: records_of_runs.Row) -> str:
+    return row.implementation + (" (apart)" if row.library in records_of_runs.APART else "")
+
+
 def comparison(cases: list[Case]) -> str:
     """A row per case that heddle has. Columns that would be empty are left out."""
     columns = ["case", "heddle", "rate", "share of the limit", "best peer", "share of the vendor", "on the CPU"]
@@ -63,7 +69,7 @@ def comparison(cases: list[Case]) -> str:
         vendor = case.vendor
         cpu = min((row for row in case.rows if row.on_cpu), key=lambda row: row.us, default=None)
         rows.append([label(case), as_time(case.plain.us), rate_of(case.plain), share_of_limit(case.plain),
-                     f"{vendor.implementation} {as_time(vendor.us)}" if vendor else "",
+                     f"{implementation_of(vendor)} {as_time(vendor.us)}" if vendor else "",
                      as_share(case.ratio), f"{cpu.library} {as_time(cpu.us)}" if cpu else ""])
     filled = [index for index in range(len(columns)) if index < 2 or any(row[index] for row in rows)]
     return markdown([columns[index] for index in filled], [[row[index] for index in filled] for row in rows])
@@ -75,20 +81,22 @@ def ladder(cases: list[Case]) -> str:
     for case in cases:
         for row in sorted(case.rows, key=lambda row: -row.us):
             vendor = case.vendor if not row.on_cpu else None
-            rows.append([label(case), row.implementation, as_time(row.us), f"{100 * row.spread:.1f}%", rate_of(row),
+            rows.append([label(case), implementation_of(row), as_time(row.us), f"{100 * row.spread:.1f}%", rate_of(row),
                          as_share(vendor.us / row.us) if vendor else "", share_of_limit(row)])
     return markdown(["case", "implementation", "time", "+-", "rate", "share of the vendor", "share of the limit"], rows)
 
 
-def overview(records: list[Record]) -> str:
+def overview(record: Record) -> str:
     rows = []
-    for family, cases in records_of_runs.families_of(records):
+    for kind, cases in record.kinds.items():
         compared = [case for case in cases if case.ratio]
         if not compared:
             continue
         worst = min(compared, key=lambda case: case.ratio)
         shares = [case.plain.share_of_limit for case in cases if case.plain and case.plain.limit]
-        rows.append([family, str(len(compared)), ", ".join(dict.fromkeys(case.vendor.library for case in compared)),
+        peers = dict.fromkeys(case.vendor.library + (" (apart)" if case.vendor.library in records_of_runs.APART else "")
+                              for case in compared)
+        rows.append([kind, str(len(compared)), ", ".join(peers),
                      f"{geometric_mean([case.ratio for case in compared]):.2f}",
                      f"{worst.ratio:.2f}: {label(worst)}",
                      as_share(sum(case.ratio >= LEVEL for case in compared) / len(compared)),
@@ -96,8 +104,7 @@ def overview(records: list[Record]) -> str:
     if not rows:
         raise NoTable("the record has no peer on the GPU")
     table = markdown(["", "cases", "best peers", "mean ratio", "worst", f"at {LEVEL} or better", "share of the limit"], rows)
-    cases = [case for record in records for case in record.cases]
-    return f"{table}\n{caption('; '.join(dict.fromkeys(record.source for record in records)), OVERVIEW, cases)}\n"
+    return f"{table}\n{caption(record.source, OVERVIEW, record.cases)}\n"
 
 
 def caption(source: str, explanation: str, cases: list[Case]) -> str:
@@ -106,6 +113,8 @@ def caption(source: str, explanation: str, cases: list[Case]) -> str:
     beyond = f"{100 * (1 / records_of_runs.BEYOND - 1):.0f}%"
     if any(row.beyond_limit for case in cases for row in case.rows):
         text += f" (!): beyond the limit by more than {beyond}, a bug of the row or of the limit."
+    if any(row.library in records_of_runs.APART for case in cases for row in case.rows):
+        text += " (apart): timed in a second process, right after."
     return text
 
 
@@ -132,88 +141,73 @@ def table(record: Record, as_ladder: bool, pattern: str, name: str = "") -> str:
     return f"{(ladder if as_ladder else comparison)(cases)}\n{caption(record.source, EXPLANATIONS[as_ladder], cases)}\n"
 
 
-def has(record: Record, name: str) -> bool:
-    return any(name in (case.operation, family_of(case.operation)) for case in record.cases)
-
-
-def is_raw(record: Record) -> bool:
-    """Whether it is of before schema 1, and so of a few operations alone."""
-    return record.content.get("was_raw", False)
-
-
-def renewed(text: str, records: dict[str, Record]) -> str:
+def renewed(text: str, record: Record) -> str:
     def fill(match: re.Match) -> str:
         opening, name, as_ladder, pattern, closing = match.groups()
-        recent = [record for record in records.values() if not is_raw(record)]
-        if name == "overview":
-            return f"{opening}{overview(recent or list(records.values()))}{closing}"
-        holder = next((record for record in recent if has(record, name)), None)
-        if holder is None and name in records:
-            return f"{opening}{table(records[name], bool(as_ladder), pattern or '')}{closing}"
-        holder = holder or next((record for record in records.values() if has(record, name)), None)
-        if holder is None:
-            raise NoTable(f"no record has '{name}'")
-        return f"{opening}{table(holder, bool(as_ladder), pattern or '', name)}{closing}"
+        body = overview(record) if name == "overview" else table(record, bool(as_ladder), pattern or "", name)
+        return f"{opening}{body}{closing}"
 
     return MARKED.sub(fill, text)
 
 
-def changed_since(record: Record) -> str:
-    """Which folders of kernels/ differ from the record's commit, as far as git knows it."""
-    commit = str(record.content.get("commit") or "unknown").partition("-")[0]
-    done = subprocess.run(["git", "-C", root, "diff", "--name-only", commit, "--", "kernels", ":!*.md"], capture_output=True, text=True)
-    if done.returncode != 0:
-        return f"{record.file}: the history here has no commit {commit}: what changed since is not known"
-    folders = sorted({pathlib.PurePath(line).parts[1] for line in done.stdout.splitlines() if line.count("/") > 1})
-    return f"{record.file}: kernels changed since {commit[:10]}: {', '.join(folders) or 'none'}"
+def check(record: Record) -> int:
+    """Prints what is to be said of its sources, and returns how much of it is wrong."""
+    try:
+        found = history.contradictions(record, root)
+    except history.Unknown as error:
+        print(f"{record.file}: not checked against its commit: {error}")
+        return 0
+    for line in found:
+        print(f"table: {record.file}: {line}")
+    if not found:
+        changed = ", ".join(history.kernels_changed_since(record, root))
+        print(f"{record.file}: kernels changed since {record.content['commit'][:10]}: {changed or 'none'}")
+    return len(found)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, prog="table")
     parser.add_argument("records", nargs="*", type=pathlib.Path,
-                        help="JSON files; without any, those of docs/measurements")
+                        help="JSON files; without any, docs/measurements/*/record.json")
     parser.add_argument("--ladder", action="store_true", help="a row per implementation")
-    parser.add_argument("--overview", action="store_true", help="a row per folder of kernels/")
+    parser.add_argument("--overview", action="store_true", help="a row per folder of kernels/, or kind")
     parser.add_argument("--cases", default="", metavar="REGEX", help="only the cases whose label matches")
     parser.add_argument("--update", nargs="+", default=[], type=pathlib.Path, metavar="PAGE",
                         help="renew the marked tables in these files")
-    parser.add_argument("--check", action="store_true", help="with --update: change nothing, fail where it would")
+    parser.add_argument("--check", action="store_true",
+                        help="change nothing; fail where --update would, and where a record is not of its commit")
     arguments = parser.parse_args()
 
-    files = arguments.records or [file for file in sorted((root / "docs/measurements").glob("*/*.json"))
-                                  if file.name not in NOT_TABLES]
+    files = arguments.records or sorted((root / "docs/measurements").glob("*/record.json"))
     if not files:
         print("table: docs/measurements has no records", file=sys.stderr)
         return 1
-    stale = 0
+    wrong = 0
     try:
-        records: dict[str, Record] = {}
-        for file in files:
-            name = file.stem if file.stem not in records else f"{file.parent.name}/{file.stem}"
-            records[name] = records_of_runs.read(file)
-        if not arguments.update:
-            for name, record in records.items():
-                body = overview([record]) if arguments.overview else table(record, arguments.ladder, arguments.cases)
-                print(f"## {name}\n\n{body}")
+        records = [records_of_runs.read(file) for file in files]
+        if not arguments.update and not arguments.check:
+            for record in records:
+                body = overview(record) if arguments.overview else table(record, arguments.ladder, arguments.cases)
+                print(f"## {record.file}\n\n{body}")
+        shown = max(records, key=lambda record: record.content["date"])
         for page in arguments.update:
             try:
                 text = page.read_text()
             except UnicodeDecodeError:
                 raise NoTable(f"{page} is not text") from None
-            new = renewed(text, records)
+            new = renewed(text, shown)
             if new != text and arguments.check:
-                print(f"table: {page} does not show its records; run: scripts/bench-table --update {page}")
-                stale += 1
+                print(f"table: {page} does not show its record; run: scripts/bench-table --update {page}")
+                wrong += 1
             elif new != text:
                 program.write(page, new)
     except (BadRecord, NoTable) as error:
         print(f"table: {error}", file=sys.stderr)
         return 1
     if arguments.check:
-        for record in records.values():
-            if not is_raw(record):
-                print(changed_since(record))
-    return 1 if stale else 0
+        for record in records:
+            wrong += check(record)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
