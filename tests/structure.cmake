@@ -96,6 +96,14 @@ foreach(example IN ITEMS custom_epilogue custom_conv_epilogue)
   consumer_test(${example} "(no CUDA device: .+|.+, 0 of them wrong)")
 endforeach()
 
+# Its link lines are Ninja's, and have an archive.
+if(NOT BUILD_SHARED_LIBS AND CMAKE_GENERATOR STREQUAL "Ninja")
+  add_test(NAME ways_to_link
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/ways_to_link.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+      ${CMAKE_CUDA_COMPILER})
+  set_tests_properties(ways_to_link PROPERTIES TIMEOUT 300)
+endif()
+
 # README's program, with README's lines of CMake. It does not catch what it meets without a GPU.
 set(readme ${PROJECT_SOURCE_DIR}/README.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})
