@@ -161,6 +161,9 @@ class Arithmetic(InFolder):
         self.assertEqual(self.case(small(), "transpose f32 4096x4096").plain.rate, (2**27 / 40 * 1e6, "B/s"))
         self.assertEqual(self.case(small(), "matmul f32 256x256x256").plain.rate, (2 * 256**3 * 1e6, "FLOP/s"))
         self.assertIsNone(self.case(small(), "call f32 add-1024").plain.rate)
+        by_memory = with_row(limit={"ceiling": "memory", "us": 1.0})
+        rates = [row.rate[1] for row in self.case(by_memory, "matmul f32 256x256x256").rows]
+        self.assertEqual(rates, ["FLOP/s"] * 5)
 
     def test_transfers(self) -> None:
         plain = self.case(small(), "transpose f32 4096x4096").plain
@@ -179,6 +182,8 @@ class Arithmetic(InFolder):
     def test_numbers_as_text(self) -> None:
         self.assertEqual([record.as_share(share) for share in (None, 0.012, 0.5, 1.234, 12.34)], ["", "1.2%", "50%", "123%", "12x"])
         self.assertEqual([record.as_time(us) for us in (0.5, 12.34, 1234.0, 2e6)], ["0.50 us", "12.3 us", "1.23 ms", "2.00 s"])
+        self.assertEqual([record.as_time(us) for us in (9.996, 99.96, 100.0, 999.7)],
+                         ["10.0 us", "100 us", "100 us", "1.00 ms"])
         self.assertEqual([record.as_bytes(count) for count in (12, 2048, 3 * 2**20, 2**32)], ["12 B", "2 KiB", "3 MiB", "4 GiB"])
 
     def test_families(self) -> None:

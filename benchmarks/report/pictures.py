@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from record import (NOT_PEERS, UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, extents_of, families_of,
-                    geometric_mean)
+                    geometric_mean, rounded)
 
 # Each light colour is its own name: what stands in a picture is replaced by the page's variable of that name. Of Okabe
 # and Ito's colours, which the colour-blind tell apart, darker or lighter as the ground needs it.
@@ -373,7 +373,7 @@ def speed(group: list[Case]) -> Picture:
     sizes = size_of(group)
     libraries = ["heddle", *dict.fromkeys(row.library for case in group for row in case.peers)]
     lines: list[tuple[str, list[tuple[float, float]], dict]] = []
-    unit = "FLOP/s" if sum(bool(case.plain and case.plain.by_operations) for case in group) * 2 > len(group) else "B/s"
+    unit = "FLOP/s" if any(row.by_operations for case in group for row in case.rows) else "B/s"
     work = (lambda row: row.operations) if unit == "FLOP/s" else (lambda row: row.bytes)
     for library in libraries:
         rows = [(case, best_of(case, library)) for case in group]
@@ -396,14 +396,15 @@ def speed(group: list[Case]) -> Picture:
 
 
 def compact(value: float, unit: str) -> str:
-    prefixes = {1e15: "P", 1e12: "T", 1e9: "G"}
+    value, prefixes = rounded(value), {1e15: "P", 1e12: "T", 1e9: "G"}
     factor = next((factor for factor in prefixes if value >= factor), 1e6)
     prefix = prefixes.get(factor, "M")
     return f"{value / factor:.3g} {prefix}{unit}"
 
 
 def time_text(us: float) -> str:
-    factor, unit = next(((factor, unit) for factor, unit in ((1e6, "s"), (1e3, "ms")) if us >= factor), (1, "us"))
+    units = ((1e6, "s"), (1e3, "ms"))
+    factor, unit = next(((factor, unit) for factor, unit in units if rounded(us) >= factor), (1, "us"))
     return f"{us / factor:.3g} {unit}"
 
 

@@ -104,8 +104,8 @@ class Row:
 
     @property
     def by_operations(self) -> bool:
-        """Whether its speed is told in operations, not in bytes."""
-        return bool(self.operations) and (not self.bytes or (self.limit is not None and self.limit.ceiling != "memory"))
+        """Whether its speed is told in operations, not in bytes: by the kind of work, whatever limits this size."""
+        return bool(self.operations)
 
     @property
     def rate(self) -> tuple[float, str] | None:
@@ -422,10 +422,15 @@ def read(file: pathlib.Path, allow_incomplete: bool = False) -> Record:
 
 # --- numbers as text ---
 
+def rounded(value: float) -> float:
+    """To three digits."""
+    return float(f"{value:.3g}")
+
+
 def scaled(value: float, unit: str, least: float, prefixes: dict[float, str]) -> str:
     """Three digits and a prefix of the unit."""
-    factor = next((factor for factor in prefixes if value >= factor), least)
-    number = value / factor
+    factor = next((factor for factor in prefixes if rounded(value) >= factor), least)
+    number = rounded(value / factor)
     digits = max(0, 3 - len(str(int(number))))
     return f"{number:.{digits}f} {prefixes[factor]}{unit}"
 
@@ -441,7 +446,7 @@ def as_time(us: float) -> str:
 def as_bytes(count: float) -> str:
     factor, prefix = next(((factor, prefix) for factor, prefix in ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
                            if count >= factor), (1, ""))
-    return f"{count / factor:.3g} {prefix}B"
+    return f"{rounded(count / factor) if count < 999.5 * factor else round(count / factor):g} {prefix}B"
 
 
 def as_share(share: float | None) -> str:
