@@ -121,6 +121,7 @@ class Case:
     shape: str
     hot: bool
     rows: list[Row]  # that have a time
+    record: Record
 
     @property
     def label(self) -> str:
@@ -235,7 +236,7 @@ class Record:
         for row in self.rows:
             if row.operation != "ceiling":
                 found.setdefault(row.case, []).extend([] if row.error else [row])
-        cases = [Case(*key, rows) for key, rows in found.items() if rows]
+        cases = [Case(*key, rows, self) for key, rows in found.items() if rows]
         order = {key: index for index, key in enumerate(dict.fromkeys((case.operation, case.type) for case in cases))}
         return sorted(cases, key=lambda case: (order[case.operation, case.type], case.hot, math.prod(case.extents)))
 
@@ -456,13 +457,15 @@ def as_share(share: float | None) -> str:
     return f"{share:.0f}x" if share >= 9.995 else f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"
 
 
-def families_of(records: list[Record]) -> list[tuple[str, list[Case]]]:
-    """The folders of all records, those of the longest record first. An operation that several have counts where it comes first."""
+def families_of(records: list[Record],
+                chosen: typing.Callable[[list[Case]], list[Case]] = list) -> list[tuple[str, list[Case]]]:
+    """The folders of all records' chosen cases, the longest record's first. Each operation is of one record."""
     found: dict[str, list[Case]] = {}
     seen: set[str] = set()
     for record in sorted(records, key=lambda record: -len(record.cases)):
-        for case in record.cases:
+        cases = chosen(record.cases)
+        for case in cases:
             if case.operation not in seen:
                 found.setdefault(family_of(case.operation), []).append(case)
-        seen.update(record.operations)
+        seen.update(case.operation for case in cases)
     return list(found.items())
