@@ -499,6 +499,7 @@ class Pictures(InFolder):
         self.assertFalse(any("B/s" in text for text in texts))
 
     def test_a_ladder_shows_the_roof_of_ffma_too(self) -> None:
+        import page
         import pictures
         case = next(case for case in self.products().cases if case.shape == "4096x4096x4096")
         picture = pictures.ladder([case])
@@ -510,6 +511,9 @@ class Pictures(InFolder):
         self.assertAlmostEqual(min(at, key=lambda x: abs(x - 500 / ffma)), 500 / ffma)
         slow = next(case for case in self.read(small()).cases if case.operation == "transpose")
         self.assertFalse(any("FFMA" in text for text in self.legible(pictures.ladder([slow]))))
+        pages = [page.section(of_run, "family", of_run.families[family]) for of_run, family in
+                 ((self.products(), "matmul"), (self.products(), "transpose"))]
+        self.assertEqual(["A dotted line" in text for text in pages], [True, False])
 
     def test_a_ladder_of_rows_with_limits_of_their_own(self) -> None:
         import pictures

@@ -221,9 +221,11 @@ def section(record: Record, family: str, cases: list[Case]) -> str:
     shown = pictures.with_ladder(cases)[:OPEN_LADDERS]
     others = [case for case in cases if len(case.rungs) >= 2 and case not in shown]
     if shown:
+        dotted = " A dotted line is the limit of the FFMA units, for rungs without tensor cores."
+        with_ffma = any(pictures.ffma_us(case) for case in [*shown, *others])
         parts.append("<h3>The ladder</h3><p class=muted>Slowest first. A bar is the share of the limit that this run measured; "
-                     "beside it the time, and the best peer's time over it. The dashed line is the best peer, a dotted "
-                     "one the limit of the FFMA units, for rungs without tensor cores.</p>"
+                     "beside it the time, and the best peer's time over it. The dashed line is the best peer."
+                     f"{dotted if with_ffma else ''}</p>"
                      f"<div class=grid>{''.join(figure(pictures.ladder([case])) for case in shown)}</div>")
     if others:
         parts.append(f"<details><summary>{len(others)} more ladder{'s' if len(others) > 1 else ''}</summary><div class=grid>"
