@@ -8,8 +8,10 @@ usage: bench_report.py ROOT
 from __future__ import annotations
 
 import copy
+import html
 import html.parser
 import importlib.util
+import itertools
 import json
 import math
 import pathlib
@@ -146,6 +148,9 @@ class Arithmetic(InFolder):
         self.assertEqual(self.case(small(), "transpose f32 4096x4096").plain.rate, (2**27 / 40 * 1e6, "B/s"))
         self.assertEqual(self.case(small(), "matmul f32 256x256x256").plain.rate, (2 * 256**3 * 1e6, "FLOP/s"))
         self.assertIsNone(self.case(small(), "call f32 add-1024").plain.rate)
+        by_memory = with_row(limit={"ceiling": "memory", "us": 1.0})
+        rates = [row.rate[1] for row in self.case(by_memory, "matmul f32 256x256x256").rows]
+        self.assertEqual(rates, ["FLOP/s"] * 5)
 
     def test_transfers(self) -> None:
         plain = self.case(small(), "transpose f32 4096x4096").plain
@@ -164,7 +169,10 @@ class Arithmetic(InFolder):
     def test_numbers_as_text(self) -> None:
         self.assertEqual([record.as_share(share) for share in (None, 0.012, 0.5, 1.234, 12.34)], ["", "1.2%", "50%", "123%", "12x"])
         self.assertEqual([record.as_time(us) for us in (0.5, 12.34, 1234.0, 2e6)], ["0.50 us", "12.3 us", "1.23 ms", "2.00 s"])
+        self.assertEqual([record.as_time(us) for us in (9.996, 99.96, 100.0, 999.7)],
+                         ["10.0 us", "100 us", "100 us", "1.00 ms"])
         self.assertEqual([record.as_bytes(count) for count in (12, 2048, 3 * 2**20, 2**32)], ["12 B", "2 KiB", "3 MiB", "4 GiB"])
+        self.assertEqual([record.as_bytes(1023 * 2**10), record.as_bytes(1e6)], ["1023 KiB", "977 KiB"])
 
     def test_families(self) -> None:
         for operation, family in (("add", "elementwise"), ("gelu_derivative", "elementwise"), ("row_sum", "matrix_reduce"),
@@ -299,6 +307,10 @@ class Page(InFolder):
         self.assertNotRegex(re.sub(r'xmlns(:xlink)?="[^"]*"', "", text), r"https?://")
         body = text[text.index("</style>"):]
         self.assertNotRegex(re.sub(r"<text.*?</text>|<title>.*?</title>", "", body), r"[:=] ?\"?#[0-9a-f]{6}\b")  # else dark fails
+        self.assertNotRegex(body, r"(?i)\bblack\b")  # what is black in light is white in dark
+        for style in re.findall(r'<text style="([^"]*)"', body):
+            self.assertRegex(style, r"fill: var\(--")
+        self.assertNotIn("DejaVu", body)  # a font that few readers have
         variables = set(re.findall(r"var\((--\w+)\)", text))
         for scheme in (text[:text.index("@media")], text[text.index("@media"):]):
             self.assertLessEqual(variables, set(re.findall(r"(--\w+):", scheme)))
@@ -348,6 +360,22 @@ class Page(InFolder):
             if "<svg" in text:
                 self.check(text)
 
+    def test_fits_a_narrow_page(self) -> None:
+        """What is wide has a narrow picture in its place, or is a table, which wraps or scrolls in its own box."""
+        text = self.page(small())
+        self.assertNotRegex(text, r"min-width: \d{3,}px; max-width")
+        figures = re.findall(r'<figure class="?([^>]*?)"?><svg viewBox="0 0 (\d+) \d+"', text)
+        self.assertGreater(len(figures), 5)
+        for (kind, width), (following, narrower) in zip(figures, [*figures[1:], ("", "0")]):
+            self.assertIn(kind.split()[0], ("wide", "narrow", "panel"))
+            if kind.startswith("wide"):
+                self.assertEqual((following, narrower), ("narrow", "372"))
+            else:
+                self.assertLessEqual(int(width), 400)
+        self.assertRegex(text, r"<div class=facts><div class=scroll[^>]*><table>")
+        self.assertRegex(text, r"\.facts td {[^}]*white-space: normal")
+        self.assertRegex(text, r"\.scroll {[^}]*overflow-x: auto")
+
     def test_an_incomplete_record_only_where_asked_for(self) -> None:
         text = self.page(small() | {"complete": False}, "--incomplete")
         self.assertIn("The run was stopped", text)
@@ -363,6 +391,138 @@ class Page(InFolder):
             xml.etree.ElementTree.fromstring(text)
             self.assertNotIn("var(", text)
             self.assertIn("commit 0123456789", text)
+
+    def test_pictures_of_several_records(self) -> None:
+        """Each operation's ladder is there once, from the record that has it, whatever else the records share."""
+        def of(commit: str, *names: str) -> dict:
+            rungs = (("", 1.0), (":naive", 3.0), (":tiled", 2.0))
+            rows = [row(f"{name}/heddle{rung}", us) for name in names for rung, us in rungs]
+            return small() | {"commit": commit, "rows": rows}
+        first = of("1" * 10, "layer_norm/f32/8", "softmax/f32/8")
+        second = of("2" * 10, "layer_norm_gradient/f32/8", "softmax/f32/8")
+        first["rows"] += [row("sgd/f32/8/heddle", 1.0), row("copy/f32/8/heddle", 1.0)]  # of sgd it has no ladder
+        second["rows"] += of("", "sgd/f32/8")["rows"]
+        folder = self.folder / "pictures"
+        run = self.run_program("report", self.file(second), self.file(first), "--pictures", folder)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual({file.name for file in folder.iterdir()},
+                         {"ladder-norm.svg", "ladder-softmax.svg", "ladder-optimizer.svg"})
+        for family, operations, commits in (("norm", ["layer_norm f32 8", "layer_norm_gradient f32 8"], "12"),
+                                            ("softmax", ["softmax f32 8"], "1"), ("optimizer", ["sgd f32 8"], "2")):
+            texts = [text for text, *_ in texts_of((folder / f"ladder-{family}.svg").read_text())]
+            self.assertEqual(sorted(text for text in texts if text.endswith(" f32 8")), operations)
+            self.assertEqual("".join(commit for commit in "12" if any(commit * 10 in text for text in texts)), commits)
+
+
+def texts_of(svg: str) -> list[tuple[str, float, float, float, float]]:
+    """What a picture says, each with its box: left, top, right and bottom. Of turned text the box is empty."""
+    import matplotlib.font_manager
+    import matplotlib.textpath
+    found = []
+    for attributes, text in re.findall(r"<text ([^>]*)>(.*?)</text>", svg):
+        text = html.unescape(text)
+        size, weight, anchor = (re.search(pattern, attributes) for pattern in
+                                (r"([\d.]+)px", r"font-weight: (\w+)|font: (\d+)", r"text-anchor: (\w+)"))
+        font = matplotlib.font_manager.FontProperties(size=float(size[1]), weight="bold" if weight else "normal")
+        width = matplotlib.textpath.TextPath((0, 0), text, prop=font).get_extents().width if text.strip() else 0
+        place = re.search(r'translate\(([-\d.]+) ([-\d.]+)\)|x="([-\d.]+)" y="([-\d.]+)"', attributes)
+        x, y = (float(number) for number in place.groups() if number)
+        x -= {"middle": width / 2, "end": width}.get(anchor[1] if anchor else "", 0)
+        turned = re.search(r"rotate\(-?[1-9]", attributes)
+        found.append((text, x, y, x, y) if turned else (text, x, y - 0.75 * float(size[1]), x + width, y))
+    return found
+
+
+def colliding(texts: list[tuple]) -> list[tuple]:
+    return [(one, other) for one, other in itertools.combinations(texts, 2)
+            if max(one[1] - other[3], other[1] - one[3]) < 3 and max(one[2] - other[4], other[2] - one[4]) < 0]
+
+
+@unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+class Pictures(InFolder):
+    UNITS = {"ffma": 6e13, "fp64": 3e13, "tensor_tf32": 4.3e14, "tensor_f16": 8.4e14, "tensor_bf16": 8.6e14}
+
+    def legible(self, picture: "pictures.Picture") -> list[str]:
+        """Its texts, of which none lies on another or is cut."""
+        texts = texts_of(picture.inline())
+        width, height = picture.size
+        for text, left, top, right, bottom in texts:
+            inside = 0 <= left <= right <= width and 0 <= top <= bottom <= height
+            self.assertTrue(inside, (text, left, right, top, bottom))
+        self.assertEqual(colliding(texts), [])
+        return [text for text, *_ in texts]
+
+    def products(self, ceiling: str = "tensor_f16") -> "record.Record":
+        """Float products whose small sizes are limited by memory, and which tensor cores may do."""
+        content = small()
+        content["ceilings"] += [{"name": name, "per_second": rate} for name, rate in [*self.UNITS.items()][1:]]
+        for made in content["rows"]:
+            if made["operation"] == "matmul" and made["limit"]:
+                n = int(made["shape"].split("x")[0])
+                made["limit"] = {"ceiling": "memory", "us": 0.9} if n < 4096 else {"ceiling": ceiling, "us": 500.0}
+        return self.read(content)
+
+    def test_speed_of_products_is_in_operations(self) -> None:
+        import pictures
+        of_run = self.products()
+        groups = pictures.sized([case for case in of_run.cases if case.operation == "matmul"])
+        self.assertEqual(len(groups), 1)
+        texts = self.legible(pictures.speed(groups[0]))
+        self.assertTrue(any("FLOP/s" in text for text in texts))
+        self.assertFalse(any("B/s" in text for text in texts))
+
+    def test_a_ladder_shows_the_roof_of_ffma_too(self) -> None:
+        import page
+        import pictures
+        case = next(case for case in self.products().cases if case.shape == "4096x4096x4096")
+        picture = pictures.ladder([case])
+        ffma = 2 * 4096**3 / 6e13 * 1e6
+        texts = self.legible(picture)
+        self.assertIn("share of the limit: 500 us by FP16 tensor cores", texts)
+        self.assertIn("dotted: the limit of FFMA alone, 2.29 ms", texts)
+        at = [line.get_xdata()[0] for line in picture.figure.axes[0].lines if line.get_linestyle() != "-"]
+        self.assertAlmostEqual(min(at, key=lambda x: abs(x - 500 / ffma)), 500 / ffma)
+        slow = next(case for case in self.read(small()).cases if case.operation == "transpose")
+        self.assertFalse(any("FFMA" in text for text in self.legible(pictures.ladder([slow]))))
+        pages = [page.section(of_run, "family", of_run.families[family]) for of_run, family in
+                 ((self.products(), "matmul"), (self.products(), "transpose"))]
+        self.assertEqual(["A dotted line" in text for text in pages], [True, False])
+
+    def test_a_ladder_of_rows_with_limits_of_their_own(self) -> None:
+        import pictures
+        content = small()
+        peers = [made for made in content["rows"] if made["operation"] == "transpose" and made["library"] == "cublas"]
+        peers[0]["limit"] = {"ceiling": "memory", "us": 15.0}
+        case = self.case(content, "transpose f32 4096x4096")
+        self.assertIn("shares of limits: 15.0 us to 30.0 us by memory", self.legible(pictures.ladder([case])))
+
+    def test_every_roof_has_a_label(self) -> None:
+        import pictures
+        of_run = self.products()
+        cases = [case for case in of_run.cases if case.operation == "matmul"]
+        for width, unit in ((660, "FLOP/s"), (372, "")):
+            picture = pictures.roofline(of_run, cases, width)
+            texts = self.legible(picture)
+            for label in ("memory 4.00 TB/s", f"FFMA 60.0 T{unit}", f"FP64 30.0 T{unit}", f"TF32 tensor 430 T{unit}",
+                          f"FP16 tensor 840 T{unit}", f"BF16 tensor 860 T{unit}"):
+                self.assertIn(label, texts)
+            flat = {line.get_ydata()[0] for line in picture.figure.axes[0].lines
+                    if len(line.get_ydata()) == 2 and len(set(line.get_ydata())) == 1}
+            self.assertEqual(flat, set(self.UNITS.values()))
+
+    def test_no_label_lies_on_another(self) -> None:
+        import pictures
+        content = small()
+        times = {"heddle": 1.0, "heddle:a": 0.9, "heddle:b": 20.0, "cudnn": 20.0, "cub": 30.0}
+        content["rows"] = [row(f"{name}/{implementation}", us) for name in ("layer_norm_gradient/bf16/8", "add/f32/8")
+                           for implementation, us in times.items()]
+        cases = self.read(content).cases
+        for width in (372, 700, 1060):
+            self.legible(pictures.ratios({f"{case.operation} {case.type}": [case] for case in cases}, width))
+        for made in content["rows"]:
+            made["limit"] = {"ceiling": "memory", "us": 3.0}
+        for case in [*cases, *self.read(content).cases]:
+            self.legible(pictures.ladder([case]))
 
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
@@ -380,8 +540,11 @@ class ConvRoofline(unittest.TestCase):
             script = root / "benchmarks/report/conv_roofline.py"
             subprocess.run([sys.executable, script, data, "--output", picture], check=True, stdout=subprocess.DEVNULL)
             text = picture.read_text()
-        for part in ("a &lt;network&gt;", "first 1x8x8x8-k8-3x3-p1: heddle 12.5 us", "last 1x8x8x8-k8-3x3-p1: roof 2.50 us"):
+        for part in ("a &lt;network&gt;", "first 1x8x8x8-k8-3x3-p1: heddle 12.5 us",
+                     "last 1x8x8x8-k8-3x3-p1: roof 2.50 us",
+                     "memory 1.00 TB/s", "BF16 tensor 800 TFLOP/s"):
             self.assertIn(part, text)
+        self.assertEqual(colliding(texts_of(text)), [])
 
 
 @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
@@ -612,7 +775,7 @@ class Comparison(InFolder):
         gone["rows"] = [made for made in gone["rows"] if made["library"] != "heddle" or made["operation"] != "call"]
         run = self.run_program("compare", old, self.file(gone))
         self.assertEqual(run.returncode, 1)
-        self.assertIn("only in old, or failed in new: call/f32/add-1024/heddle", run.stdout)
+        self.assertIn("only in old, or failed in new: 1 row: call/f32/add-1024/heddle", run.stdout)
         another = small()
         another["gpu"]["name"] = "another"
         run = self.run_program("compare", old, self.file(another))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from pictures import LIGHT, Picture, compact, decades
-from record import UNITS, as_time
+from pictures import LIGHT, Picture, compact, decades, draw_roofs
+from record import as_time
 
 WIDTH, HEIGHT = 760, 400
 SIDE = 280  # of the panel of receptive fields
@@ -25,19 +25,14 @@ def draw_roof(picture: Picture, content: dict, right: float) -> None:
         intensity = layer["operations"] / layer["bytes"]
         marks.append((layer, intensity, layer["operations"] / layer["roof"]["us"] * 1e6,
                       layer["operations"] / layer["us"] * 1e6 if layer.get("us") else None))
-    low = min(x for _, x, _, _ in marks) / 2
-    high = max(x for _, x, _, _ in marks) * 2
     rates = [rate for _, _, roof, timed in marks for rate in (roof, timed) if rate] + list(units.values())
-    bottom, top = 10.0**math.floor(math.log10(min(rates) / 1.5)), max(rates) * 2
-    line = {"color": LIGHT["limit"], "linewidth": 1.4, "zorder": 1}
-    peak = max(units.values(), default=top)
-    if memory:
-        knee = min(peak / memory, high)
-        axes.plot([low, knee], [low * memory, knee * memory], **line)
-    for unit, rate in units.items():
-        axes.plot([min(rate / memory, high) if memory else low, high], [rate, rate], **line)
-        axes.text(high / 1.1, rate * 1.08, f"{UNITS.get(unit, unit)} {compact(rate, 'FLOP/s')}", ha="right", va="bottom",
-                  fontsize=11, color=LIGHT["muted"])
+    bottom, top = min(rates) / 1.8, max(rates) * 2
+    knees = [max(units.values(), default=top) / memory / 20] if memory else []
+    low = min([x for _, x, _, _ in marks] + knees) / 2
+    high = max(x for _, x, _, _ in marks) * 2
+    axes.set_xlim(low, high)
+    axes.set_ylim(bottom, top)
+    draw_roofs(axes, memory, units)
     style = {"linestyle": "none", "markersize": 6}
     labels = set()
 
@@ -73,15 +68,16 @@ def draw_fields(picture: Picture, content: dict) -> None:
     read = {layer["input"] for layer in every} | {len(every) - 1}
     layers = [layer for index, layer in enumerate(every) if index in read]  # no side branches
     axes = picture.axes(picture.size[0] - SIDE + 52, 62, 14, 46)
-    for key, label, colour in (("field", "whole", "limit"), ("effective_field", "effective", "heddle")):
+    for key, label, colour, side in (("field", "whole", "limit", 1), ("effective_field", "effective", "heddle", -1)):
         sizes = [math.sqrt(layer[key][0] * layer[key][1]) for layer in layers]
         line, = axes.plot(range(1, len(layers) + 1), sizes, color=LIGHT[colour], marker="o", markersize=3.5, linewidth=1.6)
         picture.titled(line, f"{label} receptive field: " + ", ".join(
             f"{layer['name']} {size:.0f}" for layer, size in zip(layers, sizes)))
-        axes.annotate(label, (len(layers), sizes[-1]), textcoords="offset points", xytext=(-12, 0), ha="right", fontsize=11,
-                      color=LIGHT[colour])
+        axes.annotate(label, (len(layers), sizes[-1]), textcoords="offset points", xytext=(0, 6 * side), ha="right",
+                      va="bottom" if side > 0 else "top", fontsize=11, color=LIGHT[colour])
     axes.grid(True)
     axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("layer, one after the other")
     picture.figure.text((picture.size[0] - SIDE + 12) / picture.size[0], 1 - 44 / HEIGHT, "receptive field, pixels of the image",
                         fontsize=11, color=LIGHT["muted"], va="center")
@@ -95,7 +91,7 @@ def picture_of(content: dict) -> Picture:
     picture.figure.text(12 / picture.size[0], 1 - 16 / HEIGHT, title, fontsize=13, weight="bold", va="center")
     picture.figure.text(1 - 14 / picture.size[0], 1 - 16 / HEIGHT, caption, fontsize=11, ha="right", va="center",
                         color=LIGHT["muted"])
-    draw_roof(picture, content, SIDE + 20 if several else 20)
+    draw_roof(picture, content, SIDE + 160 if several else 160)
     if several:
         draw_fields(picture, content)
     last = content["layers"][-1]

@@ -48,11 +48,10 @@ nav a:hover {{ text-decoration: underline; }}
 figure {{ margin: 8px 0; min-width: 0; }}
 figure svg {{ display: block; width: 100%; height: auto; }}
 .panel svg {{ max-width: {pictures.WIDTH + 30}px; }}
-.roof {{ max-width: 760px; overflow-x: auto; }}
-.roof svg {{ min-width: 540px; max-width: 680px; }}
 figure.strip svg {{ max-width: 760px; }}
 .narrow {{ display: none; }}
-@media (max-width: 700px) {{
+.narrow svg {{ max-width: 560px; }}
+@media (max-width: 860px) {{
   main, header, nav {{ padding: 0 14px; }}
   .wide {{ display: none; }}
   .narrow {{ display: block; }}
@@ -64,6 +63,14 @@ table {{ border-collapse: collapse; font-size: .85rem; font-variant-numeric: tab
 th {{ text-align: left; color: var(--muted); font-weight: 600; }}
 th, td {{ padding: 3px 12px 3px 0; border-bottom: 1px solid var(--grid); white-space: nowrap; }}
 td.number, th.number {{ text-align: right; }}
+.facts td {{ white-space: normal; overflow-wrap: anywhere; }}
+.facts td:first-child {{ min-width: 7em; vertical-align: top; }}
+@media (max-width: 860px) {{
+  .scroll table {{ font-size: .78rem; }}
+  .scroll th, .scroll td {{ padding-right: 8px; }}
+  .scroll td:not(.number) {{ white-space: normal; overflow-wrap: anywhere; min-width: 7.5em; }}
+  .scroll tr > :first-child {{ position: sticky; left: 0; background: var(--paper); }}
+}}
 .bug {{ color: var(--bug); }}
 .ours td {{ font-weight: 600; }}
 .findings ul {{ font-size: .9rem; padding-left: 20px; }}
@@ -93,9 +100,8 @@ def share_of_limit(row: Row) -> str:
     return f"<span class=bug>{share} !</span>" if row.beyond_limit else share
 
 
-def figure(picture: pictures.Picture, kind: str = "panel") -> str:
-    scrolls = f' tabindex=0 role=region aria-label="{escaped(picture.alt.partition(":")[0])}"' if kind == "roof" else ""
-    return f'<figure class="{kind}"{scrolls}>{picture.inline()}</figure>'
+def figure(picture: pictures.Picture) -> str:
+    return f"<figure class=panel>{picture.inline()}</figure>"
 
 
 def both_widths(make: typing.Callable[[float], pictures.Picture], kind: str = "") -> str:
@@ -133,8 +139,8 @@ def tiles(record: Record) -> str:
 def overview(record: Record) -> str:
     parts = ["<section id=overview><h2>Overview</h2>",
              "<p>heddle's plain call beside the best of the peers on the GPU that the run had, case by case. 1 is level; to the "
-             "right heddle is faster. The black line of a row is its geometric mean. A ring is a hot case; a triangle lies "
-             "beyond the scale.</p>", tiles(record)]
+             "right heddle is faster. The bar across a row is its geometric mean. A ring is a hot case; a triangle "
+             "lies beyond the scale.</p>", tiles(record)]
     if any(case.ratio for case in record.cases):
         parts.append(both_widths(lambda width: pictures.ratios(record.families, width)))
         columns = [("case", False), ("heddle", True), ("best peer", False), ("its time", True), ("ratio", True), ("of limit", True)]
@@ -215,8 +221,11 @@ def section(record: Record, family: str, cases: list[Case]) -> str:
     shown = pictures.with_ladder(cases)[:OPEN_LADDERS]
     others = [case for case in cases if len(case.rungs) >= 2 and case not in shown]
     if shown:
+        dotted = " A dotted line is the limit of the FFMA units, for rungs without tensor cores."
+        with_ffma = any(pictures.ffma_us(case) for case in [*shown, *others])
         parts.append("<h3>The ladder</h3><p class=muted>Slowest first. A bar is the share of the limit that this run measured; "
-                     "beside it the time, and the best peer's time over it. The dashed line is the best peer.</p>"
+                     "beside it the time, and the best peer's time over it. The dashed line is the best peer."
+                     f"{dotted if with_ffma else ''}</p>"
                      f"<div class=grid>{''.join(figure(pictures.ladder([case])) for case in shown)}</div>")
     if others:
         parts.append(f"<details><summary>{len(others)} more ladder{'s' if len(others) > 1 else ''}</summary><div class=grid>"
@@ -237,8 +246,9 @@ def section(record: Record, family: str, cases: list[Case]) -> str:
                      + "".join(figure(pictures.cpu_and_gpu(record, group)) for group in lines)
                      + (figure(pictures.cpu_dots(record, single)) if single else "") + "</div>")
 
-    if roof := pictures.roofline(record, cases):
-        parts.append(f"<h3>Roofline</h3>{figure(roof, 'roof')}")
+    if pictures.roofline(record, cases):
+        draw = lambda width: pictures.roofline(record, cases, min(width, 660))
+        parts.append(f"<h3>Roofline</h3>{both_widths(draw, 'strip')}")
     parts.append(all_rows(family, cases))
     return "".join(parts) + "</section>"
 
@@ -274,12 +284,13 @@ def method(record: Record) -> str:
     libraries = {row.library for row in record.rows}
     elsewhere = " Those of PyTorch were taken in another process, interleaved with each other alone." if "pytorch" in libraries else ""
     on_cpu = " Rows on the CPU run from the caches that their operands fit in." if any(row.on_cpu for row in record.rows) else ""
+    run = table([("", False), ("", False)], [list(fact) for fact in facts], "Of which run")
     return ("<section id=method><h2>How it was measured</h2><p>Times are medians of "
             f"{record.repetitions} repetitions on random data, interleaved at random; "
             f"\N{PLUS-MINUS SIGN} is half their range over the median.{elsewhere} Cold on the GPU, unless a case says hot: the operands "
             f"are not in L2 when a call begins.{on_cpu} Bytes count each element once, operations are those of the cheapest algorithm. A limit is the larger "
             "of the times that the memory and the arithmetic units need at the rates that this run measured on this GPU.</p>"
-            f"{table([('', False), ('', False)], [[name, value] for name, value in facts], 'Of which run')}"
+            f"<div class=facts>{run}</div>"
             f"<details><summary>{len(ceilings)} ceilings that this run measured</summary>"
             f"{table([('ceiling', False), ('footprint', True), ('', False), ('rate', True)], ceilings, 'Ceilings')}"
             "</details></section>")

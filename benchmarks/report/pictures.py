@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from record import (NOT_PEERS, UNITS, Case, Record, Row, as_bytes, as_rate, as_share, as_time, extents_of, families_of,
-                    geometric_mean)
+                    geometric_mean, rounded)
 
 # Each light colour is its own name: what stands in a picture is replaced by the page's variable of that name. Of Okabe
 # and Ito's colours, which the colour-blind tell apart, darker or lighter as the ground needs it.
@@ -81,7 +81,7 @@ class Picture:
 
         def tidy(tag: re.Match) -> str:
             tag = re.sub(r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), tag[0])
-            return re.sub(r"(font: [^;\"']*?)'DejaVu Sans'[^;\"]*", rf"\g<1>{FONT}", tag)
+            return re.sub(r"'DejaVu Sans'[^;\"]*", FONT, tag)
 
         body = re.sub(r"<[^>]*>", tidy, body)
         # Ids that nothing names go; the others have to differ from those of the page's other pictures.
@@ -123,6 +123,15 @@ RATIO_TICKS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 0.75, 1, 1.5, 2, 4, 8, 16]
 LEAST_RATIO, GREATEST_RATIO = 1 / 4, 16
 
 
+def apart(ticks: list[float], least: float, place: typing.Callable[[float], float]) -> list[float]:
+    """Those, from the first on, whose places are far enough from all before."""
+    taken: list[float] = []
+    for tick in ticks:
+        if all(abs(place(tick) - place(other)) >= least for other in taken):
+            taken.append(tick)
+    return taken
+
+
 def ratios(groups: dict[str, list[Case]], width: float, step: float = 26, heading: str = "", caption: str = "") -> Picture:
     """A row per group: a dot for each of its cases, the geometric mean as a line. The best group comes first."""
     groups = {name: [case for case in cases if case.ratio] for name, cases in groups.items()}
@@ -139,11 +148,9 @@ def ratios(groups: dict[str, list[Case]], width: float, step: float = 26, headin
     axes.set_xlim(low, high)
     axes.set_ylim(len(ordered) - 0.5, -0.5)
     pixels = width - left - 112
-    ticks: list[float] = []
-    for tick in sorted(RATIO_TICKS, key=lambda tick: (not math.log2(tick).is_integer(), abs(math.log(tick)))):
-        if low <= tick <= high and all(abs(math.log(tick / other)) * pixels > 26 * math.log(high / low) for other in ticks):
-            ticks.append(tick)
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    by_rank = sorted(RATIO_TICKS, key=lambda tick: (not math.log2(tick).is_integer(), abs(math.log(tick))))
+    axes.xaxis.set_major_locator(FixedLocator(apart([tick for tick in by_rank if low <= tick <= high], 30 / pixels,
+                                                    lambda tick: math.log(tick / low) / math.log(high / low))))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.grid(True)
@@ -154,8 +161,8 @@ def ratios(groups: dict[str, list[Case]], width: float, step: float = 26, headin
     axes.text(1 + 54 / pixels, 1.0, "mean", ha="right", **small)
     axes.text(1 + 104 / pixels, 1.0, "worst", ha="right", **small)
     at_one = math.log(1 / low) / math.log(high / low)
-    axes.text(at_one + 0.008, 1.0, "faster \N{RIGHTWARDS ARROW}", ha="left", **small)
-    axes.text(at_one - 0.008, 1.0, "\N{LEFTWARDS ARROW} slower", ha="right", **small)
+    axes.text(at_one + 6 / pixels, 1.0, "faster \N{RIGHTWARDS ARROW}", ha="left", **small)
+    axes.text(at_one - 6 / pixels, 1.0, "\N{LEFTWARDS ARROW} slower", ha="right", **small)
     for index, name in enumerate(ordered):
         cases = sorted(groups[name], key=lambda case: case.ratio)
         for case in cases:
@@ -197,18 +204,40 @@ def short(row: Row) -> str:
     return row.rung if row.library == "heddle" and row.rung else row.implementation
 
 
-def ladder(cases: list[Case], caption: str = "") -> Picture:
+def ffma_us(case: Case) -> float | None:
+    """What its operations take on the FFMA units, which some rungs use, where the limit is less."""
+    rate = case.record.ceiling("ffma", case.hot)
+    row = next((row for row in case.rows if row.operations and row.limit), None)
+    us = row.operations / rate * 1e6 if row and rate else 0.0
+    return us if row and us > row.limit.us else None
+
+
+def measure(case: Case, rows: list[Row]) -> str:
+    """Of what a ladder's bars are shares."""
+    limits = sorted({row.limit for row in rows if row.limit}, key=lambda limit: limit.us)
+    if not limits:
+        return f"share of {case.vendor.implementation}'s speed" if case.vendor else "share of the fastest"
+    units = ", ".join(dict.fromkeys(UNITS.get(limit.ceiling, limit.ceiling or "what it declares") for limit in limits))
+    times = list(dict.fromkeys(as_time(limit.us) for limit in limits))
+    if len(times) > 1:
+        return f"shares of limits: {times[0]} to {times[-1]} by {units}"
+    return f"share of the limit: {times[0]} by {units}"
+
+
+def ladder(cases: list[Case], sourced: bool = False) -> Picture:
     """Bars, one below the other: how much of the limit each rung and peer reaches; of the vendor where there is no limit."""
-    titles, step, between = 44, 19, 34
-    panels = [(case, in_order(case)) for case in cases]
-    height = sum(titles + step * len(rows) + between for _, rows in panels) + (18 if caption else 0)
-    width = WIDTH + (90 if caption else 0)
+    step, between = 19, 34
+    panels = [(case, in_order(case), ffma_us(case)) for case in cases]
+    captions = list(dict.fromkeys(case.record.provenance for case in cases)) if sourced else []
+    height = sum((60 if ffma else 44) + step * len(rows) + between for _, rows, ffma in panels) + 18 * len(captions)
+    width = WIDTH + (90 if sourced else 0)
     picture = Picture(width, height)
-    left = 10 + 6.9 * max(len(short(row)) for _, rows in panels for row in rows)
+    left = 10 + 6.9 * max(len(short(row)) for _, rows, _ in panels for row in rows)
     right = 118
     top = 0
     alts = []
-    for case, rows in panels:
+    for case, rows, ffma in panels:
+        titles = 60 if ffma else 44
         vendor = case.vendor
         by_limit = any(row.limit for row in rows)
         share = {row: (row.share_of_limit if by_limit else vendor.us / row.us if vendor else rows[-1].us / row.us) or 0.0
@@ -219,8 +248,9 @@ def ladder(cases: list[Case], caption: str = "") -> Picture:
         most = max(1.0, *share.values())
         axes.set_xlim(0, most)
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        ticks = [0, 0.25, 0.5, 0.75, 1] if most < 1.1 and width - left - right > 160 else [0, 0.5, 1, 1.5, 2]
-        axes.xaxis.set_major_locator(FixedLocator(ticks if most < 2.6 else [0, 1, most // 2, most // 1]))
+        ticks = [0, 1, most // 1, 0.5, 1.5, 2] if most >= 1.1 else [0, 1, 0.5, 0.25, 0.75]
+        ticks = apart([tick for tick in ticks if tick <= most], 44 / (width - left - right), lambda tick: tick / most)
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
         axes.xaxis.grid(True)
         axes.set_yticks(range(len(rows)), [short(row) for row in rows])
@@ -240,20 +270,25 @@ def ladder(cases: list[Case], caption: str = "") -> Picture:
         axes.axvline(1, color=LIGHT["limit"], linewidth=1.2)
         if vendor and by_limit:
             axes.axvline(share[vendor], color=colour(vendor), linewidth=1, linestyle=(0, (3, 2)))
+        if ffma and by_limit:
+            reached = next(row.limit.us for row in rows if row.limit) / ffma
+            axes.axvline(reached, color=LIGHT["ink"], linewidth=1.2, linestyle=(0, (1, 2)))
         axes.spines["left"].set_visible(True)
         top_of = lambda pixels: (height - top + titles + step * len(rows) + between - pixels) / height
         picture.figure.text(12 / width, top_of(14), f"{case.operation} {case.label}", weight="bold", fontsize=12.5, va="center")
-        limits = next((row.limit for row in rows if row.limit), None)
-        of = (f"share of the limit: {as_time(limits.us)} by {UNITS.get(limits.ceiling, limits.ceiling or 'what it declares')}"
-              if limits else f"share of {vendor.implementation}'s speed" if vendor else "share of the fastest")
-        picture.figure.text(12 / width, top_of(31), of, fontsize=11, color=LIGHT["muted"], va="center")
+        notes = [measure(case, rows)] + ([f"dotted: the limit of FFMA alone, {as_time(ffma)}"] if ffma else [])
+        for index, note in enumerate(notes):
+            picture.figure.text(12 / width, top_of(31 + 16 * index), note, fontsize=11, color=LIGHT["muted"],
+                                va="center")
         picture.figure.text((width - right + 6) / width, top_of(31), "time" + (" \N{MIDDLE DOT} of vendor" if vendor else ""),
                             fontsize=11, color=LIGHT["muted"], va="center")
         alts.append(f"{case.operation} {case.label}, slowest first: " + ", ".join(
             f"{row.implementation} {as_time(row.us)} {100 * value:.0f} %" for row, value in share.items())
-            + (f" of the {'limit' if by_limit else 'vendor'}."))
-    if caption:
-        picture.figure.text(12 / width, 12 / height, caption, fontsize=10.5, color=LIGHT["muted"], va="center")
+            + f" of the {'limit' if by_limit else 'vendor'}"
+            + (f", that of FFMA alone is {as_time(ffma)}." if ffma else "."))
+    for index, caption in enumerate(reversed(captions)):
+        picture.figure.text(12 / width, (12 + 18 * index) / height, caption, fontsize=10.5, color=LIGHT["muted"],
+                            va="center")
     picture.alt = "Ladder of " + " ".join(alts)
     return picture
 
@@ -373,7 +408,7 @@ def speed(group: list[Case]) -> Picture:
     sizes = size_of(group)
     libraries = ["heddle", *dict.fromkeys(row.library for case in group for row in case.peers)]
     lines: list[tuple[str, list[tuple[float, float]], dict]] = []
-    unit = "FLOP/s" if sum(bool(case.plain and case.plain.by_operations) for case in group) * 2 > len(group) else "B/s"
+    unit = "FLOP/s" if any(row.by_operations for case in group for row in case.rows) else "B/s"
     work = (lambda row: row.operations) if unit == "FLOP/s" else (lambda row: row.bytes)
     for library in libraries:
         rows = [(case, best_of(case, library)) for case in group]
@@ -396,14 +431,15 @@ def speed(group: list[Case]) -> Picture:
 
 
 def compact(value: float, unit: str) -> str:
-    prefixes = {1e15: "P", 1e12: "T", 1e9: "G"}
+    value, prefixes = rounded(value), {1e15: "P", 1e12: "T", 1e9: "G"}
     factor = next((factor for factor in prefixes if value >= factor), 1e6)
     prefix = prefixes.get(factor, "M")
     return f"{value / factor:.3g} {prefix}{unit}"
 
 
 def time_text(us: float) -> str:
-    factor, unit = next(((factor, unit) for factor, unit in ((1e6, "s"), (1e3, "ms")) if us >= factor), (1, "us"))
+    units = ((1e6, "s"), (1e3, "ms"))
+    factor, unit = next(((factor, unit) for factor, unit in units if rounded(us) >= factor), (1, "us"))
     return f"{us / factor:.3g} {unit}"
 
 
@@ -490,41 +526,50 @@ def cpu_dots(record: Record, cases: list[Case]) -> Picture:
 
 # --- the roofline ---
 
-def roofline(record: Record, cases: list[Case]) -> Picture | None:
+def draw_roofs(axes: "matplotlib.axes.Axes", memory: float | None, units: dict[str, float],
+               flops: str = "FLOP/s") -> None:
+    """Each with its label: memory's along it, the units' to the right, where none lies on another."""
+    (low, high), (bottom, top), (width, height) = axes.get_xlim(), axes.get_ylim(), axes.bbox.size
+    line = {"color": LIGHT["limit"], "linewidth": 1.4, "zorder": 1}
+    small = {"color": LIGHT["muted"], "fontsize": 11}
+    if memory:
+        knee = min(max(units.values(), default=top) / memory, high)
+        axes.plot([low, knee], [low * memory, knee * memory], **line)
+        start = max(low * (high / low) ** (18 / width), bottom / memory * 1.3)
+        angle = math.degrees(math.atan2(height / math.log(top / bottom), width / math.log(high / low)))
+        axes.text(start, start * memory * 1.25, f"memory {as_rate(memory, 'B/s')}", rotation=angle,
+                  rotation_mode="anchor", **small)
+    label_at = math.inf
+    for unit, rate in sorted(units.items(), key=lambda item: -item[1]):
+        axes.plot([min(rate / memory, high) if memory else low, high], [rate, rate], **line)
+        label_at = min(rate, label_at / (top / bottom) ** (15 / height))
+        axes.text(1 + 5 / width, label_at, f"{UNITS.get(unit, unit).removesuffix(' cores')} {as_rate(rate, flops)}",
+                  transform=axes.get_yaxis_transform(), va="center", **small)
+
+
+def roofline(record: Record, cases: list[Case], width: float = 660) -> Picture | None:
     """Operations a second over operations a byte, of all rows on the GPU that have both."""
     rows = [(case, row) for case in cases for row in case.rows
             if row.operations and row.bytes and not row.on_cpu and row.library not in NOT_PEERS]
     memory = record.ceiling("dram_copy")
     if not rows or memory is None:
         return None
-    picture = Picture(620, 400)
-    axes = picture.axes(80, 46, 128, 46)
+    narrow = width < 500
+    flops = "" if narrow else "FLOP/s"
+    picture = Picture(width, 400)
+    axes = picture.axes(50 if narrow else 84, 64, 114 if narrow else 160, 46)
     axes.set_xscale("log")
     axes.set_yscale("log")
     intensities = [row.operations / row.bytes for _, row in rows]
     rates = [row.operations / row.us * 1e6 for _, row in rows]
-    units = dict.fromkeys(row.limit.ceiling for _, row in rows if row.limit and row.limit.ceiling not in (None, "memory"))
-    roofs = {unit: rate for unit in units if (rate := record.ceiling(unit))}
-    low, high = min(intensities) / 2, max(intensities) * 2
+    roofs = {unit: rate for unit in UNITS if (rate := record.ceiling(unit))}
     top = max([*roofs.values(), *rates]) * 1.8
     bottom = max(min(rates), top / 1e6) / 1.8
+    peak = max(roofs.values(), default=top)
+    low, high = min(*intensities, peak / memory / 20) / 2, max(*intensities, peak / memory) * 2
     axes.set_xlim(low, high)
     axes.set_ylim(bottom, top)
-    peak = max(roofs.values(), default=top)
-    knee = min(peak / memory, high)
-    line = {"color": LIGHT["limit"], "linewidth": 1.4, "zorder": 1}
-    axes.plot([low, knee], [low * memory, knee * memory], **line)
-    at = max(low * 1.15, bottom / memory * 1.3)
-    axes.text(at, at * memory * 1.25, f"memory {as_rate(memory, 'B/s')}", color=LIGHT["muted"], fontsize=11,
-              rotation=math.degrees(math.atan2((400 - 46 - 46) / math.log(top / bottom), (620 - 80 - 128) / math.log(high / low))),
-              rotation_mode="anchor")
-    apart = (top / bottom) ** (15 / (400 - 46 - 46))  # labels, so that none lies on another
-    label_at = math.inf
-    for unit, rate in sorted(roofs.items(), key=lambda item: -item[1]):
-        axes.plot([min(rate / memory, high), high], [rate, rate], **line)
-        label_at = min(rate, label_at / apart)
-        axes.text(1.012, label_at, f"{UNITS.get(unit, unit).removesuffix(' tensor cores')} {compact(rate, 'FLOP/s')}",
-                  transform=axes.get_yaxis_transform(), va="center", color=LIGHT["muted"], fontsize=11)
+    draw_roofs(axes, memory, roofs, flops)
     seen = set()
     for (case, row), x, y in sorted(zip(rows, intensities, rates), key=lambda item: item[0][1].plain):
         label = "heddle" if row.plain else "heddle's rungs" if row.library == "heddle" else row.library
@@ -545,13 +590,17 @@ def roofline(record: Record, cases: list[Case]) -> Picture | None:
                                               [multiple * tick for tick in ticks for multiple in (1, 2, 5)]))
     axes.yaxis.set_major_locator(FixedLocator(decades(bottom, top)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, "FLOP/s")))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value, flops)))
     axes.set_xlim(low, high)
     axes.set_ylim(bottom, top)
     axes.grid(True)
     axes.set_xlabel("operations a byte of its operands (log scale)")
+    if narrow:
+        axes.text(1 + 5 / axes.bbox.width, 1, "FLOP/s", transform=axes.transAxes, va="bottom", fontsize=11,
+                  color=LIGHT["muted"])
     handles, labels = axes.get_legend_handles_labels()
-    picture.figure.legend(handles, labels, loc="upper left", ncols=5, handlelength=1, columnspacing=1.2, borderaxespad=0.3,
+    picture.figure.legend(handles, labels, loc="upper left", ncols=3 if narrow else 5, handlelength=1,
+                          columnspacing=1.2, borderaxespad=0.3,
                           bbox_to_anchor=(6 / picture.size[0], 1 - 2 / picture.size[1]), labelspacing=0.25)
     best = max(zip(rates, rows), key=lambda item: item[0])
     picture.alt = (f"Roofline: {len(rows)} rows under memory's {as_rate(memory, 'B/s')}"
@@ -572,6 +621,13 @@ def with_ladder(cases: list[Case]) -> list[Case]:
     return list(first.values())
 
 
+def leading(cases: list[Case]) -> list[Case]:
+    """Each operation's first ladder, and others while there are few."""
+    ranked = with_ladder(cases)
+    first = {case.operation: case for case in reversed(ranked)}
+    return sorted(ranked, key=lambda case: case is not first[case.operation])[:max(LADDERS_A_FILE, len(first))]
+
+
 def files(records: list[Record]) -> dict[str, Picture]:
     """By the files' names: the overview of all records, and each family's ladder."""
     result = {}
@@ -579,8 +635,6 @@ def files(records: list[Record]) -> dict[str, Picture]:
     if any(case.ratio for cases in families.values() for case in cases):
         source = records[0].provenance if len(records) == 1 else "; ".join(record.source for record in records)
         result["overview.svg"] = ratios(families, 860, heading="heddle beside the best peer, case by case", caption=source)
-    for record in records:
-        for family, cases in record.families.items():
-            if cases == families[family] and (shown := with_ladder(cases)[:LADDERS_A_FILE]):
-                result[f"ladder-{family}.svg"] = ladder(shown, record.provenance)
+    for family, cases in families_of(records, with_ladder):
+        result[f"ladder-{family}.svg"] = ladder(leading(cases), sourced=True)
     return result

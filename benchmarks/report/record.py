@@ -122,8 +122,8 @@ class Row:
 
     @property
     def by_operations(self) -> bool:
-        """Whether its speed is told in operations, not in bytes."""
-        return bool(self.operations) and (not self.bytes or (self.limit is not None and self.limit.ceiling != "memory"))
+        """Whether its speed is told in operations, not in bytes: by the kind of work, whatever limits this size."""
+        return bool(self.operations)
 
     @property
     def rate(self) -> tuple[float, str] | None:
@@ -139,6 +139,7 @@ class Case:
     shape: str
     hot: bool
     rows: list[Row]  # that have a time
+    record: Record
 
     @property
     def label(self) -> str:
@@ -259,7 +260,7 @@ class Record:
         for row in self.rows:
             if row.operation != "ceiling":
                 found.setdefault(row.case, []).extend([] if row.error else [row])
-        cases = [Case(*key, rows) for key, rows in found.items() if rows]
+        cases = [Case(*key, rows, self) for key, rows in found.items() if rows]
         order = {key: index for index, key in enumerate(dict.fromkeys((case.operation, case.type) for case in cases))}
         return sorted(cases, key=lambda case: (order[case.operation, case.type], case.hot, math.prod(case.extents)))
 
@@ -450,10 +451,15 @@ def read(file: pathlib.Path, allow_incomplete: bool = False) -> Record:
 
 # --- numbers as text ---
 
+def rounded(value: float) -> float:
+    """To three digits."""
+    return float(f"{value:.3g}")
+
+
 def scaled(value: float, unit: str, least: float, prefixes: dict[float, str]) -> str:
     """Three digits and a prefix of the unit."""
-    factor = next((factor for factor in prefixes if value >= factor), least)
-    number = value / factor
+    factor = next((factor for factor in prefixes if rounded(value) >= factor), least)
+    number = rounded(value / factor)
     digits = max(0, 3 - len(str(int(number))))
     return f"{number:.{digits}f} {prefixes[factor]}{unit}"
 
@@ -469,7 +475,7 @@ def as_time(us: float) -> str:
 def as_bytes(count: float) -> str:
     factor, prefix = next(((factor, prefix) for factor, prefix in ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
                            if count >= factor), (1, ""))
-    return f"{count / factor:.3g} {prefix}B"
+    return f"{rounded(count / factor) if count < 999.5 * factor else round(count / factor):g} {prefix}B"
 
 
 def as_share(share: float | None) -> str:
@@ -479,13 +485,15 @@ def as_share(share: float | None) -> str:
     return f"{share:.0f}x" if share >= 9.995 else f"{100 * share:.0f}%" if share >= 0.0995 else f"{100 * share:.1f}%"
 
 
-def families_of(records: list[Record]) -> list[tuple[str, list[Case]]]:
-    """The folders of all records, those of the longest record first. An operation that several have counts where it comes first."""
+def families_of(records: list[Record],
+                chosen: typing.Callable[[list[Case]], list[Case]] = list) -> list[tuple[str, list[Case]]]:
+    """The folders of all records' chosen cases, the longest record's first. Each operation is of one record."""
     found: dict[str, list[Case]] = {}
     seen: set[str] = set()
     for record in sorted(records, key=lambda record: -len(record.cases)):
-        for case in record.cases:
+        cases = chosen(record.cases)
+        for case in cases:
             if case.operation not in seen:
                 found.setdefault(family_of(case.operation), []).append(case)
-        seen.update(record.operations)
+        seen.update(case.operation for case in cases)
     return list(found.items())
