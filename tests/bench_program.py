@@ -7,6 +7,7 @@ usage: bench_program.py PROGRAM
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import statistics
@@ -61,12 +62,24 @@ class List(Program):
 
     def test_filters_that_nothing_matches(self) -> None:
         self.fails(2, "list", "--operation", "matmull", says="did you mean matmul")
-        self.fails(2, "list", "--operation", "matmul", "--type", "f64", says="There are: .*bf16")
-        self.fails(2, "list", "--rung", "none", says="no row has the rung none")
-        self.fails(2, "list", "--library", "cublass", says="did you mean cublas")
+        self.fails(2, "list", "--library", "hedle", says="did you mean heddle")
+        for what in ("operation", "type", "rung", "library"):
+            self.fails(2, "list", f"--{what}", "nope", says=f"no row has the {what} nope; heddle-bench list prints")
+        self.fails(2, "list", "--operation", "matmul", "--type", "f64", says="the type f64; heddle-bench list prints")
         self.fails(2, "list", "--size", "1234567", says="no row has the size 1234567")
         self.fails(2, "list", "--filter", "^none$", says="no row's name matches")
         self.fails(2, "list", "--filter", "(", says="no regular expression")
+
+    def test_the_headline_without_the_libraries_that_were_not_built_in(self) -> None:
+        done = self.run_program("list", "--headline")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows, peers = zip(*(line.split() for line in done.stdout.splitlines()))
+        self.assertGreater(len(rows), 50)
+        self.assertLessEqual({*rows, *peers} - {"-"}, set(self.names()))
+        left_out = re.findall(r"^heddle-bench: built without (?:cuBLAS|cuDNN|cuDNN's frontend|NPP); left out: (.+)$",
+                              done.stderr, re.M)
+        self.assertEqual(len(left_out), len(done.stderr.splitlines()), done.stderr)
+        self.assertEqual(sum(len(names.split(", ")) for names in left_out), peers.count("-"))
 
 
 class Usage(Program):
@@ -74,7 +87,7 @@ class Usage(Program):
         self.fails(2, says="what to do")
         self.fails(2, "none", says="none")
         self.fails(2, "run", "--none", says="--none")
-        self.fails(2, "run", "--repetitions", "4", says="4 not in range")
+        self.fails(2, "run", "--repetitions", "4", says="4 not in range 5 to 1000")
         self.fails(2, "run", "--processes", "3", says="--processes is for --headline")
 
     def test_help(self) -> None:
@@ -115,6 +128,9 @@ class Run(Program):
                                 "--library", "heddle", "--output", self.folder / "record.json")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"\Aheddle-bench: no GPU; \d+ rows are left out\n\Z")
+        done = self.run_program("run", "--filter", f"^({HOST_ROW}|ceiling/ffma/heddle)$", "--output",
+                                self.folder / "record.json")
+        self.assertEqual(done.stderr, "heddle-bench: no GPU; 1 row is left out\n")
 
     def test_without_anything_to_run(self) -> None:
         record = self.folder / "record.json"
@@ -171,10 +187,14 @@ class Rung(Program):
         for shape in ("99999999999999999999x4096x4096", "4000000000x4000000000x1"):
             self.fails(2, "rung", "matmul", "tiled", "--shape", shape, says="too large")
         for size in ("4000000000", "99999999999999999999"):
-            self.fails(2, "rung", "matmul", "tiled", "--size", size, says="(too large|Could not convert)")
-        self.fails(2, "rung", "matmul", "tiled", "--size", "-1", says="--size")
+            self.fails(2, "rung", "matmul", "tiled", "--size", size, says="(too large|not in range)")
+        for size in ("0", "-1", "x"):
+            self.fails(2, "rung", "matmul", "tiled", "--size", size, says=f"{size} not in range 1 to {2**58}")
+        for words in (("nope", "tiled"), ("matmul", "nope"), ("layer_norm", "nope"),
+                      ("matmul", "tiled", "--type", "nope")):
+            self.fails(2, "rung", *words, "--size", "8", says="nope[a-z ]*; heddle-bench list prints the names")
         self.fails(2, "rung", "matmul", "tiled", "--size", "8", "--type", "u8", says="no type u8")
-        self.fails(2, "rung", "layer_norm", "naive", "--size", "77", says="no ladder by size")
+        self.fails(2, "rung", "layer_norm", "naive", "--size", "77", says="only these cases: layer_norm/")
 
     def test_without_a_gpu(self) -> None:
         for operation, rung in (("matmul", "tiled"), ("sum", "single_pass"), ("reduce", "interleaved"),
@@ -212,12 +232,17 @@ class ConvRoofline(Program):
     def test_what_does_not_fit(self) -> None:
         self.fails(2, "conv-roofline", "--network", "vgg", says="there is no network vgg")
         self.fails(2, "conv-roofline", "--network", "vgg16", "--channels", 3, says="--channels")
-        self.fails(2, "conv-roofline", "--kernel", "3", says="RxS")
+        for kernel in ("3", "3x0", "3x2000000", f"{2**63}x3"):
+            self.fails(2, "conv-roofline", "--kernel", kernel, says=f"RxS, each from 1 to {2**20}, not {kernel}")
+        self.fails(2, "conv-roofline", "--channels", 0, says="0 not in range 1 to ")
+        most = 2**20
+        self.fails(2, "conv-roofline", "--count", most, "--height", most, "--channels", most, says="too large")
         self.fails(2, "conv-roofline", "--groups", 3, says="do not divide")
         self.fails(2, "conv-roofline", "--height", 2, "--kernel", "5x5", "--padding", 0, says="no place")
         self.fails(2, "conv-roofline", "--type", "f64", says="one of bf16")
         self.fails(1, "conv-roofline", "--time", says="no GPU")
-        self.fails(1, "conv-roofline", "--picture", self.folder / "x.svg", says="no GPU")
+        for option in ("--picture", "-o"):
+            self.fails(1, "conv-roofline", option, self.folder / "x.svg", says="no GPU")
         self.fails(1, "conv-roofline", "--record", self.folder / "none.json", says="none.json")
 
 
@@ -228,7 +253,8 @@ class Report(Program):
             with self.subTest(text):
                 record = self.folder / "record.json"
                 record.write_text(text)
-                self.fails(1, "report", record, "--output", self.folder / "page.html", says=message)
+                for option in ("--output", "-o"):
+                    self.fails(1, "report", record, option, self.folder / "page.html", says=message)
                 self.assertEqual(list(self.folder.iterdir()), [record])
         self.fails(1, "report", self.folder / "none.json", says="none.json")
 

@@ -13,6 +13,7 @@
 #include <heddle/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -27,6 +28,8 @@
 
 namespace heddle::bench {
 namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 58;  // so that bytes and operations can be counted
 
 struct request {
     std::string operation;
@@ -96,10 +99,9 @@ extents extents_of(const request& request, const ladder& ladder) {
     } else {
         throw usage_error(fmt::format("which shape? --size N, or --shape {}", ladder.shape));
     }
-    constexpr double most = 0x1p58;  // so that bytes and operations can be counted
     double product = 1;
     for (const std::int64_t extent : result) product *= static_cast<double>(extent);
-    if (product > most)
+    if (product > static_cast<double>(most_elements))
         throw usage_error(fmt::format(
             "the shape is too large: the product of its extents is {:.2g}, more than 2^58", product));
     return result;
@@ -110,7 +112,7 @@ std::string type_of(const request& request, const ladder& ladder) {
     for (const std::string_view type : ladder.types)
         if (type == request.type || type == request.type + "c1") return std::string(type);
     throw usage_error(fmt::format("the ladder of {} has no type {}{}", ladder.operation, request.type,
-                                  suggestion(request.type, ladder.types)));
+                                  suggestion(request.type, ladder.types, by_list)));
 }
 
 /// Where an operation has no ladder by size: the cold cases that have rows anyway.
@@ -138,13 +140,13 @@ rows registered_case(const request& request) {
     }
     if (rungs.empty())
         throw usage_error(fmt::format("no operation {} has rungs{}", request.operation,
-                                      suggestion(request.operation, operations)));
+                                      suggestion(request.operation, operations, by_list)));
     if (cases.empty())
         throw usage_error(fmt::format("{} has no rung {}{}", request.operation, request.rung,
-                                      suggestion(request.rung, rungs)));
+                                      suggestion(request.rung, rungs, by_list)));
     if (found == nullptr)
-        throw usage_error(fmt::format("{} has no ladder by size, only cases{}", request.operation,
-                                      suggestion(request.shape, cases)));
+        throw usage_error(fmt::format("{} has no ladder by size, only these cases: {}", request.operation,
+                                      fmt::join(cases, ", ")));
     rows all;
     for (const registered_row& row : registered_rows())
         if (row.problem.name == found->problem.name) all.push_back(&row);
@@ -180,8 +182,8 @@ rung_case case_of(const request& request) {
         if (result.rung == nullptr) result.below.push_back(row);
     }
     if (result.rung == nullptr)
-        throw usage_error(
-            fmt::format("{} has no rung {}{}", operation, request.rung, suggestion(request.rung, rungs)));
+        throw usage_error(fmt::format("{} has no rung {}{}", operation, request.rung,
+                                      suggestion(request.rung, rungs, by_list)));
     return result;
 }
 
@@ -214,9 +216,9 @@ bool check_rung(const rung_case& of, const std::string& rung) {
         return true;
     }
     const accuracy found = of.ladder->check(parts_of(*of.rung).type, of.extents, rung);
-    fmt::print("{}: {} elements are within {:.2g} {} of float64; the bound is {:.2g}\n",
-               found.is_within_bound() ? "right" : "WRONG", found.elements, found.error, found.measure,
-               found.bound);
+    fmt::print("{}: {} {} within {:.2g} {} of float64; the bound is {:.2g}\n",
+               found.is_within_bound() ? "right" : "WRONG", found.elements,
+               found.elements == 1 ? "element is" : "elements are", found.error, found.measure, found.bound);
     return found.is_within_bound();
 }
 
@@ -307,7 +309,7 @@ void add_rung(CLI::App& program) {
     command->add_option("rung", wanted->rung, "of its ladder: naive, tiled, ...")->required();
     command->add_option("--type", wanted->type, "f32 where nothing is said")->type_name("TYPE");
     CLI::Option* const size = command->add_option("--size", wanted->size, "each extent of the shape")
-                                  ->check(CLI::PositiveNumber)
+                                  ->check(CLI::Range(std::int64_t{1}, most_elements))
                                   ->type_name("N");
     command->add_option("--shape", wanted->shape, "such as 4096x11008x4096 or 1920x1080-r2")
         ->type_name("SHAPE")
