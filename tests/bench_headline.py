@@ -170,6 +170,21 @@ class ExitStatus(InFolder):
             self.assertIn(name, run.stdout)
         self.assertEqual(self.run_compare(self.file(gone), self.file(old)).returncode, 0)
 
+    def test_counts_the_rows_that_only_one_record_has(self) -> None:
+        def lines(*arguments: object) -> list[str]:
+            return [line for line in self.run_compare(*arguments).stdout.splitlines() if line.startswith("only in")]
+
+        old, new = record(1), record(1)
+        new["rows"] = [row for row in new["rows"] if not row["name"].startswith("large")]
+        with_more = record(1)
+        with_more["rows"].append({**with_more["rows"][0], "name": "more/heddle"})
+        files = self.file(old), self.file(new)
+        self.assertEqual(lines(*files), [
+            "only in old, or failed in new: 18 rows, such as large/f32/0/heddle, large/f32/1/heddle, "
+            "large/f32/10/heddle; --all shows all"])
+        self.assertEqual(len(lines(*files, "--all")), 18)
+        self.assertEqual(lines(files[0], self.file(with_more)), ["only in new: more/heddle"])
+
     def test_says_how_the_peers_changed(self) -> None:
         run = self.run_compare(self.file(record(1)), self.file(record(1, machine=1.04)))
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
@@ -197,7 +212,8 @@ class ExitStatus(InFolder):
                 self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
                 self.assertIn(message, run.stderr)
         old = self.file(good)
-        for arguments in ([old], [old, self.folder / "none.json"], [old, old, old], [old, old, "--threshold", "1"]):
+        for arguments in ([old], [old, self.folder / "none.json"], [old, old, old], [old, old, "--threshold", "1"],
+                          [old, old, "--threshold", "nan"]):
             self.assertEqual(self.run_compare(*arguments).returncode, 2)
         self.assertEqual(self.run_compare(old, self.file(record(1, gpu="another")), "--force").returncode, 0)
 

@@ -34,6 +34,7 @@ RESAMPLES = 2000
 PLANTED, PLANTED_FROM_US = 1.05, 10.0
 WANTED_SHARE = 0.9
 SHOWN_WHOLE = 80  # rows; of more than these only what changed is shown
+FEW = 3  # names of the rows that only one record has
 
 Samples = list[list[float]]  # us, of each process the repetitions
 
@@ -76,7 +77,8 @@ def read(file: pathlib.Path) -> Record:
     with_samples = [row.samples for row in record.times.values() if row.samples]
     processes = max((len(samples) for samples in with_samples), default=LEAST_PROCESSES)
     if processes < LEAST_PROCESSES:
-        raise BadRecord(f"{file} has {processes} processes: less than {LEAST_PROCESSES} tell nothing of the noise")
+        raise BadRecord(f"{file} has {processes} process{'' if processes == 1 else 'es'}: "
+                        f"less than {LEAST_PROCESSES} tell nothing of the noise")
     if any(len(samples) != processes or len({len(process) for process in samples}) != 1 or not samples[0]
            for samples in with_samples):
         raise BadRecord(f"{file} is damaged: a row has not all of its samples")
@@ -211,14 +213,14 @@ def compared(name: str, old: Record, new: Record, peer: str | None) -> Row:
     return Row(name, math.exp(at), math.exp(to), ratio_of(old.times[name], new.times[name]), beside_peer)
 
 
-def counted(record: Record, other: Record) -> list[str]:
+def comparable(record: Record, other: Record) -> list[str]:
     """heddle's rows that can be compared."""
     return [name for name in record.peers if name not in record.on_cpu or record.cpu == other.cpu]
 
 
 def compare(old: Record, new: Record) -> tuple[list[Row], list[Row]]:
     """heddle's rows, and the peers'."""
-    names = [name for name in counted(old, new) if name in new.peers]
+    names = [name for name in comparable(old, new) if name in new.peers]
     if not names:
         raise BadRecord("the records have no row in common")
     peers = [peer for peer in dict.fromkeys(old.peers[name] for name in names)
@@ -236,6 +238,19 @@ def state(record: Record) -> str:
     return ", ".join([f"median SM clock {statistics.median(clocks):.0f} MHz" if clocks else "clocks unknown", *reasons])
 
 
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def show_lone(where: str, names: list[str], whole: bool) -> None:
+    """The rows that only one record has."""
+    if len(names) > FEW and not whole:
+        print(f"{where}: {len(names)} rows, such as {', '.join(names[:FEW])}; --all shows all")
+        return
+    for name in names:
+        print(f"{where}: {name}")
+
+
 def show(rows: list[Row], peers: list[Row], whole: bool) -> None:
     shown = rows if whole or len(rows) <= SHOWN_WHOLE else [row for row in rows if row.verdict != "same"]
     print(f"{'row':48} {'old, us':>10} {'new, us':>10} {'new / old':>9} {'interval':>13} {'beside peer':>11}")
@@ -250,7 +265,7 @@ def show(rows: list[Row], peers: list[Row], whole: bool) -> None:
         return
     together = math.exp(statistics.fmean(math.log(row.ratio.value) for row in peers))
     changed = [f"{row.name} {row.ratio.value:.3f}" for row in peers if row.verdict != "same"]
-    print(f"the {len(peers)} peers as a whole: {together:.3f} of the old time, each from "
+    print(f"the {counted(len(peers), 'peer')} as a whole: {together:.3f} of the old time, each from "
           f"{min(row.ratio.value for row in peers):.3f} to {max(row.ratio.value for row in peers):.3f}"
           + (f"; changed: {', '.join(changed)}" if changed else ""))
     if abs(together - 1) >= LEAST_SHARE / 2:
@@ -269,8 +284,8 @@ def self_check(records: list[Record]) -> bool:
             found.append(row.verdict == "slower")
             if not found[-1]:
                 print(f"not found: {row.name} {row.ratio.value:.3f} ({row.ratio.low:.3f}-{row.ratio.high:.3f})")
-    print(f"same: {sum(same)} of {len(same)} rows; slower by {100 * (PLANTED - 1):.0f} %, and found: "
-          f"{sum(found)} of {len(found)} rows from {PLANTED_FROM_US:.0f} us on")
+    print(f"same: {sum(same)} of {counted(len(same), 'row')}; slower by {100 * (PLANTED - 1):.0f} %, and found: "
+          f"{sum(found)} of {counted(len(found), 'row')} from {PLANTED_FROM_US:.0f} us on")
     return sum(same) >= WANTED_SHARE * len(same) and len(found) > 0 and sum(found) >= WANTED_SHARE * len(found)
 
 
@@ -280,15 +295,16 @@ def main() -> int:
     parser.add_argument("records", nargs="+", type=pathlib.Path, metavar="RECORD", help="OLD and NEW")
     parser.add_argument("--threshold", type=float, default=100 * LEAST_SHARE, metavar="PERCENT",
                         help=f"how much slower a row may be (default, and least, {100 * LEAST_SHARE:.0f})")
-    parser.add_argument("--all", action="store_true", help=f"show every row, also of more than {SHOWN_WHOLE}")
+    parser.add_argument("--all", action="store_true",
+                        help=f"show every row, also of more than {SHOWN_WHOLE}, and name all that only one record has")
     parser.add_argument("--force", action="store_true", help="compare records of different GPUs")
     parser.add_argument("--self-check", action="store_true",
                         help="of two or more records of the same code, each with the next: whether at least "
                              f"{100 * WANTED_SHARE:.0f} %% of the rows are the same, and of those with a planted "
                              f"slow-down of {100 * (PLANTED - 1):.0f} %% slower; exits with 1 where not")
     arguments = parser.parse_args()
-    if arguments.threshold < 100 * LEAST_SHARE:
-        parser.error(f"--threshold: less than {100 * LEAST_SHARE:.0f} % does not count as a difference")
+    if not arguments.threshold >= 100 * LEAST_SHARE:  # nor is a number
+        parser.error(f"--threshold: a number from {100 * LEAST_SHARE:.0f} on: less does not count as a difference")
     if len(arguments.records) < 2 or (len(arguments.records) > 2 and not arguments.self_check):
         parser.error("two records are compared")
     try:
@@ -309,11 +325,9 @@ def main() -> int:
     for key in ("driver", "cuda", "peers"):
         if old.about[key] != new.about[key]:
             print(f"{key} differs: {old.about[key]} and {new.about[key]}")
-    missing = sorted(set(counted(old, new)) - set(new.peers))
-    for name in missing:
-        print(f"only in old, or failed in new: {name}")
-    for name in sorted(set(counted(new, old)) - set(old.peers)):
-        print(f"only in new: {name}")
+    missing = sorted(set(comparable(old, new)) - set(new.peers))
+    show_lone("only in old, or failed in new", missing, arguments.all)
+    show_lone("only in new", sorted(set(comparable(new, old)) - set(old.peers)), arguments.all)
     print()
     show(rows, peers, arguments.all)
     too_slow = [row for row in rows if row.verdict == "slower" and row.ratio.value > 1 + arguments.threshold / 100]
