@@ -13,6 +13,7 @@
 #include <heddle/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -110,7 +111,7 @@ std::string type_of(const request& request, const ladder& ladder) {
     for (const std::string_view type : ladder.types)
         if (type == request.type || type == request.type + "c1") return std::string(type);
     throw usage_error(fmt::format("the ladder of {} has no type {}{}", ladder.operation, request.type,
-                                  suggestion(request.type, ladder.types)));
+                                  suggestion(request.type, ladder.types, by_list)));
 }
 
 /// Where an operation has no ladder by size: the cold cases that have rows anyway.
@@ -138,13 +139,13 @@ rows registered_case(const request& request) {
     }
     if (rungs.empty())
         throw usage_error(fmt::format("no operation {} has rungs{}", request.operation,
-                                      suggestion(request.operation, operations)));
+                                      suggestion(request.operation, operations, by_list)));
     if (cases.empty())
         throw usage_error(fmt::format("{} has no rung {}{}", request.operation, request.rung,
-                                      suggestion(request.rung, rungs)));
+                                      suggestion(request.rung, rungs, by_list)));
     if (found == nullptr)
-        throw usage_error(fmt::format("{} has no ladder by size, only cases{}", request.operation,
-                                      suggestion(request.shape, cases)));
+        throw usage_error(fmt::format("{} has no ladder by size, only these cases: {}", request.operation,
+                                      fmt::join(cases, ", ")));
     rows all;
     for (const registered_row& row : registered_rows())
         if (row.problem.name == found->problem.name) all.push_back(&row);
@@ -180,8 +181,8 @@ rung_case case_of(const request& request) {
         if (result.rung == nullptr) result.below.push_back(row);
     }
     if (result.rung == nullptr)
-        throw usage_error(
-            fmt::format("{} has no rung {}{}", operation, request.rung, suggestion(request.rung, rungs)));
+        throw usage_error(fmt::format("{} has no rung {}{}", operation, request.rung,
+                                      suggestion(request.rung, rungs, by_list)));
     return result;
 }
 

@@ -62,7 +62,7 @@ void keep(rows& all, std::string_view what, const std::vector<std::string>& valu
         throw usage_error(
             fmt::format("{} the {} {}{}",
                         is_filtered ? "none of the rows that the other filters leave has" : "no row has",
-                        what, value, suggestion(value, there)));
+                        what, value, suggestion(value, there, by_list)));
     }
     all = std::move(kept);
 }
@@ -76,9 +76,7 @@ void keep_matching(rows& all, const std::string& filter) {
     } catch (const std::regex_error& error) {
         throw usage_error(fmt::format("--filter: '{}' is no regular expression: {}", filter, error.what()));
     }
-    if (all.empty())
-        throw usage_error(
-            fmt::format("no row's name matches '{}'; heddle-bench list prints the names", filter));
+    if (all.empty()) throw usage_error(fmt::format("no row's name matches '{}'; {}", filter, by_list));
 }
 
 void keep_headline(rows& all) {

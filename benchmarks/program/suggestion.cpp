@@ -1,7 +1,6 @@
 #include "benchmarks/program/suggestion.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -26,23 +25,12 @@ std::size_t distance(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-std::string suggestion(std::string_view given, const std::vector<std::string_view>& names) {
-    constexpr std::size_t most_names = 40;
-    std::vector<std::string_view> different;
-    for (const std::string_view name : names)
-        if (std::ranges::find(different, name) == different.end()) different.push_back(name);
-    if (different.empty()) return "";
-
-    const auto closer = [given](std::string_view a, std::string_view b) {
-        return distance(given, a) < distance(given, b);
-    };
-    const std::string_view closest = *std::ranges::min_element(different, closer);
-    std::string text;
-    if (distance(given, closest) <= 1 + given.size() / 4) text = fmt::format("; did you mean {}?", closest);
-    const bool too_many = different.size() > most_names;
-    if (too_many) different.resize(most_names);
-    return fmt::format("{} There {}: {}{}", text.empty() ? "." : text, different.size() == 1 ? "is" : "are",
-                       fmt::join(different, ", "), too_many ? ", ..." : "");
+std::string suggestion(std::string_view given, const std::vector<std::string_view>& names,
+                       std::string_view otherwise) {
+    const auto letters = [given](std::string_view name) { return distance(given, name); };
+    const auto closest = std::ranges::min_element(names, {}, letters);
+    const bool is_close = closest != names.end() && 3 * letters(*closest) <= given.size();
+    return is_close ? fmt::format("; did you mean {}?", *closest) : fmt::format("; {}", otherwise);
 }
 
 }  // namespace heddle::bench
