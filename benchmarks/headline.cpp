@@ -73,4 +73,13 @@ std::span<const headline_row> headline() {
     return table;
 }
 
+std::string_view library_lacking_for(std::string_view row) {
+    const auto has = [row](std::string_view part) { return row.find(part) != row.npos; };
+    if (!HEDDLE_HAS_CUBLAS && has("/cublas")) return "cuBLAS";
+    if (!HEDDLE_HAS_CUDNN && has("/cudnn")) return "cuDNN";
+    if (!HEDDLE_HAS_CUDNN_FRONTEND && has("/cudnn") && row.starts_with("conv/")) return "cuDNN's frontend";
+    if (!HEDDLE_HAS_NPP && has("/npp")) return "NPP";
+    return "";
+}
+
 }  // namespace heddle::bench

@@ -14,4 +14,7 @@ struct headline_row {
 /// The few rows by which two versions of heddle are compared.
 std::span<const headline_row> headline();
 
+/// The library that a row needs and this build lacks: "cuDNN". Empty where there is none.
+std::string_view library_lacking_for(std::string_view row);
+
 }  // namespace heddle::bench

@@ -1,3 +1,5 @@
+option(HEDDLE_BASELINES "Compare with the vendor's libraries, and two for the CPU, where they are installed" ON)
+
 # heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed, each announced to the code
 # by a definition HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS,
 # HEDDLE_HAS_OPENCV of 0 or 1.
@@ -9,7 +11,10 @@ set(HEDDLE_BASELINE_FOLDERS "")
 
 function(heddle_baseline name)
   cmake_parse_arguments(arg "LOADABLE" "" "LIBRARIES;INCLUDES" ${ARGN})
-  set(found 1)
+  set(found 0)
+  if(HEDDLE_BASELINES)
+    set(found 1)
+  endif()
   foreach(item IN LISTS arg_LIBRARIES arg_INCLUDES)
     if(NOT item OR (item MATCHES "::" AND NOT TARGET ${item}))
       set(found 0)
@@ -22,7 +27,7 @@ function(heddle_baseline name)
     endif()
   endforeach()
   if(NOT found)
-    message(STATUS "heddle: ${name} is not installed, its baselines are left out")
+    message(STATUS "heddle: ${name} is not installed or not wanted, its baselines are left out")
     return()
   endif()
   target_link_libraries(heddle_baselines INTERFACE ${arg_LIBRARIES})

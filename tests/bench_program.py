@@ -7,6 +7,7 @@ usage: bench_program.py PROGRAM
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import statistics
@@ -68,6 +69,17 @@ class List(Program):
         self.fails(2, "list", "--size", "1234567", says="no row has the size 1234567")
         self.fails(2, "list", "--filter", "^none$", says="no row's name matches")
         self.fails(2, "list", "--filter", "(", says="no regular expression")
+
+    def test_the_headline_without_the_libraries_that_were_not_built_in(self) -> None:
+        done = self.run_program("list", "--headline")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows, peers = zip(*(line.split() for line in done.stdout.splitlines()))
+        self.assertGreater(len(rows), 50)
+        self.assertLessEqual({*rows, *peers} - {"-"}, set(self.names()))
+        left_out = re.findall(r"^heddle-bench: built without (?:cuBLAS|cuDNN|cuDNN's frontend|NPP); left out: (.+)$",
+                              done.stderr, re.M)
+        self.assertEqual(len(left_out), len(done.stderr.splitlines()), done.stderr)
+        self.assertEqual(sum(len(names.split(", ")) for names in left_out), peers.count("-"))
 
 
 class Usage(Program):

@@ -21,7 +21,9 @@ void add_list(CLI::App& program) {
         }
         for (const headline_row& entry : headline())
             for (const registered_row* row : all)
-                if (row->name == entry.name) fmt::print("{} {}\n", entry.name, entry.peer);
+                if (row->name == entry.name)
+                    fmt::print("{} {}\n", entry.name,
+                               library_lacking_for(entry.peer).empty() ? entry.peer : "-");
     });
 }
 

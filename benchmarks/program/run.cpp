@@ -122,8 +122,6 @@ std::exception_ptr write(json_file& file, const json& record, const request& req
 }
 
 void run_in_processes(const request& request) {
-    if (!request.wanted.headline) throw usage_error("--processes is for --headline");
-    if (!has_device()) throw std::runtime_error("no GPU; the headline has no rows of the host");
     json_file file(request.output);
     const std::vector<json> records =
         headline_of_processes(request.processes, request.repetitions, commit_or(request.commit));
@@ -180,6 +178,10 @@ void add_run(CLI::App& program) {
         ->type_name("FILE")
         ->capture_default_str();
     command->callback([wanted] {
+        const bool is_headline = wanted->wanted.headline;
+        if (wanted->processes > 1 && !is_headline) throw usage_error("--processes is for --headline");
+        if (is_headline && !has_device())
+            throw std::runtime_error("no GPU; the headline has no rows of the host");
         if (wanted->processes > 1)
             run_in_processes(*wanted);
         else

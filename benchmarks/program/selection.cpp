@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <regex>
@@ -79,15 +80,19 @@ void keep_matching(rows& all, const std::string& filter) {
     if (all.empty()) throw usage_error(fmt::format("no row's name matches '{}'; {}", filter, by_list));
 }
 
+/// Says on stderr which rows are left out, as their libraries were not built in.
 void keep_headline(rows& all) {
     std::set<std::string_view> names;
     for (const headline_row& entry : headline()) names.insert({entry.name, entry.peer});
     std::erase_if(all, [&](const registered_row* row) { return names.erase(row->name) == 0; });
-    if (!names.empty())
-        throw std::runtime_error(
-            fmt::format("the headline has names that are no row's; a peer's rows need its "
-                        "library in the build: {}",
-                        fmt::join(names, ", ")));
+    std::map<std::string_view, std::vector<std::string_view>> missing;  // by their libraries
+    for (const std::string_view name : names) missing[library_lacking_for(name)].push_back(name);
+    for (const auto& [library, rows] : missing) {
+        if (library.empty())
+            throw std::runtime_error(
+                fmt::format("the headline has names that are no row's: {}", fmt::join(rows, ", ")));
+        fmt::print(stderr, "heddle-bench: built without {}; left out: {}\n", library, fmt::join(rows, ", "));
+    }
 }
 
 }  // namespace
