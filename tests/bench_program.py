@@ -128,6 +128,9 @@ class Run(Program):
                                 "--library", "heddle", "--output", self.folder / "record.json")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"\Aheddle-bench: no GPU; \d+ rows are left out\n\Z")
+        done = self.run_program("run", "--filter", f"^({HOST_ROW}|ceiling/ffma/heddle)$", "--output",
+                                self.folder / "record.json")
+        self.assertEqual(done.stderr, "heddle-bench: no GPU; 1 row is left out\n")
 
     def test_without_anything_to_run(self) -> None:
         record = self.folder / "record.json"

@@ -41,8 +41,8 @@ void progress::begin(std::string_view name) {
         const auto share = static_cast<double>(runs_ - runs_done_) / static_cast<double>(runs_done_);
         left = as_minutes(seconds(now - begin_).count() * share) + " left";
     }
-    std::string line =
-        fmt::format("{:3} %, {} of {} rows done, {}", 100 * runs_done_ / runs_, rows_done_, rows_, left);
+    std::string line = fmt::format("{:3} %, {} of {} {} done, {}", 100 * runs_done_ / runs_, rows_done_,
+                                   rows_, rows_ == 1 ? "row" : "rows", left);
     if (!is_terminal_) {
         fmt::print(stderr, "{}\n", line);
         return;

@@ -215,9 +215,9 @@ bool check_rung(const rung_case& of, const std::string& rung) {
         return true;
     }
     const accuracy found = of.ladder->check(parts_of(*of.rung).type, of.extents, rung);
-    fmt::print("{}: {} elements are within {:.2g} {} of float64; the bound is {:.2g}\n",
-               found.is_within_bound() ? "right" : "WRONG", found.elements, found.error, found.measure,
-               found.bound);
+    fmt::print("{}: {} {} within {:.2g} {} of float64; the bound is {:.2g}\n",
+               found.is_within_bound() ? "right" : "WRONG", found.elements,
+               found.elements == 1 ? "element is" : "elements are", found.error, found.measure, found.bound);
     return found.is_within_bound();
 }
 

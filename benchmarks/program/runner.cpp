@@ -144,7 +144,8 @@ rows runnable(rows all) {
     });
     for (const auto& [why, count] : left_out)
         if (!all.empty() || left_out.size() > 1)
-            fmt::print(stderr, "heddle-bench: {}; {} rows are left out\n", why, count);
+            fmt::print(stderr, "heddle-bench: {}; {} {} left out\n", why, count,
+                       count == 1 ? "row is" : "rows are");
     if (all.empty())
         throw std::runtime_error(left_out.empty() ? std::string("there is no row to run")
                                                   : left_out.begin()->first + "; no row is left to run");
