@@ -233,7 +233,8 @@ class ConvRoofline(Program):
         self.fails(2, "conv-roofline", "--height", 2, "--kernel", "5x5", "--padding", 0, says="no place")
         self.fails(2, "conv-roofline", "--type", "f64", says="one of bf16")
         self.fails(1, "conv-roofline", "--time", says="no GPU")
-        self.fails(1, "conv-roofline", "--picture", self.folder / "x.svg", says="no GPU")
+        for option in ("--picture", "-o"):
+            self.fails(1, "conv-roofline", option, self.folder / "x.svg", says="no GPU")
         self.fails(1, "conv-roofline", "--record", self.folder / "none.json", says="none.json")
 
 
@@ -244,7 +245,8 @@ class Report(Program):
             with self.subTest(text):
                 record = self.folder / "record.json"
                 record.write_text(text)
-                self.fails(1, "report", record, "--output", self.folder / "page.html", says=message)
+                for option in ("--output", "-o"):
+                    self.fails(1, "report", record, option, self.folder / "page.html", says=message)
                 self.assertEqual(list(self.folder.iterdir()), [record])
         self.fails(1, "report", self.folder / "none.json", says="none.json")
 

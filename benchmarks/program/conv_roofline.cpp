@@ -349,7 +349,8 @@ void add_conv_roofline(CLI::App& program) {
     command->add_flag("--hot", wanted->hot, "calls back to back");
     command->add_flag("--time", wanted->time, "time heddle's plain calls, too")->excludes(record);
     command
-        ->add_option("--picture", wanted->picture, "draw it, and write what it shows to FILE.json beside it")
+        ->add_option("-o,--picture", wanted->picture,
+                     "draw it, and write what it shows to FILE.json beside it")
         ->type_name("FILE.svg");
     command->callback([wanted] { run(*wanted); });
 }
