@@ -87,7 +87,7 @@ class Usage(Program):
         self.fails(2, says="what to do")
         self.fails(2, "none", says="none")
         self.fails(2, "run", "--none", says="--none")
-        self.fails(2, "run", "--repetitions", "4", says="4 not in range")
+        self.fails(2, "run", "--repetitions", "4", says="4 not in range 5 to 1000")
         self.fails(2, "run", "--processes", "3", says="--processes is for --headline")
 
     def test_help(self) -> None:
@@ -187,10 +187,14 @@ class Rung(Program):
         for shape in ("99999999999999999999x4096x4096", "4000000000x4000000000x1"):
             self.fails(2, "rung", "matmul", "tiled", "--shape", shape, says="too large")
         for size in ("4000000000", "99999999999999999999"):
-            self.fails(2, "rung", "matmul", "tiled", "--size", size, says="(too large|Could not convert)")
-        self.fails(2, "rung", "matmul", "tiled", "--size", "-1", says="--size")
+            self.fails(2, "rung", "matmul", "tiled", "--size", size, says="(too large|not in range)")
+        for size in ("0", "-1", "x"):
+            self.fails(2, "rung", "matmul", "tiled", "--size", size, says=f"{size} not in range 1 to {2**58}")
+        for words in (("nope", "tiled"), ("matmul", "nope"), ("layer_norm", "nope"),
+                      ("matmul", "tiled", "--type", "nope")):
+            self.fails(2, "rung", *words, "--size", "8", says="nope[a-z ]*; heddle-bench list prints the names")
         self.fails(2, "rung", "matmul", "tiled", "--size", "8", "--type", "u8", says="no type u8")
-        self.fails(2, "rung", "layer_norm", "naive", "--size", "77", says="no ladder by size")
+        self.fails(2, "rung", "layer_norm", "naive", "--size", "77", says="only these cases: layer_norm/")
 
     def test_without_a_gpu(self) -> None:
         for operation, rung in (("matmul", "tiled"), ("sum", "single_pass"), ("reduce", "interleaved"),
@@ -228,7 +232,11 @@ class ConvRoofline(Program):
     def test_what_does_not_fit(self) -> None:
         self.fails(2, "conv-roofline", "--network", "vgg", says="there is no network vgg")
         self.fails(2, "conv-roofline", "--network", "vgg16", "--channels", 3, says="--channels")
-        self.fails(2, "conv-roofline", "--kernel", "3", says="RxS")
+        for kernel in ("3", "3x0", "3x2000000", f"{2**63}x3"):
+            self.fails(2, "conv-roofline", "--kernel", kernel, says=f"RxS, each from 1 to {2**20}, not {kernel}")
+        self.fails(2, "conv-roofline", "--channels", 0, says="0 not in range 1 to ")
+        most = 2**20
+        self.fails(2, "conv-roofline", "--count", most, "--height", most, "--channels", most, says="too large")
         self.fails(2, "conv-roofline", "--groups", 3, says="do not divide")
         self.fails(2, "conv-roofline", "--height", 2, "--kernel", "5x5", "--padding", 0, says="no place")
         self.fails(2, "conv-roofline", "--type", "f64", says="one of bf16")

@@ -34,6 +34,8 @@
 namespace heddle::bench {
 namespace {
 
+constexpr std::int64_t most_extent = 1 << 20;
+
 struct request {
     std::string network;
     std::int64_t count = 32, height = 56, width = 0, channels = 64, filters = 0, groups = 1;
@@ -71,8 +73,10 @@ std::pair<std::int64_t, std::int64_t> taps_in(const std::string& text) {
     const auto first = std::from_chars(text.data(), end, r);
     const bool has_both = first.ec == std::errc{} && first.ptr != end && *first.ptr == 'x';
     const auto second = has_both ? std::from_chars(first.ptr + 1, end, s) : first;
-    if (!has_both || second.ec != std::errc{} || second.ptr != end || r < 1 || s < 1)
-        throw usage_error(fmt::format("--kernel: its taps are written RxS, such as 3x3, not {}", text));
+    const auto is_extent = [](std::int64_t taps) { return 1 <= taps && taps <= most_extent; };
+    if (!has_both || second.ec != std::errc{} || second.ptr != end || !is_extent(r) || !is_extent(s))
+        throw usage_error(
+            fmt::format("--kernel: its taps are written RxS, each from 1 to {}, not {}", most_extent, text));
     return {r, s};
 }
 
@@ -93,10 +97,15 @@ conv_shape shape_of(const request& r) {
                                     .dilation = {r.dilation, r.dilation},
                                     .groups = r.groups}};
     if (s.channels % r.groups != 0 || s.filters % r.groups != 0)
-        throw usage_error(fmt::format("--groups: {} do not divide {} channels and {} filters", r.groups,
-                                      s.channels, s.filters));
+        throw usage_error(fmt::format("--groups: {} do not divide the channels, {}, and the filters, {}",
+                                      r.groups, s.channels, s.filters));
     if (s.output_height() < 1 || s.output_width() < 1)
         throw usage_error("the filter has no place in the padded image");
+    const auto product = [](auto... extents) { return (static_cast<double>(extents) * ... * 1.0); };
+    constexpr double most = 0x1p58;  // so that elements can be counted
+    if (std::max({product(s.count, s.height, s.width, s.channels), product(s.filters, rows, cols, s.channels),
+                  product(s.count, s.output_height(), s.output_width(), s.filters)}) > most)
+        throw usage_error("the shape is too large: an operand or the result has more than 2^58 elements");
     return s;
 }
 
@@ -322,8 +331,7 @@ void add_conv_roofline(CLI::App& program) {
         command->add_option("--network", wanted->network, "resnet50, vgg16 or efficientnet-lite0")
             ->type_name("NAME");
     const auto extent = [&](const char* name, std::int64_t& value, const char* what, std::int64_t least = 1) {
-        constexpr std::int64_t most = 1 << 20;
-        return command->add_option(name, value, what)->check(CLI::Range(least, most))->type_name("N");
+        return command->add_option(name, value, what)->check(CLI::Range(least, most_extent))->type_name("N");
     };
     extent("--count", wanted->count, "images")->capture_default_str();
     CLI::Option* const of_shape[] = {

@@ -29,6 +29,8 @@
 namespace heddle::bench {
 namespace {
 
+constexpr std::int64_t most_elements = std::int64_t{1} << 58;  // so that bytes and operations can be counted
+
 struct request {
     std::string operation;
     std::string rung;
@@ -97,10 +99,9 @@ extents extents_of(const request& request, const ladder& ladder) {
     } else {
         throw usage_error(fmt::format("which shape? --size N, or --shape {}", ladder.shape));
     }
-    constexpr double most = 0x1p58;  // so that bytes and operations can be counted
     double product = 1;
     for (const std::int64_t extent : result) product *= static_cast<double>(extent);
-    if (product > most)
+    if (product > static_cast<double>(most_elements))
         throw usage_error(fmt::format(
             "the shape is too large: the product of its extents is {:.2g}, more than 2^58", product));
     return result;
@@ -308,7 +309,7 @@ void add_rung(CLI::App& program) {
     command->add_option("rung", wanted->rung, "of its ladder: naive, tiled, ...")->required();
     command->add_option("--type", wanted->type, "f32 where nothing is said")->type_name("TYPE");
     CLI::Option* const size = command->add_option("--size", wanted->size, "each extent of the shape")
-                                  ->check(CLI::PositiveNumber)
+                                  ->check(CLI::Range(std::int64_t{1}, most_elements))
                                   ->type_name("N");
     command->add_option("--shape", wanted->shape, "such as 4096x11008x4096 or 1920x1080-r2")
         ->type_name("SHAPE")
