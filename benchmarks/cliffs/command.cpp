@@ -187,7 +187,7 @@ void run_cases(const request& r) {
     need_device();
     std::optional<json_file> file;
     if (!r.output.empty()) file.emplace(r.output);
-    fmt::print("seed {}, {}, {} cases of each family, cold\n", r.seed, traits_of(current_device()).name,
+    fmt::print("seed {}, {}, problems of each family: {}, cold\n", r.seed, traits_of(current_device()).name,
                r.count);
 
     const interruptible_scope ctrl_c;

@@ -62,7 +62,7 @@ summary summarize(const std::vector<outcome>& outcomes, bool of_stand_ins) {
 
 void print_family(std::string_view family, const std::vector<outcome>& outcomes) {
     if (outcomes.empty()) return;
-    fmt::print("\n{}: {} cases. A ratio is the fastest peer's time over heddle's.\n", family,
+    fmt::print("\n{}, cases: {}. A ratio is the fastest peer's time over heddle's.\n", family,
                outcomes.size());
     print_kind(outcomes, false);
     print_kind(outcomes, true);

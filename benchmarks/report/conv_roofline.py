@@ -17,7 +17,7 @@ def fail(message: str) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="conv-roofline")
     parser.add_argument("data", type=pathlib.Path, metavar="FILE.json")
-    parser.add_argument("--output", type=pathlib.Path, metavar="FILE.svg", required=True)
+    parser.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE.svg", required=True)
     arguments = parser.parse_args()
     try:
         content = json.loads(arguments.data.read_text())

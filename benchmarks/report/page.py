@@ -147,7 +147,7 @@ def overview(record: Record) -> str:
         rows = [[f"{escaped(case.operation)} {escaped(case.label)}", as_time(case.plain.us), escaped(case.vendor.implementation),
                  as_time(case.vendor.us), f"{case.ratio:.2f}", share_of_limit(case.plain)]
                 for case in sorted((case for case in record.cases if case.ratio), key=lambda case: case.ratio)]
-        parts.append(f"<details><summary>All {len(rows)} ratios, the worst first</summary>"
+        parts.append(f"<details><summary>All ratios ({len(rows)}), the worst first</summary>"
                      f"{table(columns, rows, 'All ratios')}</details>")
     else:
         parts.append("<p>The run had no peers on the GPU.</p>")
@@ -206,7 +206,7 @@ def all_rows(family: str, cases: list[Case]) -> str:
                          share_of_limit(row),
                          escaped(UNITS.get(row.limit.ceiling, row.limit.ceiling)) if row.limit else ""])
             classes.append("ours" if row.plain else "")
-    return (f"<details><summary>All {len(rows)} rows</summary>"
+    return (f"<details><summary>All rows ({len(rows)})</summary>"
             f"{table(columns, rows, f'All rows of {family}', classes)}</details>")
 
 

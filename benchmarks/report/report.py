@@ -17,7 +17,7 @@ def fail(message: str) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, prog="report")
     parser.add_argument("records", nargs="+", type=pathlib.Path, metavar="RECORD", help="one, or for pictures several")
-    parser.add_argument("--output", type=pathlib.Path, metavar="PAGE", help="without it RECORD with the suffix .html")
+    parser.add_argument("-o", "--output", type=pathlib.Path, metavar="PAGE", help="without it RECORD with the suffix .html")
     parser.add_argument("--pictures", type=pathlib.Path, metavar="DIR",
                         help="instead of the page write overview.svg and a ladder-<family>.svg for each folder of kernels")
     parser.add_argument("--incomplete", action="store_true", help="take a record of a run that was stopped")

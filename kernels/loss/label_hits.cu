@@ -22,7 +22,7 @@ namespace {
 struct tile {
     static constexpr int threads = label_hits_plan::threads;
     static constexpr int blocks_per_sm = 6;
-    static constexpr int packets = 4;  ///< that a thread has under way
+    static constexpr int packets = 4;   ///< that a thread has under way
     static constexpr int elements = 8;  ///< the same, where packets are single elements
 };
 
