@@ -1,21 +1,4 @@
-#include <heddle/conv.hpp>
-#include <heddle/device.hpp>
-#include <heddle/elementwise.hpp>
-#include <heddle/gaussian_blur.hpp>
-#include <heddle/histogram.hpp>
-#include <heddle/image_filter.hpp>
-#include <heddle/linear.hpp>
-#include <heddle/loss.hpp>
-#include <heddle/matmul.hpp>
-#include <heddle/matrix_reduce.hpp>
-#include <heddle/norm.hpp>
-#include <heddle/optimizer.hpp>
-#include <heddle/pool.hpp>
-#include <heddle/random.hpp>
-#include <heddle/reduce.hpp>
-#include <heddle/scan.hpp>
-#include <heddle/softmax.hpp>
-#include <heddle/transpose.hpp>
+#include <heddle/heddle.hpp>
 
 #include <gtest/gtest.h>
 
@@ -80,9 +63,9 @@ struct matrix_shape {
     std::int64_t rows, cols;
 };
 constexpr matrix_shape matrices[] = {
-    {0, 0},  {0, 9},     {7, 0},       {1, 1},       {3, 5},     {17, 33},         {64, 64},    {1, 1000003},
-    {9, 1},  {1000, 3},  {4096, 4096}, {100003, 12}, {4, 65536}, {2, 1 << 20},     {16, 65537}, {1 << 20, 8},
-    {1, many + 1}, {many + 1, 1},
+    {0, 0},     {0, 9},       {7, 0},      {1, 1},       {3, 5},        {17, 33},
+    {64, 64},   {1, 1000003}, {9, 1},      {1000, 3},    {4096, 4096},  {100003, 12},
+    {4, 65536}, {2, 1 << 20}, {16, 65537}, {1 << 20, 8}, {1, many + 1}, {many + 1, 1},
 };
 
 /// Of the operations on rows of 2 or 4 bytes an element.
@@ -94,7 +77,8 @@ std::vector<Problem> problems_of_rows() {
             for (const bool unit_stride : either)
                 for (const bool is_other : either) {
                     Problem p{.rows = rows, .cols = cols, .unit_stride = unit_stride, .element_bytes = bytes};
-                    p.in_packets = unit_stride && !is_other && cols % (16 / static_cast<std::int64_t>(bytes)) == 0;
+                    p.in_packets =
+                        unit_stride && !is_other && cols % (16 / static_cast<std::int64_t>(bytes)) == 0;
                     if constexpr (requires { p.x_in_columns; })
                         p.x_in_columns = p.y_in_columns = !unit_stride && is_other;
                     if constexpr (requires { p.has_column_sums; }) {
@@ -169,8 +153,9 @@ TEST_P(unlisted_device, runs_operations_on_vectors) {
     std::vector<scan_problem> scans;
     std::vector<histogram_problem> histograms;
     std::vector<optimizer_problem> steps;
-    for (const std::int64_t size : {std::int64_t{0}, std::int64_t{1}, std::int64_t{31}, std::int64_t{1000},
-                                    std::int64_t{2049}, std::int64_t{1} << 20, std::int64_t{100000007}, many + 1})
+    for (const std::int64_t size :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{31}, std::int64_t{1000}, std::int64_t{2049},
+          std::int64_t{1} << 20, std::int64_t{100000007}, many + 1})
         for (const bool is_dense : either)
             for (const bool is_other : either) {
                 const std::int64_t stride = is_dense ? 1 : 3;
@@ -180,7 +165,8 @@ TEST_P(unlisted_device, runs_operations_on_vectors) {
                 }
                 for (const std::size_t bytes : {4, 8})
                     for (const bool has_scratch : either)
-                        scans.push_back({size, bytes, is_dense, is_other ? 1 : 0, is_dense && is_other, has_scratch});
+                        scans.push_back(
+                            {size, bytes, is_dense, is_other ? 1 : 0, is_dense && is_other, has_scratch});
                 for (const std::int64_t bins : {1, 2, 10, 256, 257, 12288, 12289, 1 << 20})
                     for (const std::size_t bytes : {1, 4})
                         histograms.push_back({size, stride, bins, bytes, is_other ? 3 : 0});
@@ -206,9 +192,12 @@ TEST_P(unlisted_device, runs_filters_of_images) {
             for (const pixel_type type : {pixel_type::u8, pixel_type::u16, pixel_type::f16, pixel_type::f32})
                 for (const std::int64_t channels : {1, 2, 3, 4})
                     for (const bool is_other : either) {
-                        const auto sigma = [](std::int64_t r) { return std::max(0.5, static_cast<double>(r) / 3); };
+                        const auto sigma = [](std::int64_t r) {
+                            return std::max(0.5, static_cast<double>(r) / 3);
+                        };
                         const bool is_wide = std::max(radius.x, radius.y) > 1000;
-                        gaussian_blur_problem p{width, height, channels, radius, {sigma(radius.x), sigma(radius.y)}, type};
+                        gaussian_blur_problem p{
+                            width, height, channels, radius, {sigma(radius.x), sigma(radius.y)}, type};
                         p.images = is_other ? 7 : 1;
                         p.exact = p.in_words = p.in_vectors = is_other;
                         p.border = is_other ? border::wrap : border::reflect_101;
@@ -221,30 +210,33 @@ TEST_P(unlisted_device, runs_filters_of_images) {
     expect_rungs(wide, gaussian_blur_algorithm::separable);
 }
 
+constexpr precision limits[] = {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32};
+
 struct product_shape {
     std::int64_t m, n, k;
 };
 constexpr product_shape products[] = {
-    {0, 4, 4},      {4, 4, 0},        {1, 1, 1},     {1, 1000, 1000}, {1000, 1, 999},       {16, 16, 16},
-    {17, 33, 65},   {64, 4096, 4096}, {128, 128, 1 << 20}, {513, 515, 517}, {1000, 1000, 1000}, {4096, 4096, 4096},
-    {100003, 7, 3}, {8192, 8, 8192},  {20000, 20000, 64},
+    {0, 4, 4},          {4, 4, 0},          {1, 1, 1},        {1, 1000, 1000},     {1000, 1, 999},
+    {16, 16, 16},       {17, 33, 65},       {64, 4096, 4096}, {128, 128, 1 << 20}, {513, 515, 517},
+    {1000, 1000, 1000}, {4096, 4096, 4096}, {100003, 7, 3},   {8192, 8, 8192},     {20000, 20000, 64},
 };
 
 template <class Out, class In>
-void add_products(const product_shape& s, std::vector<matmul_problem>& all) {
+void add(const product_shape& s, std::vector<matmul_problem>& all) {
     const matrix_view<const In> as[] = {{nullptr, s.m, s.k},
                                         {nullptr, s.m, s.k, 1, s.m},
                                         {nullptr, s.m, s.k, s.k + 3},
                                         {nullptr, s.m, s.k, 2 * s.k, 2}};
     for (const auto& a : as)
-        for (const auto limit : {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32})
+        for (const precision limit : limits)
             for (const bool is_aligned : either)
                 for (const bool has_scratch : either)
                     for (const std::int64_t batches : {1, 5}) {
-                        matmul_problem p = matmul_problem_of<Out, In>(a, {nullptr, s.k, s.n}, {nullptr, s.m, s.n},
-                                                                      {.precision = limit});
+                        matmul_problem p = matmul_problem_of<Out, In>(
+                            a, {nullptr, s.k, s.n}, {nullptr, s.m, s.n}, {.precision = limit});
                         if (!is_aligned)
-                            for (matrix_layout* each : {&p.a, &p.b, &p.c}) each->alignment = each->element_bytes;
+                            for (matrix_layout* each : {&p.a, &p.b, &p.c})
+                                each->alignment = each->element_bytes;
                         p.has_scratch = has_scratch;
                         p.batches = batches;
                         p.a_stride = batches > 1 ? 2 * s.m * (s.k + 3) : 0;
@@ -253,23 +245,6 @@ void add_products(const product_shape& s, std::vector<matmul_problem>& all) {
                         p.has_epilogue = p.adds_c = true;
                         all.push_back(p);
                     }
-}
-
-TEST_P(unlisted_device, runs_products_of_matrices) {
-    std::vector<matmul_problem> all;
-    for (const product_shape& shape : products) {
-        add_products<float, float>(shape, all);
-        add_products<half, half>(shape, all);
-        add_products<float, half>(shape, all);
-        add_products<bfloat16, bfloat16>(shape, all);
-        add_products<float, bfloat16>(shape, all);
-    }
-    expect_rungs(all, matmul_algorithm::naive);
-    std::vector<linear_gradient_problem> gradients;
-    for (const matmul_problem& product : all)
-        if (product.batches == 1 && product.result == product.operands && !product.has_epilogue)
-            for (const bool has_derivative : either) gradients.push_back({product, has_derivative});
-    expect_rungs(gradients, linear_gradient_algorithm::separate);
 }
 
 struct conv_shape {
@@ -297,11 +272,12 @@ const conv_shape convolutions[] = {
 };
 
 template <class Out, class In>
-void add_convolutions(const conv_shape& s, std::vector<conv_problem>& all) {
+void add(const conv_shape& s, std::vector<conv_problem>& all) {
     const std::int64_t height = conv_output_height(s.side, s.filter, s.geometry);
-    const std::int64_t width = conv_output_width(s.side, s.filter, s.geometry), depth = s.channels / s.geometry.groups;
+    const std::int64_t width = conv_output_width(s.side, s.filter, s.geometry),
+                       depth = s.channels / s.geometry.groups;
     for (const std::int64_t gap : {0, 3})
-        for (const auto limit : {precision::ieee, precision::fp32, precision::fp32_normwise, precision::tf32})
+        for (const precision limit : limits)
             for (const bool is_aligned : either)
                 for (const bool has_scratch : either) {
                     conv_problem p = conv_problem_of<Out, In>(
@@ -310,7 +286,8 @@ void add_convolutions(const conv_shape& s, std::vector<conv_problem>& all) {
                         {nullptr, s.count, height, width, s.outputs, s.outputs + gap},
                         {.geometry = s.geometry, .precision = limit});
                     if (!is_aligned)
-                        for (tensor_layout* each : {&p.input, &p.filters, &p.output}) each->alignment = each->element_bytes;
+                        for (tensor_layout* each : {&p.input, &p.filters, &p.output})
+                            each->alignment = each->element_bytes;
                     p.has_scratch = has_scratch;
                     all.push_back(p);
                     p.has_epilogue = true;
@@ -320,8 +297,8 @@ void add_convolutions(const conv_shape& s, std::vector<conv_problem>& all) {
                 }
 }
 
-template <class T>
-void add_pools(const conv_shape& s, std::vector<pool_problem>& all) {
+template <class T, class>
+void add(const conv_shape& s, std::vector<pool_problem>& all) {
     const pool_geometry g{{s.filter, s.filter}, s.geometry.stride, s.geometry.padding};
     for (const std::int64_t gap : {0, 3})
         for (const auto mode : {pool_mode::max, pool_mode::average, pool_mode::padded_average})
@@ -331,25 +308,38 @@ void add_pools(const conv_shape& s, std::vector<pool_problem>& all) {
                                              {.mode = mode, .geometry = g}));
 }
 
-TEST_P(unlisted_device, runs_convolutions_and_pools) {
-    std::vector<conv_problem> all;
-    std::vector<pool_problem> pools;
-    for (const conv_shape& shape : convolutions) {
-        add_convolutions<float, float>(shape, all);
-        add_convolutions<half, half>(shape, all);
-        add_convolutions<float, half>(shape, all);
-        add_convolutions<bfloat16, bfloat16>(shape, all);
-        add_convolutions<float, bfloat16>(shape, all);
-        add_pools<float>(shape, pools);
-        add_pools<half>(shape, pools);
-        add_pools<bfloat16>(shape, pools);
+template <class Problem>
+std::vector<Problem> of_every_type(const auto& shapes) {
+    std::vector<Problem> all;
+    for (const auto& shape : shapes) {
+        add<float, float>(shape, all);
+        add<half, half>(shape, all);
+        add<float, half>(shape, all);
+        add<bfloat16, bfloat16>(shape, all);
+        add<float, bfloat16>(shape, all);
     }
-    expect_rungs(all, conv_algorithm::naive);
-    expect_rungs(pools, pool_algorithm::naive);
+    return all;
+}
+
+TEST_P(unlisted_device, runs_products_of_matrices) {
+    const auto all = of_every_type<matmul_problem>(products);
+    expect_rungs(all, matmul_algorithm::naive);
+    std::vector<linear_gradient_problem> gradients;
+    for (const matmul_problem& product : all)
+        if (product.batches == 1 && product.result == product.operands && !product.has_epilogue)
+            for (const bool has_derivative : either) gradients.push_back({product, has_derivative});
+    expect_rungs(gradients, linear_gradient_algorithm::separate);
+}
+
+TEST_P(unlisted_device, runs_convolutions_and_pools) {
+    expect_rungs(of_every_type<conv_problem>(convolutions), conv_algorithm::naive);
+    expect_rungs(of_every_type<pool_problem>(convolutions), pool_algorithm::naive);
 }
 
 INSTANTIATE_TEST_SUITE_P(, unlisted_device, testing::ValuesIn(devices),
-                         [](const testing::TestParamInfo<device_traits>& tested) { return tested.param.name; });
+                         [](const testing::TestParamInfo<device_traits>& tested) {
+                             return tested.param.name;
+                         });
 
 }  // namespace
 }  // namespace heddle
