@@ -244,20 +244,11 @@ def counted(count: int, what: str) -> str:
 
 def show_lone(where: str, names: list[str], whole: bool) -> None:
     """The rows that only one record has."""
-<<<<<<< HEAD
-    if whole:
-        for name in names:
-            print(f"{where}: {name}")
-    elif names:
-        print(f"{where}: {counted(len(names), 'row')}: {', '.join(names[:FEW])}"
-              + (", ...; --all shows all" if len(names) > FEW else ""))
-=======
     if len(names) > FEW and not whole:
         print(f"{where}: {len(names)} rows, such as {', '.join(names[:FEW])}; --all shows all")
         return
     for name in names:
         print(f"{where}: {name}")
->>>>>>> program
 
 
 def show(rows: list[Row], peers: list[Row], whole: bool) -> None:
