@@ -2,210 +2,248 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
+#include <initializer_list>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 // Devices that heddle has no costs of have rungs that run. Those that Hopper alone has are not chosen there.
 namespace heddle {
-
-inline void PrintTo(const device_traits& device, std::ostream* out) {
-    *out << device.name;
-}
-
 namespace {
 
-device_traits described(const char* name, int capability, int sm_count, int threads, std::size_t kibibytes,
-                        std::size_t l2_mebibytes) {
-    return {.name = name,
-            .compute_capability_major = capability / 10,
-            .compute_capability_minor = capability % 10,
-            .sm_count = sm_count,
-            .max_threads_per_sm = threads,
-            .registers_per_sm = 65536,
-            .shared_memory_per_sm = kibibytes * 1024,
-            .shared_memory_per_block = 48 * 1024,
-            .shared_memory_per_block_optin = (kibibytes - 1) * 1024,
-            .l2_bytes = l2_mebibytes << 20};
-}
-
-class unlisted_device : public testing::TestWithParam<device_traits> {
-  protected:
-    /// `automatic` finds a rung that runs, and `simplest` does as well.
-    template <class Problem, class Algorithm>
-    static void expect_rungs(const std::vector<Problem>& problems, Algorithm simplest) {
-        EXPECT_GE(problems.size(), 12u);
-        for (std::size_t i = 0; i < problems.size(); ++i) {
-            SCOPED_TRACE("problem " + std::to_string(i));
-            Algorithm chosen = Algorithm::automatic;
-            ASSERT_NO_THROW(chosen = select(problems[i], GetParam()));
-            ASSERT_NE(to_string(chosen), "automatic");
-            ASSERT_EQ(why_not(chosen, problems[i], GetParam()), "");
-            ASSERT_EQ(why_not(simplest, problems[i], GetParam()), "");
-        }
-    }
+/// The facts are in the order of device_traits.
+const device_traits devices[] = {
+    {0, "B200", 10, 0, 148, 2048, 65536, 228 << 10, 48 << 10, 227 << 10, 126 << 20},
+    {0, "B300", 10, 3, 148, 2048, 65536, 228 << 10, 48 << 10, 227 << 10, 126 << 20},
+    {0, "RTX 5090", 12, 0, 170, 1536, 65536, 100 << 10, 48 << 10, 99 << 10, 96 << 20},
+    {0, "a small part", 12, 0, 30, 1536, 65536, 100 << 10, 48 << 10, 99 << 10, 32 << 20},
 };
 
-INSTANTIATE_TEST_SUITE_P(, unlisted_device,
-                         testing::Values(described("B200", 100, 148, 2048, 228, 126),
-                                         described("B300", 103, 148, 2048, 228, 126),
-                                         described("RTX_5090", 120, 170, 1536, 100, 96),
-                                         described("a_small_part", 120, 30, 1536, 100, 32)),
-                         [](const auto& tested) { return tested.param.name; });
-
-/// Each problem once more, changed.
-template <class Problem, class Change>
-void also(std::vector<Problem>& all, Change change) {
-    for (std::size_t i = 0, count = all.size(); i < count; ++i) {
-        Problem changed = all[i];
-        change(changed);
-        all.push_back(changed);
-    }
+/// `automatic` finds a rung that runs, and `simplest` does as well.
+void expect_rungs(const auto& problems, auto simplest) {
+    for (const device_traits& device : devices)
+        for (std::size_t i = 0; i < problems.size(); ++i) {
+            SCOPED_TRACE(device.name + ", problem " + std::to_string(i));
+            auto chosen = decltype(simplest)::automatic;
+            ASSERT_NO_THROW(chosen = select(problems[i], device));
+            ASSERT_NE(to_string(chosen), "automatic");
+            ASSERT_EQ(why_not(chosen, problems[i], device), "");
+            ASSERT_EQ(why_not(simplest, problems[i], device), "");
+        }
 }
 
-constexpr auto without_scratch = [](auto& p) { p.has_scratch = false; };
+/// Each problem also changed.
+void also(auto& all, auto change) {
+    for (const auto& p : std::vector(all)) all.push_back(p), change(all.back());
+}
+template <class P, class T>
+void also(std::vector<P>& all, T P::*fact, std::initializer_list<std::type_identity_t<T>> values) {
+    for (const P& p : std::vector(all))
+        for (const T& value : values) all.push_back(p), all.back().*fact = value;
+}
 
 constexpr std::int64_t many = (std::int64_t{1} << 32) + 1;
-struct matrix_shape {
-    std::int64_t rows, cols;
-};
-constexpr matrix_shape matrices[] = {{0, 0},         {0, 9},      {7, 0},    {1, 1},     {3, 5},
-                                     {17, 33},       {64, 64},    {9, 1},    {1000, 3},  {4096, 4096},
-                                     {100003, 12},   {4, 65536},  {16, 65537}, {2, 1 << 20}, {1 << 20, 8},
-                                     {1, many},      {many, 1}};
-template <class Problem>
-std::vector<Problem> of_matrices() {
-    std::vector<Problem> all;
-    for (const auto& [rows, cols] : matrices) all.push_back({rows, cols});
-    also(all, [](auto& p) { p.element_bytes = 2; });
+
+template <class P>
+const std::vector<P> of_vectors = {{0}, {1}, {31}, {1000}, {2049}, {1 << 20}, {100000007}, {many}};
+
+template <class P, int... other_bytes>
+std::vector<P> of_matrices() {
+    std::vector<P> all = {{0, 0},      {0, 9},       {7, 0},       {1, 1},       {3, 5},       {17, 33},
+                          {64, 64},    {9, 1},       {1000, 3},    {4096, 4096}, {100003, 12}, {4, 65536},
+                          {16, 65537}, {2, 1 << 20}, {1 << 20, 8}, {1, many},    {many, 1}};
+    also(all, &P::element_bytes, {other_bytes...});
     return all;
 }
 
-template <class Problem>
-std::vector<Problem> of_rows() {
-    std::vector<Problem> all = of_matrices<Problem>();
-    for (Problem& p : all) p.in_packets = p.cols % 8 == 0;
-    also(all, [](auto& p) { p.in_packets = false; });
-    also(all, [](auto& p) { p.unit_stride = p.in_packets = false; });
+template <class P>
+std::vector<P> of_rows() {
+    std::vector<P> all = of_matrices<P, 2>();
+    for (P& p : all) p.in_packets = p.cols % 8 == 0;
+    also(all, &P::in_packets, {false});
+    also(all, [](P& p) { p.unit_stride = p.in_packets = false; });
+    if constexpr (requires(P p) { p.x_in_columns; })
+        also(all, [](P& p) { p.x_in_columns = p.y_in_columns = !p.unit_stride; });
     return all;
 }
 
-template <class Problem>
-std::vector<Problem> of_rows_or_columns() {
-    std::vector<Problem> all = of_rows<Problem>();
-    also(all, [](auto& p) { p.x_in_columns = !p.unit_stride; });
-    also(all, [](auto& p) { p.y_in_columns = !p.unit_stride; });
-    return all;
-}
-
-TEST_P(unlisted_device, runs_operations_on_rows) {
+TEST(unlisted_devices, runs_operations_on_rows) {
     expect_rungs(of_rows<loss_problem>(), loss_algorithm::naive);
-    expect_rungs(of_rows_or_columns<norm_problem>(), norm_algorithm::naive);
-    expect_rungs(of_rows_or_columns<softmax_problem>(), softmax_algorithm::naive);
+    expect_rungs(of_rows<norm_problem>(), norm_algorithm::naive);
+    expect_rungs(of_rows<softmax_problem>(), softmax_algorithm::naive);
     expect_rungs(of_rows<softmax_gradient_problem>(), softmax_gradient_algorithm::naive);
     auto gradients = of_rows<norm_gradient_problem>();
     also(gradients, [](auto& p) { p.has_column_sums = p.has_scratch = false; });
     expect_rungs(gradients, norm_gradient_algorithm::naive);
 }
 
-TEST_P(unlisted_device, runs_what_is_element_by_element) {
-    auto all = of_matrices<elementwise_problem>();
-    also(all, [](auto& p) { p.element_bytes = 8; });
-    also(all, [](auto& p) { p.inputs = 3; });
+TEST(unlisted_devices, runs_what_is_element_by_element) {
+    auto all = of_matrices<elementwise_problem, 2, 8>();
+    also(all, &elementwise_problem::inputs, {2, 3});
     also(all, [](auto& p) { p.broadcasts = 1, p.fills_packets = true; });
-    also(all, [](auto& p) { p.lead = 1; });
-    also(all, [](auto& p) { p.shifts_packets = p.element_bytes == 2; });
-    also(all, [](auto& p) { p.in_packets = false; });
+    also(all, [](auto& p) { p.lead = 1, p.shifts_packets = p.element_bytes == 2; });
+    also(all, &elementwise_problem::in_packets, {false});
     also(all, [](auto& p) { p.is_crossed = !p.in_packets; });
     expect_rungs(all, elementwise_algorithm::naive);
-    auto numbers = of_matrices<random_problem>();
-    also(numbers, [](auto& p) { p.element_bytes = 1; });
-    also(numbers, [](auto& p) { p.element_bytes = 8, p.block_elements = 2; });
-    also(numbers, [](auto& p) { p.unit_stride = false; });
+    auto numbers = of_matrices<random_problem, 1, 2, 8>();
+    also(numbers, &random_problem::block_elements, {2});
+    also(numbers, &random_problem::unit_stride, {false});
     also(numbers, [](auto& p) { p.is_crossed = !p.unit_stride; });
     expect_rungs(numbers, random_algorithm::naive);
 }
 
-TEST_P(unlisted_device, runs_transpositions_and_reductions_of_matrices) {
-    auto all = of_matrices<transpose_problem>();
-    also(all, [](auto& p) { p.element_bytes /= 2; });
-    also(all, [](auto& p) { p.element_bytes = 8; });
+TEST(unlisted_devices, runs_transpositions_and_reductions_of_matrices) {
+    auto all = of_matrices<transpose_problem, 1, 2, 8>();
     also(all, [](auto& p) { p.alignment = static_cast<int>(p.element_bytes); });
-    also(all, [](auto& p) { p.is_copy = true; });
-    also(all, [](auto& p) { p.unit_stride = false; });
+    also(all, &transpose_problem::is_copy, {true});
+    also(all, &transpose_problem::unit_stride, {false});
     expect_rungs(all, transpose_algorithm::naive);
-    auto reductions = of_matrices<matrix_reduce_problem>();
+    auto reductions = of_matrices<matrix_reduce_problem, 2>();
+    also(reductions, &matrix_reduce_problem::is_aligned, {false});
     also(reductions, [](auto& p) { p.row_stride += 8; });
-    also(reductions, [](auto& p) { p.is_aligned = false; });
     also(reductions, [](auto& p) { p.row_stride *= 3, p.col_stride = 3; });
     also(reductions, [](auto& p) { std::swap(p.rows, p.cols), std::swap(p.row_stride, p.col_stride); });
-    also(reductions, without_scratch);
+    also(reductions, &matrix_reduce_problem::has_scratch, {false});
     expect_rungs(reductions, matrix_reduce_algorithm::naive);
 }
 
-template <class Problem>
-std::vector<Problem> of_vectors() {
-    std::vector<Problem> all;
-    for (const std::int64_t size : {0, 1, 31, 1000, 2049, 1 << 20, 100000007}) all.push_back({size});
-    all.push_back({many});
-    return all;
-}
-
-TEST_P(unlisted_device, runs_reductions_and_scans) {
-    auto all = of_vectors<reduce_problem>();
-    for (const std::size_t bytes : {1, 2, 8}) also(all, [=](auto& p) { p.element_bytes = bytes; });
-    also(all, [](auto& p) { p.stride = 3; });
-    also(all, [](auto& p) { p.y_is_alike = false; });
+TEST(unlisted_devices, runs_operations_on_vectors) {
+    auto all = of_vectors<reduce_problem>;
+    also(all, &reduce_problem::element_bytes, {1, 2, 8});
+    also(all, &reduce_problem::stride, {3});
+    also(all, &reduce_problem::y_is_alike, {false});
     expect_rungs(all, reduce_algorithm::interleaved);
-    also(all, without_scratch);
+    also(all, &reduce_problem::has_scratch, {false});
     expect_rungs(all, reduce_algorithm::single_pass);
-    for (const reduce_problem& p : all)
-        for (const reduce_operation operation : reduce_operations())
-            ASSERT_EQ(why_not(operation, select(p, GetParam()), p, GetParam()), "") << to_string(operation);
-    auto scans = of_vectors<scan_problem>();
-    also(scans, [](auto& p) { p.element_bytes = 8; });
-    also(scans, [](auto& p) { p.misalignment = 1; });
-    also(scans, [](auto& p) { p.x_is_alike = false; });
+    for (const device_traits& device : devices)
+        for (const reduce_problem& p : all)
+            for (const reduce_operation operation : reduce_operations())
+                ASSERT_EQ(why_not(operation, select(p, device), p, device), "");
+    auto scans = of_vectors<scan_problem>;
+    also(scans, &scan_problem::element_bytes, {8});
+    also(scans, &scan_problem::misalignment, {1});
+    also(scans, &scan_problem::x_is_alike, {false});
     also(scans, [](auto& p) { p.unit_stride = p.x_is_alike = false; });
-    also(scans, without_scratch);
+    also(scans, &scan_problem::has_scratch, {false});
     expect_rungs(scans, scan_algorithm::naive);
-}
-
-TEST_P(unlisted_device, runs_histograms_and_optimizers) {
-    auto all = of_vectors<histogram_problem>();
-    also(all, [](auto& p) { p.element_bytes = 4; });
-    also(all, [](auto& p) { p.head = 3; });
-    also(all, [](auto& p) { p.stride = 3; });
-    for (const std::int64_t bins : {1, 10, 257, 12288, 12289, 1 << 20}) also(all, [=](auto& p) { p.bins = bins; });
-    expect_rungs(all, histogram_algorithm::naive);
-    std::vector<optimizer_problem> lists;
-    for (const std::int64_t parameters : {0, 1, 512, 513})
-        for (const std::int64_t elements : {0, 1, 1000003, 1 << 30}) lists.push_back({parameters, elements});
+    auto histograms = of_vectors<histogram_problem>;
+    also(histograms, &histogram_problem::element_bytes, {4});
+    also(histograms, &histogram_problem::head, {3});
+    also(histograms, &histogram_problem::stride, {3});
+    also(histograms, &histogram_problem::bins, {1, 10, 257, 12288, 12289, 1 << 20});
+    expect_rungs(histograms, histogram_algorithm::naive);
+    const std::vector<optimizer_problem> lists = {{0, 0}, {1, 0}, {1, 1}, {512, many}, {513, many}};
     expect_rungs(lists, optimizer_algorithm::naive);
 }
 
-TEST_P(unlisted_device, runs_filters_of_images) {
-    const auto of_radii = [](const std::vector<window_radius>& radii) {
-        const auto sigma = [](std::int64_t radius) { return std::max(0.5, static_cast<double>(radius) / 3); };
-        std::vector<gaussian_blur_problem> all;
-        for (const auto& [width, height] : {matrix_shape{1, 1}, {37, 5}, {1920, 1080}, {4096, 4096}, {1 << 20, 3}})
-            for (const window_radius& r : radii)
-                for (const std::int64_t channels : {1, 2, 3, 4})
-                    all.push_back({width, height, channels, r, {sigma(r.x), sigma(r.y)}, pixel_type::u8});
-        for (const auto type : {pixel_type::u16, pixel_type::f16, pixel_type::f32})
-            also(all, [=](auto& p) { p.type = type; });
-        also(all, [](auto& p) { p.images = 7, p.exact = true; });
-        also(all, [](auto& p) { p.in_vectors = p.in_words = false, p.border = border::wrap; });
-        for (const gaussian_blur_problem& p : all)
-            EXPECT_NO_THROW((void)image_filter_workspace_bytes(
-                {p.width, p.height, p.channels, p.radius, p.type, p.images}, GetParam()));
-        return all;
-    };
-    auto all = of_radii({0, 1, {2, 5}, 5, 8, {16, 9}, 40, {255, 3}, 300, 1000});
-    also(all, without_scratch);
+TEST(unlisted_devices, runs_filters_of_images) {
+    using problem = gaussian_blur_problem;
+    std::vector<problem> all = {{1, 1}, {37, 5}, {1920, 1080}, {4096, 4096}, {1 << 20, 3}};
+    also(all, &problem::channels, {2, 3, 4});
+    also(all, &problem::type, {pixel_type::u8, pixel_type::u16, pixel_type::f16});
+    also(all, [](auto& p) { p.images = 7, p.exact = true; });
+    also(all, [](auto& p) { p.in_vectors = p.in_words = false, p.border = border::wrap; });
+    std::vector<problem> wide = all;
+    also(all, &problem::radius, {1, {2, 5}, 5, 8, {16, 9}, 40, {255, 3}, 300, 1000});
+    also(wide, &problem::radius, {1001, {2, 5000}});
+    for (std::vector<problem>* some : {&all, &wide})
+        for (problem& p : *some) {
+            p.sigma = 0.5 + static_cast<double>(p.radius.x + p.radius.y) / 6;
+            const image_filter_problem box{p.width, p.height, p.channels, p.radius, p.type, p.images};
+            for (const auto& each : devices) ASSERT_NO_THROW((void)image_filter_workspace_bytes(box, each));
+        }
+    also(all, &problem::has_scratch, {false});
     expect_rungs(all, gaussian_blur_algorithm::naive);
-    expect_rungs(of_radii({1001, {2, 5000}}), gaussian_blur_algorithm::separable);
+    expect_rungs(wide, gaussian_blur_algorithm::separable);
 }
+
+struct product_shape {
+    std::int64_t m, n, k;
+};
+constexpr product_shape products[] = {
+    {0, 4, 4},          {4, 4, 0},      {1, 1, 1},        {1, 1000, 1000},   {1000, 1, 999},
+    {16, 16, 16},       {17, 33, 65},   {64, 4096, 4096}, {513, 515, 517},   {128, 128, 1 << 20},
+    {4096, 4096, 4096}, {100003, 7, 3}, {8192, 8, 8192},  {20000, 20000, 64}};
+
+struct conv_shape {
+    std::int64_t count, side, channels, outputs, filter, groups, step, pad, apart;
+};
+constexpr conv_shape convolutions[] = {
+    {0, 8, 16, 16, 3, 1, 1, 0, 1},     {1, 1, 1, 1, 1, 1, 1, 0, 1},        {1, 9, 16, 63, 1, 1, 1, 0, 1},
+    {1, 8, 0, 4, 3, 1, 1, 0, 1},       {32, 14, 1024, 256, 1, 1, 1, 0, 1}, {1, 2000, 1, 8, 5, 1, 1, 0, 1},
+    {2, 7, 3, 4, 3, 1, 1, 1, 1},       {32, 224, 3, 64, 7, 1, 2, 3, 1},    {32, 56, 64, 64, 3, 1, 1, 1, 1},
+    {32, 56, 256, 512, 1, 1, 2, 0, 1}, {2, 30, 33, 129, 3, 1, 1, 1, 3},    {2, 28, 128, 128, 3, 32, 1, 1, 1},
+    {2, 28, 96, 192, 3, 3, 1, 0, 1},   {32, 112, 96, 96, 3, 96, 1, 1, 1},  {1, 40, 5, 5, 11, 5, 1, 0, 1}};
+
+template <class Out, class In>
+void add(const product_shape& s, std::vector<matmul_problem>& all) {
+    for (const auto& b : {matrix_view<const In>{nullptr, s.k, s.n}, {nullptr, s.k, s.n, 1, s.k}})
+        all.push_back(matmul_problem_of<Out, In>({nullptr, s.m, s.k}, b, {nullptr, s.m, s.n}));
+}
+
+template <class Out, class In>
+void add(const conv_shape& s, std::vector<conv_problem>& all) {
+    const conv_geometry g{{s.step, s.step}, {s.pad, s.pad, s.pad, s.pad}, {s.apart, s.apart}, s.groups};
+    const std::int64_t side = conv_output_height(s.side, s.filter, g), depth = s.channels / s.groups;
+    for (const std::int64_t gap : {0, 3})
+        all.push_back(conv_problem_of<Out, In>(
+            {nullptr, s.count, s.side, s.side, s.channels, s.channels + gap},
+            {nullptr, s.outputs, s.filter, s.filter, depth, depth + gap},
+            {nullptr, s.count, side, side, s.outputs, s.outputs + gap}, {.geometry = g}));
+}
+
+template <class Out, class>
+void add(const conv_shape& s, std::vector<pool_problem>& all) {
+    const pool_geometry g{{s.filter, s.filter}, {s.step, s.step}, {s.pad, s.pad, s.pad, s.pad}};
+    const std::int64_t side = pool_output_height(s.side, g);
+    for (const std::int64_t gap : {0, 3})
+        all.push_back(pool_problem_of<Out>({nullptr, s.count, s.side, s.side, s.channels, s.channels + gap},
+                                           {nullptr, s.count, side, side, s.channels, s.channels + gap},
+                                           {.geometry = g}));
+}
+
+template <class P>
+std::vector<P> of_every_type(const auto& shapes) {
+    std::vector<P> all;
+    for (const auto& s : shapes) {
+        add<float, float>(s, all), add<half, half>(s, all), add<bfloat16, bfloat16>(s, all);
+        add<float, half>(s, all), add<float, bfloat16>(s, all);
+    }
+    if constexpr (requires(P p) { p.precision; }) {
+        also(all, &P::precision, {precision::ieee, precision::fp32_normwise, precision::tf32});
+        also(all, &P::has_scratch, {false});
+    }
+    return all;
+}
+
+TEST(unlisted_devices, runs_products_of_matrices) {
+    auto all = of_every_type<matmul_problem>(products);
+    also(all, [](auto& p) { p.a.row_stride *= 2, p.a.col_stride *= 2; });
+    also(all, [](auto& p) { p.a.alignment = p.b.alignment = p.c.alignment = p.a.element_bytes; });
+    std::vector<linear_gradient_problem> gradients;
+    for (const matmul_problem& p : all)
+        if (p.result == p.operands) gradients.push_back({p});
+    also(gradients, &linear_gradient_problem::has_derivative, {true});
+    expect_rungs(gradients, linear_gradient_algorithm::separate);
+    also(all, [](auto& p) { p.has_epilogue = p.adds_c = true; });
+    also(all, [](auto& p) { p.batches = 5, p.a_stride = many - 1, p.c_stride = p.c.rows * p.c.cols; });
+    expect_rungs(all, matmul_algorithm::naive);
+}
+
+TEST(unlisted_devices, runs_convolutions_and_pools) {
+    auto all = of_every_type<conv_problem>(convolutions);
+    also(all, [](auto& p) { p.input.alignment = p.filters.alignment = p.input.element_bytes; });
+    also(all, [](auto& p) { p.has_epilogue = true, p.residual = p.output; });
+    also(all, [](auto& p) { p.is_matmul_epilogue = p.has_epilogue; });
+    expect_rungs(all, conv_algorithm::naive);
+    auto pools = of_every_type<pool_problem>(convolutions);
+    also(pools, &pool_problem::mode, {pool_mode::average, pool_mode::padded_average});
+    also(pools, [](auto& p) { p.input.alignment = p.output.alignment = p.input.element_bytes; });
+    expect_rungs(pools, pool_algorithm::naive);
+}
+
+}  // namespace
+}  // namespace heddle
