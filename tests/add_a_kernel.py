@@ -160,6 +160,9 @@ class Build:
         if like not in self.commands:
             raise Broken(f"{self.folder}/compile_commands.json has no {like}")
         command = list(self.commands[like])
+        if "-include" in command:  # headers of the tree itself, precompiled
+            place = command.index("-include")
+            del command[place:place + 2]
         command[command.index("-o") + 1] = self.object_of(file)
         command[command.index("-c") + 1] = str(self.copy / file)
         ours = re.compile(rf"{re.escape(str(self.root))}(?=$|/(?:{'|'.join(FOLDERS)})(?:$|/))")
