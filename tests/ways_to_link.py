@@ -48,6 +48,10 @@ int main() {
     heddle::device_buffer<float> x(1000, stream), y(1000, stream);
     heddle::fill_zero(x, stream);
     heddle::transform<float>(doubled{}, x, y, stream);
+    const heddle::batch_view<float> from{{x.data(), 10, 10}, 10, 100}, to{{y.data(), 10, 10}, 10, 100};
+    heddle::batched_matmul<float>(from, from, to, stream);
+    const heddle::batch_view<const float> read = from;
+    heddle::batched_matmul<float>(read, read, to, stream);
     stream.synchronize();
 }
 """
