@@ -63,6 +63,23 @@ TEST(norm_gradient_reference, agrees_with_finite_differences) {
     }
 }
 
+/// Sums of many rows may be beyond half's numbers, which end at 65504.
+TEST(are_within, takes_the_infinity_that_a_number_rounds_to) {
+    const float inf = std::numeric_limits<float>::infinity();
+    const auto takes = [](float actual, double expected) {
+        return bool{test::are_within(std::vector{half(actual)}, {expected}, {80.0})};
+    };
+    EXPECT_TRUE(takes(-inf, -92056));
+    EXPECT_TRUE(takes(inf, 65500));
+    EXPECT_TRUE(takes(65504, 65500));
+    for (const auto& [actual, expected] : {std::pair{inf, -92056.0},
+                                           {-65504.0f, -92056.0},
+                                           {inf, 65400.0},
+                                           {std::nanf(""), 92056.0},
+                                           {inf, std::nan("")}})
+        EXPECT_FALSE(takes(actual, expected)) << actual << " for " << expected;
+}
+
 template <class T>
 class host_norm_gradient : public testing::Test {};
 TYPED_TEST_SUITE(host_norm_gradient, test::row_types, test::type_names);
