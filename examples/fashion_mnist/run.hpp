@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <stdexcept>
@@ -38,6 +39,8 @@ void train(Device& device, const settings& settings) {
         examples::print("epoch {:>2}: loss {:.4f}, on the test set {:.4f} and {:.2f} % right; {:.3g} s\n",
                         past.epochs(), past.training_loss.back(), past.test_loss.back(),
                         100 * past.accuracy.back(), time.count());
+        if (!std::isfinite(past.training_loss.back()) || !std::isfinite(past.test_loss.back()))
+            examples::fail(settings.checkpoint, "is not written: the loss is not finite");
         examples::write_safetensors(settings.checkpoint, training.checkpoint());
         write_learning_curve(settings.curve, past);
     }

@@ -160,6 +160,15 @@ TEST(checkpoint, with_numbers_that_training_cannot_go_on_from_is_refused) {
         EXPECT_EQ(complaint("step", step), fmt::format("step: {} is not the end of an epoch of 10", step));
 }
 
+TEST(checkpoint, is_not_written_once_the_loss_is_not_finite) {
+    settings settings = program_settings("diverged");
+    run_on_cpu(settings);
+    settings.resume = true;
+    settings.epochs = 2;
+    EXPECT_EQ(complaint_of_changed(settings, "layers.2.bias", 3e38f),
+              "is not written: the loss is not finite");
+}
+
 TEST(checkpoint, that_cannot_be_written_is_refused_before_anything_is_read) {
     settings settings = program_settings("replaced");
     settings.data = "nowhere";

@@ -276,7 +276,6 @@ TEST(safetensors, replaces_regular_files_alone) {
     ASSERT_EQ(mkfifo((beside.string() + ".partial").c_str(), 0600), 0);
     fs::create_symlink(fifo, link);
     fs::create_directory(folder);
-    EXPECT_EQ(complaint("/dev/null"), "/dev/null: is not a regular file");
     EXPECT_EQ(complaint(fifo), fifo.string() + ": is not a regular file");
     EXPECT_EQ(complaint(link), fifo.string() + ": is not a regular file");
     EXPECT_EQ(complaint(beside), beside.string() + ".partial: is not a regular file");
