@@ -1,6 +1,8 @@
 // Blurs pictures, PNG and JPEG, on the GPU or, where there is none or it is asked for, on the CPU.
 #include "examples/blur_image/compare.hpp"
 #include "examples/support/image.hpp"
+#include "examples/support/options.hpp"
+#include "examples/support/program.hpp"
 #include <heddle/heddle.hpp>
 
 #include <CLI/CLI.hpp>
@@ -27,6 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using examples::any_image;
+using examples::from_to;
 using examples::image;
 
 struct request {
@@ -80,13 +83,13 @@ void compare(const image<T>& before, const image<T>& after, const request& reque
     if (is_of_gpu) pictures.push_back(blur_on_cpu(before, request));
     examples::write_image(*request.comparison, examples::side_by_side<T>(pictures));
     if (!is_of_gpu) {
-        fmt::print("{}: before, on the CPU\n", request.comparison->string());
+        examples::print("{}: before, on the CPU\n", request.comparison->string());
         return;
     }
     const double ratio = examples::psnr(pictures[1], pictures[2]);
-    fmt::print("{}: before, on the GPU, on the CPU; PSNR of the GPU's to the CPU's: {}\n",
-               request.comparison->string(),
-               std::isinf(ratio) ? "infinite, they are equal" : fmt::format("{:.1f} dB", ratio));
+    examples::print("{}: before, on the GPU, on the CPU; PSNR of the GPU's to the CPU's: {}\n",
+                    request.comparison->string(),
+                    std::isinf(ratio) ? "infinite, they are equal" : fmt::format("{:.1f} dB", ratio));
 }
 
 /// A folder takes every file under its own name with "-blurred" added; anything else is the name of the one
@@ -148,7 +151,7 @@ double blur_file(std::size_t index, const request& request, const heddle::stream
         const stopwatch writing;
         examples::write_image(output, result);
         const auto bytes = static_cast<double>(source.pixels.size() * sizeof(T));
-        fmt::print(
+        examples::print(
             "{}{}: {} x {} {}, {} bit; read {:.1f} ms, blur on the {} {:.2f} ms ({}), write {:.1f} ms\n",
             progress, output.lexically_normal().string(), source.width, source.height,
             channel_names(source.channels), 8 * sizeof(T), 1e3 * read_seconds,
@@ -164,7 +167,7 @@ double blur_file(std::size_t index, const request& request, const heddle::stream
 bool blur_all(const request& request) {
     require_outputs_apart(request);
     const bool has_gpu = heddle::device_count() > 0;
-    if (!has_gpu && !request.on_cpu) fmt::print("no CUDA device: blurring on the CPU\n");
+    if (!has_gpu && !request.on_cpu) examples::print("no CUDA device: blurring on the CPU\n");
     std::unique_ptr<heddle::stream> stream;
     if (has_gpu && !request.on_cpu) stream = std::make_unique<heddle::stream>();
 
@@ -178,11 +181,10 @@ bool blur_all(const request& request) {
         } catch (const std::exception& error) {
             fmt::print(stderr, "blur_image: {}\n", error.what());
         }
-        std::fflush(stdout);
     }
     if (request.files.size() > 1)
-        fmt::print("{} of {} pictures, {:.1f} MB in {:.2f} s: {} with reading and writing\n", blurred,
-                   request.files.size(), bytes / 1e6, all.seconds(), rate(bytes, all.seconds()));
+        examples::print("{} of {} pictures, {:.1f} MB in {:.2f} s: {} with reading and writing\n", blurred,
+                        request.files.size(), bytes / 1e6, all.seconds(), rate(bytes, all.seconds()));
     return blurred == request.files.size();
 }
 
@@ -220,13 +222,17 @@ int run(int argc, char** argv) {
                    "a folder, for files of the same names with -blurred added, or the one result's name; it "
                    "is a JPEG (8 bit, no alpha) where its name says so, else a PNG")
         ->capture_default_str();
-    app.add_option("-s,--sigma", request.sigma, "standard deviation in pixels")->capture_default_str();
-    app.add_option("-r,--radius", radius, "where the Gaussian is cut, in pixels [4 sigma]");
+    app.add_option("-s,--sigma", request.sigma, "standard deviation in pixels")
+        ->check(from_to(0.001, 0x1p26))
+        ->capture_default_str();
+    app.add_option("-r,--radius", radius, "where the Gaussian is cut, in pixels [4 sigma]")
+        ->check(from_to(0, 1 << 28));
     app.add_option("-b,--border", border, "what lies outside of the image")
         ->check(CLI::IsMember(borders))
         ->capture_default_str();
     const CLI::Option* border_value = app.add_option("--border-value", request.options.border_value,
-                                                     "for a constant border, 0 to 255, of 16 bit 0 to 65535");
+                                                     "for a constant border, 0 to 255, of 16 bit 0 to 65535")
+                                          ->check(from_to(0, 65535));
     CLI::Option* on_cpu = app.add_flag("--cpu", request.on_cpu, "blur on the CPU");
     app.add_flag(
            "--exact", request.options.exact,
@@ -253,10 +259,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "blur_image: %s\n", error.what());
-        return EXIT_FAILURE;
-    }
+    return examples::run_program("blur_image", [&] { return run(argc, argv); });
 }

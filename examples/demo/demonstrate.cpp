@@ -1,6 +1,8 @@
 #include "examples/demo/demonstrate.hpp"
 
+#include "examples/support/file.hpp"
 #include "examples/support/image.hpp"
+#include "examples/support/program.hpp"
 #include <heddle/device.hpp>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +11,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -38,6 +39,7 @@ struct arguments {
 };
 
 int run(const arguments& given, runner* run_on_gpu) {
+    examples::require_writable(given.output);
     const bool has_gpu = heddle::device_count() > 0;
     const bool on_cpu = given.on_cpu || !has_gpu || run_on_gpu == nullptr;
     const work work{.vector = 1 << (on_cpu ? 24 : 26),
@@ -45,28 +47,26 @@ int run(const arguments& given, runner* run_on_gpu) {
                     .product = on_cpu ? 1024 : 2048,
                     .photo = examples::to_8_bit(examples::read_image(given.photo))};
     if (on_cpu) {
-        fmt::print("{}. The CPU implementations do the same work at smaller sizes, in {} threads.\n",
-                   why_on_cpu(given.on_cpu, has_gpu), std::thread::hardware_concurrency());
+        examples::print("{}. The CPU implementations do the same work at smaller sizes, in {} threads.\n",
+                        why_on_cpu(given.on_cpu, has_gpu), std::thread::hardware_concurrency());
     } else {
         const heddle::device_traits& device = heddle::traits_of(heddle::current_device());
-        fmt::print("On {}, {} SMs.\n", device.name, device.sm_count);
+        examples::print("On {}, {} SMs.\n", device.name, device.sm_count);
     }
-    fmt::print(
+    examples::print(
         "Times are the best of ten rounds, heddle's and the vendor's by turns; ratio is vendor / heddle: "
         "above 1 heddle is faster.\nErrors are against float64, as shares of the largest value.\n\n");
 
     table table;
     const image blurred = on_cpu ? run_on_cpu(work, table) : run_on_gpu(work, table);
     examples::write_image(given.output, blurred);
-    fmt::print("\n{}, blurred, is in {}\n", given.photo.filename().string(), given.output.string());
+    examples::print("\n{}, blurred, is in {}\n", given.photo.filename().string(), given.output.string());
     if (table.all_right()) return EXIT_SUCCESS;
     fmt::print(stderr, "heddle_demo: an error is larger than docs/accuracy.md allows\n");
     return EXIT_FAILURE;
 }
 
-}  // namespace
-
-int demonstrate(int argc, char** argv, runner* run_on_gpu) try {
+int run(int argc, char** argv, runner* run_on_gpu) {
     arguments given;
     CLI::App app("Operations of every kind that heddle has, beside the vendor's.");
     app.add_option("photo", given.photo, "the picture to blur, PNG or JPEG")->capture_default_str();
@@ -74,9 +74,12 @@ int demonstrate(int argc, char** argv, runner* run_on_gpu) try {
     app.add_flag("--cpu", given.on_cpu, "use the CPU implementations, even where there is a GPU");
     CLI11_PARSE(app, argc, argv);
     return run(given, run_on_gpu);
-} catch (const std::exception& error) {
-    std::fprintf(stderr, "heddle_demo: %s\n", error.what());
-    return EXIT_FAILURE;
+}
+
+}  // namespace
+
+int demonstrate(int argc, char** argv, runner* run_on_gpu) {
+    return examples::run_program("heddle_demo", [&] { return run(argc, argv, run_on_gpu); });
 }
 
 }  // namespace demo

@@ -1,8 +1,8 @@
 #include "examples/demo/table.hpp"
 
-#include <fmt/format.h>
+#include "examples/support/program.hpp"
 
-#include <cstdio>
+#include <fmt/format.h>
 
 namespace demo {
 namespace {
@@ -16,17 +16,17 @@ std::string time_text(double seconds) {
 }  // namespace
 
 table::table() {
-    fmt::print(line, "operation", "size", "heddle", "vendor", "ratio", "vendor's call", "largest error");
+    examples::print(line, "operation", "size", "heddle", "vendor", "ratio", "vendor's call", "largest error");
 }
 
 void table::print(const row& row) {
     const auto& theirs = row.seconds.theirs;
     const bool is_right = row.error <= row.error_bound;
     all_right_ = all_right_ && is_right;
-    fmt::print(line, row.operation, row.shape, time_text(row.seconds.ours), theirs ? time_text(*theirs) : "-",
-               theirs ? fmt::format("{:.2f}", *theirs / row.seconds.ours) : "-", theirs ? row.peer : "-",
-               fmt::format("{:.1e}{}", row.error, is_right ? "" : " WRONG"));
-    std::fflush(stdout);
+    examples::print(line, row.operation, row.shape, time_text(row.seconds.ours),
+                    theirs ? time_text(*theirs) : "-",
+                    theirs ? fmt::format("{:.2f}", *theirs / row.seconds.ours) : "-", theirs ? row.peer : "-",
+                    fmt::format("{:.1e}{}", row.error, is_right ? "" : " WRONG"));
 }
 
 }  // namespace demo

@@ -1,18 +1,37 @@
 #pragma once
 
+#include "examples/support/file.hpp"
 #include "examples/support/safetensors.hpp"
 #include <heddle/optimizer.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace fashion_mnist {
+
+/// @throws std::runtime_error  naming `file`, the tensor and the first number that is not finite or below `least`
+inline std::vector<float> numbers_of(const examples::safetensors& content, const std::filesystem::path& file,
+                                     const std::string& name, std::span<const std::int64_t> shape,
+                                     float least = std::numeric_limits<float>::lowest()) {
+    const auto values = examples::values_of<float>(examples::tensor_of(content, file, name, "F32", shape));
+    const auto wrong =
+        std::ranges::find_if(values, [&](float value) { return !std::isfinite(value) || value < least; });
+    if (wrong != values.end())
+        examples::fail(file, fmt::format("{}: number {} is {}", name, wrong - values.begin(), *wrong));
+    return values;
+}
 
 /// Weights that are trained: in float, and as the network computes with them, in T; with their gradient and what the optimizer
 /// keeps of them.
@@ -72,11 +91,11 @@ class parameter_tensor {
         }
     }
 
-    /// @throws std::runtime_error  naming `file` and the tensor that it lacks, or has in another shape
+    /// @throws std::runtime_error  naming `file` and the tensor that it lacks, or has in another shape or with NaN
     void load(Device& device, const examples::safetensors& content, const std::filesystem::path& file) {
         for (const auto& [name, array] : arrays()) {
-            const auto values =
-                examples::values_of<float>(examples::tensor_of(content, file, name, "F32", shape_));
+            const float least = array == &second_moment_ ? 0 : std::numeric_limits<float>::lowest();
+            const std::vector<float> values = numbers_of(content, file, name, shape_, least);
             if (array == &master_) {
                 set(device, values);
             } else {

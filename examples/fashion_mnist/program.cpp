@@ -1,6 +1,8 @@
 #include "examples/fashion_mnist/program.hpp"
 
 #include "examples/fashion_mnist/data_set.hpp"
+#include "examples/support/options.hpp"
+#include "examples/support/program.hpp"
 #include <heddle/device.hpp>
 
 #include <CLI/CLI.hpp>
@@ -8,10 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,8 @@
 
 namespace fashion_mnist {
 namespace {
+
+using examples::from_to;
 
 /// A GPU where there is one, unless it says otherwise.
 runner chosen(const std::string& device, runner on_gpu) {
@@ -37,8 +40,8 @@ void save_pictures(const settings& settings, const std::vector<std::int64_t>& nu
         const std::filesystem::path file =
             settings.checkpoint.parent_path() / fmt::format("picture-{}.png", number);
         write_picture(file, set.test, number);
-        fmt::print("{}: {}\n", file.string(),
-                   classes[static_cast<std::size_t>(set.test.labels[static_cast<std::size_t>(number)])]);
+        examples::print("{}: {}\n", file.string(),
+                        classes[static_cast<std::size_t>(set.test.labels[static_cast<std::size_t>(number)])]);
     }
 }
 
@@ -67,30 +70,36 @@ int run(int argc, char** argv, runner on_gpu) {
     app.add_option("--widths", settings.widths, "of the hidden layers")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::Range(1, 1 << 16))
+        ->check(from_to(1, 1 << 16))
         ->capture_default_str();
     app.add_option("--type", type, "what the network computes in; the optimizer's weights are float")
         ->check(CLI::IsMember(types))
         ->capture_default_str();
     app.add_option("--batch", settings.batch, "pictures a step")
-        ->check(CLI::Range(1, 1 << 20))
+        ->check(from_to(1, 1 << 20))
         ->capture_default_str();
     app.add_option("--epochs", settings.epochs, "passes over the training set")
-        ->check(CLI::Range(0, 10000))
+        ->check(from_to(0, 10000))
         ->capture_default_str();
     app.add_option("--seed", settings.seed, "of the first weights and of each epoch's order")
+        ->check(from_to<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
         ->capture_default_str();
     app.add_option("--learning-rate", settings.learning_rate, "AdamW's, in the first epoch")
+        ->check(from_to(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--decay", settings.decay, "multiplies the learning rate after each epoch")
+        ->check(from_to(0.0, 1.0))
         ->capture_default_str();
-    app.add_option("--weight-decay", settings.weight_decay, "AdamW's")->capture_default_str();
+    app.add_option("--weight-decay", settings.weight_decay, "AdamW's")
+        ->check(from_to(0.0, 1.0))
+        ->capture_default_str();
     app.add_option("--device", device, "where it runs; auto is the GPU where there is one")
         ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
         ->capture_default_str();
     app.add_option("--save-picture", saved,
                    "write this picture of the test set, such as 0, as picture-0.png beside the checkpoint, "
                    "and do nothing else")
+        ->check(from_to(0, std::numeric_limits<int>::max()))
         ->allow_extra_args(false);
     CLI11_PARSE(app, argc, argv);
     settings.type = types.at(type);
@@ -114,12 +123,7 @@ std::map<std::string, std::string> metadata_of(const settings& settings) {
 }
 
 int program(int argc, char** argv, runner on_gpu) {
-    try {
-        return run(argc, argv, on_gpu);
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "fashion_mnist: %s\n", error.what());
-        return EXIT_FAILURE;
-    }
+    return examples::run_program("fashion_mnist", [&] { return run(argc, argv, on_gpu); });
 }
 
 }  // namespace fashion_mnist

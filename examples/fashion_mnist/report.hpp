@@ -27,8 +27,8 @@ struct history {
 /// @throws std::runtime_error  naming the file and what is wrong with it
 void write_learning_curve(const std::filesystem::path& file, const history& history);
 
-/// A row a class, a column for what it was taken for.
-void print_confusion(std::span<const std::int32_t> labels, std::span<const std::int64_t> predictions);
+/// A row a class, a column for what it was taken for. Returns the share that is right.
+double print_confusion(std::span<const std::int32_t> labels, std::span<const std::int64_t> predictions);
 
 /// The three most probable classes of a picture.
 void print_classes(const std::filesystem::path& picture, const std::vector<float>& probabilities);

@@ -2,12 +2,14 @@
 
 #include "examples/fashion_mnist/settings.hpp"
 #include "examples/fashion_mnist/training.hpp"
+#include "examples/support/file.hpp"
+#include "examples/support/program.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <vector>
@@ -17,6 +19,8 @@ namespace fashion_mnist {
 /// Trains, from the beginning or from a checkpoint, and says after each epoch what has come of it.
 template <class Device, class T>
 void train(Device& device, const settings& settings) {
+    examples::require_replaceable(settings.checkpoint);
+    examples::require_writable(settings.curve);
     const data_set data = read_data_set(settings.data);
     if (settings.batch > data.training.count())
         throw std::runtime_error(fmt::format("--batch {} is more than the {} pictures of the training set",
@@ -25,23 +29,25 @@ void train(Device& device, const settings& settings) {
     if (settings.resume)
         training.resume(examples::read_safetensors(settings.checkpoint), settings.checkpoint);
     const history& past = training.past();
-    fmt::print("{} pictures to train with, {} to test with, on the {}\n", data.training.count(),
-               data.test.count(), Device::name);
+    const bool is_done = past.epochs() >= settings.epochs;
+    examples::print("{} pictures to train with, {} to test with, on the {}\n", data.training.count(),
+                    data.test.count(), Device::name);
     while (past.epochs() < settings.epochs) {
         const auto start = std::chrono::steady_clock::now();
         training.epoch();
         const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-        fmt::print("epoch {:>2}: loss {:.4f}, on the test set {:.4f} and {:.2f} % right; {:.3g} s\n",
-                   past.epochs(), past.training_loss.back(), past.test_loss.back(),
-                   100 * past.accuracy.back(), time.count());
-        std::fflush(stdout);
+        examples::print("epoch {:>2}: loss {:.4f}, on the test set {:.4f} and {:.2f} % right; {:.3g} s\n",
+                        past.epochs(), past.training_loss.back(), past.test_loss.back(),
+                        100 * past.accuracy.back(), time.count());
+        if (!std::isfinite(past.training_loss.back()) || !std::isfinite(past.test_loss.back()))
+            examples::fail(settings.checkpoint, "is not written: the loss is not finite");
         examples::write_safetensors(settings.checkpoint, training.checkpoint());
         write_learning_curve(settings.curve, past);
     }
-    print_confusion(data.test.labels, training.predictions());
-    fmt::print("\n{:.2f} % of the test set are right after {} epochs: {}, {}\n",
-               past.epochs() > 0 ? 100 * past.accuracy.back() : 0, past.epochs(),
-               settings.checkpoint.string(), settings.curve.string());
+    const double accuracy = print_confusion(data.test.labels, training.predictions());
+    examples::print("\n{:.2f} % of the test set are right after {} epochs", 100 * accuracy, past.epochs());
+    if (!is_done) examples::print(": {}, {}", settings.checkpoint.string(), settings.curve.string());
+    examples::print("\n");
 }
 
 /// Says what the trained network takes each picture for.

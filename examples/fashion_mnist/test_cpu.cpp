@@ -3,8 +3,15 @@
 #include "examples/fashion_mnist/test_training.hpp"
 #include "examples/support/image.hpp"
 
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fashion_mnist {
@@ -120,6 +127,141 @@ TEST(checkpoint, of_another_training_is_refused) {
     EXPECT_NE(complaint_of([&] { run_on_cpu(settings); }).find(file + ": is cut off"), std::string::npos);
 }
 
+/// A checkpoint that was changed: what is said of it, without its name.
+template <class T>
+std::string complaint_of_changed(const settings& settings, const std::string& name, T value) {
+    const examples::safetensors whole = examples::read_safetensors(settings.checkpoint);
+    examples::safetensors changed = whole;
+    std::memcpy(changed.tensors.at(name).bytes.data(), &value, sizeof(value));
+    examples::write_safetensors(settings.checkpoint, changed);
+    const std::string complaint = complaint_of([&] { run_on_cpu(settings); });
+    examples::write_safetensors(settings.checkpoint, whole);
+    const std::string start = settings.checkpoint.string() + ": ";
+    return complaint.starts_with(start) ? complaint.substr(start.size()) : complaint;
+}
+
+TEST(checkpoint, with_numbers_that_training_cannot_go_on_from_is_refused) {
+    settings settings = program_settings("not-finite");
+    run_on_cpu(settings);
+    settings.resume = true;
+    settings.epochs = 2;
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                    infinity = std::numeric_limits<float>::infinity();
+    const auto complaint = [&](const std::string& name, auto value) {
+        return complaint_of_changed(settings, name, value);
+    };
+    EXPECT_EQ(complaint("layers.0.weight", nan), "layers.0.weight: number 0 is nan");
+    EXPECT_EQ(complaint("layers.1.bias", -infinity), "layers.1.bias: number 0 is -inf");
+    EXPECT_EQ(complaint("layers.2.bias.first_moment", infinity),
+              "layers.2.bias.first_moment: number 0 is inf");
+    EXPECT_EQ(complaint("layers.2.bias.second_moment", -1.0f), "layers.2.bias.second_moment: number 0 is -1");
+    EXPECT_EQ(complaint("history.accuracy", nan), "history.accuracy: number 0 is nan");
+    for (const std::int64_t step : {-10, -1, 11})
+        EXPECT_EQ(complaint("step", step), fmt::format("step: {} is not the end of an epoch of 10", step));
+}
+
+TEST(checkpoint, is_not_written_once_the_loss_is_not_finite) {
+    settings settings = program_settings("diverged");
+    run_on_cpu(settings);
+    settings.resume = true;
+    settings.epochs = 2;
+    EXPECT_EQ(complaint_of_changed(settings, "layers.2.bias", 3e38f),
+              "is not written: the loss is not finite");
+}
+
+TEST(checkpoint, that_cannot_be_written_is_refused_before_anything_is_read) {
+    settings settings = program_settings("replaced");
+    settings.data = "nowhere";
+    settings.checkpoint = "/dev/null";
+    EXPECT_EQ(complaint_of([&] { run_on_cpu(settings); }), "/dev/null: is not a regular file");
+    settings.checkpoint = temporary("no-folder") / "network";
+    EXPECT_EQ(complaint_of([&] { run_on_cpu(settings); }),
+              settings.checkpoint.string() + ": No such file or directory");
+    settings.checkpoint = temporary("network");
+    settings.curve = temporary("");
+    EXPECT_EQ(complaint_of([&] { run_on_cpu(settings); }), settings.curve.string() + ": is a folder");
+}
+
+/// The program's status, and what it says on standard error.
+std::pair<int, std::string> run_program(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "fashion_mnist");
+    std::vector<char*> pointers;
+    for (std::string& each : arguments) pointers.push_back(each.data());
+    testing::internal::CaptureStderr();
+    const int status = program(static_cast<int>(pointers.size()), pointers.data(), nullptr);
+    return {status, testing::internal::GetCapturedStderr()};
+}
+
+TEST(program, refuses_options_out_of_their_range) {
+    const std::map<std::string, std::vector<std::string>> wrong = {
+        {"--learning-rate", {"nan", "-nan", "inf", "-1", "1.1", "1e-3x", ""}},
+        {"--decay", {"nan", "inf", "-0.1", "2"}},
+        {"--weight-decay", {"nan", "inf", "-0.1", "2"}},
+        {"--seed", {"-1", "nan", "1.5", "18446744073709551616"}},
+        {"--epochs", {"-1", "nan", "10001"}},
+        {"--batch", {"0", "-1", "nan", "1048577", "18446744073709551617"}},
+        {"--widths", {"0", "8,-1", "nan", "65537"}},
+        {"--save-picture", {"-1", "nan", "2147483648"}}};
+    for (const auto& [option, values] : wrong)
+        for (const std::string& value : values) {
+            const auto [status, said] = run_program({option, value, "--data", "nowhere"});
+            EXPECT_NE(status, EXIT_SUCCESS);
+            EXPECT_TRUE(said.starts_with(option + ": ")) << said;
+            EXPECT_NE(said.find(fmt::format("{} is not a ", value.substr(value.find(',') + 1))),
+                      std::string::npos)
+                << said;
+            EXPECT_NE(said.find("number from "), std::string::npos) << said;
+        }
+    const auto [status, said] = run_program(
+        {"--learning-rate", "1e-3", "--seed", "18446744073709551615", "--batch", "010", "--data", "nowhere"});
+    EXPECT_NE(said.find("is missing"), std::string::npos) << said;
+}
+
+TEST(program, names_the_files_that_it_wrote_alone) {
+    settings settings = program_settings("written");
+    const auto last_line = [&] {
+        testing::internal::CaptureStdout();
+        run_on_cpu(settings);
+        const std::string said = testing::internal::GetCapturedStdout();
+        return said.substr(said.rfind('\n', said.size() - 2) + 1);
+    };
+    settings.epochs = 0;
+    settings.seed = 1;  // by which some of the untrained network's guesses are right
+    const std::string untrained = last_line();
+    EXPECT_TRUE(untrained.ends_with("are right after 0 epochs\n")) << untrained;
+    EXPECT_FALSE(untrained.starts_with("0.00 %")) << untrained;
+    EXPECT_FALSE(std::filesystem::exists(settings.checkpoint));
+    settings.epochs = 1;
+    EXPECT_TRUE(last_line().ends_with(
+        fmt::format(" after 1 epochs: {}, {}\n", settings.checkpoint.string(), settings.curve.string())));
+    settings.resume = true;
+    EXPECT_TRUE(last_line().ends_with(" after 1 epochs\n"));
+}
+
+TEST(program, fails_where_a_device_is_full) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // OpenMP's threads do not outlive a fork
+    const settings settings = program_settings("full");
+    const std::vector<std::string> training = {"--data",       settings.data.string(),
+                                               "--checkpoint", settings.checkpoint.string(),
+                                               "--widths",     "8",
+                                               "--batch",      "64",
+                                               "--epochs",     "1",
+                                               "--curve"};
+    const auto run = [&](std::vector<std::string> arguments, const char* output) {
+        if (std::freopen(output, "w", stdout) == nullptr) std::_Exit(EXIT_SUCCESS);
+        const auto [status, said] = run_program(std::move(arguments));
+        std::fputs(said.c_str(), stderr);
+        std::_Exit(status);
+    };
+    auto to_full_output = training, to_full_curve = training;
+    to_full_output.push_back(settings.curve.string());
+    to_full_curve.push_back("/dev/full");
+    const auto fails = testing::ExitedWithCode(EXIT_FAILURE);
+    EXPECT_EXIT(run(to_full_output, "/dev/full"), fails, "standard output: No space left on device");
+    EXPECT_EXIT(run({"--help"}, "/dev/full"), fails, "standard output: ");
+    EXPECT_EXIT(run(to_full_curve, "/dev/null"), fails, "/dev/full: No space left on device");
+}
+
 TEST(program, refuses_a_batch_that_is_larger_than_the_set) {
     settings settings = program_settings("batch");
     settings.batch = 651;
@@ -142,6 +284,8 @@ TEST(program, classifies_a_picture) {
     // A black picture leaves nothing but the biases, which are zeros: all classes are alike.
     EXPECT_EQ(testing::internal::GetCapturedStdout(),
               settings.pictures[0].string() + ": T-shirt 10.0 %, trouser 10.0 %, pullover 10.0 %\n");
+    EXPECT_EQ(complaint_of_changed(settings, "layers.0.weight", std::numeric_limits<float>::quiet_NaN()),
+              "layers.0.weight: number 0 is nan");
 }
 
 }  // namespace

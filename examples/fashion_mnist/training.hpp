@@ -254,9 +254,12 @@ class training {
         }
         const auto step = examples::values_of<std::int64_t>(
             examples::tensor_of(content, file, "step", "I64", std::vector<std::int64_t>{1}));
+        if (step[0] < 0 || step[0] % steps_per_epoch_ != 0)
+            examples::fail(
+                file, fmt::format("step: {} is not the end of an epoch of {}", step[0], steps_per_epoch_));
         const std::vector<std::int64_t> epochs = {step[0] / steps_per_epoch_};
         for (const auto& [name, values] : history_.curves())
-            *values = examples::values_of<float>(examples::tensor_of(content, file, name, "F32", epochs));
+            *values = numbers_of(content, file, name, epochs);
         network_.load(content, file);
         device_.copy(step, step_number_);
         device_.wait();

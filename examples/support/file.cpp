@@ -1,6 +1,7 @@
 #include "examples/support/file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -16,6 +17,15 @@ file_handle open(const std::filesystem::path& file, const char* mode) {
     return handle;
 }
 
+void require_access(const std::filesystem::path& file, const std::filesystem::path& to) {
+    if (::access(to.c_str(), W_OK) != 0) fail(file, std::strerror(errno));
+}
+
+/// With the slash that makes it no other file.
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+    return std::filesystem::absolute(file).parent_path() / "";
+}
+
 }  // namespace
 
 void fail(const std::filesystem::path& file, std::string_view reason) {
@@ -24,7 +34,9 @@ void fail(const std::filesystem::path& file, std::string_view reason) {
 
 signature signature_of(const std::filesystem::path& file) {
     signature start{};
-    const std::size_t read = std::fread(start.data(), 1, start.size(), open_to_read(file).get());
+    const file_handle stream = open_to_read(file);
+    const std::size_t read = std::fread(start.data(), 1, start.size(), stream.get());
+    if (std::ferror(stream.get()) != 0) fail(file, std::strerror(errno));
     return read == start.size() ? start : signature{};
 }
 
@@ -34,6 +46,18 @@ file_handle open_to_read(const std::filesystem::path& file) {
 
 file_handle open_to_write(const std::filesystem::path& file) {
     return open(file, "wb");
+}
+
+void require_writable(const std::filesystem::path& file) {
+    if (std::filesystem::is_directory(file)) fail(file, "is a folder");
+    require_access(file, std::filesystem::exists(file) ? file : folder_of(file));
+}
+
+void require_replaceable(const std::filesystem::path& file) {
+    require_writable(file);
+    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
+        fail(file, "is not a regular file");
+    require_access(file, folder_of(file));
 }
 
 void close_written(file_handle handle, const std::filesystem::path& file) {

@@ -26,6 +26,14 @@ signature signature_of(const std::filesystem::path& file);
 file_handle open_to_read(const std::filesystem::path& file);
 file_handle open_to_write(const std::filesystem::path& file);
 
+/// Before work that is in vain otherwise.
+/// @throws std::runtime_error  where open_to_write() cannot open it
+void require_writable(const std::filesystem::path& file);
+
+/// What a file is to be renamed over: nothing, or a regular file.
+/// @throws std::runtime_error  where it is another thing, such as a device, or its folder takes no files
+void require_replaceable(const std::filesystem::path& file);
+
 /// The end of writing: what is still buffered may not fit on the disk.
 /// @throws std::runtime_error  where it did not
 void close_written(file_handle handle, const std::filesystem::path& file);

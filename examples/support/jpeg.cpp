@@ -35,9 +35,10 @@ class session {
         errors->format_message(codec, errors->message);
         std::longjmp(errors->back, 1);
     }
-    /// libjpeg only warns of a missing end, and fills it up with grey: here it is an error.
+    /// libjpeg only warns where data are missing, and fills them up with grey: here it is an error.
     static void on_message(j_common_ptr codec, int level) {
-        if (level < 0 && codec->err->msg_code == JWRN_JPEG_EOF) on_error(codec);
+        const int code = codec->err->msg_code;
+        if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) on_error(codec);
     }
 
   public:

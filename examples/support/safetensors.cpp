@@ -136,10 +136,12 @@ void write_safetensors(const fs::path& file, const safetensors& content) {
     std::string header = description.dump();
     header.resize((header.size() + header_alignment - 1) / header_alignment * header_alignment, ' ');
 
-    const fs::path partial = fs::path(file) += ".partial";
+    const fs::path target = fs::is_symlink(file) ? fs::weakly_canonical(file) : file;
+    const fs::path partial = fs::path(target) += ".partial";
+    for (const fs::path& each : {target, partial}) require_replaceable(each);
     try {
         write_all(partial, header, content);
-        fs::rename(partial, file);
+        fs::rename(partial, target);
     } catch (const std::exception& error) {
         std::error_code ignored;
         fs::remove(partial, ignored);

@@ -62,7 +62,8 @@ struct safetensors {
 safetensors read_safetensors(const std::filesystem::path& file);
 
 /// Written beside, under the name with ".partial" added, and renamed: whatever goes wrong, a file of that name stays whole.
-/// @throws std::runtime_error  naming the file and what is wrong with it
+/// A link stays one.
+/// @throws std::runtime_error  naming the file and what is wrong with it; that it is no regular file, too
 void write_safetensors(const std::filesystem::path& file, const safetensors& content);
 
 /// The tensor of that name, type and shape in what was read from `file`.

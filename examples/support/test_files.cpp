@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <csignal>
@@ -95,13 +96,45 @@ TEST(idx, that_is_cut_off_within_compressed_data_is_refused) {
     }
 }
 
+/// So many that zlib's gzread() decompresses them into their place, and does not miss the file's last bytes.
+TEST(idx, that_lacks_its_checksum_or_its_length_is_refused) {
+    const fs::path file = temporary("no-length.gz");
+    std::string content({0, 0, 8, 1, 0, 1, 0, 0});
+    content.resize(content.size() + (1 << 16));
+    compress(file, content);
+    EXPECT_EQ(read_idx(file).bytes.size(), 1u << 16);
+    for (int missing = 1; missing <= 8; ++missing) {
+        fs::resize_file(file, fs::file_size(file) - 1);
+        EXPECT_EQ(complaint_of([&] { read_idx(file); }),
+                  file.string() + ": is cut off within compressed data");
+    }
+}
+
 TEST(idx, that_is_damaged_is_refused) {
     const fs::path file = temporary("damaged.gz");
     compress(file, six_bytes);
-    std::string content = content_of(file);
-    content[content.size() - 6] ^= 1;  // within the checksum
-    write(file, content);
-    EXPECT_NE(complaint_of([&] { read_idx(file); }), "nothing");
+    const std::string whole = content_of(file);
+    const auto complaint = [&](const std::string& content) {
+        write(file, content);
+        return complaint_of([&] { read_idx(file); });
+    };
+    std::string wrong_sum = whole, wrong_length = whole;
+    wrong_sum[whole.size() - 6] ^= 1;
+    wrong_length[whole.size() - 2] ^= 1;
+    EXPECT_EQ(complaint(wrong_sum), file.string() + ": incorrect data check");
+    EXPECT_EQ(complaint(wrong_length), file.string() + ": incorrect length check");
+    EXPECT_EQ(complaint(whole + "more"), file.string() + ": incorrect header check");
+    EXPECT_EQ(complaint(whole + "g"), file.string() + ": is cut off within compressed data");
+    EXPECT_EQ(complaint(whole + whole),
+              file.string() + ": goes on after the 6 bytes that its header promises");
+}
+
+TEST(idx, may_be_of_several_members) {
+    const fs::path first = temporary("first.gz"), second = temporary("second.gz");
+    compress(first, six_bytes.substr(0, 9));
+    compress(second, six_bytes.substr(9));
+    write(first, content_of(first) + content_of(second));
+    EXPECT_EQ(read_idx(first).bytes.size(), 6u);
 }
 
 safetensors some_tensors() {
@@ -231,6 +264,36 @@ TEST(safetensors, that_cannot_be_written_leaves_the_old_file_whole) {
     EXPECT_EQ(complaint, partial.string() + ": File too large");
     EXPECT_EQ(content_of(file), old);
     EXPECT_FALSE(fs::exists(partial));
+}
+
+TEST(safetensors, replaces_regular_files_alone) {
+    const auto complaint = [](const fs::path& file) {
+        return complaint_of([&] { write_safetensors(file, some_tensors()); });
+    };
+    const fs::path fifo = temporary("fifo"), link = temporary("link"), folder = temporary("folder"),
+                   beside = temporary("beside");
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    ASSERT_EQ(mkfifo((beside.string() + ".partial").c_str(), 0600), 0);
+    fs::create_symlink(fifo, link);
+    fs::create_directory(folder);
+    EXPECT_EQ(complaint(fifo), fifo.string() + ": is not a regular file");
+    EXPECT_EQ(complaint(link), fifo.string() + ": is not a regular file");
+    EXPECT_EQ(complaint(beside), beside.string() + ".partial: is not a regular file");
+    EXPECT_EQ(complaint(folder), folder.string() + ": is a folder");
+    EXPECT_EQ(complaint(folder / "none" / "file"),
+              (folder / "none" / "file").string() + ": No such file or directory");
+    EXPECT_TRUE(fs::is_fifo(fifo));
+
+    write(temporary("regular"), "old");
+    fs::remove(link);
+    fs::create_symlink(temporary("regular"), link);
+    write_safetensors(link, some_tensors());
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_EQ(read_safetensors(temporary("regular")).tensors.size(), some_tensors().tensors.size());
+}
+
+TEST(chart, says_that_the_device_is_full) {
+    EXPECT_EQ(complaint_of([] { write_chart("/dev/full", {}); }), "/dev/full: No space left on device");
 }
 
 TEST(chart, has_the_lines_and_their_names) {

@@ -1,5 +1,6 @@
 #include "examples/blur_image/compare.hpp"
 #include "examples/support/image.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/test_support.hpp"
 
 #include <gtest/gtest.h>
@@ -7,9 +8,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iostream>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -140,21 +144,56 @@ TEST(read_image, says_what_is_wrong) {
     EXPECT_EQ(complaint(empty), empty.string() + ": is neither a PNG nor a JPEG file");
 }
 
-TEST(read_image, refuses_what_is_cut_off) {
+TEST(read_image, refuses_what_is_cut_off_anywhere) {
     for (const char* name : {"cut.png", "cut.jpg"}) {
         const fs::path file = temporary(name);
-        write_image(file, random_image<std::uint8_t>(64, 64, 3));
-        for (const auto size : {fs::file_size(file) / 2, std::uintmax_t{20}}) {
+        write_image(file, random_image<std::uint8_t>(16, 16, 3));
+        for (auto size = fs::file_size(file); size-- > 0;) {
             fs::resize_file(file, size);
             EXPECT_EQ(complaint_of([&] { read_image(file); }).find(file.string() + ": "), 0) << size;
         }
     }
 }
 
+TEST(read_image, refuses_a_jpeg_that_ends_too_soon) {
+    const fs::path file = temporary("soon.jpg");
+    write_image(file, random_image<std::uint8_t>(64, 64, 3));
+    fs::resize_file(file, fs::file_size(file) / 2);
+    std::ofstream(file, std::ios::binary | std::ios::app) << "\xff\xd9";
+    EXPECT_EQ(complaint_of([&] { read_image(file); }),
+              file.string() + ": Corrupt JPEG data: premature end of data segment");
+}
+
 TEST(write_image, says_what_is_wrong) {
     const fs::path file = temporary("no-folder") / "picture.png";
     EXPECT_EQ(complaint_of([&] { write_image(file, random_image<std::uint8_t>(2, 2, 1)); }),
               file.string() + ": No such file or directory");
+}
+
+TEST(write_image, says_that_the_device_is_full) {
+    for (const char* name : {"full.png", "full.jpg"}) {
+        const fs::path file = temporary(name);
+        fs::create_symlink("/dev/full", file);
+        for (const std::int64_t side : {1, 100})
+            EXPECT_EQ(complaint_of([&] {
+                          write_image(file, random_image<std::uint8_t>(side, side, 3));
+                      }).find(file.string() + ": "),
+                      0);
+    }
+}
+
+void expect_that_a_full_device_is_a_failure(const std::function<void()>& write) {
+    const auto run = [&] {
+        if (std::freopen("/dev/full", "w", stdout) == nullptr) std::_Exit(EXIT_SUCCESS);
+        std::_Exit(run_program("name", [&] { return write(), EXIT_SUCCESS; }));
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(EXIT_FAILURE), "^name: standard output: ");
+}
+
+TEST(run_program, notices_that_standard_output_is_full) {
+    expect_that_a_full_device_is_a_failure([] { print("{}\n", 1); });
+    expect_that_a_full_device_is_a_failure([] { std::cout << 1; });
+    expect_that_a_full_device_is_a_failure([] { std::cout << std::string(1 << 16, ' ') << std::flush; });
 }
 
 TEST(compare, psnr) {
