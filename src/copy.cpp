@@ -63,7 +63,9 @@ struct byte_rows {
 
     bool is_flat() const { return pitch == width; }
     footprint at(const void* data) const {
-        return {reinterpret_cast<std::uintptr_t>(data), width, count, pitch};
+        const auto rows = static_cast<std::int64_t>(count), bytes = static_cast<std::int64_t>(pitch);
+        return footprint_of(static_cast<const std::byte*>(data), static_cast<std::int64_t>(width),
+                            {{rows, bytes}});
     }
 };
 

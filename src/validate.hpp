@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/overlap.hpp"
 #include "src/require.hpp"
 #include <heddle/copy.hpp>
 #include <heddle/device.hpp>
@@ -9,43 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <numeric>
 #include <string>
 
 namespace heddle::detail {
-
-/// A view as it lies in memory: `count` runs of `run` bytes, `stride` bytes from one to the next. All
-/// elements, of `element` bytes, lie at multiples of `period` bytes from the first.
-struct footprint {
-    std::uintptr_t begin = 0;
-    std::uintptr_t run = 0;
-    std::uintptr_t count = 0;
-    std::uintptr_t stride = 0;
-    std::uintptr_t element = 1;
-    std::uintptr_t period = 1;
-
-    constexpr bool empty() const { return run == 0 || count == 0; }
-    constexpr std::uintptr_t end() const { return begin + (count - 1) * stride + run; }
-};
-
-/// Whether two views share a byte. Tells apart views that interleave: column ranges of one matrix, as their
-/// runs have one stride, and planes such as real and imaginary parts. Of others that lie in one range it says
-/// that they overlap.
-constexpr bool overlap(const footprint& a, const footprint& b) {
-    if (a.empty() || b.empty() || a.end() <= b.begin || b.end() <= a.begin) return false;
-    const footprint& low = a.begin <= b.begin ? a : b;
-    const footprint& high = a.begin <= b.begin ? b : a;
-    if (const std::uintptr_t period = std::gcd(a.period, b.period); period > 0) {
-        const std::uintptr_t offset = (high.begin - low.begin) % period;
-        if (offset >= low.element && offset + high.element <= period) return false;
-    }
-    if (a.stride != b.stride || a.stride == 0) return true;
-    const std::uintptr_t rows_down = (high.begin - low.begin) / low.stride;
-    const std::uintptr_t offset = (high.begin - low.begin) % low.stride;
-    const bool same_run = offset < low.run && rows_down < low.count;
-    const bool next_run = offset + high.run > low.stride && rows_down + 1 < low.count;
-    return same_run || next_run;
-}
 
 /// A dimension of one element has a stride that nothing uses.
 template <class T>
@@ -53,33 +20,24 @@ constexpr bool is_row_major(const matrix_view<T>& m) {
     return m.rows <= 1 || m.cols <= 1 || m.col_stride <= m.row_stride;
 }
 
+/// Of runs of so many elements, which lie in so many dimensions.
+template <class T>
+footprint footprint_of(const T* data, std::int64_t run, std::initializer_list<strided> dimensions) {
+    return {reinterpret_cast<std::uintptr_t>(data), run, dimensions, sizeof(T)};
+}
 template <class T>
 footprint footprint_of(const matrix_view<T>& m) {
-    const bool is_row_with_gaps = m.rows == 1 && m.cols > 1 && m.col_stride > 1;
-    if (!is_row_major(m) || is_row_with_gaps) return footprint_of(transposed(m));
-    if (m.rows == 0 || m.cols == 0) return {};
-    const auto bytes = [](std::int64_t n) { return static_cast<std::uintptr_t>(n) * sizeof(T); };
-    const std::int64_t run = m.cols > 1 ? (m.cols - 1) * m.col_stride + 1 : 1;
-    // A single row may have any stride, also one that is shorter than the row.
-    const std::int64_t stride = m.rows > 1 ? m.row_stride : std::max(m.row_stride, run);
-    const std::int64_t period = std::gcd(m.cols > 1 ? m.col_stride : 0, m.rows > 1 ? m.row_stride : 0);
-    return {reinterpret_cast<std::uintptr_t>(m.data),
-            bytes(run),
-            static_cast<std::uintptr_t>(m.rows),
-            bytes(stride),
-            sizeof(T),
-            bytes(period)};
+    return footprint_of(m.data, 1, {{m.rows, m.row_stride}, {m.cols, m.col_stride}});
 }
-
 template <class T>
 footprint footprint_of(const vector_view<T>& v) {
-    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
+    return footprint_of(v.data, 1, {{v.size, v.stride}});
 }
-
 template <class T>
-footprint footprint_of(const image_view<T>& image) {
-    return footprint_of(
-        matrix_view<T>{image.data, image.height, image.width * image.channels, image.row_stride});
+footprint footprint_of(const image_batch_view<T>& batch) {
+    const image_view<T>& first = batch.first;
+    return footprint_of(first.data, first.width * first.channels,
+                        {{first.height, first.row_stride}, {batch.count, batch.stride}});
 }
 
 /// Where rows of all images stand side by side: the elements of such a row.
@@ -90,25 +48,6 @@ constexpr std::int64_t row_of_all(const image_batch_view<T>& batch) {
 template <class T>
 constexpr std::int64_t span_of(const image_view<T>& image) {
     return (image.height - 1) * image.row_stride + image.width * image.channels;
-}
-
-/// Images whose rows stand side by side, or in the rows of one taller image; of others, all from the first byte
-/// to the last.
-template <class T>
-footprint footprint_of(const image_batch_view<T>& batch) {
-    const image_view<T>& first = batch.first;
-    if (batch.count == 0 || first.width == 0 || first.height == 0) return {};
-    if (batch.count == 1 || batch.stride == 0) return footprint_of(first);
-    const auto rows = [&](std::int64_t count, std::int64_t size) {
-        return footprint_of(matrix_view<T>{first.data, count, size, first.row_stride});
-    };
-    if (first.height > 1) {
-        if (row_of_all(batch) <= first.row_stride) return rows(first.height, row_of_all(batch));
-        if (batch.stride % first.row_stride == 0)
-            return rows((batch.count - 1) * (batch.stride / first.row_stride) + first.height,
-                        first.width * first.channels);
-    }
-    return footprint_of(matrix_view<T>{first.data, 1, (batch.count - 1) * batch.stride + span_of(first)});
 }
 
 template <class T>

@@ -27,11 +27,6 @@ inline constexpr std::int64_t workspace_ticket_bytes = 4096;
 /// What is kept in a workspace then lies the same way in every one.
 inline constexpr std::int64_t workspace_alignment = 16;
 
-/// Memory of any kind.
-inline footprint footprint_of(const void* data, std::size_t bytes) {
-    return {reinterpret_cast<std::uintptr_t>(data), bytes, 1, bytes};
-}
-
 struct operand {
     const char* name;
     footprint memory;
@@ -48,8 +43,8 @@ inline void validate_workspace(const char* operation, std::span<std::byte> given
     require(is_aligned(address, workspace_alignment), operation, name, address, "a multiple of {} bytes",
             workspace_alignment);
     for (const operand& other : operands)
-        require(!overlap(footprint_of(given.data(), given.size()), other.memory), operation, name, address,
-                "memory apart from {}", other.name);
+        require(!overlap(footprint_of(given.data(), std::ssize(given), {}), other.memory), operation, name,
+                address, "memory apart from {}", other.name);
 }
 
 inline void validate_scratch(const char* operation, scratch from) {

@@ -46,6 +46,7 @@ LAYERS = [
                       r"kernels/device/driver_function\.hpp"]),
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/(device|frame)/.+"]),
+    Layer(r"tests/overlap\.cpp", [PUBLIC, r"tests/.+", r"src/overlap\.hpp"]),
     Layer(r"tests/benchmarks/.+", [PUBLIC, r"tests/.+", r"benchmarks/.+\.hpp"]),
     Layer(r"tests/.+", [PUBLIC, PUBLIC_DEVICE, r"tests/.+"]),
     # It plans by tables of its own.
@@ -129,6 +130,7 @@ def self_test() -> int:
         "kernels/reduce/tuning/h100.hpp": "#include <array>\n",
         "src/reduce/rungs.cpp": '#include "kernels/reduce/plan/levels.hpp"\n',
         "src/reduce.cpp": '#include "kernels/reduce/launch.hpp"\n#include "src/a.hpp"\n#include <fmt/format.h>\n',
+        "tests/overlap.cpp": '#include "src/overlap.hpp"\n',
         "tests/device/tile.cu": '#include "kernels/device/tile.cuh"\n',
         "tests/reduce.cpp": '#include "tests/support/gpu.hpp"\n#include <cublas_v2.h>\n#include <heddle/view.hpp>\n',
         "tests/benchmarks/limits.cpp": '#include "benchmarks/limits.hpp"\n',
@@ -167,6 +169,7 @@ def self_test() -> int:
         ("src/matmul.cpp", "#include <cublas_v2.h>", "cublas_v2.h"),
         ("src/matmul.cpp", "kernel<<<1, 1>>>();", "launches a kernel"),
         ("tests/matmul.cpp", '#include "src/a.hpp"', "src/a.hpp"),
+        ("tests/matmul.cpp", '#include "src/overlap.hpp"', "src/overlap.hpp"),
         ("tests/matmul.cpp", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
         ("tests/reduce.cpp", '#include "benchmarks/limits.hpp"', "benchmarks/limits.hpp"),
         ("tests/device/block.cu", '#include "kernels/matmul/launch.hpp"', "kernels/matmul/launch.hpp"),

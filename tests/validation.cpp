@@ -419,6 +419,93 @@ TEST_F(uncountable_bytes, of_copies_are_of_the_dimension_at_fault) {
               "fill: destination.stride is 2305843009213693952, expected a stride whose bytes fit 63 bits");
 }
 
+// Images, or matrices, between those of another batch.
+
+class every_operation_on_batches : public testing::Test {
+  protected:
+    static constexpr std::int64_t size = 40;
+    using call = std::function<void(float*)>;
+
+    /// Each reads every other array of `size` elements of the fixture's, and writes to an address and every other
+    /// array from there.
+    std::vector<call> calls_of_the_host() {
+        using host::conv, host::pool, host::to_nhwc, host::to_nchw, host::batched_matmul;
+        return {[&](float* to) { conv<float>(pixels_, filters_, pixels(to)); },
+                [&](float* to) { conv<float>(others_, filters_, pixels(to), {.residual = pixels_}); },
+                [&](float* to) { pool<float>(pixels_, pixels(to)); },
+                [&](float* to) { to_nhwc<float>(planes(m_.floats), pixels(to)); },
+                [&](float* to) { to_nchw<float>(pixels_, planes(to)); },
+                [&](float* to) { batched_matmul<float>(matrices_, shared_, matrices(to)); },
+                [&](float* to) { host::gaussian_blur<float>(images_, images(to), 1); },
+                [&](float* to) { host::separable_convolution(images_, images(to), taps_, taps_); },
+                [&](float* to) { host::box_blur<float>(images_, images(to), 1); },
+                [&](float* to) { host::sobel<float>(images_, images(to), gradient::x); },
+                [&](float* to) { host::laplacian<float>(images_, images(to)); }};
+    }
+    /// As above, and would refuse their algorithm next: no device is needed.
+    std::vector<call> calls_of_the_device() {
+        constexpr auto conv_rung = static_cast<conv_algorithm>(99);
+        constexpr auto filter_rung = static_cast<image_filter_algorithm>(99);
+        const auto s = no_stream;
+        return {
+            [=, this](float* to) { conv<float>(pixels_, filters_, pixels(to), s, {.algorithm = conv_rung}); },
+            [=, this](float* to) {
+                const conv_epilogue<float> sum{.residual = pixels_};
+                conv<float>(others_, filters_, pixels(to), sum, s, {.algorithm = conv_rung});
+            },
+            [=, this](float* to) {
+                pool<float>(pixels_, pixels(to), s, {.algorithm = static_cast<pool_algorithm>(99)});
+            },
+            [=, this](float* to) {
+                const auto algorithm = static_cast<matmul_algorithm>(99);
+                batched_matmul<float>(matrices_, shared_, matrices(to), s, {.algorithm = algorithm});
+            },
+            [=, this](float* to) {
+                const auto algorithm = static_cast<gaussian_blur_algorithm>(99);
+                gaussian_blur<float>(images_, images(to), 1, s, {.algorithm = algorithm});
+            },
+            [=, this](float* to) {
+                separable_convolution(images_, images(to), taps_, taps_, s, {.algorithm = filter_rung});
+            },
+            [=, this](float* to) { box_blur<float>(images_, images(to), 1, s, {.algorithm = filter_rung}); },
+            [=, this](float* to) {
+                sobel<float>(images_, images(to), gradient::x, s, {.algorithm = filter_rung});
+            },
+            [=, this](float* to) { laplacian<float>(images_, images(to), s, {.algorithm = filter_rung}); }};
+    }
+
+    memory m_;
+
+  private:
+    static tensor_view<float> pixels(float* p) { return {p, 3, 4, 5, 2, 2, 10, 2 * size}; }
+    static planes_view<float> planes(float* p) { return {p, 3, 2, 4, 5, 5, 20, 2 * size}; }
+    static batch_view<float> matrices(float* p) { return {{p, 8, 5}, 3, 2 * size}; }
+    static image_batch_view<float> images(float* p) { return {{p, 5, 4, 2}, 3, 2 * size}; }
+
+    const tensor_view<const float> pixels_ = pixels(m_.floats), others_ = pixels(m_.floats + 1000);
+    const filter_view<const float> filters_{m_.floats + 2000, 2, 1, 1, 2};
+    const batch_view<const float> matrices_ = matrices(m_.floats), shared_{{m_.floats + 2000, 5, 5}, 3, 0};
+    const image_batch_view<const float> images_ = images(m_.floats);
+    const std::vector<float> taps_ = {1, 2, 1};
+};
+
+TEST_F(every_operation_on_batches, writes_between_images_that_it_reads) {
+    for (const call& run : calls_of_the_host()) EXPECT_NO_THROW(run(m_.floats + size));
+    for (const call& run : calls_of_the_device()) {
+        const std::string text = invalid_argument_of([&] { run(m_.floats + size); });
+        EXPECT_NE(text.find(": options.algorithm is 99"), std::string::npos) << text;
+    }
+}
+
+TEST_F(every_operation_on_batches, refuses_to_write_to_an_element_that_it_reads) {
+    for (const std::int64_t shift : {-1, 1})
+        for (const std::vector<call>& calls : {calls_of_the_host(), calls_of_the_device()})
+            for (const call& run : calls) {
+                const std::string text = invalid_argument_of([&] { run(m_.floats + size + shift); });
+                EXPECT_NE(text.find("overlaps"), std::string::npos) << text;
+            }
+}
+
 // Batches of nothing.
 
 TEST(batches_of_none, have_no_pointers) {

@@ -219,12 +219,8 @@ TEST(overlap, is_found_in_every_pair_of_small_matrices) {
                             }
                             const bool valid = is_exactly(input, output) || !share_an_element(input, output);
                             const bool was_accepted = is_accepted(input, output);
-                            // A real overlap is always refused. Where the views step alike, nothing else is.
-                            const bool alike = stride == other_stride && column_major == other_column_major;
-                            if (!valid || alike) {
-                                ASSERT_EQ(was_accepted, valid)
-                                    << text(input) << "; " << text(output) << ", " << shift << " elements on";
-                            }
+                            ASSERT_EQ(was_accepted, valid)
+                                << text(input) << "; " << text(output) << ", " << shift << " elements on";
                             ++(was_accepted ? accepted : refused);
                         }
     EXPECT_GT(accepted, 0);
@@ -260,11 +256,8 @@ TEST(overlap, is_none_between_interleaved_planes) {
                             const matrix output = make(middle + shift, other_padding);
                             const bool valid = is_exactly(input, output) || !share_an_element(input, output);
                             const bool was_accepted = is_accepted(input, output);
-                            // A real overlap is always refused, a plane of its own never.
-                            if (!valid || shift % step != 0) {
-                                ASSERT_EQ(was_accepted, valid)
-                                    << text(input) << "; " << text(output) << ", " << shift << " elements on";
-                            }
+                            ASSERT_EQ(was_accepted, valid)
+                                << text(input) << "; " << text(output) << ", " << shift << " elements on";
                             ++(was_accepted ? accepted : refused);
                         }
     EXPECT_GT(accepted, 0);
@@ -298,18 +291,8 @@ TEST(overlap, of_a_row_a_column_or_an_element_for_all_is_found) {
                     if (!is_unique(output)) continue;
                     const bool valid = is_exactly(input, output) || !share_an_element(input, output);
                     const bool was_accepted = is_accepted(input, output);
-                    const auto range = [](const matrix& m) {
-                        const auto all = addresses(m);
-                        return std::pair{*all.begin(), *all.rbegin()};
-                    };
-                    const auto [first, last] = range(input);
-                    const auto [first_written, last_written] = range(output);
-                    const bool is_outside = last < first_written || last_written < first;
-                    // A real overlap is always refused, an input before or behind the output never.
-                    if (!valid || is_outside) {
-                        ASSERT_EQ(was_accepted, valid)
-                            << text(input) << "; " << text(output) << ", " << shift << " elements on";
-                    }
+                    ASSERT_EQ(was_accepted, valid)
+                        << text(input) << "; " << text(output) << ", " << shift << " elements on";
                     ++(was_accepted ? accepted : refused);
                 }
     EXPECT_GT(accepted, 0);

@@ -30,8 +30,7 @@ matmul_epilogue<Out> for_channels(const kernels::conv::epilogue<Out>& e, std::in
     return result;
 }
 
-/// C = A B^T and the epilogue. The convolution was checked as a whole: what lies between one's pixels may be another's, which
-/// matmul() would take for an overlap.
+/// C = A B^T and the epilogue. The convolution was checked as a whole.
 template <class In, class Out>
 void multiply(matrix_view<const In> a, matrix_view<const In> b, matrix_view<Out> c,
               const matmul_epilogue<Out>& epilogue, const matmul_options& options, cudaStream_t stream) {

@@ -5,10 +5,8 @@
 #include <heddle/conv.hpp>
 #include <heddle/tensor.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 
 /// What heddle::conv, its CPU sibling and functions of a problem ask of their arguments.
 namespace heddle::detail {
@@ -129,32 +127,10 @@ inline void validate_shapes(const char* operation, const char* of, const tensor_
     require_equal({"output", "channels"}, output.channels, "filters.outputs", filters.count);
 }
 
-/// Pixels lie at multiples of `period` from the first. Rows of all images are runs, where images are a whole number of them
-/// apart.
 template <class T>
 footprint footprint_of(const tensor_view<T>& t) {
-    if (is_empty(kernels::conv::layout_of(t))) return {};
-    const auto bytes = [](std::int64_t n) { return static_cast<std::uintptr_t>(n) * sizeof(T); };
-    const std::int64_t col = t.width > 1 ? t.col_stride : 0, row = t.height > 1 ? t.row_stride : 0,
-                       image = t.count > 1 ? t.image_stride : 0;
-    const std::int64_t run = (t.width - 1) * col + t.channels;
-    footprint result{reinterpret_cast<std::uintptr_t>(t.data),
-                     bytes(run),
-                     static_cast<std::uintptr_t>(t.height),
-                     bytes(std::max(row, run)),
-                     bytes(t.channels),
-                     bytes(std::gcd(std::gcd(col, row), image))};
-    if (t.count == 1) return result;
-    if (row == 0) {
-        result.count = static_cast<std::uintptr_t>(t.count);
-        result.stride = bytes(image);
-    } else if (image % row == 0) {
-        result.count = static_cast<std::uintptr_t>((t.count - 1) * (image / row) + t.height);
-    } else {
-        result.run = result.stride = bytes((t.count - 1) * image + (t.height - 1) * row + run);
-        result.count = 1;
-    }
-    return result;
+    return footprint_of(t.data, t.channels,
+                        {{t.width, t.col_stride}, {t.height, t.row_stride}, {t.count, t.image_stride}});
 }
 template <class T>
 footprint footprint_of(const filter_view<T>& f) {

@@ -8,11 +8,6 @@
 
 namespace heddle::detail {
 
-template <class T>
-footprint footprint_of_elements(const vector_view<T>& v) {
-    return footprint_of(matrix_view<T>{v.data, v.size, 1, v.stride});
-}
-
 /// What the histograms and their CPU siblings ask of their vectors.
 template <class T>
 void validate_histogram(const char* operation, const vector_view<const T>& x,
@@ -26,8 +21,8 @@ void validate_histogram(const char* operation, const vector_view<const T>& x,
         require(counts.size >= 1 && counts.size <= most, operation, {"counts", "size"}, counts.size,
                 "1 to {}", most);
     require(counts.size == 1 || counts.stride == 1, operation, {"counts", "stride"}, counts.stride, "1");
-    require(!overlap(footprint_of_elements(x), footprint_of_elements(counts)), operation, "counts",
-            "a view that overlaps x", "memory apart from x");
+    require(!overlap(footprint_of(x), footprint_of(counts)), operation, "counts", "a view that overlaps x",
+            "memory apart from x");
 }
 
 /// bins / (upper - lower), by which the device and the CPU find an element's bin. As the width is a float, it is

@@ -74,14 +74,10 @@ void validate_epilogue(const matmul_epilogue<Out>& e, const matrix_view<Out>& c)
             "c itself, or one apart from it");
 }
 
-/// All of a batch, from its first byte to its last.
 template <class T>
 footprint footprint_of_batch(const matrix_view<T>& first, std::int64_t stride, std::int64_t count) {
-    footprint result = footprint_of(first);
-    if (count == 0) return {};
-    if (result.empty() || count == 1) return result;
-    const std::uintptr_t end = result.end() + static_cast<std::uintptr_t>((count - 1) * stride) * sizeof(T);
-    return {result.begin, end - result.begin, 1, end - result.begin};
+    return footprint_of(first.data, 1,
+                        {{first.rows, first.row_stride}, {first.cols, first.col_stride}, {count, stride}});
 }
 
 template <class In, class Out>

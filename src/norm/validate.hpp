@@ -13,9 +13,8 @@ void validate_parameter(const char* operation, const char* name, const vector_vi
     if (v.size == 0) return;
     require(v.size == y.cols, operation, {name, "size"}, v.size, "0 or {} (y.cols)", y.cols);
     validate(operation, name, v);
-    const matrix_view<const T> column{v.data, v.size, 1, v.stride};
-    require(!overlap(footprint_of(column), footprint_of(y)), operation, "y",
-            "a view that overlaps a parameter", "memory apart from {}", name);
+    require(!overlap(footprint_of(v), footprint_of(y)), operation, "y", "a view that overlaps a parameter",
+            "memory apart from {}", name);
 }
 
 /// What heddle::layer_norm, heddle::rms_norm and their CPU siblings ask of their arguments.

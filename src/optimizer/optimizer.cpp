@@ -109,12 +109,11 @@ void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>>
     detail::validate_gradients<T, Gradient>(operation, parameters, result);
     const optimizer_problem problem = detail::problem_of<T, Gradient>(operation, parameters);
     detail::validate_workspace(operation, options.workspace,
-                               {{"result", detail::footprint_of(result, sizeof(*result))}});
+                               {{"result", detail::footprint_of(result, 1, {})}});
     for (const auto& p : parameters)
         if (p.count > 0)
-            detail::validate_workspace(
-                operation, options.workspace,
-                {{"gradients", detail::footprint_of(vector_view<const Gradient>{p.gradient, p.count})}});
+            detail::validate_workspace(operation, options.workspace,
+                                       {{"gradients", detail::footprint_of(p.gradient, p.count, {})}});
 
     const detail::stream_device device(stream);
     const auto [plan, workspace] =

@@ -25,7 +25,7 @@ parameter_array checked_array(const char* operation, const char* name, T* data, 
     const void* const address = address_of(data);
     require(is_aligned(data, alignof(T)), operation, {"parameters", name}, address, "a multiple of {} bytes",
             alignof(T));
-    return {name, footprint_of(vector_view<T>{data, count})};
+    return {name, footprint_of(data, count, {})};
 }
 
 /// A count whose bytes fit 63 bits.
@@ -127,7 +127,7 @@ template <class T, class Gradient>
 void validate_gradients(const char* operation, std::span<const parameter<T, Gradient>> parameters,
                         const float* result) {
     validate_number_pointer(operation, "result", result);
-    const footprint scalar = footprint_of(vector_view<const float>{result, 1});
+    const footprint scalar = footprint_of(result, 1, {});
     for (const auto& p : parameters) {
         validate_count(operation, p.count);
         if (p.count == 0) continue;

@@ -49,7 +49,7 @@ void validate_generator(const char* operation, const philox& generator, const ch
     if (at == nullptr) return;
     require(is_aligned(at, alignof(std::uint64_t)), operation, {"generator", "device_offset"}, address_of(at),
             "a multiple of {} bytes", alignof(std::uint64_t));
-    const footprint offset = footprint_of(matrix_view<const std::uint64_t>{at, 1, 1});
+    const footprint offset = footprint_of(at, 1, {});
     require(!overlap(offset, footprint_of(output)), operation, {"generator", "device_offset"}, address_of(at),
             "memory apart from {}", name);
 }

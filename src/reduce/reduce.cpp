@@ -40,7 +40,7 @@ void run(reduce_operation which, vector_view<const T> x, vector_view<const T> y,
     detail::validate_workspace(operation, options.workspace,
                                {{"x", detail::footprint_of(x)},
                                 {"y", detail::footprint_of(y)},
-                                {"result", detail::footprint_of(result, sizeof(*result))}});
+                                {"result", detail::footprint_of(result, 1, {})}});
     if (x.size <= 1) x.stride = y.stride = 1;
 
     const detail::stream_device device(stream);

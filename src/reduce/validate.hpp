@@ -20,7 +20,7 @@ void validate_result(const char* operation, const Result* result, const char* na
     const void* const address = address_of(result);
     require(is_aligned(result, alignof(Result)), operation, "result", address, "a multiple of {} bytes",
             alignof(Result));
-    const footprint scalar = footprint_of(matrix_view<const Result>{result, 1, 1, 1});
+    const footprint scalar = footprint_of(result, 1, {});
     require(!overlap(footprint_of(x), scalar), operation, "result", address, "memory apart from {}", name);
 }
 
