@@ -10,8 +10,8 @@ if(NOT TARGET heddle::cccl)
   target_include_directories(heddle::cccl SYSTEM INTERFACE ${heddle_cccl_include_dir})
 endif()
 
-# heddle::cudart: the runtime that a program's own .cu files ask for by CUDA_RUNTIME_LIBRARY, so that it has one. CMake's
-# default is the static one.
+# heddle::cudart: the CUDA runtime that a program's property CUDA_RUNTIME_LIBRARY names, by which CMake links its .cu files. So it
+# has one. CMake's default is the static one.
 if(NOT TARGET heddle::cudart)
   add_library(heddle::cudart INTERFACE IMPORTED)
   set_property(TARGET heddle::cudart PROPERTY INTERFACE_LINK_LIBRARIES

@@ -22,6 +22,7 @@ import xml.etree.ElementTree as xml
 
 
 SLOWEST = 10  # tests that are named with their times
+MOST_SECONDS = 900  # that a part may take
 TESTS_OF_A_PART = 4  # at the least: a process takes the driver longer to set up than few tests run
 # Processes share the cores: the threads of the host's functions are fewer, and sleep while they have nothing to do.
 BESIDE_OTHERS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
@@ -93,7 +94,7 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
                 [program, "--gtest_brief=1", f"--gtest_output=json:{file}"],
                 env={**os.environ, **BESIDE_OTHERS, **visible, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                timeout=max(0, deadline - time.monotonic()) if deadline < math.inf else None)
+                timeout=min(MOST_SECONDS, max(0, deadline - time.monotonic())))
         except subprocess.TimeoutExpired:
             report.failed.append(f"{name}: not finished")
             return report

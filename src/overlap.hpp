@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -10,7 +11,7 @@
 
 namespace heddle::detail {
 
-/// Of how many elements, and how many from one to the next.
+/// A dimension: `extent` elements, each `stride` elements after the one before.
 struct strided {
     std::int64_t extent;
     std::int64_t stride;
@@ -35,6 +36,7 @@ struct footprint {
     constexpr footprint(std::uintptr_t first, std::int64_t elements,
                         std::initializer_list<strided> dimensions, std::size_t element_bytes) {
         const auto bytes = [&](std::int64_t n) { return static_cast<std::uintptr_t>(n) * element_bytes; };
+        assert(dimensions.size() <= steps.size());
         for (const strided& d : dimensions)
             if (d.extent == 0) return;
         begin = first;

@@ -20,7 +20,7 @@ constexpr bool is_row_major(const matrix_view<T>& m) {
     return m.rows <= 1 || m.cols <= 1 || m.col_stride <= m.row_stride;
 }
 
-/// Of runs of so many elements, which lie in so many dimensions.
+/// The memory of runs of `run` elements, which the dimensions repeat.
 template <class T>
 footprint footprint_of(const T* data, std::int64_t run, std::initializer_list<strided> dimensions) {
     return {reinterpret_cast<std::uintptr_t>(data), run, dimensions, sizeof(T)};

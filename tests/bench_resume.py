@@ -80,7 +80,9 @@ class Resume(unittest.TestCase):
                           ({"commit": "def"}, "it is of another commit: def, not abc"),
                           ({"sources_sha256": digest},
                            f"it is of another digest of the sources: {digest}, not [0-9a-f]{{64}}"),
-                          ({"driver": "1.2"}, "it is of another driver: 1.2, not unknown")):
+                          ({"driver": "1.2"}, "it is of another driver: 1.2, not unknown"),
+                          ({"cpu": "CPU"}, "it is of another CPU: CPU, not .*"),
+                          ({"peers": {"cub": "1"}}, r'it is of another set of peers: \{"cub":"1"\}, not \{.*\}')):
             for complete in (False, True):
                 before = self.stop_with([1.0], complete=complete, **head)
                 status, errors = self.run_row("--resume")
@@ -92,11 +94,26 @@ class Resume(unittest.TestCase):
         self.assertEqual(self.run_row("--resume", row="add/f32/1048576/host"),
                          (2, f"heddle-bench: cannot resume {self.file}: this run has no row {ROW}\n"))
 
-    def test_refuses_the_headline(self) -> None:
-        process = self.start("--headline", "--resume")
-        _, errors = process.communicate()
-        self.assertEqual(process.returncode, 2)
-        self.assertRegex(errors, r"\Aheddle-bench: [^\n]*--\w+ excludes --\w+[^\n]*\n\Z")
+    def test_refuses_rows_that_a_complete_record_lacks(self) -> None:
+        self.assertEqual(self.run_row(), (0, ""))
+        row = "add/f32/1048576/host"
+        self.assertEqual(self.run_row("--resume", row=row),
+                         (2, f"heddle-bench: cannot resume {self.file}: it is complete, and has no row {row}\n"))
+
+    def test_refuses_a_record_that_nothing_stopped(self) -> None:
+        self.stop_with([1.0])
+        record = self.record()
+        del record["taken"]
+        self.file.write_text(json.dumps(record))
+        self.assertEqual(self.run_row("--resume"),
+                         (2, f"heddle-bench: cannot resume {self.file}: no Ctrl-C ended it\n"))
+
+    def test_excludes_the_headline_and_other_repetitions(self) -> None:
+        for other in (["--headline"], ["--repetitions", "9"]):
+            process = self.start("--resume", *other)
+            _, errors = process.communicate()
+            self.assertEqual(process.returncode, 2)
+            self.assertRegex(errors, r"\Aheddle-bench: [^\n]*--\w+ excludes --\w+[^\n]*\n\Z")
 
     def test_refuses_what_is_no_record(self) -> None:
         for text, message in ((None, "cannot read"), ('{"schema": 1', "cut off"), ('{"schema": 1, "rows": []}', "gpu")):

@@ -227,23 +227,29 @@ json record_of(const run_result& result, int repetitions, const gpu_watcher& wat
         if (contents.is_headline) add_peer(row, outcome);
         if (contents.has_samples) add_samples(row, outcome);
     }
-    if (result.interrupted && !contents.is_headline)  // with which the run can be resumed
+    if (result.interrupted && !contents.is_headline) {  // with which the run can be resumed
+        record["taken"] = json::array();
         for (const outcome& outcome : result.outcomes)
             if (!outcome.us.empty())
                 record["taken"].push_back(
                     {{"row", outcome.row->name}, {"us", samples_of(outcome)}, {"calls", outcome.calls}});
+    }
     return record;
 }
 
 std::string why_not_resumed(const json& before, const gpu_watcher& watcher, const std::string& commit) {
-    const std::array<std::array<std::string, 3>, 4> heads = {
+    const std::array<std::array<std::string, 3>, 7> heads = {
         {{"card", before.at("gpu").at("name"), gpu()["name"]},
          {"commit", before.at("commit"), commit},
          {"digest of the sources", before.at("sources_sha256"), HEDDLE_SOURCES_SHA256},
-         {"driver", before.at("driver"), driver_of(watcher)}}};
+         {"driver", before.at("driver"), driver_of(watcher)},
+         {"CUDA", before.at("cuda"), cuda_version()},
+         {"CPU", before.at("cpu"), cpu_name()},
+         {"set of peers", before.at("peers").dump(), json(peer_versions()).dump()}}};
     for (const auto& [what, then, now] : heads)
         if (then != now) return fmt::format("it is of another {}: {}, not {}", what, then, now);
-    return "";
+    const bool was_stopped = before.contains("taken");
+    return was_stopped || before.at("complete").get<bool>() ? "" : "no Ctrl-C ended it";
 }
 
 outcomes_by_name taken(const json& before) {

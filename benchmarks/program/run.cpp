@@ -17,6 +17,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -128,7 +129,15 @@ json resumable(const request& request, const rows& all, const gpu_watcher& watch
     json before = read_record(request.output);
     if (const auto why = why_not_resumed(before, watcher, commit_or(request.commit)); !why.empty())
         throw usage_error(fmt::format("cannot resume {}: {}", file, why));
-    if (before.at("complete").get<bool>()) return before;
+    if (before.at("complete").get<bool>()) {
+        std::set<std::string> names;
+        for (const json& row : before.at("rows")) names.insert(name_of(row));
+        for (const registered_row* row : all)
+            if (parts_of(*row).operation != "ceiling" && !names.contains(row->name))
+                throw usage_error(
+                    fmt::format("cannot resume {}: it is complete, and has no row {}", file, row->name));
+        return before;
+    }
     for (const auto& [name, outcome] : taken(before))
         if (std::ranges::find(all, name, &registered_row::name) == all.end())
             throw usage_error(fmt::format("cannot resume {}: this run has no row {}", file, name));
@@ -195,7 +204,8 @@ void add_run(CLI::App& program) {
     command
         ->add_flag("--resume", wanted->resume,
                    "go on with the record, which Ctrl-C ended, of the same card, commit and driver")
-        ->excludes(command->get_option("--headline"));
+        ->excludes(command->get_option("--headline"))
+        ->excludes(command->get_option("--repetitions"));
     command->add_option("--commit", wanted->commit,
                         "what the sources are; without it HEDDLE_COMMIT, or what git said at build time");
     command->add_option("-o,--output", wanted->output, "the record")

@@ -45,8 +45,9 @@ def sources_of(commit: str, root: pathlib.Path) -> tuple[str, frozenset[str]]:
     """The digest of a commit's sources, by its own script, and the names of its rungs."""
     with tempfile.TemporaryDirectory() as folder:
         archive = git(root, "archive", commit)
+        archive.check_returncode()
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        digest = subprocess.run(["bash", f"{folder}/scripts/source-digest"], stdout=subprocess.PIPE, text=True)
+        digest = subprocess.run(["bash", f"{folder}/scripts/source-digest"], stdout=subprocess.PIPE, text=True, check=True)
         return digest.stdout.strip(), frozenset(rungs_in(pathlib.Path(folder)))
 
 

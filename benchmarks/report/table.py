@@ -104,16 +104,16 @@ def overview(record: Record) -> str:
     if not rows:
         raise NoTable("the record has no peer on the GPU")
     table = markdown(["", "cases", "best peers", "mean ratio", "worst", f"at {LEVEL} or better", "share of the limit"], rows)
-    return f"{table}\n{caption(record.source, OVERVIEW, record.cases)}\n"
+    return f"{table}\n{caption(record.source, OVERVIEW, record.cases, table)}\n"
 
 
-def caption(source: str, explanation: str, cases: list[Case]) -> str:
+def caption(source: str, explanation: str, cases: list[Case], table: str) -> str:
     repetitions = max((row.repetitions for case in cases for row in case.rows), default=0)
     text = f"{source}; medians of {repetitions} repetitions. {explanation}"
     beyond = f"{100 * (1 / records_of_runs.BEYOND - 1):.0f}%"
-    if any(row.beyond_limit for case in cases for row in case.rows):
+    if "(!)" in table:
         text += f" (!): beyond the limit by more than {beyond}, a bug of the row or of the limit."
-    if any(row.library in records_of_runs.APART for case in cases for row in case.rows):
+    if "(apart)" in table:
         text += " (apart): timed in a second process, right after."
     return text
 
@@ -138,7 +138,8 @@ def table(record: Record, as_ladder: bool, pattern: str, name: str = "") -> str:
         cases = [case for case in cases if case.plain]
     if not cases:
         raise NoTable(f"no case of {name or 'the record'} matches '{pattern}'")
-    return f"{(ladder if as_ladder else comparison)(cases)}\n{caption(record.source, EXPLANATIONS[as_ladder], cases)}\n"
+    rows = (ladder if as_ladder else comparison)(cases)
+    return f"{rows}\n{caption(record.source, EXPLANATIONS[as_ladder], cases, rows)}\n"
 
 
 def renewed(text: str, record: Record) -> str:

@@ -199,7 +199,7 @@ TEST(program, refuses_options_out_of_their_range) {
         {"--weight-decay", {"nan", "inf", "-0.1", "2"}},
         {"--seed", {"-1", "nan", "1.5", "18446744073709551616"}},
         {"--epochs", {"-1", "nan", "10001"}},
-        {"--batch", {"0", "-1", "nan", "1048577", "18446744073709551617"}},
+        {"--batch", {"0", "-1", "010", "nan", "1048577", "18446744073709551617"}},
         {"--widths", {"0", "8,-1", "nan", "65537"}},
         {"--save-picture", {"-1", "nan", "2147483648"}}};
     for (const auto& [option, values] : wrong)
@@ -213,7 +213,7 @@ TEST(program, refuses_options_out_of_their_range) {
             EXPECT_NE(said.find("number from "), std::string::npos) << said;
         }
     const auto [status, said] = run_program(
-        {"--learning-rate", "1e-3", "--seed", "18446744073709551615", "--batch", "010", "--data", "nowhere"});
+        {"--learning-rate", "1e-3", "--seed", "18446744073709551615", "--batch", "10", "--data", "nowhere"});
     EXPECT_NE(said.find("is missing"), std::string::npos) << said;
 }
 

@@ -14,14 +14,14 @@ namespace examples {
 template <class T>
 CLI::Validator from_to(T least, T most) {
     const std::string range = fmt::format("from {} to {}", least, most);
-    const auto check = [=](std::string& text) {
+    const auto check = [=](const std::string& text) {
         T value{};
         const char* const end = text.data() + text.size();
         const auto [stop, error] = std::from_chars(text.data(), end, value);
-        const bool is_number = error == std::errc() && stop == end;
+        const bool is_octal = std::integral<T> && text.size() > 1 && text.front() == '0';
+        const bool is_number = error == std::errc() && stop == end && !is_octal;
         if (!is_number || !(least <= value && value <= most))
             return fmt::format("{} is not a {}number {}", text, std::integral<T> ? "whole " : "", range);
-        text = fmt::format("{}", value);
         return std::string();
     };
     return {check, range};
