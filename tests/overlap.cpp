@@ -50,7 +50,7 @@ bytes bytes_of(const drawn_view& v) {
 
 class drawn_views {
   public:
-    /// Of 1 to 5 dimensions, in any order: each steps over all within it, with or without gaps, or is of any stride.
+    /// It has 1 to 5 dimensions, in any order: each steps over all within it, with or without gaps, or is of any stride.
     drawn_view operator()() {
         drawn_view v{static_cast<std::uintptr_t>(draw_(0, 400)),
                      draw_(1, 3),

@@ -101,7 +101,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder) / "prefix"
         run("cmake", "--install", build, "--prefix", str(prefix))
-        for way, runtime in [("find_package", ""), ("find_package", "Shared"), ("add_subdirectory", ""), ("FetchContent", "Shared")]:
+        for way, runtime in [("find_package", ""), ("find_package", "Shared"), ("add_subdirectory", ""),
+                             ("FetchContent", "Shared")]:
             place = pathlib.Path(folder) / f"{way}{runtime}"
             place.mkdir()
             found += check(way, runtime, place, prefix)
