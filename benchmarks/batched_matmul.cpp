@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <array>
 #include <cstdint>

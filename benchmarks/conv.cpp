@@ -11,6 +11,7 @@
 #include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstddef>
 #include <cstdint>

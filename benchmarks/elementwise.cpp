@@ -10,6 +10,7 @@
 #include <heddle/elementwise.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstdint>
 #include <string>

@@ -13,6 +13,7 @@
 #include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 #include "benchmarks/headline.hpp"
 
+#include <heddle_baselines.hpp>
+
 namespace heddle::bench {
 namespace {
 

@@ -9,6 +9,7 @@
 #include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstdint>
 #include <string_view>

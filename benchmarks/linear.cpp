@@ -8,6 +8,7 @@
 #include <heddle/matmul.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -10,6 +10,7 @@
 #include <heddle/pool.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -10,6 +10,7 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstdint>
 #include <string_view>

@@ -7,6 +7,7 @@
 #include <heddle/softmax.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstdint>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include <heddle/transpose.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstdint>
 #include <string_view>

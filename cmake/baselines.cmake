@@ -1,13 +1,15 @@
 option(HEDDLE_BASELINES "Compare with the vendor's libraries, and two for the CPU, where they are installed" ON)
 
-# heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed, each announced to the code
-# by a definition HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS,
-# HEDDLE_HAS_OPENCV of 0 or 1.
+# heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed. heddle_baselines.hpp, which is generated,
+# defines HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS and HEDDLE_HAS_OPENCV
+# as 0 or 1; it is included where they are used, so that all else compiles alike whatever is installed.
 # heddle_loaded_baselines: the same, but what is LOADABLE is not linked: the program loads it when it runs. Its folders are in
 # HEDDLE_BASELINE_FOLDERS.
 add_library(heddle_baselines INTERFACE)
 add_library(heddle_loaded_baselines INTERFACE)
 set(HEDDLE_BASELINE_FOLDERS "")
+set(baselines_header ${PROJECT_BINARY_DIR}/generated/heddle_baselines.hpp)
+set(baselines_text "#pragma once\n\n")
 
 function(heddle_baseline name)
   cmake_parse_arguments(arg "LOADABLE" "" "LIBRARIES;INCLUDES" ${ARGN})
@@ -21,12 +23,13 @@ function(heddle_baseline name)
     endif()
   endforeach()
   foreach(target IN ITEMS heddle_baselines heddle_loaded_baselines)
-    target_compile_definitions(${target} INTERFACE HEDDLE_HAS_${name}=${found})
     if(found)
-      # No .cu file includes them; without them its command is the same whatever is installed, and a cache knows it.
+      # No .cu file includes them; without them its command is the same whatever is installed.
       target_include_directories(${target} SYSTEM INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${arg_INCLUDES}>")
     endif()
   endforeach()
+  set(HEDDLE_HAS_${name} ${found} PARENT_SCOPE)
+  set(baselines_text "${baselines_text}#define HEDDLE_HAS_${name} ${found}\n" PARENT_SCOPE)
   if(NOT found)
     message(STATUS "heddle: ${name} is not installed or not wanted, its baselines are left out")
     return()
@@ -76,3 +79,8 @@ mark_as_advanced(OPENCV_INCLUDE_DIR OPENCV_IMGPROC_LIBRARY OPENCV_CORE_LIBRARY)
 heddle_baseline(OPENCV
   LIBRARIES ${OPENCV_IMGPROC_LIBRARY} ${OPENCV_CORE_LIBRARY}
   INCLUDES ${OPENCV_INCLUDE_DIR})
+
+file(CONFIGURE OUTPUT ${baselines_header} CONTENT "${baselines_text}" @ONLY)
+foreach(target IN ITEMS heddle_baselines heddle_loaded_baselines)
+  target_include_directories(${target} INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_BINARY_DIR}/generated>")
+endforeach()

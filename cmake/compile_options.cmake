@@ -10,7 +10,7 @@ option(HEDDLE_SANITIZE "Instrument host code with AddressSanitizer and Undefined
 
 function(heddle_compile_options target)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef>
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>
     # Compressed, machine code takes a fifth of the room; it is unpacked where a module is loaded.
     $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size -Xcompiler=-Wall,-Wextra>)

@@ -27,14 +27,14 @@ inline constexpr std::int64_t workspace_ticket_bytes = 4096;
 /// What is kept in a workspace then lies the same way in every one.
 inline constexpr std::int64_t workspace_alignment = 16;
 
-struct operand {
+struct named_footprint {
     const char* name;
     footprint memory;
 };
 
 /// An empty workspace stands for the pool, or for none.
 inline void validate_workspace(const char* operation, std::span<std::byte> given,
-                               std::initializer_list<operand> operands) {
+                               std::initializer_list<named_footprint> operands) {
     if (given.empty()) return;
     const argument_name name{"options", "workspace"};
     require(given.data() != nullptr, operation, name, "null", "a pointer to {} bytes, or an empty span",
@@ -42,7 +42,7 @@ inline void validate_workspace(const char* operation, std::span<std::byte> given
     const void* const address = address_of(given.data());
     require(is_aligned(address, workspace_alignment), operation, name, address, "a multiple of {} bytes",
             workspace_alignment);
-    for (const operand& other : operands)
+    for (const named_footprint& other : operands)
         require(!overlap(footprint_of(given.data(), std::ssize(given), {}), other.memory), operation, name,
                 address, "memory apart from {}", other.name);
 }

@@ -42,7 +42,7 @@ LAYERS = [
     Layer(r"kernels/(?P<op>[^/]+)/.+",
           [STANDARD, CUDA_DEVICE, PUBLIC, PUBLIC_DEVICE, r"kernels/(device|frame)/.+", r"kernels/{op}/.+"]),
     Layer(r"src/.+", [STANDARD, CUDA_RUNTIME, r"cuda\.h", r"omp\.h", FMT, PUBLIC, r"src/.+\.hpp",
-                      r"kernels/[^/]+/launch\.hpp", r"kernels/[^/]+/(plan|tuning)/.+\.hpp",
+                      r"kernels/[^/]+/(launch|function_call)\.hpp", r"kernels/[^/]+/(plan|tuning)/.+\.hpp",
                       r"kernels/device/driver_function\.hpp"]),
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/(device|frame)/.+"]),

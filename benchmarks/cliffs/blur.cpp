@@ -5,6 +5,7 @@
 #include <heddle/gaussian_blur.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -7,6 +7,7 @@
 #include <heddle/elementwise.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,8 @@
 #include "benchmarks/cliffs/filter_operands.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_NPP
 
 #include <cstdint>

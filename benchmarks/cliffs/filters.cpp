@@ -6,6 +6,7 @@
 #include <heddle/image_filter.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cmath>
 #include <cstddef>

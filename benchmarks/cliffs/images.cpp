@@ -4,6 +4,8 @@
 #include "benchmarks/support/rows.hpp"
 #include <heddle/error.hpp>
 
+#include <heddle_baselines.hpp>
+
 #include <algorithm>
 
 namespace heddle::bench::cliffs {

@@ -10,6 +10,7 @@
 #include <heddle/workspace.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -6,6 +6,7 @@
 #include <heddle/transpose.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <cstdint>
 #include <memory>

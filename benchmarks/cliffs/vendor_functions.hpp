@@ -11,6 +11,8 @@
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
 
+#include <heddle_baselines.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <memory>

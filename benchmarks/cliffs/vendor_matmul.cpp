@@ -4,6 +4,8 @@
 #include "benchmarks/support/cublas_lt_product.hpp"
 #include "benchmarks/support/rows.hpp"
 
+#include <heddle_baselines.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "benchmarks/support/cublas.hpp"
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_CUBLAS
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_CUBLAS
 
 #include "benchmarks/support/loaded_library.hpp"

@@ -1,5 +1,7 @@
 #include "benchmarks/support/cublas_lt.hpp"
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_CUBLAS
 
 #include "benchmarks/support/cublas_lt_product.hpp"

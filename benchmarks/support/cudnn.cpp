@@ -1,5 +1,7 @@
 #include "benchmarks/support/cudnn.hpp"
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_CUDNN
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 #include "benchmarks/support/cudnn_graph.hpp"
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
 
 #include "benchmarks/support/cudnn.hpp"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
 
 #include "benchmarks/support/layers.hpp"

@@ -1,5 +1,7 @@
 #include "benchmarks/support/npp.hpp"
 
+#include <heddle_baselines.hpp>
+
 #if HEDDLE_HAS_NPP
 
 #include <heddle/device.hpp>

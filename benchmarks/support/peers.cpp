@@ -6,6 +6,7 @@
 
 #include <cub/version.cuh>
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #if HEDDLE_HAS_OPENBLAS
 #include <cblas.h>

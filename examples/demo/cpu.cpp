@@ -2,6 +2,7 @@
 #include <heddle/host.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <chrono>
 #include <cmath>

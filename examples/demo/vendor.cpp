@@ -4,6 +4,7 @@
 #include <heddle/error.hpp>
 
 #include <fmt/format.h>
+#include <heddle_baselines.hpp>
 
 #include <stdexcept>
 

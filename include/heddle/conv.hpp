@@ -2,10 +2,10 @@
 
 #include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/scratch.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 

@@ -2,9 +2,9 @@
 
 #include <heddle/device.hpp>
 #include <heddle/image.hpp>
+#include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 

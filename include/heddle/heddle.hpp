@@ -36,6 +36,7 @@
 #include <heddle/random.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
+#include <heddle/scratch.hpp>
 #include <heddle/softmax.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/tensor.hpp>

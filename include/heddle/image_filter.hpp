@@ -3,8 +3,8 @@
 #include <heddle/device.hpp>
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/image.hpp>
+#include <heddle/scratch.hpp>
 #include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/matmul/function_call.hpp"
 #include "kernels/matmul/fused.cuh"
 #include "kernels/matmul/tf32_tiles.cuh"
 #include "kernels/matmul/warp_tiled.cuh"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/scratch.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <heddle/device.hpp>
+#include <heddle/scratch.hpp>
 #include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cuda/stream_ref>
 

@@ -3,8 +3,8 @@
 #include <heddle/device.hpp>
 #include <heddle/linear.hpp>
 #include <heddle/matmul.hpp>
+#include <heddle/scratch.hpp>
 #include <heddle/view.hpp>
-#include <heddle/workspace.hpp>
 
 #include <cuda_runtime_api.h>
 

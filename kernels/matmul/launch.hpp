@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 namespace heddle::kernels::matmul {
@@ -103,16 +102,6 @@ template <class In, class Out>
 void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
 template <class In, class Out>
 void launch_fused(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream);
-
-/// A product that is ready for a kernel with the user's function (heddle/matmul.cuh).
-template <class In, class Out>
-struct function_call {
-    product<In, Out> arguments;
-    matmul::plan plan;
-    bool by_warpgroups;                  ///< `fused`, or `tf32` of float; else `wmma`, or `warp_tiled`
-    bool is_transposed;                  ///< rows are columns of the C that was given
-    std::shared_ptr<const void> held{};  ///< scratch memory, until the kernel is launched
-};
 
 /// Products of a group take one launch.
 inline constexpr std::size_t max_grouped = 47;

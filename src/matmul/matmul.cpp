@@ -1,3 +1,4 @@
+#include "kernels/matmul/function_call.hpp"
 #include "src/format.hpp"
 #include "src/matmul/call.hpp"
 #include <heddle/matmul.hpp>

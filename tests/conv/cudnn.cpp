@@ -1,5 +1,7 @@
 #include "tests/conv/device.hpp"
 
+#include <heddle_baselines.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,8 @@
 #include <heddle/copy.hpp>
 #include <heddle/graph.hpp>
 
+#include <heddle_baselines.hpp>
+
 #include <algorithm>
 #include <array>
 #include <utility>

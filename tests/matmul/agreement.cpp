@@ -1,6 +1,8 @@
 #include "tests/matmul/drawn.hpp"
 #include "tests/matmul/rungs.hpp"
 
+#include <heddle_baselines.hpp>
+
 #include <cmath>
 #include <string>
 #include <type_traits>

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <heddle_baselines.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,8 @@
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
 
+#include <heddle_baselines.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
