@@ -49,6 +49,22 @@ class graph_test : public test::gpu_test {
     pinned_buffer<int> result;
 };
 
+TEST_F(graph_test, outlives_the_stream_that_it_was_captured_from) {
+    const stream s;
+    device_buffer<int> on_device(size, s);
+    const graph round_trip = [&] {
+        const stream captured;
+        return graph::capture(captured, [&] {
+            copy(source, on_device, captured);
+            copy(on_device, result, captured);
+        });
+    }();
+    fill_source(1);
+    round_trip.launch(s);
+    s.synchronize();
+    EXPECT_TRUE(result_is(1));
+}
+
 TEST_F(graph_test, replays_with_what_the_memory_holds_then) {
     stream s;
     device_buffer<int> on_device(size, s);

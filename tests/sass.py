@@ -13,11 +13,15 @@ import dataclasses
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 
 SKIPPED = 77
 HOPPER = "sm_90a"
+INSTRUCTION_BYTES = 16
 
 
 @dataclasses.dataclass
@@ -106,24 +110,34 @@ class Kernel:
     local_bytes: int
 
 
+def code_of(cubin: bytes) -> Iterator[tuple[str, bytes]]:
+    """Each kernel's symbol, and its section of the ELF file, with the functions that it calls."""
+    start, = struct.unpack_from("<Q", cubin, 40)
+    header_bytes, count, index_of_names = struct.unpack_from("<3H", cubin, 58)
+    headers = [struct.unpack_from("<2I4Q", cubin, start + index * header_bytes) for index in range(count)]
+    for name, _, _, _, offset, size in headers:
+        name += headers[index_of_names][4]
+        if cubin.startswith(b".text.", name):
+            yield cubin[name + len(".text."):cubin.index(b"\0", name)].decode(), cubin[offset:offset + size]
+
+
 class Disassembler:
     def __init__(self, library: str, folders: list[str]):
-        self.library = library
-        self.path = os.pathsep.join([*folders, os.environ.get("PATH", "")])
-        programs = [shutil.which(name, path=self.path) for name in ("cuobjdump", "nvdisasm")]
-        self.program = programs[0] if all(programs) else None
+        self.library = os.path.abspath(library)
+        path = os.pathsep.join([*map(os.path.abspath, folders), os.environ.get("PATH", "")])
+        self.cuobjdump, self.nvdisasm = (shutil.which(name, path=path) for name in ("cuobjdump", "nvdisasm"))
+        self.is_there = bool(self.cuobjdump and self.nvdisasm)
 
-    def run(self, *options: str) -> str:
-        done = subprocess.run([self.program, *options, self.library], capture_output=True, text=True,
-                              env=os.environ | {"PATH": self.path})
+    def run(self, *command: str, folder: str | None = None) -> str:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
         if done.returncode != 0:
-            sys.exit(f"{self.program} {' '.join(options)} {self.library}: {done.stderr}")
+            sys.exit(f"{' '.join(command)}: {done.stderr}")
         return done.stdout
 
     def kernels(self) -> list[Kernel]:
         found = []
         architecture = symbol = ""
-        for line in self.run("--dump-resource-usage").splitlines():
+        for line in self.run(self.cuobjdump, "--dump-resource-usage", self.library).splitlines():
             if start := re.match(r"arch = (\w+)", line):
                 architecture = start[1]
             elif start := re.match(r" Function (\w+):", line):
@@ -137,15 +151,28 @@ class Disassembler:
         return found
 
     def instructions(self, architecture: str, symbols: set[str]) -> dict[str, set[str]]:
-        """Of each symbol."""
-        found = {}
-        dump = self.run("--dump-sass", "--gpu-architecture", architecture, "--function", ",".join(sorted(symbols)))
-        for line in dump.splitlines():
-            if start := re.match(r"\s+Function : (\w+)", line):
-                present = found.setdefault(start[1], set())
-            elif instruction := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?\s*([A-Z][\w.]*)", line):
-                present.add(instruction[1])
-        return found
+        """Of each symbol. nvdisasm is slow to start and to print: it runs once, and reads equal instructions once."""
+        encoded: dict[str, set[bytes]] = {symbol: set() for symbol in symbols}
+        with tempfile.TemporaryDirectory() as folder:
+            self.run(self.cuobjdump, "--gpu-architecture", architecture, "--extract-elf", "all", self.library, folder=folder)
+            for file in os.scandir(folder):
+                with open(file, "rb") as cubin:
+                    for symbol, code in code_of(cubin.read()):
+                        if symbol in encoded:
+                            starts = range(0, len(code), INSTRUCTION_BYTES)
+                            encoded[symbol].update(code[at:at + INSTRUCTION_BYTES] for at in starts)
+            distinct = sorted(set().union(*encoded.values()))
+            raw = os.path.join(folder, "code")
+            with open(raw, "wb") as code:
+                code.writelines(distinct)
+            dump = self.run(self.nvdisasm, "--no-dataflow", "--binary", architecture.replace("sm_", "SM"), raw)
+        lines = re.findall(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+ )?\s*([A-Z][\w.]*)", dump, re.M)
+        if [int(at, 16) for at, _ in lines] != [*range(0, len(distinct) * INSTRUCTION_BYTES, INSTRUCTION_BYTES)]:
+            sys.exit(f"{self.nvdisasm} does not show each instruction of {self.library}")
+        read = dict(zip(distinct, (instruction for _, instruction in lines)))
+        if lacking := [symbol for symbol, of_symbol in encoded.items() if not of_symbol]:
+            sys.exit(f"{self.library} has no code of {', '.join(lacking)}")
+        return {symbol: {read[instruction] for instruction in of_symbol} for symbol, of_symbol in encoded.items()}
 
 
 def shortcomings_of(architecture: str, kernels: list[Kernel], disassembler: Disassembler) -> list[str]:
@@ -180,7 +207,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     disassembler = Disassembler(arguments[0], arguments[1:])
-    if disassembler.program is None:
+    if not disassembler.is_there:
         print("skipped: no cuobjdump with nvdisasm; scripts/setup installs them")
         return SKIPPED
     found = shortcomings(disassembler)

@@ -13,8 +13,10 @@ Exits with 0; with 1 where a row is slower by more than the threshold, or is mis
 
 import argparse
 import dataclasses
+import functools
 import itertools
 import math
+import operator
 import pathlib
 import random
 import statistics
@@ -145,12 +147,25 @@ def level_of(samples: Samples) -> float:
     return statistics.median(math.log(sorted(process)[len(process) // 2]) for process in samples)
 
 
-def resampled(samples: Samples, rng: random.Random) -> list[float]:
-    """Levels of as many processes as there are, drawn anew, each with a median that its repetitions can have."""
-    count, repetitions = len(samples), len(samples[0])
-    medians = [math.log(time) for process in samples for time in sorted(process)]
-    drawn = rng.choices(medians, median_weights(repetitions) * count, k=RESAMPLES * count)
-    return [statistics.median(drawn[first:first + count]) for first in range(0, len(drawn), count)]
+@functools.cache
+def draws(*shapes: tuple[int, int]) -> list[operator.itemgetter]:
+    """Draws, of so many processes and repetitions each, as many processes anew, each with a median that it can have."""
+    rng = random.Random(1)
+    result = []
+    for count, repetitions in shapes:
+        weights = median_weights(repetitions) * count
+        result.append(operator.itemgetter(*rng.choices(range(len(weights)), weights, k=RESAMPLES * count)))
+    return result
+
+
+def resampled(samples: Samples, drawn: operator.itemgetter) -> list[float]:
+    """The level of each draw."""
+    count = len(samples)
+    medians = drawn([math.log(time) for process in samples for time in sorted(process)])
+    ordered = map(sorted, zip(*[iter(medians)] * count))
+    if count % 2 == 1:
+        return [levels[count // 2] for levels in ordered]
+    return [(levels[count // 2 - 1] + levels[count // 2]) / 2 for levels in ordered]
 
 
 def spread_of(times: Times) -> float:
@@ -163,24 +178,39 @@ def spread_of(times: Times) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Ratio:
-    value: float
-    low: float
-    high: float
+    old: Times
+    new: Times
 
+    @functools.cached_property
+    def value(self) -> float:
+        return math.exp(self._level)
 
-def ratio_of(old: Times, new: Times) -> Ratio:
-    value = level(new) - level(old)
-    if not old.samples or not new.samples:
-        spread = math.hypot(spread_of(old), spread_of(new))
-        return Ratio(math.exp(value), math.exp(value - spread), math.exp(value + spread))
-    rng = random.Random(1)
-    differences = sorted(to - at for at, to in zip(resampled(old.samples, rng), resampled(new.samples, rng)))
-    # What is drawn from n values varies less than n new ones would, by this factor.
-    few = min(len(old.samples), len(new.samples))
-    widened = math.sqrt(few / (few - 1))
-    tail = round((1 - CONFIDENCE) / 2 * len(differences))
-    low, high = (value + widened * (differences[index] - value) for index in (tail, -1 - tail))
-    return Ratio(math.exp(value), math.exp(low), math.exp(high))
+    @property
+    def low(self) -> float:
+        return self._interval[0]
+
+    @property
+    def high(self) -> float:
+        return self._interval[1]
+
+    @functools.cached_property
+    def _level(self) -> float:
+        return level(self.new) - level(self.old)
+
+    @functools.cached_property
+    def _interval(self) -> tuple[float, float]:  # which takes long, and of most rows nobody asks
+        old, new = self.old.samples, self.new.samples
+        if not old or not new:
+            spread = math.hypot(spread_of(self.old), spread_of(self.new))
+            return math.exp(self._level - spread), math.exp(self._level + spread)
+        of_old, of_new = draws(*((len(samples), len(samples[0])) for samples in (old, new)))
+        differences = sorted(map(operator.sub, resampled(new, of_new), resampled(old, of_old)))
+        # What is drawn from n values varies less than n new ones would, by this factor.
+        few = min(len(old), len(new))
+        widened = math.sqrt(few / (few - 1))
+        tail = round((1 - CONFIDENCE) / 2 * len(differences))
+        low, high = (math.exp(self._level + widened * (differences[index] - self._level)) for index in (tail, -1 - tail))
+        return low, high
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,7 +240,7 @@ def compared(name: str, old: Record, new: Record, peer: str | None) -> Row:
         beside_peer = math.exp(to - at - level(new.times[peer]) + level(old.times[peer]))
     elif name in old.limits and name in new.limits and old.limits[name][1:] == new.limits[name][1:]:
         beside_peer = math.exp(to - at) * old.limits[name][0] / new.limits[name][0]
-    return Row(name, math.exp(at), math.exp(to), ratio_of(old.times[name], new.times[name]), beside_peer)
+    return Row(name, math.exp(at), math.exp(to), Ratio(old.times[name], new.times[name]), beside_peer)
 
 
 def comparable(record: Record, other: Record) -> list[str]:

@@ -27,7 +27,7 @@ class event {
     [[nodiscard]] cudaEvent_t get() const noexcept { return handle_.get(); }
 
     /// Marks the end of all work enqueued on `stream` so far. Recording again moves the mark; on a stream of another device
-    /// than before, it gives the event a new handle.
+    /// than before, it gives the event a new handle. The event may outlive the stream.
     void record(cuda::stream_ref stream);
 
     /// Waits on the host until the recorded work is done; returns at once if nothing was recorded.

@@ -16,7 +16,7 @@ namespace heddle {
 /// of the stream's device.
 ///
 /// Every operation leaves it ready for the next, so one workspace serves any number of calls, but on one
-/// stream at a time. The stream must outlive it.
+/// stream at a time. The stream must outlive it, as a device_buffer's must.
 class workspace {
   public:
     /// @throws invalid_argument  bytes < 0

@@ -17,7 +17,7 @@ namespace heddle::host {
 namespace {
 
 /// NaN stays.
-float larger(float a, float b) {
+double larger(double a, double b) {
     return a > b || std::isnan(a) ? a : b;
 }
 
@@ -25,10 +25,10 @@ struct place {
     std::int64_t image, y, x;
 };
 
-/// All channels of one output pixel.
+/// All channels of one output pixel. In double, a sum of very many does not stand still.
 template <class T>
 void compute_pixel(const tensor_view<const T>& input, const tensor_view<T>& output,
-                   const pool_options& options, const place& at, std::vector<float>& results) {
+                   const pool_options& options, const place& at, std::vector<double>& results) {
     const pool_geometry& g = options.geometry;
     const bool is_max = options.mode == pool_mode::max;
     const std::int64_t y = at.y * g.stride.y - g.padding.top, x = at.x * g.stride.x - g.padding.left;
@@ -36,13 +36,13 @@ void compute_pixel(const tensor_view<const T>& input, const tensor_view<T>& outp
                        last_row = std::min(y + g.window.y, input.height),
                        first_col = std::max<std::int64_t>(x, 0),
                        last_col = std::min(x + g.window.x, input.width);
-    std::ranges::fill(results, is_max ? -std::numeric_limits<float>::infinity() : 0.0f);
+    std::ranges::fill(results, is_max ? -std::numeric_limits<double>::infinity() : 0.0);
     for (std::int64_t row = first_row; row < last_row; ++row)
         for (std::int64_t col = first_col; col < last_col; ++col) {
             const T* from =
                 input.data + at.image * input.image_stride + row * input.row_stride + col * input.col_stride;
-            for (float& result : results) {
-                const auto value = static_cast<float>(*from++);
+            for (double& result : results) {
+                const double value{static_cast<float>(*from++)};
                 result = is_max ? larger(result, value) : result + value;
             }
         }
@@ -51,8 +51,8 @@ void compute_pixel(const tensor_view<const T>& input, const tensor_view<T>& outp
     const std::int64_t count = options.mode == pool_mode::padded_average ? g.window.y * g.window.x : pixels;
     T* to =
         output.data + at.image * output.image_stride + at.y * output.row_stride + at.x * output.col_stride;
-    for (const float result : results)
-        *to++ = static_cast<T>(is_max ? result : result / static_cast<float>(count));
+    for (const double result : results)
+        *to++ = static_cast<T>(static_cast<float>(is_max ? result : result / static_cast<double>(count)));
 }
 
 }  // namespace
@@ -64,9 +64,9 @@ void pool(tensor_view<const std::type_identity_t<T>> input, tensor_view<T> outpu
     if (output.count == 0 || output.channels == 0) return;
     const std::int64_t rows = output.count * output.height;
     // Allocated here: no exception may leave a parallel region.
-    std::vector<std::vector<float>> results(
+    std::vector<std::vector<double>> results(
         static_cast<std::size_t>(std::min<std::int64_t>(omp_get_max_threads(), rows)),
-        std::vector<float>(static_cast<std::size_t>(output.channels)));
+        std::vector<double>(static_cast<std::size_t>(output.channels)));
 #pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(results.size()))
     for (std::int64_t row = 0; row < rows; ++row)
         for (std::int64_t x = 0; x < output.width; ++x)

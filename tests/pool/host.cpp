@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace heddle {
 namespace {
@@ -37,6 +38,15 @@ TYPED_TEST(host_pool, is_right_for_drawn_geometries) {
         test::pool_operands<TypeParam> p(test::draw_pool_shape(draw), {}, {}, true);
         ASSERT_NO_FATAL_FAILURE(this->check(p));
     }
+}
+
+/// A sum in float stands still at 2^24.
+TYPED_TEST(host_pool, averages_25_million_ones) {
+    const std::vector<TypeParam> ones(5000 * 5000, TypeParam(1.0f));
+    TypeParam average{};
+    host::pool<TypeParam>({ones.data(), 1, 5000, 5000, 1}, {&average, 1, 1, 1, 1},
+                          {.mode = pool_mode::average, .geometry = {.window = {5000, 5000}}});
+    EXPECT_EQ(static_cast<float>(average), 1);
 }
 
 TYPED_TEST(host_pool, has_the_nans_of_the_definition) {
