@@ -1,3 +1,4 @@
+#include "src/facts.hpp"
 #include "src/require.hpp"
 #include "src/validate.hpp"
 #include <heddle/copy.hpp>
@@ -93,7 +94,12 @@ void copy(const block<const void>& source, const block<void>& destination, std::
     const block<const void> from = as_given ? source : transposed(source);
     const block<void> to = as_given ? destination : transposed(destination);
     if (!is_row_major(from) || !is_row_major(to))
-        throw unsupported("copy: source and destination must both be row-major, or both be transposed");
+        throw unsupported("copy: source and destination must both be row-major, or both be transposed" +
+                          facts({fact("source.row_stride", source.rows.stride),
+                                 fact("source.col_stride", source.cols.stride),
+                                 fact("destination.row_stride", destination.rows.stride),
+                                 fact("destination.col_stride", destination.cols.stride)})
+                              .given());
     require_rows_apart("copy", "source", from, element_bytes);
     require_rows_apart("copy", "destination", to, element_bytes);
 
@@ -122,7 +128,11 @@ void fill(const block<void>& destination, std::size_t element_bytes, std::byte v
     if (is_empty(destination)) return;
 
     const block<void> to = is_row_major(destination) ? destination : transposed(destination);
-    if (!is_row_major(to)) throw unsupported("fill: destination must be row-major or transposed");
+    if (!is_row_major(to))
+        throw unsupported("fill: destination must be row-major or transposed" +
+                          facts({fact("destination.row_stride", destination.rows.stride),
+                                 fact("destination.col_stride", destination.cols.stride)})
+                              .given());
     require_rows_apart("fill", "destination", to, element_bytes);
 
     const byte_rows written(to, element_bytes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "src/facts.hpp"
 #include "src/format.hpp"
 #include "src/require.hpp"
 #include <heddle/device.hpp>
@@ -56,6 +57,7 @@ struct need {
 template <const auto&... all>
 inline constexpr auto needs =
     []<class Problem>([[maybe_unused]] const Problem& problem, [[maybe_unused]] const device_traits& device) {
+        static_assert(sizeof...(all) == 0 || has_facts<Problem>, "an error says what was given");
         std::string_view reason;
         static_cast<void>((... && (reason = all(problem, device)).empty()));
         return reason;
@@ -180,16 +182,17 @@ class rung_table {
     /// Why a rung cannot run a problem, as `unsupported` says it; empty where it can, and of `automatic`.
     std::string why_not(const char* operation, algorithm id, const problem& of, const device_traits& device,
                         std::string_view variant = {}) const {
-        if (id == algorithm::automatic) return {};
-        std::string_view reason;
-        for (const Rung& row : rows_ | std::views::reverse) {
-            if (!is(row, id, variant)) continue;
-            reason = lack_of(row, of, device);
-            if (reason.empty()) return {};
-        }
+        const std::string_view lack = lack_of(id, of, device, variant);
+        if (lack.empty()) return {};
         const std::string name =
             variant.empty() ? std::string(name_of(id)) : detail::format("{} ({})", name_of(id), variant);
-        return detail::format("{}: {} {}", operation, name, reason);
+        return detail::format("{}: {} {}{}", operation, name, lack, given(of, device));
+    }
+
+    /// Whether why_not() is empty, without a text that nobody reads.
+    bool can_run(algorithm id, const problem& of, const device_traits& device,
+                 std::string_view variant = {}) const {
+        return lack_of(id, of, device, variant).empty();
     }
 
     /// Whether `automatic` may take the rung where it can run.
@@ -225,8 +228,9 @@ class rung_table {
             best_pays = pays;
         }
         if (!best && is_automatic)
-            throw unsupported(detail::format(
-                "{}: without scratch memory no algorithm takes this problem on this device", operation));
+            throw unsupported(
+                detail::format("{}: without scratch memory no algorithm takes this problem on this device{}",
+                               operation, given(of, device)));
         if (!best) throw unsupported(why_not(operation, id, of, device, variant));
         return *std::move(best);
     }
@@ -242,6 +246,27 @@ class rung_table {
         return false;
     }
 
+    /// The end of an error's text.
+    static std::string given(const problem& of, const device_traits& device) {
+        facts values;
+        if constexpr (has_facts<problem>) add_facts(values, of);
+        values.add({fact("compute capability", detail::format("{}.{}", device.compute_capability_major,
+                                                              device.compute_capability_minor))});
+        return values.given();
+    }
+
+    /// Of several rows the first one's.
+    std::string_view lack_of(algorithm id, const problem& of, const device_traits& device,
+                             std::string_view variant) const {
+        if (id == algorithm::automatic) return {};
+        std::string_view reason;
+        for (const Rung& row : rows_ | std::views::reverse) {
+            if (!is(row, id, variant)) continue;
+            reason = lack_of(row, of, device);
+            if (reason.empty()) return {};
+        }
+        return reason;
+    }
     static std::string_view lack_of(const Rung& row, const problem& of, const device_traits& device) {
         const std::string_view reason = row.why_not(of, device);
         if (reason.empty() && !has_scratch(of) && takes_scratch(row.plan(of, device)))

@@ -174,8 +174,14 @@ TEST(copy_arguments, transposing_is_not_copying) {
     std::vector<float> memory(100);
     const matrix_view<float> row_major{memory.data(), 4, 4};
     const matrix_view<float> column_major = transposed(matrix_view<float>{memory.data() + 50, 4, 4});
-    EXPECT_THROW(heddle::copy(row_major, column_major, legacy_stream), unsupported);
-    EXPECT_THROW(fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, legacy_stream), unsupported);
+    EXPECT_EQ(test::error_of<unsupported>([&] { heddle::copy(row_major, column_major, legacy_stream); }),
+              "copy: source and destination must both be row-major, or both be transposed; given: "
+              "source.row_stride 4, source.col_stride 1, destination.row_stride 1, destination.col_stride 4");
+    EXPECT_EQ(test::error_of<unsupported>([&] {
+                  fill_zero(matrix_view{memory.data(), 3, 3, 10, 2}, legacy_stream);
+              }),
+              "fill: destination must be row-major or transposed; given: destination.row_stride 10, "
+              "destination.col_stride 2");
 }
 
 struct shape {

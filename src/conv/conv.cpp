@@ -109,8 +109,11 @@ void require_takes_function(const conv_options& options) {
     using namespace kernels::conv;
     using enum conv_algorithm;
     const auto refuse = [&](const char* takers) {
-        throw unsupported(
-            detail::format("conv: {} takes a function in {}", to_string(options.algorithm), takers));
+        throw unsupported(detail::format("conv: {} takes a function in {}{}", to_string(options.algorithm),
+                                         takers,
+                                         detail::facts({detail::fact("variant", options.variant, ""),
+                                                        detail::fact("tile", options.tile, -1)})
+                                             .given()));
     };
     const int tile = options.tile;
     constexpr auto& tiles = persistent_with_function;
@@ -225,25 +228,27 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
     problem.has_epilogue = true;
     const auto rungs = conv_rungs<In, Out>();
-    const auto reason_against = [&](conv_algorithm rung) {
-        std::string reason =
-            rungs.why_not("conv", rung, problem, device.traits(), rung == mma_sync ? elements : "");
-        if (!reason.empty() || rung != persistent) return reason;
-        if (is_compiled == nullptr)
-            reason = "conv: persistent takes a function with half and bfloat16 alone";
-        else if (!is_compiled())
-            reason = "conv: persistent needs the .cu file of its function compiled for 90a";
-        return reason;
+    const auto variant_of = [](conv_algorithm rung) { return rung == mma_sync ? elements : ""; };
+    const auto can_run = [&](conv_algorithm rung) {
+        return rungs.can_run(rung, problem, device.traits(), variant_of(rung)) &&
+               (rung != persistent || (is_compiled != nullptr && is_compiled()));
     };
     constexpr std::array in_order = {persistent, mma_sync, tiled, naive};  // the last takes any problem
     const auto may_take = [&](conv_algorithm rung) {
-        return rungs.may_take(rung, problem, device.traits()) && reason_against(rung).empty();
+        return rungs.may_take(rung, problem, device.traits()) && can_run(rung);
     };
     conv_algorithm chosen = options.algorithm;
-    if (chosen == automatic)
+    if (chosen == automatic) {
         chosen = *std::ranges::find_if(in_order, may_take);
-    else if (const std::string reason = reason_against(chosen); !reason.empty())
-        throw unsupported(reason);
+    } else if (!can_run(chosen)) {
+        const std::string reason =
+            rungs.why_not("conv", chosen, problem, device.traits(), variant_of(chosen));
+        throw unsupported(
+            !reason.empty() ? reason
+            : is_compiled == nullptr
+                ? "conv: persistent takes a function with half and bfloat16 alone; given: operands float"
+                : "conv: persistent needs the .cu file of its function compiled for 90a");
+    }
     if (arguments.filters.channels == 0) chosen = naive;  // nothing is multiplied, as in conv()
     return {{arguments, plan_with_function(chosen, problem, device.traits()), chosen}};
 }

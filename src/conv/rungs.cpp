@@ -265,6 +265,37 @@ std::int64_t conv_workspace_bytes(const conv_problem& problem, const device_trai
 
 namespace detail {
 
+void add_facts(facts& to, const tensor_layout& t) {
+    to.add({fact("count", t.count), fact("height", t.height), fact("width", t.width),
+            fact("channels", t.channels), fact("col_stride", t.col_stride, t.channels),
+            fact("row_stride", t.row_stride, t.width * t.col_stride),
+            fact("image_stride", t.image_stride, t.height * t.row_stride),
+            fact("alignment", t.alignment, 256)});
+}
+
+void add_facts(facts& to, const conv_steps& s) {
+    to.add({fact("y", s.y), fact("x", s.x)});
+}
+
+void add_facts(facts& to, const conv_padding& p) {
+    to.add({fact("top", p.top), fact("bottom", p.bottom), fact("left", p.left), fact("right", p.right)});
+}
+
+void add_facts(facts& to, const conv_geometry& g) {
+    to.add({fact("stride", g.stride, {}), fact("padding", g.padding, {}), fact("dilation", g.dilation, {}),
+            fact("groups", g.groups, 1)});
+}
+
+void add_facts(facts& to, const conv_problem& p) {
+    to.add({fact("input", p.input), fact("filters", p.filters), fact("output", p.output),
+            fact("geometry", p.geometry, {}), fact("operands", name_of(p.operands)),
+            fact("result", name_of(p.result), name_of(p.operands)),
+            fact("has_epilogue", p.has_epilogue, false),
+            fact("is_matmul_epilogue", p.is_matmul_epilogue, p.is_matmul_epilogue || p.has_epilogue),
+            fact("residual", p.residual, {}), fact("has_scratch", p.has_scratch, true),
+            fact("tile", p.tile, -1), fact("precision", to_string(p.precision), to_string(precision::fp32))});
+}
+
 void validate_choice(const char* operation, const conv_options& options) {
     rungs.require_known(operation, {"options", "algorithm"}, options.algorithm);
     rungs.require_variant(operation, {"options", "variant"}, options.algorithm, options.variant);

@@ -9,6 +9,12 @@ namespace heddle::detail {
 template <class In, class Out>
 using conv_rung = rung<conv_algorithm, conv_problem, kernels::conv::plan, kernels::conv::arguments<In, Out>>;
 
+void add_facts(facts& to, const tensor_layout& t);
+void add_facts(facts& to, const conv_steps& s);
+void add_facts(facts& to, const conv_padding& p);
+void add_facts(facts& to, const conv_geometry& g);
+void add_facts(facts& to, const conv_problem& p);
+
 /// The rungs for operands and a result of these types.
 template <class In, class Out>
 rung_table<conv_rung<In, Out>> conv_rungs();

@@ -1,5 +1,6 @@
 // What the elementwise operations are called, and what they ask of their arguments on the GPU and on the CPU alike.
 #include "src/elementwise/validate.hpp"
+#include "src/facts.hpp"
 #include "src/packets.hpp"
 #include <heddle/error.hpp>
 
@@ -173,7 +174,8 @@ void validate_elementwise(const char* operation, std::span<const operand> operan
         case 16:
             return validate_operands<word<16>>(operation, operands, of_inputs);
         default:
-            throw unsupported(std::string(operation) + ": elements must have 1, 2, 4, 8 or 16 bytes");
+            throw unsupported(detail::format("{}: elements must have 1, 2, 4, 8 or 16 bytes{}", operation,
+                                             facts({fact("element_bytes", element_bytes)}).given()));
     }
 }
 

@@ -86,6 +86,12 @@ problem describe(gaussian_blur_problem asked, gaussian_blur_algorithm algorithm)
     return p;
 }
 
+/// One number where it stands for both.
+template <class Pair>
+std::string text_of(const Pair& p) {
+    return p.x == p.y ? detail::format("{}", p.x) : detail::format("(x {}, y {})", p.x, p.y);
+}
+
 }  // namespace
 
 std::span<const gaussian_blur_algorithm> gaussian_blur_algorithms() {
@@ -126,10 +132,28 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
 
 namespace detail {
 
+void add_facts(facts& to, const problem& p) {
+    constexpr std::array windows = {"gaussian", "box", "taps"};
+    constexpr std::array types = {"uint8", "uint16", "half", "float"};
+    constexpr std::array borders = {"replicate", "reflect", "reflect_101", "wrap", "constant"};
+    const auto name_in = [](const auto& names, auto value) {
+        return std::string_view(names[static_cast<std::size_t>(value)]);
+    };
+    const bool has_sigma = p.window == window::gaussian;
+    to.add({fact("width", p.width), fact("height", p.height), fact("channels", p.channels),
+            fact("radius", text_of(p.radius)), fact("sigma", has_sigma ? text_of(p.sigma) : "", ""),
+            fact("window", name_in(windows, p.window), windows[0]), fact("type", name_in(types, p.type)),
+            fact("images", p.images), fact("exact", p.exact, false), fact("in_words", p.in_words, true),
+            fact("in_vectors", p.in_vectors, true), fact("border", name_in(borders, p.border), borders[0]),
+            fact("has_scratch", p.has_scratch, true), fact("x", p.x, 0), fact("y", p.y, 0),
+            fact("source_width", p.source_width, p.width), fact("source_height", p.source_height, p.height),
+            fact("source_fits_map", p.source_fits_map, true)});
+}
+
 std::int64_t workspace_bytes(const problem& problem, const device_traits& device,
                              gaussian_blur_algorithm algorithm) {
     constexpr const char* operation = "workspace_bytes";
-    if (!rungs.why_not(operation, algorithm, problem, device).empty()) return 0;
+    if (!rungs.can_run(algorithm, problem, device)) return 0;
     return workspace_bytes_for(scratch_bytes(rungs.choose(operation, algorithm, problem, device).plan));
 }
 

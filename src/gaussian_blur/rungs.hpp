@@ -12,6 +12,8 @@ template <class T>
 using blur_rung = rung<gaussian_blur_algorithm, kernels::separable_filter::problem,
                        kernels::separable_filter::plan, kernels::separable_filter::arguments<T>>;
 
+void add_facts(facts& to, const kernels::separable_filter::problem& p);
+
 /// The rungs of the blur, which convolutions and boxes take too.
 template <class T>
 rung_table<blur_rung<T>> blur_rungs();

@@ -10,6 +10,11 @@ template <class T>
 using histogram_rung =
     rung<histogram_algorithm, histogram_problem, kernels::histogram::plan, kernels::histogram::arguments<T>>;
 
+inline void add_facts(facts& to, const histogram_problem& p) {
+    to.add({fact("size", p.size), fact("stride", p.stride), fact("bins", p.bins),
+            fact("element_bytes", p.element_bytes), fact("head", p.head, 0)});
+}
+
 template <class T>
 rung_table<histogram_rung<T>> histogram_rungs();
 

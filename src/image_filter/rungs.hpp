@@ -12,6 +12,11 @@ template <class T>
 using stencil_rung = rung<image_filter_algorithm, kernels::image_filter::problem, kernels::image_filter::plan,
                           kernels::image_filter::arguments<T>>;
 
+inline void add_facts(facts& to, const kernels::image_filter::problem& p) {
+    to.add({fact("width", p.width), fact("height", p.height), fact("channels", p.channels),
+            fact("images", p.images), fact("source_width", p.source_width, p.width)});
+}
+
 /// The rungs of sobel and laplacian.
 template <class T>
 rung_table<stencil_rung<T>> stencil_rungs();

@@ -1,6 +1,5 @@
 #include "src/linear/rungs.hpp"
 
-#include "src/matmul/rungs.hpp"
 #include <heddle/types.hpp>
 
 #include <array>
@@ -29,8 +28,7 @@ constexpr need<problem_type> of_16_bits{
     "needs half or bfloat16"};
 constexpr need<problem_type> readable{
     [](auto& problem, auto& device) {
-        return heddle::why_not(matmul_algorithm::fused, with_epilogue(problem.product, false), device)
-            .empty();
+        return can_run(matmul_algorithm::fused, with_epilogue(problem.product, false), device);
     },
     "needs a gradient, weights and dx that matmul's fused takes without scratch memory"};
 

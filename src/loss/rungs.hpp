@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/loss/launch.hpp"
+#include "src/rows.hpp"
 #include "src/rungs.hpp"
 #include <heddle/loss.hpp>
 

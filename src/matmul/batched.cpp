@@ -48,7 +48,7 @@ bool needs_tickets(const planned_list<In, Out>& list) {
 template <class In, class Out>
 bool can_be_grouped(const described_product<In, Out>& p, const device_traits& device) {
     return have_groups<In, Out> && kernels::matmul::lies_in_boxes(p.problem) && p.problem.a.cols > 0 &&
-           why_not(matmul_algorithm::persistent, p.problem, device).empty();
+           detail::can_run(matmul_algorithm::persistent, p.problem, device);
 }
 
 template <class Products>

@@ -64,9 +64,10 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     if constexpr (is_float)
         if ((options.tile >= 0 && options.tile != kernels::matmul::tf32_with_function) ||
             options.variant == "skinny")
-            throw unsupported(
-                detail::format("matmul: {} takes a function in its variant tiles and tile {} alone",
-                               to_string(asked), kernels::matmul::tf32_with_function));
+            throw unsupported(detail::format(
+                "matmul: {} takes a function in its variant tiles and tile {} alone{}", to_string(asked),
+                kernels::matmul::tf32_with_function,
+                facts({fact("variant", options.variant, ""), fact("tile", options.tile, -1)}).given()));
     bool by_warpgroups = false;
     const auto plan_function = [&](bool has_scratch) -> kernels::matmul::plan {
         matmul_problem problem = problem_of(*product, options);
@@ -77,11 +78,13 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
             problem.tile = kernels::matmul::tf32_with_function;
             problem.has_scratch = false;
         }
-        const std::string reason = why_not(of_hopper, problem, device.traits(), is_float ? "tiles" : "");
-        if (asked == of_hopper && !reason.empty())
-            throw unsupported(reason + (is_float ? "; with a function nothing is copied" : ""));
+        constexpr const char* variant = is_float ? "tiles" : "";
+        const bool fits = can_run(of_hopper, problem, device.traits(), variant);
+        if (asked == of_hopper && !fits)
+            throw unsupported(why_not(of_hopper, problem, device.traits(), variant) +
+                              (is_float ? "; with a function nothing is copied" : ""));
         const bool is_exact_enough = !is_float || asked == of_hopper || options.precision == precision::tf32;
-        const bool can_be = asked != of_any && is_exact_enough && reason.empty() && problem.a.cols > 0;
+        const bool can_be = asked != of_any && is_exact_enough && fits && problem.a.cols > 0;
         by_warpgroups = can_be && is_compiled();
         if (asked == of_hopper && can_be && !by_warpgroups)
             throw unsupported(detail::format("matmul: {} needs the .cu file of its function compiled for 90a",

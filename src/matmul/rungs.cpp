@@ -161,16 +161,15 @@ bool has_kernel(matmul_algorithm algorithm, element_type operands) {
            with_table(operands, [=](const auto& table) { return table.name_of(algorithm) != "unknown"; });
 }
 
-constexpr std::string_view name_of(element_type type) {
-    return type == element_type::f32    ? "float"
-           : type == element_type::f16  ? "half"
-           : type == element_type::bf16 ? "bfloat16"
-                                        : "double";
+/// Where nothing is multiplied, no scratch memory is needed.
+matmul_problem as_needed(matmul_problem problem) {
+    problem.has_scratch |= is_empty(problem);
+    return problem;
 }
 
 std::string why_no_kernel(matmul_algorithm algorithm, element_type operands) {
     return detail::format("matmul: {} has no kernel for operands of type {}", to_string(algorithm),
-                          name_of(operands));
+                          detail::name_of(operands));
 }
 
 void validate_algorithm(const char* operation, const detail::argument_name& name, matmul_algorithm algorithm,
@@ -236,10 +235,8 @@ std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, c
     validate_algorithm("why_not", "algorithm", algorithm, "variant", variant);
     detail::validate_problem("why_not", problem, device);
     if (!has_kernel(algorithm, problem.operands)) return why_no_kernel(algorithm, problem.operands);
-    matmul_problem asked = problem;
-    if (is_empty(problem)) asked.has_scratch = true;  // where nothing is multiplied, none is needed
     return with_table(problem.operands, [&](const auto& table) {
-        return table.why_not("matmul", algorithm, asked, device, variant);
+        return table.why_not("matmul", algorithm, as_needed(problem), device, variant);
     });
 }
 
@@ -254,13 +251,34 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
     detail::validate_problem("matmul_workspace_bytes", problem, device);
     matmul_problem with = problem;
     with.has_scratch = true;
-    if (is_empty(problem) || !why_not(algorithm, with, device, variant).empty()) return 0;
+    if (is_empty(problem) || !detail::can_run(algorithm, with, device, variant)) return 0;
     return with_table(problem.operands, [&](const auto& table) {
         return table.choose("matmul", algorithm, with, device, variant).plan.workspace_bytes();
     });
 }
 
 namespace detail {
+
+void add_facts(facts& to, const matrix_layout& m) {
+    to.add({fact("rows", m.rows), fact("cols", m.cols), fact("row_stride", m.row_stride, m.cols),
+            fact("col_stride", m.col_stride, 1), fact("alignment", m.alignment, 256)});
+}
+
+void add_facts(facts& to, const matmul_problem& p) {
+    to.add({fact("a", p.a), fact("b", p.b), fact("c", p.c), fact("operands", name_of(p.operands)),
+            fact("result", name_of(p.result), name_of(p.operands)), fact("batches", p.batches, 1),
+            fact("a_stride", p.a_stride, 0), fact("b_stride", p.b_stride, 0), fact("c_stride", p.c_stride, 0),
+            fact("has_epilogue", p.has_epilogue, false), fact("adds_c", p.adds_c, false),
+            fact("has_scratch", p.has_scratch, true), fact("tile", p.tile, -1),
+            fact("precision", to_string(p.precision), to_string(precision::fp32))});
+}
+
+bool can_run(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
+             std::string_view variant) {
+    return has_kernel(algorithm, problem.operands) && with_table(problem.operands, [&](const auto& table) {
+               return table.can_run(algorithm, as_needed(problem), device, variant);
+           });
+}
 
 void require_kernel(matmul_algorithm algorithm, element_type operands) {
     if (!has_kernel(algorithm, operands)) throw unsupported(why_no_kernel(algorithm, operands));

@@ -16,11 +16,18 @@ using matmul_rung =
 template <class In, class Out>
 using planned_matmul = planned<matmul_rung<In, Out>>;
 
+void add_facts(facts& to, const matrix_layout& m);
+void add_facts(facts& to, const matmul_problem& p);
+
 /// The rung for a valid problem that is not empty, and its plan.
 /// @throws unsupported  the algorithm that was asked for has no kernel for the types, or cannot run the problem
 template <class In, class Out>
 planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_traits& device,
                                     const matmul_options& options);
+
+/// Whether why_not() is empty, of a valid problem, without a text that nobody reads.
+bool can_run(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
+             std::string_view variant = {});
 
 /// @throws unsupported  the algorithm has no kernel for such operands
 void require_kernel(matmul_algorithm algorithm, element_type operands);

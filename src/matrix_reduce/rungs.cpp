@@ -56,7 +56,7 @@ plan plan_of(const char* operation, matrix_reduce_algorithm algorithm, const mat
     require_valid(operation, given, device);
     if (given.rows == 0) return {};
     matrix_reduce_problem problem = normalised(given);
-    if (!rungs.why_not(operation, algorithm, problem, device).empty()) {
+    if (!rungs.can_run(algorithm, problem, device)) {
         problem.col_stride = 1;
         problem.has_scratch = true;
     }

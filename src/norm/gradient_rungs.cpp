@@ -79,7 +79,7 @@ std::int64_t norm_gradient_workspace_bytes(const norm_gradient_problem& problem,
             of.unit_stride = unit_stride;
             of.in_packets = in_packets;
             of.has_scratch = true;
-            if (!rungs.why_not(operation, algorithm, of, device).empty()) continue;
+            if (!rungs.can_run(algorithm, of, device)) continue;
             bytes = std::max(bytes, scratch_bytes(rungs.choose(operation, algorithm, of, device).plan));
         }
     return workspace_bytes_for(bytes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/norm/launch.hpp"
+#include "src/rows.hpp"
 #include "src/rungs.hpp"
 #include <heddle/norm.hpp>
 

@@ -121,7 +121,8 @@ void gradient_norm(std::type_identity_t<std::span<const parameter<T, Gradient>>>
             constexpr std::int64_t most = kernels::optimizer::most_parameters;
             if (!has_scratch && problem.parameters > most)
                 throw unsupported(
-                    detail::format("{}: more than {} parameters need scratch memory", operation, most));
+                    detail::format("{}: more than {} parameters need scratch memory{}", operation, most,
+                                   detail::facts({detail::fact("parameters", problem.parameters)}).given()));
             return kernels::optimizer::plan_gradient_norm(problem, device.traits(), has_scratch);
         });
     kernels::optimizer::launch_gradient_norm<T, Gradient>(

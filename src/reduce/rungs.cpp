@@ -111,7 +111,7 @@ kernel::plan plan_of(const char* operation, reduce_algorithm algorithm, reduce_p
                      const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     require_valid(operation, problem, device);
-    if (!rungs.why_not(operation, algorithm, problem, device).empty()) {
+    if (!rungs.can_run(algorithm, problem, device)) {
         problem.stride = 1;
         problem.has_scratch = true;
     }

@@ -10,6 +10,11 @@ template <class Operation, class T>
 using reduce_rung =
     rung<reduce_algorithm, reduce_problem, kernels::reduce::plan, kernels::reduce::arguments<Operation, T>>;
 
+inline void add_facts(facts& to, const reduce_problem& p) {
+    to.add({fact("size", p.size), fact("stride", p.stride), fact("element_bytes", p.element_bytes),
+            fact("y_is_alike", p.y_is_alike, true), fact("has_scratch", p.has_scratch, true)});
+}
+
 /// The rungs that an operation has.
 template <class Operation, class T>
 rung_table<reduce_rung<Operation, T>> reduce_rungs();

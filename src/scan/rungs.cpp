@@ -44,7 +44,7 @@ plan plan_of(const char* operation, scan_algorithm algorithm, scan_problem probl
              const device_traits& device) {
     rungs.require_known(operation, {"options", "algorithm"}, algorithm);
     require_valid(operation, problem, device);
-    if (!rungs.why_not(operation, algorithm, problem, device).empty()) problem.has_scratch = true;
+    if (!rungs.can_run(algorithm, problem, device)) problem.has_scratch = true;
     return rungs.choose(operation, algorithm, problem, device).plan;
 }
 

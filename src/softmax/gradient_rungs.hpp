@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/softmax/launch.hpp"
+#include "src/rows.hpp"
 #include "src/rungs.hpp"
 #include <heddle/softmax.hpp>
 

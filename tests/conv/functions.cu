@@ -202,12 +202,12 @@ TEST_F(conv_function_refusals, name_the_rungs_that_take_one) {
     EXPECT_EQ(reason_of({.algorithm = conv_algorithm::wgmma}),
               "conv: wgmma takes no function: persistent, mma_sync, tiled and naive do");
     EXPECT_EQ(reason_of({.algorithm = conv_algorithm::persistent, .tile = 1}),
-              "conv: persistent takes a function in its tiles 0, 3 and 6 alone");
-    for (const conv_options& options :
-         {conv_options{.algorithm = conv_algorithm::mma_sync, .tile = 0},
-          conv_options{.algorithm = conv_algorithm::mma_sync, .variant = "packets"}})
-        EXPECT_EQ(reason_of(options),
-                  "conv: mma_sync takes a function in tile 2 of its variant elements alone");
+              "conv: persistent takes a function in its tiles 0, 3 and 6 alone; given: tile 1");
+    EXPECT_EQ(reason_of({.algorithm = conv_algorithm::mma_sync, .tile = 0}),
+              "conv: mma_sync takes a function in tile 2 of its variant elements alone; given: tile 0");
+    EXPECT_EQ(
+        reason_of({.algorithm = conv_algorithm::mma_sync, .variant = "packets"}),
+        "conv: mma_sync takes a function in tile 2 of its variant elements alone; given: variant packets");
     EXPECT_TRUE(p.output.untouched());
 }
 

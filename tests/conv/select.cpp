@@ -32,7 +32,7 @@ TEST(conv_select, takes_tiles_where_groups_fill_them) {
 
 TEST(conv_select, takes_depthwise_where_each_channel_has_a_filter) {
     const auto reason = [](const test::conv_shape& s) {
-        return why_not(conv_algorithm::depthwise, problem_of(s), device);
+        return test::lack_in(why_not(conv_algorithm::depthwise, problem_of(s), device));
     };
     EXPECT_EQ(select(problem_of({1, 8, 8, 16, 16, 3, 3, {.groups = 16}}), device), conv_algorithm::depthwise);
     EXPECT_EQ(reason({1, 9, 9, 5, 5, 9, 9, {.groups = 5}}), "");
@@ -41,6 +41,31 @@ TEST(conv_select, takes_depthwise_where_each_channel_has_a_filter) {
     for (const test::conv_shape& s :
          {test::conv_shape{1, 8, 8, 16, 32, 3, 3, {.groups = 16}}, {1, 8, 8, 16, 16, 3, 3, {.groups = 8}}})
         EXPECT_EQ(reason(s), "conv: depthwise takes as many groups as input channels and as output channels");
+}
+
+TEST(conv_why_not, says_what_was_given) {
+    EXPECT_EQ(why_not(conv_algorithm::mma_sync, problem_of({2, 8, 9, 16, 24, 3, 3}), device),
+              "conv: mma_sync needs compute capability 8.0; given: input (count 2, height 8, width 9, "
+              "channels 16), filters (count 24, height 3, width 3, channels 16), output (count 2, height "
+              "6, width 7, channels 24), operands float, compute capability 0.0");
+    conv_problem p = problem_of({1, 8, 8, 16, 16, 3, 3, {{2, 1}, {0, 1, 2, 3}, {}, 2}});
+    p.input.image_stride = 2000;
+    p.input.alignment = 8;
+    p.operands = element_type::f16;
+    p.has_epilogue = true;
+    p.is_matmul_epilogue = false;
+    p.residual = p.output;
+    p.has_scratch = false;
+    p.tile = 1;
+    p.precision = precision::tf32;
+    EXPECT_EQ(why_not(conv_algorithm::depthwise, p, device),
+              "conv: depthwise takes as many groups as input channels and as output channels; given: input "
+              "(count 1, height 8, width 8, channels 16, image_stride 2000, alignment 8), filters (count "
+              "16, height 3, width 3, channels 8), output (count 1, height 4, width 11, channels 16), "
+              "geometry (stride (y 2, x 1), padding (top 0, bottom 1, left 2, right 3), groups 2), "
+              "operands half, result float, has_epilogue true, is_matmul_epilogue false, residual (count "
+              "1, height 4, width 11, channels 16), has_scratch false, tile 1, precision tf32, compute "
+              "capability 0.0");
 }
 
 TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
@@ -56,12 +81,14 @@ TEST(conv_select, takes_tensor_cores_where_maps_describe_windows) {
         GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
     EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
     EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
-    const auto reason = [&](const conv_problem& p) { return why_not(conv_algorithm::persistent, p, hopper); };
+    const auto reason = [&](const conv_problem& p) {
+        return test::lack_in(why_not(conv_algorithm::persistent, p, hopper));
+    };
     const auto refused = [&](const test::conv_shape& s) { return !reason(problem(s)).empty(); };
     EXPECT_EQ(reason(problem_of(plain)),
               "conv: persistent takes half and bfloat16, and float where its precision may be "
               "that of tf32");
-    EXPECT_EQ(why_not(conv_algorithm::wgmma, problem_of(plain), hopper),
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::wgmma, problem_of(plain), hopper)),
               "conv: wgmma takes half and bfloat16");
     EXPECT_TRUE(refused({2, 8, 8, 60, 64, 3, 3}));  // channels
     EXPECT_FALSE(refused({1, 3, 300, 8, 8, 1, 2, {.padding = {0, 0, 128, 127}, .dilation = {1, 255}}}));
@@ -89,14 +116,17 @@ TEST(conv_select, takes_tensor_cores_of_float_where_maps_describe_windows) {
         p.precision = precision::tf32;
         return p;
     };
-    const auto reason = [&](const conv_problem& p) { return why_not(conv_algorithm::persistent, p, hopper); };
+    const auto reason = [&](const conv_problem& p) {
+        return test::lack_in(why_not(conv_algorithm::persistent, p, hopper));
+    };
     const auto takes = [&](const test::conv_shape& s) { return reason(problem(s)).empty(); };
     const test::conv_shape plain{2, 8, 8, 64, 64, 3, 3, {.padding = test::around(1)}};
     if (!takes(plain)) GTEST_SKIP() << "heddle is built without kernels for compute capability 9.0";
     EXPECT_EQ(select(problem(plain), hopper), conv_algorithm::persistent);
     EXPECT_EQ(select(problem_of(plain), hopper), conv_algorithm::register_tiled);
     EXPECT_EQ(conv_workspace_bytes(problem(plain), hopper), 0);
-    EXPECT_EQ(why_not(conv_algorithm::wgmma, problem(plain), hopper), "conv: wgmma takes half and bfloat16");
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::wgmma, problem(plain), hopper)),
+              "conv: wgmma takes half and bfloat16");
     EXPECT_EQ(select(problem({2, 8, 8, 64, 64, 1, 1}), hopper), conv_algorithm::im2col);  // one product
     EXPECT_EQ(select(problem({2, 8, 8, 12, 64, 3, 3}), hopper), conv_algorithm::mma_sync);
     for (const std::int64_t channels : {4, 12, 36, 100}) EXPECT_TRUE(takes({2, 8, 8, channels, 64, 3, 3}));
@@ -134,7 +164,7 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
         return p;
     };
     const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
-        return why_not(conv_algorithm::mma_sync, p, ampere, variant);
+        return test::lack_in(why_not(conv_algorithm::mma_sync, p, ampere, variant));
     };
     const test::conv_shape plain{2, 8, 8, 16, 24, 3, 3, {.padding = test::around(1)}};
     EXPECT_EQ(select(problem(plain), ampere), conv_algorithm::mma_sync);
@@ -147,7 +177,7 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
     EXPECT_EQ(reason(rounded, "elements"), "conv: mma_sync (elements) takes half and bfloat16");
     EXPECT_EQ(reason(problem_of(plain)),
               "conv: mma_sync takes half and bfloat16, and float where its precision may be that of tf32");
-    EXPECT_EQ(why_not(conv_algorithm::mma_sync, problem(plain), device),
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::mma_sync, problem(plain), device)),
               "conv: mma_sync needs compute capability 8.0");
     for (const char* variant : {"packets", "words", "elements"})
         EXPECT_EQ(reason(problem(plain), variant), "");
@@ -173,7 +203,7 @@ TEST(conv_select, takes_tensor_cores_where_threads_copy_windows) {
 TEST(conv_select, takes_tiles_in_registers_of_float) {
     const device_traits ampere{.compute_capability_major = 8, .sm_count = 108, .max_threads_per_sm = 2048};
     const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
-        return why_not(conv_algorithm::register_tiled, p, ampere, variant);
+        return test::lack_in(why_not(conv_algorithm::register_tiled, p, ampere, variant));
     };
     const conv_problem plain = problem_of({2, 8, 8, 12, 24, 3, 3, {.padding = test::around(1)}});
     EXPECT_EQ(select(plain, ampere), conv_algorithm::register_tiled);
@@ -184,7 +214,7 @@ TEST(conv_select, takes_tiles_in_registers_of_float) {
     EXPECT_EQ(reason(plain, "fours"), "");
     EXPECT_EQ(reason(problem_of({2, 8, 8, 6, 24, 3, 3}), "fours"),
               "conv: register_tiled (fours) needs a multiple of four channels in a group");
-    EXPECT_EQ(why_not(conv_algorithm::register_tiled, plain, device),
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::register_tiled, plain, device)),
               "conv: register_tiled needs compute capability 8.0");
     conv_problem halves = plain;
     halves.operands = halves.result = element_type::f16;
@@ -204,7 +234,7 @@ TEST(conv_select, takes_slabs_of_small_groups) {
         return p;
     };
     const auto reason = [&](const conv_problem& p, std::string_view variant = {}) {
-        return why_not(conv_algorithm::grouped, p, ampere, variant);
+        return test::lack_in(why_not(conv_algorithm::grouped, p, ampere, variant));
     };
     for (const std::int64_t channels : {2, 4, 5, 8, 16})
         EXPECT_EQ(select(problem(channels, channels), ampere), conv_algorithm::grouped) << channels;
@@ -226,7 +256,7 @@ TEST(conv_select, takes_slabs_of_small_groups) {
     EXPECT_EQ(reason(problem(32, 32), "mma"), "");
     EXPECT_NE(reason(problem(36, 4)), "");
     EXPECT_NE(reason(problem(4, 33)), "");
-    EXPECT_EQ(why_not(conv_algorithm::grouped, problem(4, 4), device),
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::grouped, problem(4, 4), device)),
               "conv: grouped needs compute capability 8.0");
     for (const test::conv_shape& s : test::small_group_shapes())
         EXPECT_EQ(reason(problem_of(s)), "") << text(s);
@@ -243,19 +273,21 @@ TEST(conv_select, lays_out_windows_where_it_is_asked) {
     gaps.filters.col_stride = 17;
     gaps.filters.row_stride = 3 * 17;
     gaps.filters.image_stride = 9 * 17;
-    EXPECT_EQ(why_not(conv_algorithm::im2col, gaps, device),
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, gaps, device)),
               "conv: im2col needs filters whose taps lie side by side");
     conv_problem sums = problem_of({2, 8, 8, 16, 24, 1, 1});
     sums.has_epilogue = true;  // one that matmul lacks
     sums.is_matmul_epilogue = false;
     EXPECT_EQ(bytes(sums), 4096 + 2 * 8 * 8 * 24 * 4);
     sums.has_scratch = false;
-    EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, sums, device)),
+              "conv: im2col needs scratch memory");
     sums.is_matmul_epilogue = true;
     EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "");
     sums.residual = sums.output;
     sums.residual.image_stride += 8;  // rows of no matrix
-    EXPECT_EQ(why_not(conv_algorithm::im2col, sums, device), "conv: im2col needs scratch memory");
+    EXPECT_EQ(test::lack_in(why_not(conv_algorithm::im2col, sums, device)),
+              "conv: im2col needs scratch memory");
 }
 
 /// That is for float, where matmul reads the input as it is and stores the output as it is to be.

@@ -1,5 +1,6 @@
 #include "tests/gaussian_blur/problem.hpp"
 #include "tests/support/hopper.hpp"
+#include "tests/support/provoked.hpp"
 #include "tests/support/random.hpp"
 #include <heddle/error.hpp>
 
@@ -275,7 +276,7 @@ TEST(gaussian_blur_select, stays_within_a_smaller_device) {
 
 TEST(gaussian_blur_why_not, says_what_a_rung_needs) {
     const auto text_of = [](algorithm which, const gaussian_blur_problem& p, std::string_view variant = {}) {
-        return why_not(which, p, hopper(), variant);
+        return lack_in(why_not(which, p, hopper(), variant));
     };
     const gaussian_blur_problem p = exact_problem(512, 512, 1, 300), small = exact_problem(512, 512, 1, 4);
     EXPECT_EQ(text_of(algorithm::automatic, p), "");
@@ -303,18 +304,42 @@ TEST_F(gaussian_blur_select_of_bytes, says_what_rungs_on_the_tensor_cores_need) 
          {algorithm::mma_x_registers_y, algorithm::wgmma_xy, algorithm::mma_xy_by_channel})
         EXPECT_EQ(why_not(which, p, hopper()), "");
     p.border = border::wrap;
-    EXPECT_EQ(why_not(algorithm::mma_x_registers_y, p, hopper()),
+    EXPECT_EQ(lack_in(why_not(algorithm::mma_x_registers_y, p, hopper())),
               "gaussian_blur: mma_x_registers_y takes borders that neither wrap nor are a constant");
     EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()), "");
-    EXPECT_EQ(why_not(algorithm::mma_xy_by_channel, p, hopper()),
+    EXPECT_EQ(lack_in(why_not(algorithm::mma_xy_by_channel, p, hopper())),
               "gaussian_blur: mma_xy_by_channel takes borders that neither wrap nor are a constant");
     p.in_vectors = false;
-    EXPECT_EQ(why_not(algorithm::wgmma_xy, p, hopper()),
+    EXPECT_EQ(lack_in(why_not(algorithm::wgmma_xy, p, hopper())),
               "gaussian_blur: wgmma_xy needs a source whose rows begin at multiples of 16 bytes");
     device_traits other = hopper();
     other.compute_capability_major = 10;
-    EXPECT_EQ(why_not(algorithm::mma_xy, p, other),
+    EXPECT_EQ(lack_in(why_not(algorithm::mma_xy, p, other)),
               "gaussian_blur: mma_xy needs a device of compute capability 9.0, and heddle built for it");
+}
+
+TEST(gaussian_blur_why_not, says_what_was_given) {
+    gaussian_blur_problem p{.width = 512, .height = 100, .radius = 30, .sigma = 10};
+    EXPECT_EQ(why_not(algorithm::register_window, p, hopper()),
+              "gaussian_blur: register_window takes radii up to 16 along y; given: width 512, height 100, "
+              "channels 1, radius 30, sigma 10, type float, images 1, compute capability 9.0");
+    p = {.width = 512,
+         .height = 100,
+         .channels = 3,
+         .radius = {40, 30},
+         .sigma = {12.5, 10},
+         .type = pixel_type::u8,
+         .images = 2,
+         .exact = true,
+         .in_words = false,
+         .in_vectors = false,
+         .border = border::reflect_101,
+         .has_scratch = false};
+    EXPECT_EQ(why_not(algorithm::register_window, p, hopper()),
+              "gaussian_blur: register_window takes radii up to 16 along y; given: width 512, height 100, "
+              "channels 3, radius (x 40, y 30), sigma (x 12.5, y 10), type uint8, images 2, exact true, "
+              "in_words false, in_vectors false, border reflect_101, has_scratch false, compute capability "
+              "9.0");
 }
 
 TEST(gaussian_blur_variants, are_the_names_of_kernels) {
@@ -379,14 +404,18 @@ TEST(gaussian_blur_select, does_without_scratch_memory_where_a_rung_can) {
         p.radius.y = std::min<std::int64_t>(p.radius.y, 1000);
         p.has_scratch = false;
         EXPECT_EQ(why_not(select(p, hopper()), p, hopper()), "");
-        EXPECT_EQ(why_not(algorithm::separable, p, hopper()),
+        EXPECT_EQ(lack_in(why_not(algorithm::separable, p, hopper())),
                   "gaussian_blur: separable needs scratch memory");
         EXPECT_GT(gaussian_blur_workspace_bytes(p, hopper(), algorithm::separable), 0);
     }
     gaussian_blur_problem wide = exact_problem(1001, 500, 1, {1001, 5});
     EXPECT_EQ(select(wide, hopper()), algorithm::separable);
     wide.has_scratch = false;
-    EXPECT_THROW((void)select(wide, hopper()), unsupported);
+    EXPECT_EQ(error_of<unsupported>([&] { (void)select(wide, hopper()); }),
+              "select: without scratch memory no algorithm takes this problem on this device; given: width "
+              "1001, height 500, channels 1, radius (x 1001, y 5), sigma (x 333.6666666666667, y "
+              "1.6666666666666667), type float, images 1, exact true, has_scratch false, compute "
+              "capability 9.0");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace heddle {
 namespace {
 
-const device_traits h200_like{.sm_count = 132};
+const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
 TEST(histogram_select, is_the_best_that_can_run) {
     EXPECT_EQ(select(histogram_problem{.size = 100}, h200_like), histogram_algorithm::vectorized);
@@ -24,10 +24,16 @@ TEST(histogram_why_not, says_what_a_rung_needs) {
     const auto text = [](histogram_algorithm algorithm, const histogram_problem& problem) {
         return why_not(algorithm, problem, h200_like);
     };
-    EXPECT_EQ(text(histogram_algorithm::vectorized, apart), "histogram: vectorized needs x.stride 1");
-    EXPECT_EQ(text(histogram_algorithm::vectorized, wide), "histogram: vectorized takes at most 12288 bins");
-    EXPECT_EQ(text(histogram_algorithm::shared_memory, wide),
-              "histogram: shared_memory takes at most 12288 bins");
+    EXPECT_EQ(text(histogram_algorithm::vectorized, apart),
+              "histogram: vectorized needs x.stride 1; given: size 100, stride 2, bins 256, element_bytes "
+              "1, compute capability 9.0");
+    EXPECT_EQ(text(histogram_algorithm::vectorized, wide),
+              "histogram: vectorized takes at most 12288 bins; given: size 100, stride 2, bins 12289, "
+              "element_bytes 1, compute capability 9.0");
+    EXPECT_EQ(
+        text(histogram_algorithm::shared_memory, {.size = 9, .bins = 20000, .element_bytes = 4, .head = 3}),
+        "histogram: shared_memory takes at most 12288 bins; given: size 9, stride 1, bins 20000, "
+        "element_bytes 4, head 3, compute capability 9.0");
     EXPECT_EQ(text(histogram_algorithm::shared_memory, apart), "");
     EXPECT_EQ(text(histogram_algorithm::naive, wide), "");
     EXPECT_EQ(text(histogram_algorithm::cached, wide), "");

@@ -55,17 +55,21 @@ TEST(linear_gradient_why_not, says_what_fused_needs) {
     const auto problem = problem_of<half>(256, 256, 256);
     device_traits ampere = hopper;
     ampere.compute_capability_major = 8;
-    EXPECT_EQ(why_not(fused, problem, ampere),
+    EXPECT_EQ(test::lack_in(why_not(fused, problem, ampere)),
               "linear_gradient: fused needs a device of compute capability 9.0, and heddle built for it");
-    EXPECT_EQ(why_not(fused, problem_of<float>(256, 256, 256), hopper),
+    EXPECT_EQ(test::lack_in(why_not(fused, problem_of<float>(256, 256, 256), hopper)),
               "linear_gradient: fused needs half or bfloat16");
-    EXPECT_EQ(why_not(fused, problem_of<half>(256, 256, 256, {}), hopper),
+    EXPECT_EQ(test::lack_in(why_not(fused, problem_of<half>(256, 256, 256, {}), hopper)),
               "linear_gradient: fused needs a dx, and an activation_of_x that is not none");
     if (HEDDLE_COMPILED_FOR_90 != 0) {
-        EXPECT_EQ(why_not(fused, problem_of<half>(256, 256, 257), hopper),
+        EXPECT_EQ(test::lack_in(why_not(fused, problem_of<half>(256, 256, 257), hopper)),
                   "linear_gradient: fused needs a gradient, weights and dx that matmul's fused takes without "
                   "scratch memory");
     }
+    EXPECT_EQ(why_not(fused, problem_of<half>(256, 128, 64, {}), ampere),
+              "linear_gradient: fused needs a dx, and an activation_of_x that is not none; given: a (rows "
+              "256, cols 64), b (rows 64, cols 128), c (rows 256, cols 128), operands half, has_derivative "
+              "false, compute capability 8.0");
     for (const auto always : {separate, automatic}) {
         EXPECT_EQ(why_not(always, problem, ampere), "");
         EXPECT_EQ(why_not(always, problem_of<float>(0, 5, 7), hopper), "");

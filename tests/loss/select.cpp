@@ -10,7 +10,7 @@
 namespace heddle {
 namespace {
 
-const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
 
 TEST(loss_select, vectorises_rows_that_lie_side_by_side) {
     EXPECT_EQ(select(loss_problem{.rows = 1, .cols = 9}, device), loss_algorithm::vectorized);
@@ -21,7 +21,8 @@ TEST(loss_select, vectorises_rows_that_lie_side_by_side) {
 TEST(loss_why_not, says_what_a_rung_needs) {
     const loss_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
     EXPECT_EQ(why_not(loss_algorithm::vectorized, apart, device),
-              "loss: vectorized needs each row's elements side by side");
+              "loss: vectorized needs each row's elements side by side; given: rows 100, cols 9, "
+              "unit_stride false, element_bytes 4, compute capability 9.0");
     EXPECT_EQ(why_not(loss_algorithm::naive, apart, device), "");
     EXPECT_EQ(why_not(loss_algorithm::warp_per_row, apart, device), "");
     EXPECT_EQ(why_not(loss_algorithm::automatic, apart, device), "");

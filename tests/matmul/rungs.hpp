@@ -4,6 +4,7 @@
 #include "tests/matmul/problems.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/numeric.hpp"
+#include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
@@ -19,14 +20,14 @@
 
 namespace heddle::test {
 
-/// `call` throws `unsupported` with this reason.
+/// `call` throws `unsupported` with this reason. What was given may differ in what no rung asks about.
 template <class Call>
 void expect_refused(const std::string& reason, const Call& call) {
     try {
         call();
         FAIL() << "was not refused: " << reason;
     } catch (const unsupported& error) {
-        EXPECT_EQ(error.what(), reason);
+        EXPECT_EQ(lack_in(error.what()), lack_in(reason));
     }
 }
 

@@ -165,67 +165,100 @@ TEST(matmul_why_not, names_the_rung) {
 
 TEST(matmul_why_not, says_what_a_rung_needs) {
     using enum matmul_algorithm;
+    const auto lack_of = [](matmul_algorithm rung, const product& p, const device_traits& device,
+                            std::string_view variant = {}) {
+        return test::lack_in(why_not(rung, p, device, variant));
+    };
     const product floats{512, 512, 512};
     const product halves{512, 512, 512, element_type::f16};
-    EXPECT_EQ(why_not(automatic, floats, turing), "");
-    EXPECT_EQ(why_not(naive, floats, turing), "");
-    EXPECT_EQ(why_not(pipelined, floats, ampere), "");
-    EXPECT_EQ(why_not(pipelined, floats, turing), "matmul: pipelined needs compute capability 8.0");
+    EXPECT_EQ(lack_of(automatic, floats, turing), "");
+    EXPECT_EQ(lack_of(naive, floats, turing), "");
+    EXPECT_EQ(lack_of(pipelined, floats, ampere), "");
+    EXPECT_EQ(lack_of(pipelined, floats, turing), "matmul: pipelined needs compute capability 8.0");
     product apart = floats;
     apart.place = place::apart;
-    EXPECT_EQ(why_not(split_k, apart, hopper),
+    EXPECT_EQ(lack_of(split_k, apart, hopper),
               "matmul: split_k needs the rows or the columns of a and of b side by side (a stride of 1)");
-    EXPECT_EQ(why_not(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64");
-    EXPECT_EQ(why_not(vector, product{2, 2, 512}, hopper), "matmul: vector needs m or n of 1");
-    EXPECT_EQ(why_not(vector, product{2, 1, 512}, turing), "");
-    EXPECT_EQ(why_not(vector, product{1, 2, 512, element_type::bf16}, turing), "");
-    EXPECT_EQ(why_not(skinny, product{16, 512, 512}, ampere),
+    EXPECT_EQ(lack_of(skinny, floats, hopper), "matmul: skinny needs m or n of at most 64");
+    EXPECT_EQ(lack_of(vector, product{2, 2, 512}, hopper), "matmul: vector needs m or n of 1");
+    EXPECT_EQ(lack_of(vector, product{2, 1, 512}, turing), "");
+    EXPECT_EQ(lack_of(vector, product{1, 2, 512, element_type::bf16}, turing), "");
+    EXPECT_EQ(lack_of(skinny, product{16, 512, 512}, ampere),
               "matmul: skinny of float needs 204800 bytes of shared memory");
-    EXPECT_EQ(why_not(persistent, floats, hopper),
+    EXPECT_EQ(lack_of(persistent, floats, hopper),
               "matmul: persistent has no kernel for operands of type float");
-    EXPECT_EQ(why_not(tf32, product{1, 2, 3, element_type::bf16}, hopper),
+    EXPECT_EQ(lack_of(tf32, product{1, 2, 3, element_type::bf16}, hopper),
               "matmul: tf32 has no kernel for operands of type bfloat16");
     for (const device_traits* other : {&turing, &ampere, &blackwell}) {
-        EXPECT_EQ(why_not(bf16x6, floats, *other),
+        EXPECT_EQ(lack_of(bf16x6, floats, *other),
                   "matmul: bf16x6 needs a device of compute capability 9.0, and heddle built for it");
-        EXPECT_EQ(why_not(persistent, halves, *other),
+        EXPECT_EQ(lack_of(persistent, halves, *other),
                   "matmul: persistent needs a device of compute capability 9.0, and heddle built for it");
     }
     if (HEDDLE_COMPILED_FOR_90 == 0) return;
-    EXPECT_EQ(why_not(fp16x3, floats, hopper), "matmul: fp16x3 needs scratch memory");
+    EXPECT_EQ(lack_of(fp16x3, floats, hopper), "matmul: fp16x3 needs scratch memory");
     product odd = floats;
     odd.place = place::odd;
     EXPECT_EQ(
-        why_not(tma_pipelined, odd, hopper),
+        lack_of(tma_pipelined, odd, hopper),
         "matmul: tma_pipelined needs rows or columns of a and of b that are contiguous and begin at "
         "multiples of 16 bytes, in each matrix of a batch, or scratch memory for copies that do, unless "
         "matrices of a batch overlap; and extents below 2^31");
-    EXPECT_EQ(why_not(bf16x6, odd, hopper), "");
-    EXPECT_NE(why_not(bf16x6, odd, hopper, "boxes"), "");
+    EXPECT_EQ(lack_of(bf16x6, odd, hopper), "");
+    EXPECT_NE(lack_of(bf16x6, odd, hopper, "boxes"), "");
     odd.has_scratch = true;
-    EXPECT_EQ(why_not(bf16x6, odd, hopper, "boxes"), "");
-    EXPECT_EQ(why_not(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
+    EXPECT_EQ(lack_of(bf16x6, odd, hopper, "boxes"), "");
+    EXPECT_EQ(lack_of(skinny, halves, hopper), "matmul: skinny needs m or n of at most 64");
     product several = halves;
     several.batches = 2;
-    EXPECT_EQ(why_not(persistent, several, hopper), "");
-    EXPECT_EQ(why_not(fused, several, hopper),
+    EXPECT_EQ(lack_of(persistent, several, hopper), "");
+    EXPECT_EQ(lack_of(fused, several, hopper),
               "matmul: fused takes no batch: those that batched_matmul() names do");
     several.operands = element_type::f32;
     for (const auto rung : {coalesced, tiled, tma_pipelined, tf32x3, fp16x3})
-        EXPECT_EQ(why_not(rung, several, hopper),
+        EXPECT_EQ(lack_of(rung, several, hopper),
                   "matmul: " + std::string(to_string(rung)) +
                       " takes no batch: those that batched_matmul() names do");
-    EXPECT_EQ(why_not(tf32, several, hopper, "tiles"), "");
-    EXPECT_EQ(why_not(tf32, several, hopper, "skinny"),
+    EXPECT_EQ(lack_of(tf32, several, hopper, "tiles"), "");
+    EXPECT_EQ(lack_of(tf32, several, hopper, "skinny"),
               "matmul: tf32 (skinny) takes no batch: those that batched_matmul() names do");
     product wider = halves;
     wider.stores_operand_type = false;
-    EXPECT_EQ(why_not(fused, wider, hopper), "");
-    EXPECT_EQ(why_not(wgmma_tma, wider, hopper), "matmul: wgmma_tma stores the type of its operands");
+    EXPECT_EQ(lack_of(fused, wider, hopper), "");
+    EXPECT_EQ(lack_of(wgmma_tma, wider, hopper), "matmul: wgmma_tma stores the type of its operands");
     product with_epilogue = halves;
     with_epilogue.has_epilogue = true;
-    EXPECT_EQ(why_not(fused, with_epilogue, hopper), "");
-    EXPECT_EQ(why_not(stream_k, with_epilogue, hopper), "matmul: stream_k has no epilogue");
+    EXPECT_EQ(lack_of(fused, with_epilogue, hopper), "");
+    EXPECT_EQ(lack_of(stream_k, with_epilogue, hopper), "matmul: stream_k has no epilogue");
+}
+
+TEST(matmul_why_not, says_what_was_given) {
+    using enum matmul_algorithm;
+    EXPECT_EQ(why_not(pipelined, product{512, 100, 64}, turing),
+              "matmul: pipelined needs compute capability 8.0; given: a (rows 512, cols 64), b (rows 64, "
+              "cols 100), c (rows 512, cols 100), operands float, has_scratch false, compute capability 7.5");
+    matmul_problem problem = product{.m = 128,
+                                     .n = 66,
+                                     .k = 64,
+                                     .operands = element_type::bf16,
+                                     .place = place::odd,
+                                     .has_scratch = true,
+                                     .has_epilogue = true,
+                                     .stores_operand_type = false,
+                                     .batches = 2};
+    problem.adds_c = true;
+    problem.tile = 3;
+    EXPECT_EQ(why_not(skinny, problem, turing),
+              "matmul: skinny needs a device of compute capability 9.0, and heddle built for it; given: a "
+              "(rows 128, cols 64, alignment 2), b (rows 64, cols 66, row_stride 72, alignment 2), c (rows "
+              "128, cols 66, row_stride 72), operands bfloat16, result float, batches 2, a_stride 8192, "
+              "b_stride 4608, c_stride 9216, has_epilogue true, adds_c true, tile 3, compute capability 7.5");
+    problem = product{
+        .m = 2, .n = 3, .k = 8, .precision = precision::ieee, .place = place::across_k, .has_scratch = true};
+    EXPECT_EQ(why_not(vector, problem, turing),
+              "matmul: vector needs m or n of 1; given: a (rows 2, cols 8, row_stride 1, col_stride 4), b "
+              "(rows 8, cols 3, row_stride 4), c (rows 2, cols 3, row_stride 4), operands float, precision "
+              "ieee, compute capability 7.5");
 }
 
 /// The rungs that cannot run a product on a Hopper device, even with a workspace.

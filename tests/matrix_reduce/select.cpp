@@ -22,7 +22,7 @@ std::vector<matrix_reduce_algorithm> every_algorithm() {
     return all;
 }
 
-const device_traits h200_like{.sm_count = 132};
+const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
 TEST(matrix_reduce_select, wants_neighbours) {
     using enum matrix_reduce_algorithm;
@@ -44,7 +44,9 @@ TEST(matrix_reduce_why_not, says_what_a_rung_needs) {
         across{.rows = 10, .cols = 20, .row_stride = 1, .col_stride = 10},
         apart{.rows = 10, .cols = 20, .row_stride = 60, .col_stride = 3},
         row{.rows = 1, .cols = 20, .row_stride = 60, .col_stride = 3};
-    EXPECT_EQ(why_not(vectorized, apart, h200_like), "matrix_reduce: vectorized needs a stride of 1");
+    EXPECT_EQ(why_not(vectorized, apart, h200_like),
+              "matrix_reduce: vectorized needs a stride of 1; given: rows 10, cols 20, row_stride 60, "
+              "col_stride 3, element_bytes 4, compute capability 9.0");
     for (const matrix_reduce_problem& problem : {dense, across, row})
         EXPECT_EQ(why_not(vectorized, problem, h200_like), "");
     for (const auto algorithm : {automatic, naive, coalesced})

@@ -42,7 +42,7 @@ TEST_F(matrix_reduce_unsupported, vectorized_needs_neighbours) {
         row_sum<float>(x.matrix(), y.vector(), no_stream, {.algorithm = matrix_reduce_algorithm::vectorized});
         FAIL() << "expected unsupported";
     } catch (const unsupported& error) {
-        EXPECT_STREQ(error.what(), "row_sum: vectorized needs a stride of 1");
+        EXPECT_EQ(test::lack_in(error.what()), "row_sum: vectorized needs a stride of 1");
     }
     EXPECT_TRUE(y.untouched());
 }

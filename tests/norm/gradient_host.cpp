@@ -196,19 +196,23 @@ TEST(norm_gradient_select, vectorises_rows_that_fit_in_registers) {
                 EXPECT_EQ(select(problem, device), block_per_row);
             }
     EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 9, .unit_stride = false}, h100), block_per_row);
-    EXPECT_EQ(why_not(vectorized, norm_gradient_problem{.rows = 9, .cols = 9, .unit_stride = false}, h100),
-              "norm_gradient: vectorized needs the elements of each row and of gamma side by side");
+    EXPECT_EQ(
+        why_not(vectorized, norm_gradient_problem{.rows = 9, .cols = 9, .unit_stride = false}, h100),
+        "norm_gradient: vectorized needs the elements of each row and of gamma side by side; given: rows "
+        "9, cols 9, unit_stride false, element_bytes 4, compute capability 9.0");
     EXPECT_EQ(
         why_not(vectorized, norm_gradient_problem{.rows = 9, .cols = 65540}, h100),
         "norm_gradient: vectorized takes rows of at most 8192 elements, 65536 where blocks form clusters, "
-        "and of what shared memory has room for");
+        "and of what shared memory has room for; given: rows 9, cols 65540, element_bytes 4, compute "
+        "capability 9.0");
     device_traits small = h100;
     small.shared_memory_per_block_optin = 101376;
     EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 8192, .element_bytes = 2}, small), vectorized);
     EXPECT_EQ(select(norm_gradient_problem{.rows = 9, .cols = 8192, .element_bytes = 4}, small),
               block_per_row);
     EXPECT_EQ(why_not(naive, norm_gradient_problem{.rows = 9, .cols = 9, .has_scratch = false}, h100),
-              "norm_gradient: naive needs scratch memory");
+              "norm_gradient: naive needs scratch memory; given: rows 9, cols 9, element_bytes 4, "
+              "has_scratch false, compute capability 9.0");
     EXPECT_EQ(why_not(naive, {.rows = 9, .cols = 9, .has_column_sums = false, .has_scratch = false}, h100),
               "");
 }

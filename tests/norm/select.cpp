@@ -21,10 +21,23 @@ TEST(norm_select, vectorises_rows_that_lie_side_by_side) {
 }
 
 TEST(norm_why_not, says_what_a_rung_needs) {
-    const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+    const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
     const norm_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
     EXPECT_EQ(why_not(norm_algorithm::vectorized, apart, device),
-              "norm: vectorized needs the elements of each row, of gamma and of beta side by side");
+              "norm: vectorized needs the elements of each row, of gamma and of beta side by side; given: "
+              "rows 100, cols 9, unit_stride false, element_bytes 4, compute capability 9.0");
+    EXPECT_EQ(why_not(norm_algorithm::vectorized,
+                      {.rows = 5,
+                       .cols = 9,
+                       .unit_stride = false,
+                       .element_bytes = 2,
+                       .in_packets = false,
+                       .x_in_columns = true,
+                       .y_in_columns = true},
+                      device),
+              "norm: vectorized needs the elements of each row, of gamma and of beta side by side; given: "
+              "rows 5, cols 9, unit_stride false, element_bytes 2, in_packets false, x_in_columns true, "
+              "y_in_columns true, compute capability 9.0");
     EXPECT_EQ(why_not(norm_algorithm::block_per_row, apart, device), "");
     EXPECT_EQ(why_not(norm_algorithm::automatic, apart, device), "");
     EXPECT_EQ(why_not(norm_algorithm::vectorized, {.rows = 100, .cols = 9}, device), "");

@@ -10,7 +10,7 @@
 namespace heddle {
 namespace {
 
-const device_traits h200_like{.sm_count = 132};
+const device_traits h200_like{.compute_capability_major = 9, .sm_count = 132};
 
 TEST(random_select, is_the_best_that_can_run) {
     EXPECT_EQ(select(random_problem{.rows = 3, .cols = 100}, h200_like), random_algorithm::vectorized);
@@ -24,7 +24,8 @@ TEST(random_why_not, says_what_a_rung_needs) {
         return why_not(algorithm, problem, h200_like);
     };
     EXPECT_EQ(text(random_algorithm::vectorized, apart),
-              "random: vectorized needs each row's elements side by side");
+              "random: vectorized needs each row's elements side by side; given: rows 3, cols 100, "
+              "element_bytes 4, unit_stride false, compute capability 9.0");
     EXPECT_EQ(text(random_algorithm::counter_per_thread, apart), "");
     EXPECT_EQ(text(random_algorithm::naive, apart), "");
     EXPECT_EQ(text(random_algorithm::automatic, apart), "");

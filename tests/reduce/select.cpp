@@ -36,7 +36,8 @@ TEST(reduce_select, is_one_launch) {
 TEST(reduce_why_not, says_what_a_rung_needs) {
     const reduce_problem dense{.size = 1000}, strided{.size = 1000, .stride = 3};
     EXPECT_EQ(why_not(reduce_algorithm::vectorized, strided, h200_like),
-              "reduce: vectorized needs x.stride 1");
+              "reduce: vectorized needs x.stride 1; given: size 1000, stride 3, element_bytes 4, compute "
+              "capability 0.0");
     for (const reduce_algorithm algorithm : every_algorithm()) {
         EXPECT_EQ(why_not(algorithm, dense, h200_like), "") << to_string(algorithm);
         if (algorithm == reduce_algorithm::vectorized) continue;
@@ -50,7 +51,8 @@ TEST(reduce_why_not, says_what_a_rung_needs) {
 TEST(reduce_why_not, knows_which_rungs_an_operation_has) {
     const reduce_problem strided{.size = 1000, .stride = 3};
     EXPECT_EQ(why_not(reduce_operation::min, reduce_algorithm::vectorized, strided, h200_like),
-              "min: vectorized needs x.stride 1");
+              "min: vectorized needs x.stride 1; given: size 1000, stride 3, element_bytes 4, compute "
+              "capability 0.0");
     EXPECT_EQ(why_not(reduce_operation::argmax, reduce_algorithm::vectorized, strided, h200_like),
               "argmax: vectorized is a rung of sum, min and max alone");
     for (const reduce_operation operation : reduce_operations())
@@ -75,7 +77,8 @@ TEST(reduce_select, needs_no_scratch_memory) {
         }
     }
     EXPECT_EQ(why_not(reduce_algorithm::interleaved, {.size = 1 << 20, .has_scratch = false}, h200_like),
-              "reduce: interleaved needs scratch memory");
+              "reduce: interleaved needs scratch memory; given: size 1048576, stride 1, element_bytes 4, "
+              "has_scratch false, compute capability 0.0");
     EXPECT_EQ(why_not(reduce_algorithm::interleaved, {.size = 256, .has_scratch = false}, h200_like), "");
 }
 

@@ -71,7 +71,7 @@ TEST_F(reduce_unsupported, vectorized_needs_elements_side_by_side) {
         sum<std::int32_t>(x.vector(), result.data(), no_stream, {.algorithm = reduce_algorithm::vectorized});
         FAIL() << "expected unsupported";
     } catch (const unsupported& error) {
-        EXPECT_STREQ(error.what(), "sum: vectorized needs x.stride 1");
+        EXPECT_EQ(test::lack_in(error.what()), "sum: vectorized needs x.stride 1");
     }
     EXPECT_TRUE(result.untouched());
 }

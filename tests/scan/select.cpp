@@ -84,11 +84,24 @@ TEST(scan_select, needs_no_scratch_memory) {
         scan_problem without = with;
         without.has_scratch = false;
         EXPECT_EQ(why_not(select(without, h200_like), without, h200_like), "");
-        EXPECT_EQ(why_not(scan_algorithm::look_back, without, h200_like),
+        EXPECT_EQ(test::lack_in(why_not(scan_algorithm::look_back, without, h200_like)),
                   scan_workspace_bytes(with, h200_like) == 0 ? "" : "scan: look_back needs scratch memory");
         EXPECT_EQ(scan_workspace_bytes(without, h200_like), scan_workspace_bytes(with, h200_like));
         EXPECT_GE(scan_depth(without, h200_like), exponent);
     }
+}
+
+TEST(scan_why_not, says_what_a_rung_needs_and_what_was_given) {
+    EXPECT_EQ(why_not(scan_algorithm::look_back,
+                      {.size = 1 << 20,
+                       .element_bytes = 8,
+                       .unit_stride = false,
+                       .misalignment = 1,
+                       .x_is_alike = false,
+                       .has_scratch = false},
+                      h200_like),
+              "scan: look_back needs scratch memory; given: size 1048576, element_bytes 8, unit_stride "
+              "false, misalignment 1, x_is_alike false, has_scratch false, compute capability 0.0");
 }
 
 /// No order of additions of n elements is flatter than log2(n).

@@ -21,10 +21,11 @@ TEST(softmax_select, vectorises_rows_that_lie_side_by_side) {
 }
 
 TEST(softmax_why_not, says_what_a_rung_needs) {
-    const device_traits device{.sm_count = 132, .max_threads_per_sm = 2048};
+    const device_traits device{.compute_capability_major = 9, .sm_count = 132, .max_threads_per_sm = 2048};
     const softmax_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
     EXPECT_EQ(why_not(softmax_algorithm::vectorized, apart, device),
-              "softmax: vectorized needs each row's elements side by side");
+              "softmax: vectorized needs each row's elements side by side; given: rows 100, cols 9, "
+              "unit_stride false, element_bytes 4, compute capability 9.0");
     EXPECT_EQ(why_not(softmax_algorithm::online, apart, device), "");
     EXPECT_EQ(why_not(softmax_algorithm::automatic, apart, device), "");
     EXPECT_EQ(

@@ -55,16 +55,25 @@ cuda_error cuda_error_of(Body body) {
     return cuda_error(cudaSuccess);
 }
 
-/// The invalid_argument's text; fails the test where `body` throws none.
-template <class Body>
-std::string invalid_argument_of(Body body) {
+/// The error's text; fails the test where `body` throws none.
+template <class Error, class Body>
+std::string error_of(Body body) {
     try {
         body();
-    } catch (const invalid_argument& error) {
+    } catch (const Error& error) {
         return error.what();
     }
-    ADD_FAILURE() << "expected an invalid_argument";
+    ADD_FAILURE() << "expected an error";
     return {};
+}
+template <class Body>
+std::string invalid_argument_of(Body body) {
+    return error_of<invalid_argument>(body);
+}
+
+/// The text of an `unsupported` up to the values that were given.
+inline std::string lack_in(const std::string& text) {
+    return text.substr(0, text.find("; given: "));
 }
 
 /// An address as errors write it.

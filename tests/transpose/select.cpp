@@ -29,11 +29,12 @@ TEST(transpose_selection, takes_packets_where_there_are_any_and_no_tile_for_a_st
 }
 
 TEST(transpose_why_not, says_what_a_rung_needs) {
-    const device_traits h200{.sm_count = 132};
+    const device_traits h200{.compute_capability_major = 9, .sm_count = 132};
     const transpose_problem apart{.rows = 100, .cols = 9, .unit_stride = false};
-    EXPECT_EQ(why_not(transpose_algorithm::vectorized, apart, h200),
-              "transpose: vectorized needs the elements of source and of destination side by side along one "
-              "dimension");
+    EXPECT_EQ(
+        why_not(transpose_algorithm::vectorized, apart, h200),
+        "transpose: vectorized needs the elements of source and of destination side by side along one "
+        "dimension; given: rows 100, cols 9, element_bytes 4, unit_stride false, compute capability 9.0");
     EXPECT_EQ(why_not(transpose_algorithm::shared_memory, apart, h200), "");
     EXPECT_EQ(why_not(transpose_algorithm::automatic, apart, h200), "");
     EXPECT_EQ(why_not(transpose_algorithm::vectorized, {.rows = 100, .cols = 9}, h200), "");
