@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <type_traits>
 
 namespace heddle::kernels::matmul {
@@ -85,8 +84,7 @@ unsigned tile_count(const product<In, Out, Activation>& p, int tile_rows, int ti
     const std::int64_t tiles =
         (p.c.rows + tile_rows - 1) / tile_rows * ((p.c.cols + tile_cols - 1) / tile_cols);
     if (tiles > std::numeric_limits<int>::max())
-        throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks; given: tiles " +
-                          std::to_string(tiles));
+        throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks");
     return static_cast<unsigned>(tiles);
 }
 

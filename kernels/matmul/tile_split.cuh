@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 
 /// Between `pipelined` and `tma_pipelined`, which leave sums, and `split_k`, which adds them up.
 namespace heddle::kernels::matmul {
@@ -24,10 +23,8 @@ struct tile_split {
 };
 
 inline tile_split split_of(const plan& plan, const product_workspace& workspace) {
-    const std::int64_t blocks = plan.whole + plan.shared() * plan.parts;
-    if (blocks > std::numeric_limits<int>::max())
-        throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks; given: tiles " +
-                          std::to_string(blocks));
+    if (plan.whole + plan.shared() * plan.parts > std::numeric_limits<int>::max())
+        throw unsupported("matmul: C has more tiles of this algorithm than a grid has blocks");
     return {static_cast<int>(plan.down), static_cast<int>(plan.across), static_cast<int>(plan.whole),
             plan.parts, reinterpret_cast<float*>(workspace.scratch)};
 }
