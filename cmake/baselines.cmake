@@ -1,8 +1,8 @@
 option(HEDDLE_BASELINES "Compare with the vendor's libraries, and two for the CPU, where they are installed" ON)
 
-# heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed. heddle_baselines.hpp, which is generated,
-# defines HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS and HEDDLE_HAS_OPENCV
-# as 0 or 1; it is included where they are used, so that all else compiles alike whatever is installed.
+# heddle_baselines: the vendor's libraries, and two for the CPU, where they are installed. heddle_baselines.hpp, which is
+# generated, defines HEDDLE_HAS_CUBLAS, HEDDLE_HAS_CUDNN, HEDDLE_HAS_CUDNN_FRONTEND, HEDDLE_HAS_NPP, HEDDLE_HAS_OPENBLAS
+# and HEDDLE_HAS_OPENCV as 0 or 1. It is included where they are used: all else compiles alike whatever is installed.
 # heddle_loaded_baselines: the same, but what is LOADABLE is not linked: the program loads it when it runs. Its folders are in
 # HEDDLE_BASELINE_FOLDERS.
 add_library(heddle_baselines INTERFACE)

@@ -124,7 +124,8 @@ def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), d
     others = [re.escape(test["name"]) for test in tests
               if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
     with concurrent.futures.ThreadPoolExecutor(jobs + 1) as pool:
-        rest = pool.submit(run, build, ["--parallel", str(max(2, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"])
+        beside = ["--parallel", str(max(2, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"]
+        rest = pool.submit(run, build, beside)
         runs = [pool.submit(run_part, program, part, parts[program], gpus, deadline)
                 for part in range(jobs) for program in programs if part < parts[program]]
         report = rest.result()

@@ -255,7 +255,7 @@ class rung_table {
         return values.given();
     }
 
-    /// Of several rows the first one's.
+    /// What the first of a rung's rows lacks; empty where one of them can run.
     std::string_view lack_of(algorithm id, const problem& of, const device_traits& device,
                              std::string_view variant) const {
         if (id == algorithm::automatic) return {};

@@ -154,7 +154,8 @@ class Disassembler:
         """Of each symbol. nvdisasm is slow to start and to print: it runs once, and reads equal instructions once."""
         encoded: dict[str, set[bytes]] = {symbol: set() for symbol in symbols}
         with tempfile.TemporaryDirectory() as folder:
-            self.run(self.cuobjdump, "--gpu-architecture", architecture, "--extract-elf", "all", self.library, folder=folder)
+            self.run(self.cuobjdump, "--gpu-architecture", architecture, "--extract-elf", "all", self.library,
+                     folder=folder)
             for file in os.scandir(folder):
                 with open(file, "rb") as cubin:
                     for symbol, code in code_of(cubin.read()):

@@ -209,7 +209,8 @@ class Ratio:
         few = min(len(old), len(new))
         widened = math.sqrt(few / (few - 1))
         tail = round((1 - CONFIDENCE) / 2 * len(differences))
-        low, high = (math.exp(self._level + widened * (differences[index] - self._level)) for index in (tail, -1 - tail))
+        low, high = (math.exp(self._level + widened * (differences[index] - self._level))
+                     for index in (tail, -1 - tail))
         return low, high
 
 

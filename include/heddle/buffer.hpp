@@ -56,7 +56,8 @@ class basic_buffer {
         : basic_buffer(size, Memory{}) {}
 
     /// Stream-ordered: usable in work enqueued on `stream` from now on, and given back there by the
-    /// destructor. The stream must outlive the buffer, or set_stream() must give it one that does. Safe under stream capture.
+    /// destructor. The stream must outlive the buffer, or set_stream() must give it one that does. Safe under
+    /// stream capture.
     /// @throws invalid_argument  size < 0, or more bytes than can be counted
     /// @throws cuda_error        out of memory, no device; the device stays usable
     basic_buffer(std::int64_t size, cuda::stream_ref stream) requires(!Memory::host_accessible)
@@ -116,7 +117,8 @@ class basic_buffer {
 };
 
 /// Device memory, stream-ordered, from the pool of the stream's device: device_buffer<float> x(n, stream);
-/// Declare it after its stream, so that it is destroyed before: CUDA may crash where memory is given back on a stream that is no more.
+/// Declare it after its stream, so that it is destroyed before: CUDA may crash where memory is given back on a
+/// stream that is no more.
 /// Allocating and giving back do not synchronise. The host cannot read it: use copy().
 template <class T>
 using device_buffer = basic_buffer<T, detail::device_memory>;

@@ -33,8 +33,8 @@ class stream_capture {
 }  // namespace detail
 
 /// Work captured from a stream, launched again with one call. Owning, move-only.
-/// The graph keeps the captured pointers, not what they point to: buffers must outlive its launches. The stream that it was captured
-/// from need not.
+/// The graph keeps the captured pointers, not what they point to: buffers must outlive its launches. The stream that
+/// it was captured from need not.
 class graph {
   public:
     /// Runs `body`, which enqueues work on `stream`; the work is recorded instead of run. If `body` throws,
