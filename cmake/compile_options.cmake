@@ -6,6 +6,7 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
 
 option(HEDDLE_LINEINFO "Let ncu and compute-sanitizer name source lines of kernels" OFF)
+option(HEDDLE_DELAYS "Let threads of kernels come late by chance wherever something orders them, to show faults of order" OFF)
 option(HEDDLE_SANITIZE "Instrument host code with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 function(heddle_compile_options target)
@@ -16,6 +17,9 @@ function(heddle_compile_options target)
     $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size -Xcompiler=-Wall,-Wextra>)
   if(HEDDLE_LINEINFO)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+  endif()
+  if(HEDDLE_DELAYS)
+    target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:HEDDLE_DELAYS>)
   endif()
   if(HEDDLE_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE

@@ -112,30 +112,39 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
     return report
 
 
-def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), deadline: float = math.inf) -> Report:
-    """All tests of CTest: those of GoogleTest by their programs, a part of a program each for `jobs` processes at a time, and the
-    others beside them. Parts of one program are far apart: some of its tests take much of the device's memory. Of several GPUs
-    each process sees all, and takes another for the first. A part of GoogleTest's that time.monotonic() finds running at the
-    deadline is ended, and has failed."""
-    tests = tests_of_ctest(build)
-    counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests if test.get("command"))
+def run_programs(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), deadline: float = math.inf) -> Report:
+    """The tests of GoogleTest by their programs, a part of a program each for `jobs` processes at a time. Parts of one program are
+    far apart: some of its tests take much of the device's memory. Of several GPUs each process sees all, and takes another for
+    the first. A part that time.monotonic() finds running at the deadline is ended, and has failed."""
+    counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests_of_ctest(build) if test.get("command"))
     programs = sorted(test_programs(build), key=lambda program: -counts[program])  # what ends last is short then
     parts = {program: min(jobs, -(-counts[program] // TESTS_OF_A_PART)) for program in programs}
-    others = [re.escape(test["name"]) for test in tests
-              if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
-    with concurrent.futures.ThreadPoolExecutor(jobs + 1) as pool:
-        beside = ["--parallel", str(max(2, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"]
-        rest = pool.submit(run, build, beside)
-        runs = [pool.submit(run_part, program, part, parts[program], gpus, deadline)
-                for part in range(jobs) for program in programs if part < parts[program]]
-        report = rest.result()
-        for each in runs:
+    report = Report()
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for each in [pool.submit(run_part, program, part, parts[program], gpus, deadline)
+                     for part in range(jobs) for program in programs if part < parts[program]]:
             report.passed += each.result().passed
             report.failed += each.result().failed
             report.skipped += each.result().skipped
             report.seconds.update(each.result().seconds)
     slowest = sorted(report.seconds.items(), key=lambda test: -test[1])[:SLOWEST]
     print("\nthe tests that took longest:", *(f"{seconds:7.1f} s  {test}" for test, seconds in slowest), sep="\n")
+    return report
+
+
+def run_by_program(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), deadline: float = math.inf) -> Report:
+    """All tests of CTest: those of GoogleTest as run_programs() does, and the others beside them."""
+    programs = test_programs(build)
+    others = [re.escape(test["name"]) for test in tests_of_ctest(build)
+              if "command" not in test or pathlib.Path(test["command"][0]) not in programs]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        beside = ["--parallel", str(max(2, jobs // 2)), "--tests-regex", f"^({'|'.join(others)})$"]
+        rest = pool.submit(run, build, beside)
+        report = run_programs(build, jobs, gpus, deadline)
+    report.passed += rest.result().passed
+    report.failed += rest.result().failed
+    report.skipped += rest.result().skipped
+    report.exit_code = rest.result().exit_code
     return report
 
 

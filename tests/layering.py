@@ -30,7 +30,7 @@ LAYERS = [
     Layer(r"include/heddle/interop/.+", [STANDARD, CUDA_RUNTIME, PUBLIC, r"cuda/std/.+"]),
     # A user's .cu file compiles the kernel: it is installed with the header.
     Layer(r"include/heddle/(?P<op>conv|matmul)\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+"]),
-    Layer(r"include/heddle/elementwise\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/device/(launch\.hpp|ptx/store\.cuh)"]),
+    Layer(r"include/heddle/elementwise\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/device/(launch\.hpp|ptx/(store|sync)\.cuh)"]),
     Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
     Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/ptx/.+"]),
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error|device)\.hpp", r"kernels/device/.+"]),
@@ -64,6 +64,10 @@ SUFFIXES = {".hpp", ".cpp", ".cu", ".cuh"}
 # blamed on a launch whose status is taken from the thread.
 LAUNCHER = "kernels/device/launch.hpp"
 OTHER_LAUNCH = re.compile(r"<<<|\bcudaGetLastError\b|\bcudaPeekAtLastError\b|\bcu(da)?LaunchKernel")
+# What orders threads stands in one folder, where a build with HEDDLE_DELAYS has its delays.
+ORDER = "kernels/device/ptx/"
+BARE_ORDER = re.compile(r"\b(?:__syncthreads|__syncwarp|__threadfence|__nanosleep|atomic[A-Z]|cuda::(?:atomic|barrier|pipeline)|"
+                        r'cooperative_groups)\w*|"(?:bar|barrier|mbarrier|fence|membar|atom|red)\.')
 COMMENT = re.compile(r"//.*")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -100,8 +104,11 @@ def violations(root: pathlib.Path) -> list[str]:
             found.append(f"{file}: launches a kernel; only a .cu file may")
         if file.startswith(("include/", "kernels/")) and file != LAUNCHER:
             for number, line in enumerate(text.splitlines(), 1):
-                if launch := OTHER_LAUNCH.search(COMMENT.sub("", line)):
+                code = COMMENT.sub("", line)
+                if launch := OTHER_LAUNCH.search(code):
                     found.append(f"{file}:{number}: has {launch[0]}; kernels are launched with {LAUNCHER}")
+                if not file.startswith(ORDER) and (order := BARE_ORDER.search(code)):
+                    found.append(f"{file}:{number}: has {order[0]}; what orders threads is in {ORDER}")
 
     everything = "include/heddle/heddle.hpp"
     for file in included:
@@ -121,7 +128,7 @@ def self_test() -> int:
         "include/heddle/elementwise.cuh": '#include "kernels/device/launch.hpp"\n',
         "include/heddle/error.hpp": "/// As the next cudaGetLastError() does.\n",
         "kernels/device/launch.hpp": "cudaLaunchKernelExC(&config, kernel, arguments);\n",
-        "kernels/device/ptx/mma.cuh": "#include <cuda/ptx>\n",
+        "kernels/device/ptx/mma.cuh": "#include <cuda/ptx>\n__syncthreads();\n",
         "kernels/device/tile.cuh": '#include "kernels/device/ptx/mma.cuh"\n',
         "kernels/frame/ring.cuh": '#include "kernels/device/tile.cuh"\n',
         "kernels/reduce/launch.hpp": "#include <heddle/view.hpp>\n",
@@ -151,6 +158,13 @@ def self_test() -> int:
         ("kernels/reduce/naive.cu", "check(cudaGetLastError());", "has cudaGetLastError"),
         ("kernels/reduce/naive.cu", "check(cudaPeekAtLastError());", "has cudaPeekAtLastError"),
         ("kernels/reduce/naive.cu", "check(cudaLaunchKernelEx(&config, kernel));", "has cudaLaunchKernel"),
+        ("kernels/reduce/naive.cu", "__syncthreads();  // all are here", "naive.cu:1: has __syncthreads"),
+        ("kernels/reduce/naive.cu", "__syncwarp();", "has __syncwarp"),
+        ("kernels/reduce/tile.cuh", "__threadfence_system();", "has __threadfence_system"),
+        ("kernels/reduce/tile.cuh", "atomicAdd(sum, x);", "has atomicAdd"),
+        ("kernels/reduce/tile.cuh", "cuda::atomic_ref<int> counter(x);", "has cuda::atomic_ref"),
+        ("kernels/reduce/tile.cuh", 'asm volatile("fence.proxy.async;");', 'has "fence.'),
+        ("include/heddle/sum.cuh", "__syncthreads();", "has __syncthreads"),
         ("kernels/device/ptx/tma.cuh", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
         ("kernels/device/ptx/tma.cuh", "#include <heddle/view.hpp>", "heddle/view.hpp"),
         ("kernels/device/block.cuh", "#include <heddle/view.hpp>", "heddle/view.hpp"),

@@ -2,6 +2,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/store.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include <heddle/elementwise.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
@@ -237,10 +238,10 @@ __global__ void __launch_bounds__(elementwise_tile::threads,
         if (!lies_across(a.in[i])) continue;
 #pragma unroll
         for (int e = 0; e < size; ++e) tile[along(e) * pitch + line(e)] = x[e][i];
-        __syncthreads();
+        kernels::ptx::sync_threads();
 #pragma unroll
         for (int e = 0; e < size; ++e) x[e][i] = tile[line(e) * pitch + along(e)];
-        __syncthreads();
+        kernels::ptx::sync_threads();
     }
     T* const to = a.out.data + row * a.out.row_stride + col * a.out.col_stride;
 #pragma unroll

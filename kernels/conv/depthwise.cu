@@ -16,6 +16,7 @@
 #include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include <heddle/types.hpp>
 
@@ -207,9 +208,9 @@ __global__ void __launch_bounds__(depthwise_threads, 2)
 
     for (std::int64_t first = std::int64_t{blockIdx.y} * channels; first < a.output.channels;
          first += std::int64_t{gridDim.y} * channels) {
-        __syncthreads();  // all have read the filters before
+        ptx::sync_threads();  // all have read the filters before
         stage(lines, a, first, channels);
-        __syncthreads();
+        ptx::sync_threads();
         const std::int64_t channel = first + place;
         if (channel >= a.output.channels) continue;
         for (std::int64_t t = blockIdx.x; t < tiles.of_images; t += gridDim.x) {

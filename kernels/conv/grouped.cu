@@ -20,6 +20,7 @@
 #include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include <heddle/types.hpp>
 
@@ -157,10 +158,10 @@ __global__ void __launch_bounds__(tile::threads, grouped_blocks_per_sm)
     ptx::cp_async_commit_group();
     Products::load_filters(a, l, w, in_packets);
     ptx::cp_async_wait_group<0>();
-    __syncthreads();
+    ptx::sync_threads();
 
     Products::multiply(a, l, w);
-    __syncthreads();
+    ptx::sync_threads();
     if (stores_packets)
         store_slab<depthwise_packet>(a, w, places, w.groups * l.outputs);
     else

@@ -18,6 +18,7 @@
 #include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/frame/epilogue.cuh"
 #include <heddle/types.hpp>
@@ -200,10 +201,10 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks_per_sm)
         const std::int64_t line = s.by_tiles_across.quotient(tile), image = s.by_tiles_down.quotient(line);
         const pixel_place first{image, (line - image * s.by_tiles_down.divisor) * rows_tile_height,
                                 (tile - line * s.by_tiles_across.divisor) * rows_tile_width};
-        __syncthreads();  // all have done with the patch before
+        ptx::sync_threads();  // all have done with the patch before
         load_patch(patch, a, s, image, first.y * a.geometry.stride.y - a.geometry.padding.top,
                    (first.x * a.geometry.stride.x - a.geometry.padding.left) * a.filters.channels);
-        __syncthreads();
+        ptx::sync_threads();
 
         float sums[2][n / 8][4] = {};
         int r = 0, j = 0;  // of the filters: row, and place along it
@@ -237,14 +238,14 @@ __global__ void __launch_bounds__(rows_threads, rows_blocks_per_sm)
 
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            __syncwarp();  // all have stored the sums before
+            ptx::sync_warp();  // all have stored the sums before
 #pragma unroll
             for (int c = 0; c < n / 8; ++c)
 #pragma unroll
                 for (int side = 0; side < 2; ++side)
                     *reinterpret_cast<float2*>(of_warp + (low + 8 * side) * pitch + c * 8 + pair) =
                         make_float2(sums[i][c][2 * side], sums[i][c][2 * side + 1]);
-            __syncwarp();
+            ptx::sync_warp();
             store_rows<n>(a, of_warp, {first.image, first.y + 2 * warp + i, first.x}, output, in_packets);
         }
     }

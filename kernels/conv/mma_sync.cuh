@@ -4,6 +4,7 @@
 #include "kernels/conv/mma_store.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include <heddle/types.hpp>
 
 #include <mma.h>
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     for (int i = thread; i < tile::m; i += tile::threads)
         windows[i] =
             pixel + i < g.pixels ? window_place_of(a, g.place_of_pixel(pixel + i), group) : no_window();
-    __syncthreads();
+    ptx::sync_threads();
 
     // load
     constexpr int parts = mma_row_bytes / 32;  // an instruction multiplies 32 bytes of a row
@@ -135,7 +136,8 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     int stage = 0, next_stage = tile::stages - 1;
     for (int step = 0; step < g.steps; ++step) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        __syncthreads();  // this step has arrived for all, and all are done with the one that is overwritten next
+        ptx::
+            sync_threads();  // this step has arrived for all, and all are done with the one that is overwritten next
         const bool has_next = step + tile::stages - 1 < g.steps;
         if (!by_register && has_next) copy(next_stage);
         ptx::cp_async_commit_group();
@@ -167,13 +169,13 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     }
 
     // store
-    __syncthreads();  // all have read the last stage
+    ptx::sync_threads();  // all have read the last stage
     auto* const places = reinterpret_cast<output_place*>(storage);
     auto* const of_tile = reinterpret_cast<float*>(stage_at(0));
     for (int i = thread; i < tile::m; i += tile::threads)
         places[i] = pixel + i < g.pixels ? place_in(a, g.place_of_pixel(pixel + i)) : output_place{-1, 0};
     put_sums<tile>(sums, of_tile + warp_row * tile::sums_pitch + warp_col);
-    __syncthreads();
+    ptx::sync_threads();
     if constexpr (!std::is_same_v<Activation, matmul_activation>)
         store_elements<tile>(a, g, of_tile, pixel, output, outputs);
     else if (stores_packets)

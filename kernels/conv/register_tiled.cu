@@ -18,6 +18,7 @@
 #include "kernels/device/fragment.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/sync.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
     for (int i = thread; i < tile::m; i += tile::threads)
         windows[i] =
             pixel + i < g.pixels ? window_place_of(a, g.place_of_pixel(pixel + i), group) : no_window();
-    __syncthreads();
+    ptx::sync_threads();
 
     // load
     step_loader<tile, 4 * terms, float> loader(g);
@@ -118,7 +119,8 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
 #pragma unroll 1
     for (int step = 0; step < g.steps; ++step) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        __syncthreads();  // this step has arrived for all, and all are done with the one that is overwritten next
+        ptx::
+            sync_threads();  // this step has arrived for all, and all are done with the one that is overwritten next
         if (step + tile::stages - 1 < g.steps) copy(stage == 0 ? tile::stages - 1 : stage - 1);
         ptx::cp_async_commit_group();
         const int parts = step + 1 == g.steps ? g.last_parts : tile::k / tile::part_k;
@@ -143,7 +145,7 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
     }
 
     // store: one slice after the other adds its sums
-    __syncthreads();  // all have read the last stage
+    ptx::sync_threads();  // all have read the last stage
     auto* const places = reinterpret_cast<output_place*>(storage);
     for (int i = thread; i < tile::m; i += tile::threads)
         places[i] = pixel + i < g.pixels ? place_in(a, g.place_of_pixel(pixel + i)) : output_place{-1, 0};
@@ -151,7 +153,7 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
     for (int turn = 0; turn < tile::slices; ++turn) {
         if (turn == slice)
             put_sums<tile>(sums, stages + warp_row * tile::sums_pitch + warp_col, lane, turn > 0);
-        __syncthreads();
+        ptx::sync_threads();
     }
     if (stores_packets)
         store_tile<tile, depthwise_packet>(a, places, stages, output, outputs);

@@ -4,6 +4,7 @@
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/launch.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 
 #include <cstdint>
 
@@ -89,14 +90,14 @@ __global__ void __launch_bounds__(tiled_tile::threads)
         for (std::int64_t first = 0; first < g.depth; first += tiled_tile::depth) {
             const bool is_inside = first + column < g.depth;
             const tap_place at = g.place_of_tap(first + column);
-            __syncthreads();  // all have read the stage before
+            ptx::sync_threads();  // all have read the stage before
 #pragma unroll
             for (int i = 0; i < tiled_tile::loads; ++i) {
                 const int to = line + i * tiled_tile::lines;
                 shared.input[column][to] = is_inside ? input_value(a, windows[i], at) : 0;
                 shared.filters[column][to] = is_inside ? filter_value(a, filters[i], at) : 0;
             }
-            __syncthreads();
+            ptx::sync_threads();
             add_products(sums, shared, y, x);
         }
 

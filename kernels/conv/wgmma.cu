@@ -14,6 +14,7 @@
 #include "kernels/conv/geometry.cuh"
 #include "kernels/conv/windows.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/frame/sums.cuh"
 #include <heddle/types.hpp>
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
         ptx::init(&shared.full, 1);
         ptx::fence_mbarrier_init();
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     const unsigned across = static_cast<unsigned>((a.output.channels - 1) / tile::n + 1);
     const int pixel = static_cast<int>(blockIdx.x / across) * tile::m;
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
         }
         ptx::wgmma_commit();
         ptx::wgmma_wait<0>();
-        __syncthreads();  // all have multiplied before the tiles are overwritten
+        ptx::sync_threads();  // all have multiplied before the tiles are overwritten
     }
 
 #pragma unroll

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp_reduce.cuh"
 
 namespace heddle::kernels {
@@ -18,7 +19,7 @@ __device__ T block_reduce(T value, Operation operation) {
     value = warp_reduce(value, operation);
     if (blockDim.x == warp_size) return value;
     if (lane == 0) of_warp[warp] = value;
-    __syncthreads();
+    ptx::sync_threads();
     if (warp == 0) {
         value = lane < blockDim.x / warp_size ? of_warp[lane] : Operation::template identity<T>();
         value = warp_reduce(value, operation);

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/ptx/atomic.cuh"
+#include "kernels/device/ptx/sync.cuh"
 
 namespace heddle::kernels {
 
@@ -10,7 +11,7 @@ namespace heddle::kernels {
 __device__ inline bool is_last_block(unsigned* ticket, unsigned last) {
     __shared__ bool is_last;
     if (threadIdx.x == 0) is_last = ptx::atomic_increment(ticket, last) == last;
-    __syncthreads();
+    ptx::sync_threads();
     return is_last;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row_plan.hpp"
 #include "kernels/device/vector.cuh"
 #include "kernels/device/warp_reduce.cuh"
@@ -129,7 +130,7 @@ struct row_share {
 /// What was loaded before is under way before what is loaded after, and before what waits for that: the compiler moves no load
 /// across. The whole warp must call it.
 __device__ inline void issue_loads() {
-    __syncwarp();
+    ptx::sync_warp();
 }
 
 struct larger {
@@ -169,15 +170,15 @@ class row_exchange {
         if (blocks_ == 1) {
             if (lane == 0)
                 for (int n = 0; n < size; ++n) shared_[n][warp] = numbers[n];
-            __syncthreads();
+            ptx::sync_threads();
             return;
         }
-        __syncwarp();  // lanes that took branches meet before a barrier that warps come to as one
+        ptx::sync_warp();  // lanes that took branches meet before a barrier that warps come to as one
         ptx::cluster_wait();
         const unsigned place = ptx::cluster_rank() * warps_ + warp;
         if (lane < blocks_)
             for (int n = 0; n < size; ++n) ptx::store_cluster(&shared_[n][place], lane, numbers[n]);
-        __syncwarp();
+        ptx::sync_warp();
         ptx::cluster_arrive();
         ptx::cluster_wait();
     }

@@ -3,6 +3,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/in_register.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/strip_plan.hpp"
 #include "kernels/device/warp_reduce.cuh"
 
@@ -72,7 +73,7 @@ class strip {
                             const Merge& merge, const Finish& finish) {
         const int thread = static_cast<int>(threadIdx.x);
         const int parts = share_parts(states, merge);
-        __syncthreads();
+        ptx::sync_threads();
         const int lanes = min(warp_size, strip_limits::threads >> log_rows_);
         const int row = thread / lanes, lane = thread % lanes;
         const bool has_row = row >> log_rows_ == 0;
@@ -92,7 +93,7 @@ class strip {
                 shared_.totals[turn][thread] = finish(all);
             }
         }
-        __syncthreads();
+        ptx::sync_threads();
     }
 
     /// The total of the row in which a place lies.
@@ -118,14 +119,14 @@ class strip {
                     shared_.tile[row * pitch + col] = value;
             }
             if constexpr (reads_rows != writes_rows) {
-                __syncthreads();
+                ptx::sync_threads();
 #pragma unroll
                 for (int k = 0; k < elements; ++k) {
                     const int row = row_of<writes_rows>(k), col = col_of<writes_rows>(k);
                     if (holds<writes_rows>(k))
                         to[row * y.row_stride + col * y.col_stride] = shared_.tile[row * pitch + col];
                 }
-                __syncthreads();
+                ptx::sync_threads();
             }
         });
     }
@@ -215,7 +216,7 @@ class strip {
 
     /// Every block gets every block's totals.
     __device__ void exchange(int turn, bool has_total, int row, const State& total) {
-        __syncwarp();
+        ptx::sync_warp();
         if (turn == 0) ptx::cluster_wait();
         if (has_total) {
             const auto* const numbers = reinterpret_cast<const float*>(&total);
@@ -225,7 +226,7 @@ class strip {
                 for (int n = 0; n < static_cast<int>(sizeof(State) / sizeof(float)); ++n)
                     ptx::store_cluster(places + n, static_cast<unsigned>(block), numbers[n]);
         }
-        __syncwarp();
+        ptx::sync_warp();
         ptx::cluster_arrive();
         ptx::cluster_wait();
     }

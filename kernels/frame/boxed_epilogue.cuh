@@ -175,7 +175,7 @@ class boxed_epilogue {
 
     /// Stores the boxes that are filled: columns [begin, end) of the tile.
     __device__ void store_boxes(const part& to, int begin, int end) {
-        ptx::fence_before_copies();
+        const auto ordered = ptx::fence_before_copies();
         sync_group();
         if (!lies_in_boxes(to)) {
             c_part(to, begin, end).template store<cols_together>(shared.out[group][0]);
@@ -187,7 +187,7 @@ class boxed_epilogue {
         for (int first = begin; first < end; first += out_cols)
             if (to.row < p.m && to.col + first < p.n)
                 ptx::store_box(p.c, shared.out[group][(first - begin) / out_cols], to.col + first, to.row,
-                               to.batch);
+                               to.batch, ordered);
         ptx::commit_stores();
     }
 

@@ -2,6 +2,7 @@
 
 #include "kernels/device/ptx/mma.cuh"
 #include "kernels/device/ptx/prefetch.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/device/warp_reduce.cuh"
@@ -117,7 +118,7 @@ struct part_by_threads {
                     if (r < rows) *word_place(boxes, r, w) = word;
                 }
         }
-        __syncwarp();
+        ptx::sync_warp();
         for_each_end([&](int r, int c) { *place(boxes, r, c) = row(r)[c]; });
     }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/ptx/atomic.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/frame/tile_scheduler.hpp"
@@ -64,7 +65,7 @@ class sum_exchange {
         float* const to = slot(index);
 #pragma unroll
         for (int i = 0; i < count; ++i) to[i * warpgroup_threads] = sums[i];
-        __threadfence();
+        ptx::fence_device();
         sync();
     }
 
@@ -81,7 +82,7 @@ class sum_exchange {
                     static_cast<unsigned>(sharers - 1);
         sync();
         const bool result = flag_;
-        __threadfence();
+        ptx::fence_device();
         sync();  // read by all before it is written again
         return result;
     }

@@ -4,6 +4,7 @@
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
@@ -37,7 +38,7 @@
 ///
 /// The kernel itself, tile_loop, also takes a class that has produce() and consume() of its own, as bf16x6 has.
 ///
-/// Named barriers: 0 is __syncthreads(); from 1 on each consumer has one for itself; one more is for the set-up.
+/// Named barriers: 0 is sync_threads(); from 1 on each consumer has one for itself; one more is for the set-up.
 namespace heddle::kernels::frame {
 
 /// What a Mainloop's tile need not say.
@@ -222,7 +223,7 @@ struct tile_kernel {
     __device__ void release(int stage) {
         int arriver = thread;
         if constexpr (Mainloop::warps_release) {
-            __syncwarp();
+            ptx::sync_warp();
             arriver %= warp_size;
         }
         if constexpr (fillers == 1) {
@@ -350,7 +351,7 @@ __global__ void __launch_bounds__(launch_threads<Kernel>, 1)
     if (produces) {
         ptx::release_registers<Kernel::producer_registers>();
         if (threadIdx.x < Kernel::producer_threads) self.produce();
-        __syncwarp();
+        ptx::sync_warp();
     } else {
         ptx::claim_registers<Kernel::consumer_registers>();
         self.consume();

@@ -10,6 +10,8 @@
 // of bins. What limits it is L2's rate of atomic additions.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/atomic.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/histogram/bin.cuh"
 #include "kernels/histogram/launch.hpp"
 
@@ -57,7 +59,7 @@ __global__ void __launch_bounds__(tile::threads) cached(const __grid_constant__ 
         shared.owner[place] = shared_storage::none;
         shared.counts[place] = 0;
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     int bins[tile::items];
 #pragma unroll
@@ -66,9 +68,9 @@ __global__ void __launch_bounds__(tile::threads) cached(const __grid_constant__ 
 #pragma unroll
     for (int table = 0; table < tile::tables; ++table) {
         const int bin = bins[table * tile::items / tile::tables];
-        if (bin >= 0) atomicExch(shared.owner + place_of(bin, table), bin);
+        if (bin >= 0) ptx::atomic_exchange(shared.owner + place_of(bin, table), bin);
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     int places[tile::items];
 #pragma unroll
@@ -82,15 +84,16 @@ __global__ void __launch_bounds__(tile::threads) cached(const __grid_constant__ 
     for (int i = 0; i < tile::items; ++i) {
         if (bins[i] < 0) continue;
         if (places[i] >= 0)
-            atomicAdd(shared.counts + places[i], 1u);
+            ptx::atomic_add(shared.counts + places[i], 1u);
         else
-            atomicAdd(a.counts + bins[i], 1ull);
+            ptx::atomic_add(a.counts + bins[i], 1ull);
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     for (int place = thread; place < tile::tables * tile::places; place += tile::threads)
         if (shared.counts[place] > 0)
-            atomicAdd(a.counts + shared.owner[place], static_cast<unsigned long long>(shared.counts[place]));
+            ptx::atomic_add(a.counts + shared.owner[place],
+                            static_cast<unsigned long long>(shared.counts[place]));
 }
 
 }  // namespace

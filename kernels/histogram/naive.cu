@@ -4,6 +4,7 @@
 // data of one value, all threads wait for each other.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/atomic.cuh"
 #include "kernels/histogram/bin.cuh"
 #include "kernels/histogram/launch.hpp"
 #include "kernels/histogram/plan/blocks.hpp"
@@ -21,7 +22,7 @@ __global__ void __launch_bounds__(tile::threads) naive(const __grid_constant__ a
     const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
     for (std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x; i < a.x.size; i += step) {
         const int bin = bin_of(a.x.data[i * a.x.stride], a.range, a.bins);
-        if (bin >= 0) atomicAdd(a.counts + bin, 1ull);
+        if (bin >= 0) ptx::atomic_add(a.counts + bin, 1ull);
     }
 }
 

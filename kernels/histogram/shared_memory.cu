@@ -6,6 +6,8 @@
 // bank, take turns, and a load instruction for every element.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/atomic.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/histogram/bin.cuh"
 #include "kernels/histogram/launch.hpp"
 #include "kernels/histogram/plan/blocks.hpp"
@@ -22,17 +24,17 @@ template <class T>
 __global__ void __launch_bounds__(tile::threads) shared_memory(const __grid_constant__ arguments<T> a) {
     extern __shared__ unsigned counts[];
     for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += tile::threads) counts[bin] = 0;
-    __syncthreads();
+    ptx::sync_threads();
 
     const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
     for (std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x; i < a.x.size; i += step) {
         const int bin = bin_of(a.x.data[i * a.x.stride], a.range, a.bins);
-        if (bin >= 0) atomicAdd(counts + bin, 1u);
+        if (bin >= 0) ptx::atomic_add(counts + bin, 1u);
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     for (int bin = static_cast<int>(threadIdx.x); bin < a.bins; bin += tile::threads)
-        if (counts[bin] > 0) atomicAdd(a.counts + bin, static_cast<unsigned long long>(counts[bin]));
+        if (counts[bin] > 0) ptx::atomic_add(a.counts + bin, static_cast<unsigned long long>(counts[bin]));
 }
 
 }  // namespace

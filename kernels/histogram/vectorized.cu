@@ -14,6 +14,8 @@
 // limits it is shared memory's rate of atomic additions for bytes, DRAM for floats.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/atomic.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/histogram/bin.cuh"
 #include "kernels/histogram/launch.hpp"
@@ -55,7 +57,7 @@ __device__ void count_packet(unsigned* own, const vector<std::uint32_t, 4>& word
         const int shift = 8 * (i % 4) - 7;
         const std::uint32_t word = words[i / 4];
         const std::uint32_t row = (shift < 0 ? word << -shift : word >> shift) & (0xff << 7);
-        atomicAdd(reinterpret_cast<unsigned*>(reinterpret_cast<std::byte*>(own) + row), 1u);
+        ptx::atomic_add(reinterpret_cast<unsigned*>(reinterpret_cast<std::byte*>(own) + row), 1u);
     }
 }
 
@@ -64,7 +66,7 @@ __device__ void count_packet(unsigned* own, const vector<float, 4>& packet, cons
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
         const int bin = bin_of(packet[e], range, bins);
-        if (bin >= 0) atomicAdd(own + bin * columns, 1u);
+        if (bin >= 0) ptx::atomic_add(own + bin * columns, 1u);
     }
 }
 
@@ -76,12 +78,12 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     extern __shared__ unsigned counts[];
     const int thread = static_cast<int>(threadIdx.x);
     for (int i = thread; i < a.bins * columns; i += tile::threads) counts[i] = 0;
-    __syncthreads();
+    ptx::sync_threads();
 
     unsigned* own = counts + thread % columns;
     const auto count = [&](T x) {
         const int bin = bin_of(x, a.range, a.bins);
-        if (bin >= 0) atomicAdd(own + bin * columns, 1u);
+        if (bin >= 0) ptx::atomic_add(own + bin * columns, 1u);
     };
     const auto* body = reinterpret_cast<const packet*>(a.x.data + head);
     const std::int64_t step = std::int64_t{gridDim.x} * tile::threads;
@@ -98,12 +100,12 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     const std::int64_t tail = head + packets * width;
     if (first < head) count(a.x.data[first]);
     if (first < a.x.size - tail) count(a.x.data[tail + first]);
-    __syncthreads();
+    ptx::sync_threads();
 
     for (int bin = thread; bin < a.bins; bin += tile::threads) {
         unsigned sum = 0;
         for (int c = 0; c < columns; ++c) sum += counts[bin * columns + (c + thread) % columns];
-        if (sum > 0) atomicAdd(a.counts + bin, static_cast<unsigned long long>(sum));
+        if (sum > 0) ptx::atomic_add(a.counts + bin, static_cast<unsigned long long>(sum));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/min_max.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/loss/launch.hpp"
 
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm) hits(label
     }
 
     before = block_reduce(before, larger_or_nan{});
-    if (step > warp_size) __syncthreads();  // between two that share their memory
+    if (step > warp_size) ptx::sync_threads();  // between two that share their memory
     after = block_reduce(after, larger_or_nan{});
     if (thread != 0) return;
     const bool is_largest = (label == 0 || before < of_label) && after <= of_label;

@@ -14,6 +14,7 @@
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/packed_row.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
@@ -114,7 +115,7 @@ __global__ void __launch_bounds__(tile::lanes_threads, tile::lanes_blocks_per_sm
     if (has_row && threadIdx.x == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
     if (!is_wanted(a.gradient)) return;
     const gradient_of_row<T> gradient(a, target, of_row, of_row);
-    __syncwarp();  // every lane has read the label's logit
+    ptx::sync_warp();  // every lane has read the label's logit
     T* y = a.gradient.data + row * a.gradient.row_stride;
     gradient.store(y, share, values);
     gradient.store_label(y, share, logit);

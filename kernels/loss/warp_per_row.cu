@@ -9,6 +9,7 @@
 // few. Any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
 
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(cross_entropy_argu
 
     if (lane == 0) write_loss(a.loss, row, loss_of(a, target, of_row, logit, distances));
     if (!is_wanted(a.gradient)) return;
-    __syncwarp();  // every lane has read the label's logit
+    ptx::sync_warp();  // every lane has read the label's logit
     const one_hot hot(a);
     const float factor = a.scale / of_row.sum;
     T* y = a.gradient.data + row * a.gradient.row_stride;

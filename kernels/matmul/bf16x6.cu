@@ -14,6 +14,7 @@
 // along k. Needs compute capability 9.0; what its tensor memory accelerator cannot address comes by cp.async. What limits it:
 // splitting and FADD wait for the registers' ports.
 
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/matmul/bf16x6_producer.cuh"
 #include "kernels/matmul/launch.hpp"
@@ -38,7 +39,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
     /// The other block's copies write to the stage, too. Here each lane arrives, as each has read what is known of the step:
     /// as fast, and racecheck can follow it.
     __device__ void release_pieces(int stage) const {
-        __syncwarp();
+        ptx::sync_warp();
         ptx::arrive(&shared.pieces_empty[stage]);
         if (cluster > 1 && lane == 0) ptx::arrive_at_block(&shared.pieces_empty[stage], rank ^ 1);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx/bulk_copy.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/frame/warp_specialized.cuh"
 #include "kernels/matmul/bf16x6.cuh"
@@ -109,20 +110,20 @@ struct producer {
     }
 
     __device__ void arrive_by_warp(ptx::mbarrier* barrier) const {
-        __syncwarp();
+        ptx::sync_warp();
         if (lane == 0) ptx::arrive(barrier);
     }
 
     /// What this block has split of B is there for its consumers and, after a copy, for those of the cluster's other block.
     __device__ void publish_pieces(int stage) const {
-        ptx::fence_before_copies();
+        const auto ordered = ptx::fence_before_copies();
         if constexpr (cluster == 1) arrive_by_warp(&shared.pieces_full[stage]);
         ptx::sync_threads(1, producer_threads);
         if (cluster == 1 || threadIdx.x != 0) return;
         ptx::arrive_and_expect(&shared.pieces_full[stage], pieces * piece_share::bytes);
         for (int piece = 0; piece < pieces; ++piece)
             ptx::bulk_copy_to_block(shared.b_pieces[stage][piece] + rank * piece_share::bytes,
-                                    piece_share::bytes, &shared.pieces_full[stage], rank ^ 1);
+                                    piece_share::bytes, &shared.pieces_full[stage], rank ^ 1, ordered);
     }
 
     /// B is loaded two steps ahead of its splitting, A one: with two, splitting would wait for consumers that are behind.

@@ -10,6 +10,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/warpgroup.cuh"
@@ -132,11 +133,11 @@ __global__ void __launch_bounds__(warp* warps)
             for (int i = y; i < warp; i += warps)
                 if (first_row + x < in.rows && first_col + i < in.cols)
                     tile[i][x] = in.data[first_row + x + (first_col + i) * in.col_stride];
-            __syncthreads();
+            ptx::sync_threads();
             for (int i = y; i < warp; i += warps)
                 if (first_row + i < in.rows && first_col + x < in.cols)
                     out.data[(first_row + i) * out.row_stride + first_col + x] = tile[x][i];
-            __syncthreads();
+            ptx::sync_threads();
         }
     }
 }

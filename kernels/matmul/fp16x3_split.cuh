@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/matmul/launch.hpp"
 #include <heddle/types.hpp>
@@ -130,7 +131,7 @@ static __global__ void __launch_bounds__(split_threads)
     gather({__shfl_xor_sync(~0u, largest.x, across), __shfl_xor_sync(~0u, largest.y, across),
             __shfl_xor_sync(~0u, largest.z, across), __shfl_xor_sync(~0u, largest.w, across)});
     if (thread % warp_size < across) of_warps[thread / warp_size][place] = largest;
-    __syncthreads();
+    ptx::sync_threads();
 #pragma unroll
     for (int i = 0; i < warps; ++i) gather(of_warps[i][place]);
     const power scales[run] = {power(largest.x), power(largest.y), power(largest.z), power(largest.w)};

@@ -16,6 +16,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/mma_operand.cuh"
@@ -154,7 +155,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     int stage = 0;
     for (std::int64_t t = 0; t < tiles; ++t) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten next
+        ptx::
+            sync_threads();  // this tile has arrived for all, and all are done with the one that is overwritten next
         const std::int64_t next = t + tile::stages - 1;
         const int next_stage = stage == 0 ? tile::stages - 1 : stage - 1;
         if constexpr (in_packets)
@@ -195,7 +197,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
     }
 
     // store
-    __syncthreads();  // all have read the last stage
+    ptx::sync_threads();  // all have read the last stage
     float* const of_tile = reinterpret_cast<float*>(storage);
 #pragma unroll
     for (int i = 0; i < parts_m; ++i)
@@ -207,7 +209,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks)
                 *reinterpret_cast<float2*>(of_tile + r * tile::c_stride + c) =
                     make_float2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
             }
-    __syncthreads();
+    ptx::sync_threads();
     if (of_c == c_access::packets)
         store_tile<tile, stored_at_once>(p, c, row, col, of_tile);
     else if (of_c == c_access::elements)

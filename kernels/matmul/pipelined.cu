@@ -15,6 +15,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/staged_operand.cuh"
 #include "kernels/matmul/tile_loader.cuh"
@@ -75,7 +76,7 @@ __device__ void add_slices(const float (&sums)[Tile::thread_m][Tile::thread_n],
         for (int j = 0; j < packets; ++j)
             exchange[place(slice, i, j)] =
                 swapped({sums[i][4 * j], sums[i][4 * j + 1], sums[i][4 * j + 2], sums[i][4 * j + 3]});
-    __syncthreads();
+    ptx::sync_threads();
 #pragma unroll
     for (int i = 0; i < Tile::kept_m; ++i)
 #pragma unroll
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         end_stage();
     }
     ptx::cp_async_wait_group<Tile::stages - 2>();
-    __syncthreads();
+    ptx::sync_threads();
 
     // compute: the fragments of the next k are read before those of this one are multiplied
     float sums[Tile::thread_m][Tile::thread_n] = {};
@@ -183,7 +184,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                     turn = 0;
                     end_stage();
                     ptx::cp_async_wait_group<Tile::stages - 2>();
-                    __syncthreads();  // the next stage has arrived for all, and all have read this one
+                    ptx::sync_threads();  // the next stage has arrived for all, and all have read this one
                     stage = stage + 1 == Tile::stages ? 0 : stage + 1;
                     a_now = a_begin + stage * a_tile::size;
                     b_now = b_begin + stage * b_tile::size;
@@ -203,7 +204,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
             for (int j = 0; j < Tile::thread_n; ++j) kept[i][j] = sums[i][j];
     } else {
         ptx::cp_async_wait_group<0>();
-        __syncthreads();
+        ptx::sync_threads();
         add_slices<Tile>(sums, kept, reinterpret_cast<packet*>(storage), slice);
     }
     const auto down_of = [&](int i) {

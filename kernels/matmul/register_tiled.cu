@@ -9,6 +9,7 @@
 // four bytes. Any shape, any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 
 namespace heddle::kernels::matmul {
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(tile::threads) register_tiled(arguments p) {
     for (std::int64_t k = 0; k < p.a.cols; k += tile::k) {
         load(a, p.a, row, k);
         load(b, b_transposed, col, k);
-        __syncthreads();
+        ptx::sync_threads();
 #pragma unroll
         for (int kk = 0; kk < tile::k; ++kk) {
             float as[tile::thread_m], bs[tile::thread_n];
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(tile::threads) register_tiled(arguments p) {
 #pragma unroll
                 for (int j = 0; j < tile::thread_n; ++j) sums[i][j] += as[i] * bs[j];
         }
-        __syncthreads();
+        ptx::sync_threads();
     }
 
 #pragma unroll

@@ -9,6 +9,7 @@
 // Any shape, any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 
 namespace heddle::kernels::matmul {
@@ -45,13 +46,13 @@ __global__ void __launch_bounds__(tile::size* tile::threads_m) shared_memory(arg
     for (std::int64_t k = 0; k < p.a.cols; k += tile::size) {
         load(a, p.a, row, k);
         load(b, p.b, k, col);
-        __syncthreads();
+        ptx::sync_threads();
 #pragma unroll
         for (int kk = 0; kk < tile::size; ++kk)
 #pragma unroll
             for (int i = 0; i < tile::thread_m; ++i)
                 sums[i] += a[threadIdx.y + i * tile::threads_m][kk] * b[kk][threadIdx.x];
-        __syncthreads();
+        ptx::sync_threads();
     }
 
 #pragma unroll

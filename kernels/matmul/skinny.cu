@@ -13,6 +13,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/skinny.cuh"
 
 namespace heddle::kernels::matmul {
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     }
     if (cluster.blocks > 1) ptx::cluster_arrive_relaxed();  // awaited before the first message
     // Here, as the constants that it takes come from far.
-    const bool is_plain = __syncthreads_and(p.beta == 0 && p.epilogue.is_identity);
+    const bool is_plain = ptx::sync_threads_and(p.beta == 0 && p.epilogue.is_identity);
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
                 a_tile::template load<1>(shared.a[at.stage], p.a, share.row, step * Tile::k, 0, 0, full);
                 b_tile::template load<1>(shared.b[at.stage], p.b, share.col, step * Tile::k, 0, 0, full);
             }
-        __syncwarp();
+        ptx::sync_warp();
         if (cluster.blocks > 1) ptx::cluster_wait();
     } else {
         const thread_place<Out> place_in_c(p, share.row + thread / 32 * 16 + thread % 32 / 4,

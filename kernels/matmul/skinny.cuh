@@ -1,10 +1,11 @@
 #pragma once
 
-#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/ptx/atomic.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/device/ptx/in_register.cuh"
 #include "kernels/device/ptx/prefetch.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/frame/epilogue.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -205,14 +206,14 @@ __device__ void add_up(const tensor_product<Out>& p, const skinny_split& s,
             *left(share.of_tile, i) = total;
     }
     if (s.clusters == 1) return;
-    __threadfence();
+    ptx::fence_device();
     ptx::sync_threads(1, Tile::consumers);
     if (thread == 0)
         is_last = ptx::atomic_increment(s.tickets + share.tile * cluster.blocks + rank, s.clusters - 1) ==
                   static_cast<unsigned>(s.clusters - 1);
     ptx::sync_threads(1, Tile::consumers);
     if (!is_last) return;
-    __threadfence();
+    ptx::fence_device();
     for (int i = rank; i < Tile::packets; i += cluster.blocks) {
         float4 total{};
 #pragma unroll 8

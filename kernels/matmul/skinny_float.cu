@@ -11,6 +11,7 @@
 // one of k. What limits it: memory; at 16 rows, FFMA and reading the thin operand come close.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 
 #include <algorithm>
@@ -102,12 +103,12 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
     read(0);
     for (std::int64_t begin = 0; begin < p.wide.rows; begin += Tile::staged) {
         const int count = static_cast<int>(min(std::int64_t{Tile::staged}, p.wide.rows - begin));
-        __syncthreads();
+        ptx::sync_threads();
         for (int k = thread; k < round_up(count, Tile::depth); k += Tile::threads)
 #pragma unroll
             for (int row = 0; row < Tile::rows; ++row)
                 shared[k * Tile::stride + row] = p.of_thin(first_row + row, begin + k);
-        __syncthreads();
+        ptx::sync_threads();
         for (int first = 0; first < count; first += Tile::depth) {
             float now[Tile::ahead];
 #pragma unroll
@@ -123,7 +124,7 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
     }
 
     // add up
-    __syncthreads();
+    ptx::sync_threads();
 #pragma unroll
     for (int row = 0; row < Tile::rows; ++row) {
 #pragma unroll
@@ -131,7 +132,7 @@ __global__ void __launch_bounds__(Tile::threads) skinny_by_rows(const __grid_con
             sums[row] += __shfl_xor_sync(~0u, sums[row], offset);
         if (lane < Tile::cols) shared[(thread / warp * Tile::rows + row) * Tile::cols + lane] = sums[row];
     }
-    __syncthreads();
+    ptx::sync_threads();
     if (thread >= Tile::rows * Tile::cols) return;
     float sum = 0;
     for (int i = 0; i < Tile::warps; ++i) sum += shared[i * Tile::rows * Tile::cols + thread];
@@ -218,7 +219,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     const int first = reduce_scatter<Tile::sums>(sums, lane);
 #pragma unroll
     for (int i = 0; i < Tile::sums_of_lane; ++i) shared[thread / warp][first + i] = sums[i];
-    __syncthreads();
+    ptx::sync_threads();
     if (thread >= Tile::sums) return;
     float sum = 0;
     for (int i = 0; i < Tile::warps; ++i) sum += shared[i][thread];

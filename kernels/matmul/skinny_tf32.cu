@@ -14,6 +14,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/skinny.cuh"
 #include "kernels/matmul/tf32.cuh"
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
         shared.barriers.init(1, warpgroup_threads / warp);
         cluster.expect(&shared.all_received);
     }
-    __syncthreads();
+    ptx::sync_threads();
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
                 a_tile::template load<1>(shared.a[at.stage], p.a, share.row, k, 0, 0, full, a_boxes);
                 b_tile::template load<1>(shared.b[at.stage], p.b, share.col, k, 0, 0, full);
             }
-        __syncwarp();
+        ptx::sync_warp();
         ptx::cluster_arrive();
         ptx::cluster_wait();
         return;
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
         mine, shared, at, share.last - share.first, sums,
         [&] { ptx::wait(&shared.barriers.full[at.stage], at.parity); },
         [&](int stage) {
-            __syncwarp();  // each warp has read A for itself
+            ptx::sync_warp();  // each warp has read A for itself
             if (thread % warp == 0) ptx::arrive(&shared.barriers.empty[stage]);
         });
     ptx::cluster_arrive();  // the stages are free, in every block

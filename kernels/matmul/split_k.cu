@@ -12,6 +12,7 @@
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 #include "kernels/matmul/tile_split.cuh"
 
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(threads)
         sum = {sum[0] + read.x, sum[1] + read.y, sum[2] + read.z, sum[3] + read.w};
     }
     of_adder[threadIdx.y * blockDim.x + threadIdx.x] = sum;
-    __syncthreads();
+    ptx::sync_threads();
     if (threadIdx.y != 0) return;
     for (unsigned adder = 1; adder < blockDim.y; ++adder) {
         const packet& other = of_adder[adder * blockDim.x + threadIdx.x];

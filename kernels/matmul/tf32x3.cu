@@ -14,6 +14,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 
@@ -131,7 +132,8 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     int stage = 0;
     for (std::int64_t t = 0; t < tiles; ++t) {
         ptx::cp_async_wait_group<tile::stages - 2>();
-        __syncthreads();  // this tile has arrived for all, and all are done with the one that is overwritten next
+        ptx::
+            sync_threads();  // this tile has arrived for all, and all are done with the one that is overwritten next
         const float* const a_now = a_stages + stage * a_tile::size;
         const float* const b_now = b_stages + stage * b_tile::size;
         fragment a_read[tile::parts_m], b_read[tile::parts_n / 2];

@@ -11,6 +11,7 @@
 // 32 columns on FFMA comes close.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/thin_tile.cuh"
 #include "kernels/matmul/tile_lines.cuh"
 #include "kernels/matmul/tile_split.cuh"
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 #pragma unroll 1
     for (std::int64_t first = 0; first < depth; first += Tile::k) {
         ptx::cp_async_wait_group<Tile::stages - 2>();
-        __syncthreads();  // this stage has arrived for all, and all have read the one before
+        ptx::sync_threads();  // this stage has arrived for all, and all have read the one before
         load(first + (Tile::stages - 1) * Tile::k, stage == 0 ? Tile::stages - 1 : stage - 1);
         const auto left = static_cast<int>(min(std::int64_t{Tile::k}, depth - first));
         if (has_columns)
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     }
 
     // store
-    __syncthreads();
+    ptx::sync_threads();
 #pragma unroll
     for (int i = 0; i < Tile::thread_m; ++i)
 #pragma unroll
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 #pragma unroll
                 for (int e = 0; e < 4; ++e) shared[c_tile<Tile, false>::place(across + e, down)] = four[e];
         }
-    __syncthreads();
+    ptx::sync_threads();
     along_n ? store_tile<Tile, true>(p, c, row, col, shared, of_c)
             : store_tile<Tile, false>(p, c, row, col, shared, of_c);
 }

@@ -15,6 +15,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tensor_map.hpp"
 #include "kernels/matmul/tile_loader.cuh"
@@ -88,7 +89,7 @@ __device__ void transpose(unsigned char* box) {
 #pragma unroll
         for (int e = 0; e < 4; ++e)
             rows[e] = *reinterpret_cast<const packet*>(box + (from ^ e * 16) + e * swizzle_bytes);
-        __syncwarp();  // all have read
+        ptx::sync_warp();  // all have read
 #pragma unroll
         for (int e = 0; e < 4; ++e)
             *reinterpret_cast<packet*>(box + (to ^ e * 16) + e * swizzle_bytes) = {rows[0][e], rows[1][e],
@@ -113,7 +114,7 @@ __device__ void produce(const operand& a, const operand& b, shared_storage& shar
             load(shared.a[to_load.stage] + box, a, row, k, full);
             load(shared.b[to_load.stage] + box, b, col, k, full);
         }
-        __syncwarp();
+        ptx::sync_warp();
         to_load.advance();
     };
     load_step(0);
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
         for (ptx::mbarrier& barrier : shared.transposed) ptx::init(&barrier, warpgroup_threads);
         shared.barriers.init(tile::warps, warpgroup_threads);
     }
-    __syncthreads();
+    ptx::sync_threads();
     ptx::let_next_grid_begin();
     ptx::wait_for_grids_before();
 

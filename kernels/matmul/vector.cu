@@ -11,6 +11,7 @@
 // one in a cluster. Any strides; A that lies neither way is read by elements. What limits it: memory.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/vector.cuh"
 #include <heddle/types.hpp>
 
@@ -99,9 +100,9 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
     bool is_staged = false;  // all that the block needs
     const auto stage = [&](std::int64_t begin, int count) {
         if (is_staged) return;
-        __syncthreads();
+        ptx::sync_threads();
         staged.load(x, begin, count + has_heads);
-        __syncthreads();
+        ptx::sync_threads();
         is_staged = last - first <= staged.packets;
     };
     if (rows > 1 && first < last) stage(first, static_cast<int>(last - first));
@@ -160,10 +161,10 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
         if (s.lanes > warp) {  // of one row
             const int warps_of_row = s.lanes / warp;
             totals[thread / warp] = sums[0];
-            __syncthreads();
+            ptx::sync_threads();
             float sum = 0;
             for (int i = 0; i < warps_of_row; ++i) sum += totals[thread / s.lanes * warps_of_row + i];
-            __syncthreads();
+            ptx::sync_threads();
             sums[0] = sum;
         }
         if (s.parts > 1) {
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(threads, vector_blocks_per_sm)
         const int place = has_packets ? lane * width + i : lane + i * apart;
         if (thread % warp < lanes_of_warp) totals[thread / lanes_of_group * rows + place] = sum;
     }
-    __syncthreads();
+    ptx::sync_threads();
     for (int i = thread; i < rows; i += threads) {
         float sum = 0;
         for (int group = 0; group < threads / lanes_of_group; ++group) sum += totals[group * rows + i];

@@ -2,6 +2,7 @@
 
 #include "kernels/device/last_block.cuh"
 #include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matmul/element.cuh"
 #include <heddle/types.hpp>
@@ -113,7 +114,7 @@ template <int threads>
 __device__ bool add_up_parts(const vector_split& s, float* sums, int count) {
     const int thread = static_cast<int>(threadIdx.x), part = s.part();
     if (s.sums == nullptr) {
-        __syncthreads();
+        ptx::sync_threads();
         const float own = thread < count ? sums[thread] : 0;
         ptx::cluster_arrive();  // once all have come here they run, and have read their own
         ptx::cluster_wait();
@@ -124,26 +125,27 @@ __device__ bool add_up_parts(const vector_split& s, float* sums, int count) {
         float sum = 0;
         if (thread < count)
             for (int other = 0; other < s.parts; ++other) sum += sums[other * count + thread];
-        __syncthreads();
+        ptx::sync_threads();
         if (thread < count) sums[thread] = sum;
     } else {
         const std::int64_t tile = blockIdx.z * s.tiles() + s.tile();
         float* const left = s.sums + tile * s.parts * count;
-        __syncthreads();
+        ptx::sync_threads();
         if (thread < count) left[part * count + thread] = sums[thread];
-        if (thread < count && count > 1) __threadfence();  // the ticket publishes what its own thread wrote
-        __syncthreads();
+        if (thread < count && count > 1)
+            ptx::fence_device();  // the ticket publishes what its own thread wrote
+        ptx::sync_threads();
         if (!is_last_block(s.tickets + tile, static_cast<unsigned>(s.parts - 1))) return false;
         float sum = 0;
 #pragma unroll 4
         for (int at = thread; at < s.parts * count; at += threads) sum += __ldcg(left + at);
         sums[thread] = sum;
         for (int half = threads / 2; half >= count; half /= 2) {
-            __syncthreads();
+            ptx::sync_threads();
             if (thread < half) sums[thread] += sums[thread + half];
         }
     }
-    __syncthreads();
+    ptx::sync_threads();
     return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/pipeline.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(tile::threads, 1)
     extern __shared__ __align__(1024) unsigned char storage[];
     auto& shared = *reinterpret_cast<shared_storage<a_tile, b_tile>*>(storage);
     if (threadIdx.x == 0) shared.barriers.init(1, tile::consumers);
-    __syncthreads();
+    ptx::sync_threads();
 
     // locate
     const unsigned across = (p.n - 1) / tile::n + 1;

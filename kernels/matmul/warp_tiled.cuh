@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/fragment.cuh"
 #include "kernels/matmul/tile_loader.cuh"
 
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
     of_b.load(b, k_left);
     of_a.store(as[0]);
     of_b.store(bs[0]);
-    __syncthreads();
+    ptx::sync_threads();
     for (int now = 0; k_left > 0; now ^= 1) {
         // load
         k_left -= tile::k;
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(tile::threads, tile::blocks_per_sm)
             of_a.store(as[now ^ 1]);
             of_b.store(bs[now ^ 1]);
         }
-        __syncthreads();
+        ptx::sync_threads();
     }
 
     // store

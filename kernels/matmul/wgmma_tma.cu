@@ -8,6 +8,7 @@
 // the other blocks of the multiprocessor, up to three, fill the gaps.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 #include "kernels/matmul/warpgroup.cuh"
 
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
         ptx::init(&shared.full, 1);
         ptx::fence_mbarrier_init();
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     // locate
     const unsigned across = (p.n - 1) / tile::n + 1;
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(warpgroup_threads)
         }
         ptx::wgmma_commit();
         ptx::wgmma_wait<0>();
-        __syncthreads();  // all have multiplied before the tiles are overwritten
+        ptx::sync_threads();  // all have multiplied before the tiles are overwritten
     }
 
 #pragma unroll

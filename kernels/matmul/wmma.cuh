@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matmul/element.cuh"
 #include <heddle/types.hpp>
 
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(wmma_tile::threads) wmma(product<In, Out, Acti
                                                    row, k);
         load_wmma_tile<wmma_tile::k, wmma_tile::n>(shared.in.b[0], wmma_tile::n + wmma_tile::padding, p.b, k,
                                                    col);
-        __syncthreads();
+        ptx::sync_threads();
 
         // compute
         for (int kk = 0; kk < wmma_tile::k; kk += wmma_tile::fragment) {
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(wmma_tile::threads) wmma(product<In, Out, Acti
             for (int i = 0; i < parts; ++i)
                 for (int j = 0; j < parts; ++j) wmma::mma_sync(sums[i][j], as[i], bs[j], sums[i][j]);
         }
-        __syncthreads();
+        ptx::sync_threads();
     }
 
     // store
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(wmma_tile::threads) wmma(product<In, Out, Acti
             wmma::store_matrix_sync(
                 &shared.c[warp_row + i * wmma_tile::fragment][warp_col + j * wmma_tile::fragment], sums[i][j],
                 wmma_tile::n + wmma_tile::padding, wmma::mem_row_major);
-    __syncthreads();
+    ptx::sync_threads();
     for (int i = threadIdx.x; i < wmma_tile::m * wmma_tile::n; i += wmma_tile::threads)
         store(p, row + i / wmma_tile::n, col + i % wmma_tile::n,
               shared.c[i / wmma_tile::n][i % wmma_tile::n]);

@@ -14,6 +14,7 @@
 // warps where there are few rows, and none at all for a row that is long and alone. Any strides.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/matrix_reduce/operations.cuh"
 
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(tile::threads)
     const std::int64_t row = std::int64_t{blockIdx.x} * warp_size + lane;
 
     if (row < x.rows) totals[warp][lane] = accumulate<Operation>(x, row, warp, tile::warps);
-    __syncthreads();
+    ptx::sync_threads();
     if (warp != 0 || row >= x.rows) return;
     auto total = totals[0][lane];
     for (int w = 1; w < tile::warps; ++w) total = Operation{}(total, totals[w][lane]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/last_block.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matrix_reduce/launch.hpp"
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace heddle::kernels::matrix_reduce {
 __device__ inline bool is_last_block(unsigned* tickets, unsigned number, unsigned count, unsigned sharers) {
     const unsigned ticket = number % max_tickets;
     const unsigned of_ticket = (count - ticket + max_tickets - 1) / max_tickets;
-    __syncthreads();
+    ptx::sync_threads();
     return kernels::is_last_block(tickets + ticket, of_ticket * sharers - 1);
 }
 

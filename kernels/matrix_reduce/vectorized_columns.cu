@@ -15,6 +15,7 @@
 // fast for row_stride 1 only (of x: columns side by side). What limits it is DRAM.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/operations.cuh"
@@ -146,10 +147,10 @@ __device__ void combine_columns(typename Operation::state* slots, int columns, i
     // Several threads a column, then a tree of them.
     const int column = thread & (columns - 1);
     auto value = combine(column, static_cast<int>(threadIdx.x / columns), threads / columns);
-    __syncthreads();
+    ptx::sync_threads();
     slots[thread] = value;
     for (int half = threads / 2; half >= columns; half /= 2) {
-        __syncthreads();
+        ptx::sync_threads();
         if (thread < half) {
             value = Operation{}(value, slots[thread + half]);
             slots[thread] = value;
@@ -204,7 +205,7 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
     if (warp_lane < lanes)
 #pragma unroll
         for (int e = 0; e < width; ++e) slots[warp * of_strip + lane * width + e] = totals[e];
-    __syncthreads();
+    ptx::sync_threads();
 
     const auto store_result = [&](std::int64_t strip, int column, const state& total) {
         const std::int64_t number = strip * of_strip + column;

@@ -15,6 +15,7 @@
 // What limits it is DRAM, and the launch where x is small. Needs col_stride 1.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matrix_reduce/last_block.cuh"
 #include "kernels/matrix_reduce/row.cuh"
 #include "kernels/matrix_reduce/tuning/generic.hpp"
@@ -105,7 +106,7 @@ __device__ typename Operation::state combine_block(typename Operation::state val
 
     value = combine_lanes<Operation>(value, warp_size);
     if (lane == 0) of_warp[threadIdx.x / warp_size] = value;
-    __syncthreads();
+    ptx::sync_threads();
     if (threadIdx.x < warp_size) {
         value = lane < warps ? of_warp[lane] : Operation::identity();
         value = combine_lanes<Operation>(value, tile::max_threads / warp_size);

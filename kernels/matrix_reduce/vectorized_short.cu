@@ -11,6 +11,7 @@
 // a row where they lie across, else at most 128 bytes and no gap between rows. What limits it is DRAM.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/matrix_reduce/row.cuh"
 
 namespace heddle::kernels::matrix_reduce {
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(tile::threads)
     for (int i = thread; i < all.packets(); i += tile::threads)
         *reinterpret_cast<typename packed::packet*>(shared + all.index_of(i)) = all.load(i);
     if (thread < all.edges()) shared[all.edge_index(thread)] = all.edge(thread);
-    __syncthreads();
+    ptx::sync_threads();
     if (thread >= rows) return;
 
     const T* const row = shared + thread * cols;

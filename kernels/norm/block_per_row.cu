@@ -8,6 +8,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/norm/launch.hpp"
 #include "kernels/norm/scale.cuh"
 
@@ -25,13 +26,13 @@ struct tile {
 __device__ float block_sum(float value, float (&values)[tile::threads]) {
     const int thread = static_cast<int>(threadIdx.x);
     values[thread] = value;
-    __syncthreads();
+    ptx::sync_threads();
     for (int step = tile::threads / 2; step > 0; step /= 2) {
         if (thread < step) values[thread] += values[thread + step];
-        __syncthreads();
+        ptx::sync_threads();
     }
     const float sum = values[0];
-    __syncthreads();  // the next sum takes the same places
+    ptx::sync_threads();  // the next sum takes the same places
     return sum;
 }
 

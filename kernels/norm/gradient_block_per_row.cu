@@ -8,6 +8,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/norm/gradient_partials.cuh"
@@ -31,9 +32,9 @@ struct add_pairs {
 /// Every thread gets the sum over the block.
 __device__ float block_sum(float value, float (&of_warps)[tile::warps]) {
     value = lanes_reduce(value, warp_size, plus{});
-    __syncthreads();  // the former sum has been read
+    ptx::sync_threads();  // the former sum has been read
     if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
-    __syncthreads();
+    ptx::sync_threads();
     return lanes_reduce(of_warps[threadIdx.x % tile::warps], tile::warps, plus{});
 }
 
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(tile::threads)
     if (col < cols)
         sums = combine_runs(first, a.x.rows, std::int64_t{gridDim.y} * tile::warps, sums, term, add_pairs{});
     of_warps[warp][lane] = sums;
-    __syncthreads();
+    ptx::sync_threads();
     if (warp > 0 || col >= cols) return;
     for (int w = 1; w < tile::warps; ++w) sums = sums + of_warps[w][lane];
     partials[partial_at(blockIdx.y, false, col, cols)] = sums.plain;

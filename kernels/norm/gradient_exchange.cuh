@@ -3,6 +3,7 @@
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/norm/gradient_limits.cuh"
 
@@ -29,7 +30,7 @@ class gradient_exchange {
             for (ptx::mbarrier& barrier : arrived_) ptx::init(&barrier, 1);
             ptx::fence_mbarrier_init();
         }
-        __syncwarp();  // lanes that took branches meet before a barrier that warps come to as one
+        ptx::sync_warp();  // lanes that took branches meet before a barrier that warps come to as one
         ptx::cluster_arrive_relaxed();
         ptx::cluster_wait();  // all blocks run, and have their barriers
     }
@@ -48,7 +49,7 @@ class gradient_exchange {
             if (lane < blocks_)
                 ptx::send_message(&of_row[ptx::cluster_rank() * warps_ + warp], lane, numbers, arrived);
             ptx::wait_for_messages(arrived, parity_);
-            __syncwarp();
+            ptx::sync_warp();
         }
         turn_ ^= 1;
         if (turn_ == 0) parity_ ^= 1;

@@ -2,6 +2,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/norm/gradient.cuh"
 
@@ -30,7 +31,7 @@ __global__ void __launch_bounds__(warp_size* warp_size)
             sums = sums + sum_pair{partials[partial_at(part, false, col, cols)],
                                    partials[partial_at(part, true, col, cols)]};
     of_warps[warp][lane] = sums;
-    __syncthreads();
+    ptx::sync_threads();
     if (warp > 0 || col >= cols) return;
     for (int w = 1; w < warp_size; ++w) sums = sums + of_warps[w][lane];
     store_column(a, col, sums);

@@ -2,6 +2,7 @@
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/in_register.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/norm/gradient_limits.cuh"
 #include "kernels/norm/tuning/generic.hpp"
@@ -82,7 +83,7 @@ class gradient_element_ring {
           lane_(ptx::in_register(static_cast<int>(thread % warp_size))) {}
 
     __device__ void start(const share& part, const T* x, const T* dy) {
-        __syncwarp();  // all lanes have taken the row whose place this one takes
+        ptx::sync_warp();  // all lanes have taken the row whose place this one takes
         if (lone_place_ >= 0) of_warp_[lone_place_] = lone_;
         lone_place_ = -1;
         const int count = part.elements_of_warp(), place = stage_ * 2 * run;
@@ -107,7 +108,7 @@ class gradient_element_ring {
     __device__ void take(const share& part, const T* x, const T* dy, float (&xs)[gradient_limits::elements],
                          float (&dys)[gradient_limits::elements]) {
         ptx::cp_async_wait_group<stages - 1>();
-        __syncwarp();  // what other lanes copied is there
+        ptx::sync_warp();  // what other lanes copied is there
         const T* const of_stage = of_warp_ + stage_ * 2 * run;
         read(of_stage, is_odd(x + part.first - lane_), part, xs);
         read(of_stage + run, is_odd(dy + part.first - lane_), part, dys);

@@ -14,6 +14,7 @@
 #include "kernels/device/clusters.hpp"
 #include "kernels/device/early_launch.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/norm/gradient_exchange.cuh"
 #include "kernels/norm/gradient_partials.cuh"
 #include "kernels/norm/gradient_ring.cuh"
@@ -39,13 +40,13 @@ __device__ void store_partials(const Share& part, const float (&sums)[tile::elem
     for (int e = 0; e < tile::elements; ++e)
         if (part.holds(e / width))
             of_group[(part.first + e / width * part.step) * width + e % width - first] = sums[e];
-    __syncthreads();
+    ptx::sync_threads();
     for (int col = static_cast<int>(thread); col < count; col += static_cast<int>(threads)) {
         float sum = shared[col];
         for (int group = 1; group < static_cast<int>(blockDim.y); ++group) sum += shared[group * count + col];
         partials[first + col] = sum;
     }
-    __syncthreads();
+    ptx::sync_threads();
 }
 
 /// blockDim.x threads a row, blockDim.y rows at a time; whole warps, or 4 to 32 lanes of one; or a row a cluster.
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(tile::threads)
     if constexpr (adds_columns) {
         ptx::let_next_grid_begin();
         ptx::cp_async_wait_group<0>();
-        __syncthreads();
+        ptx::sync_threads();
         const int block_cols = static_cast<int>(blockDim.x) * tile::elements;
         const int first_col = by_warps ? static_cast<int>(ptx::cluster_rank()) * block_cols : 0;
         const int count = max(min(cols - first_col, block_cols), 0);

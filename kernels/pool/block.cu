@@ -12,6 +12,7 @@
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cluster.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/pool/launch.hpp"
 #include "kernels/pool/operations.cuh"
 #include "kernels/pool/tuning/tuning.hpp"
@@ -107,13 +108,13 @@ template <class Operation, int packet>
 __device__ void combine_block(vector<float, packet>& result, vector<float, packet>* shared) {
     vector<float, packet>* const mine = shared + threadIdx.y * blockDim.x + threadIdx.x;
     *mine = result;
-    __syncthreads();
+    ptx::sync_threads();
     for (unsigned rows = blockDim.y / 2; rows > 0; rows /= 2) {
         if (threadIdx.y < rows) {
             add<Operation>(result, mine[rows * blockDim.x]);
             *mine = result;
         }
-        __syncthreads();
+        ptx::sync_threads();
     }
 }
 
@@ -129,7 +130,7 @@ __device__ void combine_cluster(vector<float, packet>& result, const vector<floa
             for (int e = 0; e < packet; ++e)
                 result[e] =
                     Operation::combine(result[e], ptx::load_cluster(&shared[threadIdx.x].elements[e], rank));
-    __syncwarp();  // lanes that took branches meet before a barrier that warps come to as one
+    ptx::sync_warp();  // lanes that took branches meet before a barrier that warps come to as one
     ptx::cluster_arrive();
     ptx::cluster_wait();  // the others' results were read
 }

@@ -7,6 +7,7 @@
 // four threads compute the keys. What limits it is arithmetic: two wide multiplications a step, and each warp's longest walk.
 
 #include "kernels/device/philox.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/random/launch.hpp"
 
 #include <bit>
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(tile::threads)
             philox_keys(generator.seed));
         for (int k = 0; k < tile::words; ++k) keys[threadIdx.x * tile::words + k] = block.words[k];
     }
-    __syncthreads();
+    ptx::sync_threads();
     const std::int64_t i = std::int64_t{blockIdx.x} * tile::threads + threadIdx.x;
     if (i >= y.size) return;
     auto value = static_cast<std::uint32_t>(i);

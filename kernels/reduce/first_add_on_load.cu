@@ -7,6 +7,7 @@
 // partials are needed for the same data. What limits it is the tree: eight steps with a barrier each for
 // only two loads a thread. Any stride.
 
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
 
@@ -31,11 +32,11 @@ __global__ void __launch_bounds__(tile::threads) first_add_on_load(vector_view<c
     };
 
     values[thread] = Operation{}(element(i), element(i + tile::threads));
-    __syncthreads();
+    ptx::sync_threads();
 
     for (int step = tile::threads / 2; step > 0; step /= 2) {
         if (thread < step) values[thread] = Operation{}(values[thread], values[thread + step]);
-        __syncthreads();
+        ptx::sync_threads();
     }
 
     if (thread == 0) partials[blockIdx.x] = values[0];

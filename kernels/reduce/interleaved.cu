@@ -8,6 +8,7 @@
 // again until one is left. The tree's shape costs most: after one step half the threads of every warp idle,
 // after five whole warps run for one thread each, and the modulo that finds them is slow itself. Any stride.
 
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
 
@@ -28,11 +29,11 @@ __global__ void __launch_bounds__(tile::threads) interleaved(vector_view<const T
 
     values[thread] =
         i < x.size ? static_cast<Result>(x.data[i * x.stride]) : Operation::template identity<Result>();
-    __syncthreads();
+    ptx::sync_threads();
 
     for (int step = 1; step < tile::threads; step *= 2) {
         if (thread % (2 * step) == 0) values[thread] = Operation{}(values[thread], values[thread + step]);
-        __syncthreads();
+        ptx::sync_threads();
     }
 
     if (thread == 0) partials[blockIdx.x] = values[0];

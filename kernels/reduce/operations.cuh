@@ -3,6 +3,7 @@
 #include "kernels/device/combine_tree.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/relaxed.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "kernels/reduce/launch.hpp"
@@ -492,7 +493,7 @@ __device__ Value block_extremum(Value value) {
     const unsigned lane = threadIdx.x % warp_size;
     value = of_lanes(value);
     if (lane == 0) of_warp[threadIdx.x / warp_size] = value;
-    __syncthreads();
+    ptx::sync_threads();
     return of_lanes(of_warp[lane < blockDim.x / warp_size ? lane : 0]);
 }
 

@@ -8,6 +8,7 @@
 // and a comparison takes the modulo's place. Still half the threads do nothing but load one element, and the
 // partials of every 256 elements go through memory to one more launch. Any stride.
 
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/operations.cuh"
 
@@ -28,11 +29,11 @@ __global__ void __launch_bounds__(tile::threads) sequential(vector_view<const T>
 
     values[thread] =
         i < x.size ? static_cast<Result>(x.data[i * x.stride]) : Operation::template identity<Result>();
-    __syncthreads();
+    ptx::sync_threads();
 
     for (int step = tile::threads / 2; step > 0; step /= 2) {
         if (thread < step) values[thread] = Operation{}(values[thread], values[thread + step]);
-        __syncthreads();
+        ptx::sync_threads();
     }
 
     if (thread == 0) partials[blockIdx.x] = values[0];

@@ -5,6 +5,7 @@
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/reduce/levels.hpp"
 #include "kernels/reduce/source.cuh"
 #include "kernels/reduce/tuning/generic.hpp"
@@ -67,7 +68,7 @@ template <class Operation, class State>
 __device__ State combine_in_block(State value, State* of_warp) {
     value = warp_reduce(value, Operation{});
     if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = value;
-    __syncthreads();
+    ptx::sync_threads();
     return combine_in_warp<Operation, State, 1>(blockDim.x / warp_size,
                                                 [&](unsigned i) { return of_warp[i]; });
 }
@@ -77,7 +78,7 @@ template <class Operation, class State>
 __device__ State combine_in_cluster(State value, ptx::wide_word* of_warp, std::uint64_t* barrier) {
     const unsigned warps = blockDim.x / warp_size;
     value = warp_reduce(value, Operation{});
-    __syncwarp();         // lanes that took branches meet before a barrier that warps come to as one
+    ptx::sync_warp();     // lanes that took branches meet before a barrier that warps come to as one
     ptx::cluster_wait();  // the first block runs, and has its barrier
     if (threadIdx.x % warp_size == 0) {
         const unsigned place = ptx::cluster_rank() * warps + threadIdx.x / warp_size;
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(tile::lone_threads, 1)
     const bool is_first_thread = threadIdx.x == 0 && ptx::cluster_rank() == 0;
     if (is_first_thread)
         ptx::expect_messages(&barrier, warps * static_cast<unsigned>(sizeof(ptx::wide_word)));
-    __syncwarp();
+    ptx::sync_warp();
     ptx::cluster_arrive_relaxed();
 
     const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -213,7 +214,7 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
     packet of_rest[ring_tile::unroll];
     if (has_rest)
         load_round(of_rest, tile::threads, valid, [&](int offset) { return x.load(rest + offset); });
-    __syncthreads();
+    ptx::sync_threads();
 
     int round = 0;
     for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x, ++round) {
@@ -224,7 +225,7 @@ __global__ void __launch_bounds__(tile::threads, ring_tile::blocks_per_sm)
 #pragma unroll
         for (int u = 0; u < ring_tile::unroll; ++u) loaded[u] = of_thread[u * tile::threads];
         ptx::fence_before_copies();
-        __syncthreads();
+        ptx::sync_threads();
         if (threadIdx.x == 0) fill(t + std::int64_t{ring_tile::stages} * gridDim.x, stage);
         seen.join(loaded, t * ring_tile::packets + threadIdx.x);
         if (round % single_pass_sharing::rounds_to_cut == single_pass_sharing::rounds_to_cut - 1) seen.cut();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx/relaxed.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/warp_scan.cuh"
 #include "kernels/scan/plus.cuh"
 
@@ -78,7 +79,7 @@ struct ledger {
 template <class T>
 __device__ void wait_for(entry<T>& seen, const entry<T>* at, bool is_wanted, unsigned nap_ns) {
     while (__any_sync(0xffffffffu, is_wanted && !is_there(seen))) {
-        __nanosleep(nap_ns);
+        ptx::nap(nap_ns);
         if (is_wanted && !is_there(seen)) seen = ptx::load_relaxed(at);
     }
 }

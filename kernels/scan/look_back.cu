@@ -17,6 +17,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/store.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/ledger.cuh"
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
 
     if (threadIdx.x == 0)
         shared.tile = is_alone ? 0 : ptx::atomic_increment_relaxed(ledger.ticket, ledger.tile_count - 1);
-    __syncthreads();
+    ptx::sync_threads();
     const unsigned tile = warp_uniform(shared.tile);
     const std::int64_t first = std::int64_t{tile} * Tile::elements - shift;
     const int begin = static_cast<int>(max(-first, std::int64_t{0}));
@@ -128,11 +129,11 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     if (!is_alone) {
         if (tile < ledger.clearers) {
             clear_entries(ledger, tile);
-            __syncthreads();
+            ptx::sync_threads();
             if (threadIdx.x == 0) ptx::add_release(ledger.cleared, 1);
         }
         if (threadIdx.x == 0)
-            while (ptx::load_acquire(ledger.cleared) != ledger.clearers) __nanosleep(Tile::nap_ns);
+            while (ptx::load_acquire(ledger.cleared) != ledger.clearers) ptx::nap(Tile::nap_ns);
     }
     ptx::cp_async_wait_group<0>();
 
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
         own = sums;
     }
     if (lane == 0) shared.of_warp[warp] = of_warp;
-    __syncthreads();
+    ptx::sync_threads();
     const block_sums<T> block = sum_warps(shared.of_warp);
 
     T start = block.before;
@@ -167,7 +168,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
                 if (tile == ledger.tile_count - 1) ptx::store_relaxed(ledger.cleared, 0);
             }
         }
-        __syncthreads();
+        ptx::sync_threads();
         start = plus{}(shared.before, start);
     }
 

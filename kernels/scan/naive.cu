@@ -11,6 +11,7 @@
 // Any stride. What limits it is one SM, which waits for memory and barriers; all the others idle.
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/plus.cuh"
 
@@ -32,7 +33,7 @@ __global__ void __launch_bounds__(tile::threads)
     for (std::int64_t first = 0; first < x.size; first += tile::threads) {
         const std::int64_t i = first + thread;
         sums[0][thread] = i < x.size ? x.data[i * x.stride] : T{};
-        __syncthreads();
+        ptx::sync_threads();
 
         int now = 0;
         for (int distance = 1; distance < tile::threads; distance *= 2) {
@@ -40,13 +41,13 @@ __global__ void __launch_bounds__(tile::threads)
             if (thread >= distance) sum = plus{}(sums[now][thread - distance], sum);
             now = 1 - now;
             sums[now][thread] = sum;
-            __syncthreads();
+            ptx::sync_threads();
         }
 
         const int last = kind == kind::inclusive ? thread : thread - 1;
         if (i < x.size) y.data[i * y.stride] = last < 0 ? carry : plus{}(carry, sums[now][last]);
         carry = plus{}(carry, sums[now][tile::threads - 1]);
-        __syncthreads();
+        ptx::sync_threads();
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "kernels/device/block_reduce.cuh"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/scan/launch.hpp"
 #include "kernels/scan/tile.cuh"
 
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(tile::threads)
 #pragma unroll
         for (int p = 0; p < tile::rows; ++p) before[p] = scan_row(own[p], sum);
         if (lane == 0) of_warp[warp] = sum;
-        __syncthreads();
+        ptx::sync_threads();
         const block_sums<T> block = sum_warps(of_warp);
 
         const T start = plus{}(carry, block.before);
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(tile::threads)
             y.data[index(p) * y.stride] = kind == kind::inclusive ? plus{}(sum_before, own[p]) : sum_before;
         }
         carry = plus{}(carry, block.all);
-        __syncthreads();
+        ptx::sync_threads();
     }
 }
 

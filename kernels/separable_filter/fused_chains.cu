@@ -17,6 +17,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/separable_filter/fused_chains.cuh"
 #include "kernels/separable_filter/launch.hpp"
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
 #pragma unroll 1
     for (int first = 0; first < inputs; first += chain::rows) {
         ptx::cp_async_wait_group<chain::stages - 1>();
-        __syncwarp();
+        ptx::sync_warp();
         int input = first;
         const int end = min(first + chain::rows, inputs);
         const packet* window = staged + stage * chain::stage_packets + lane;
@@ -153,7 +154,7 @@ __global__ void __launch_bounds__(lanes* chain<radius>::max_warps, 1)
             add_row.template operator()<0, 2 * radius>();
             store_row();
         }
-        __syncwarp();  // all have read, and lent
+        ptx::sync_warp();  // all have read, and lent
         if (lends && first < 2 * radius && end >= 2 * radius) ptx::arrive_threads(warp, 2 * lanes);
         copies.copy(first + chain::stages * chain::rows, stage);
         if (++stage == chain::stages) stage = 0;

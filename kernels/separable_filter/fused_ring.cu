@@ -15,6 +15,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/separable_filter/fused_ring.cuh"
 #include "kernels/separable_filter/launch.hpp"
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
         ptx::init(arrived, 1);
         ptx::fence_mbarrier_init();
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     // Along y: a thread's columns of the strip, and its 8 rows of a round.
     const int threads_per_row = l.strip / columns_per_thread;
@@ -83,10 +84,10 @@ __global__ void __launch_bounds__(tile<radius>::max_threads, 2)
         ptx::cp_async_commit_group();
         ptx::cp_async_wait_group<0>();
         if (has_bulk_copies) ptx::wait(arrived, parity);
-        __syncthreads();
+        ptx::sync_threads();
         filter_along_x<T, channels, radius>(p, staged, taps_x, ring, ring_row, strip);
         ptx::fence_before_copies();
-        __syncthreads();
+        ptx::sync_threads();
         if (first + rows < l.lead + output_rows) copies.stage(first + rows);
         parity ^= 1;
 

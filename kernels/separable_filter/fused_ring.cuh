@@ -4,6 +4,7 @@
 #include "kernels/device/ptx/bulk_copy.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
@@ -214,7 +215,7 @@ struct row_copies {
             const int bytes = (right - left) * static_cast<int>(sizeof(T));
             const int all = __popc(__ballot_sync(~0u, copies)) * bytes;
             if (lane == 0) ptx::arrive_and_expect(arrived, static_cast<unsigned>(all));
-            __syncwarp();
+            ptx::sync_warp();
             if (copies)
                 ptx::bulk_copy(staged + lane * l.stage_pitch + left,
                                source + y * p.source_stride + window_begin + left,

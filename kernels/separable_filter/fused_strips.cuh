@@ -19,6 +19,7 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/fused.hpp"
@@ -162,9 +163,9 @@ __device__ __forceinline__ void store_row(T* out, const packet<T, tile::values>&
         }
     } else {
         // The row goes by way of its place in shared memory, so that a warp stores neighbours.
-        __syncwarp();
+        ptx::sync_warp();
         stage[lane] = result;
-        __syncwarp();
+        ptx::sync_warp();
 #pragma unroll 1
         for (int e = lane; e < valid; e += 32) out[e] = reinterpret_cast<const T*>(stage)[e];
     }
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
         for (int i = static_cast<int>(threadIdx.x); i < 2 * radius; i += static_cast<int>(blockDim.x))
             border_rows[i] = source_index(i < radius ? i - radius : p.source_height + i - radius,
                                           p.source_height, p.border);
-        __syncthreads();
+        ptx::sync_threads();
     }
 
     // From here on each warp goes its own way.
@@ -252,7 +253,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
     ptx::wait_for_grids_before();
     fetch_rows(0);
     for (int first = 0; first < inputs; first += tile::rows) {
-        __syncwarp();  // the rows before have been read
+        ptx::sync_warp();  // the rows before have been read
 #pragma unroll
         for (int i = 0; i < tile::rows; ++i) {
             packet* stage = staged[warp][i];
@@ -263,7 +264,7 @@ __global__ void __launch_bounds__(32 * tile<T, channels, radius, aligned>::warps
                     reinterpret_cast<T*>(stage)[single.places[k]] =
                         single.is_border[k] ? p.border_value : rows[i].singles[k];
         }
-        __syncwarp();
+        ptx::sync_warp();
         fetch_rows(first + tile::rows);
 
         // What the last rows compute beyond the inputs is of no use, and costs less than a way around it.

@@ -11,6 +11,7 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/fused.hpp"
@@ -98,9 +99,9 @@ __device__ void blur_tile(const packet* inputs, const tile_parameters<T, radius>
             if (is_row && is_column) store(row, result);
         } else {
             // The row goes by way of shared memory, so that a warp stores neighbours.
-            __syncwarp();
+            ptx::sync_warp();
             staged[lane] = result;
-            __syncwarp();
+            ptx::sync_warp();
             const int first = max(begin + tile::lead, 0);
             const int end = min(begin + tile::lead + tile::columns, p.row_values);
 #pragma unroll 1
@@ -131,11 +132,11 @@ __device__ void load_singly(packet* inputs, const tile_parameters<T, radius>& p,
     using tile = window_tile<T, channels, radius>;
     constexpr int row = count * tile::values;
     constexpr int all = tile::inputs * row;
-    __syncwarp();  // what is staged has been read
+    ptx::sync_warp();  // what is staged has been read
 #pragma unroll
     for (int at = lane; at < row; at += 32)
         columns[at] = column_of<tile, channels>(source_begin + first * tile::values + at, p);
-    __syncwarp();
+    ptx::sync_warp();
     constexpr int shares = (all + 31) / 32;
     T values[shares];
 #pragma unroll
@@ -148,7 +149,7 @@ __device__ void load_singly(packet* inputs, const tile_parameters<T, radius>& p,
 #pragma unroll
     for (int i = 0; i < shares; ++i)
         if (lane + 32 * i < all) reinterpret_cast<T*>(staged)[lane + 32 * i] = values[i];
-    __syncwarp();
+    ptx::sync_warp();
     if (lane >= first && lane < first + count) {
 #pragma unroll
         for (int i = 0; i < tile::inputs; ++i) inputs[i] = staged[i * count + lane - first];

@@ -16,6 +16,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/words.cuh"
 #include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         ptx::wait_for_grids_before();
         if (blockIdx.x == 0) frame::read_heads(heads, lines, line_count, row_values);
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     const int begin = (static_cast<int>(blockIdx.x) * warps + warp) * tile::columns;
     const int values = static_cast<int>(p.destination.first.width * p.destination.first.channels) - begin;
@@ -119,11 +120,11 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
     int now = 0, line = 0;
     const auto behind = [&](int row) { return aligned ? 0 : bytes_behind_word(lines[line + row]); };
     ptx::cp_async_wait_group<stages - 1>();
-    __syncwarp();
+    ptx::sync_warp();
     beyond.fill_in(own_stages + now, behind(lane % tile::rows));
     const auto multiply = [&] {
         ptx::cp_async_wait_group<stages - 2>();  // and of the next step
-        __syncwarp();
+        ptx::sync_warp();
         const int own_behind = behind(group % tile::rows);
 #pragma unroll
         for (int product = 0; product < tile::products; ++product) {
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, tile::bl
         const int multiplied = now;
         now = now + stage::bytes < bytes_of_warp ? now + stage::bytes : 0;
         line += tile::rows;
-        __syncwarp();
+        ptx::sync_warp();
         if (aligned || beyond.are_any || copies.has_ends) {
             beyond.fill_in(own_stages + now, behind(lane % tile::rows));
             if (copies.has_ends) copies.load_ends(multiplied, lane);

@@ -17,6 +17,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/mma.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/separable_filter/bytes.cuh"
 #include "kernels/separable_filter/launch.hpp"
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
             ptx::init(&full[i], 2 * 32);      // of each lane that loads: its copies, and its own stores
             ptx::init(&empty[i], consumers);  // of each lane that reads
         }
-    __syncthreads();  // here all warps meet; from now on the two kinds have barriers of their own
+    ptx::sync_threads();  // here all warps meet; from now on the two kinds have barriers of their own
     if (warp >= shape.warps) {
         load_strip<blocks, in_words>(p, bytes, at, image, begin, values, top, outputs, total);
         return;
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(ring_of_squares(blocks).threads, ring_of_squar
             filter_along_x<blocks>(p, own + step % tile::stages * tile::side * at.pitch, fragments_x + lane,
                                    newest, ring);
 
-            // Each lane for itself, which costs a little: racecheck does not see that a __syncwarp() and
+            // Each lane for itself, which costs a little: racecheck does not see that a sync_warp() and
             // one lane's arrival would do as well.
             ptx::arrive(&empty[step % tile::stages]);
             if (step < blocks - 1) continue;

@@ -16,6 +16,7 @@
 
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/words.cuh"
 #include "kernels/frame/marching_warp.cuh"
 #include "kernels/separable_filter/bytes.cuh"
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
         ptx::wait_for_grids_before();
         if (blockIdx.x == 0) frame::read_heads(heads, lines, line_count, row_bytes);
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     const int begin = (static_cast<int>(blockIdx.x) * warps + warp) * columns;
     const int width = ::min(static_cast<int>(p.destination.first.width) - begin, columns);
@@ -192,10 +193,10 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
     int now = 0, line = 0;
     const auto march = [&]<bool completes>(int row) {
         ptx::cp_async_wait_group<tile::stages - 1>();
-        __syncwarp();
+        ptx::sync_warp();
         if (beyond.are_any) {
             beyond.template fill_in<aligned>(stages + now, lines + line);
-            __syncwarp();
+            ptx::sync_warp();
         }
         // A square ahead of the stores of results: the compiler cannot tell that those go elsewhere, and would keep loads
         // behind them.
@@ -229,7 +230,7 @@ __global__ void __launch_bounds__(warp_strips::max_warps* warp_threads, pixel_sh
                                           values[half]);
             }
         }
-        __syncwarp();
+        ptx::sync_warp();
         load(now);
         now = now + layout::stage < layout::results ? now + layout::stage : 0;
         line += tile::side;

@@ -13,6 +13,7 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 #include "kernels/separable_filter/plan/problem.hpp"
@@ -41,12 +42,12 @@ __global__ void __launch_bounds__(tile::threads)
         const std::int64_t top = i % tiles * tile::rows;
         const int outputs = static_cast<int>(min(std::int64_t{tile::rows}, destination.height - top));
         const int inputs = outputs + 2 * radius;
-        __syncthreads();
+        ptx::sync_threads();
         for (int row = static_cast<int>(threadIdx.x); row < inputs; row += tile::threads) {
             const std::int64_t y = source_index(a.y + top - radius + row, a.source.first.height, a.border);
             window_rows[row] = y < 0 ? -1 : between.row_of(y) * between.stride;
         }
-        __syncthreads();
+        ptx::sync_threads();
         if (x >= destination.width * destination.channels) continue;
 
         const float* column = a.intermediate + image * between.rows * between.stride + x;

@@ -11,6 +11,7 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/pixel.cuh"
 
@@ -50,14 +51,14 @@ struct pass {
 
 /// The weights from number `first` on into shared memory. All threads of the block call it.
 __device__ void stage_taps(const taps& all, int first, int count, float* chunk) {
-    __syncthreads();
+    ptx::sync_threads();
     for (int i = static_cast<int>(threadIdx.x); i < count; i += tile::threads) {
         const double t = (first + i - all.radius) / all.sigma;
         chunk[i] = all.radius <= taps::table_radius ? all.table[first + i]
                    : all.window == window::box      ? static_cast<float>(all.scale)
                                                     : static_cast<float>(all.scale * exp(-0.5 * t * t));
     }
-    __syncthreads();
+    ptx::sync_threads();
 }
 
 template <class Input, class Output>

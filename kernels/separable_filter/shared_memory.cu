@@ -9,6 +9,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/convolve.cuh"
 #include "kernels/separable_filter/launch.hpp"
 #include "kernels/separable_filter/plan/problem.hpp"
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(strip::threads)
 
     stage_taps(a.taps_x, taps);
     look_up_columns<channels>(columns, begin, a);
-    __syncthreads();
+    ptx::sync_threads();
     // The rows of all images of the batch, one after another.
     for (std::int64_t row = std::int64_t{blockIdx.y} * tile_x::rows + warp;
          row < a.destination.count * between.rows; row += std::int64_t{gridDim.y} * tile_x::rows) {
@@ -72,9 +73,9 @@ __global__ void __launch_bounds__(strip::threads)
         const std::int64_t y = between.source_row(row % between.rows);
         stage_row(own_row, image + y * a.source.first.row_stride, columns, strip::window(radius, channels),
                   to_float(a.border_value));
-        __syncwarp();
+        ptx::sync_warp();
         const float4 sums = filter_row<channels>(own_row, taps, radius);
-        __syncwarp();
+        ptx::sync_warp();
         if (x < row_values) *reinterpret_cast<float4*>(a.intermediate + row * between.stride + x) = sums;
     }
 }
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(strip::threads)
             const std::int64_t y = source_index(a.y + top - radius + i, a.source.first.height, a.border);
             window_rows[i] = y < 0 ? -1 : between.row_of(y);
         }
-        __syncthreads();
+        ptx::sync_threads();
         // Loads go out in batches, so that a thread waits once for several of them.
         for (int first = group; x < row_values && first < needed; first += tile_y::batch * tile_y::groups) {
             float loaded[tile_y::batch];
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(strip::threads)
                 if (i < needed) staged[i * tile_y::columns + column] = loaded[b];
             }
         }
-        __syncthreads();
+        ptx::sync_threads();
         const std::int64_t first = top + group * tile_y::rows_per_thread;
         if (x >= row_values || first >= destination.height) continue;
 

@@ -3,6 +3,7 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/words.cuh"
 #include "kernels/separable_filter/plan/mma_xy.hpp"
@@ -20,7 +21,7 @@ namespace heddle::kernels::separable_filter::squares {
 using tile = square_tile;
 inline constexpr int warp_threads = 32;
 
-/// Barriers of a block. That of __syncthreads() is 0.
+/// Barriers of a block. That of sync_threads() is 0.
 inline constexpr int barrier_of_consumers = 1;
 inline constexpr int barrier_of_loaders = 2;
 
@@ -258,13 +259,13 @@ struct loader {
                     shifted[i] = make_uint2(word_behind(words.x, words.y, behind[i]),
                                             word_behind(words.y, next, behind[i]));
                 }
-                __syncwarp();
+                ptx::sync_warp();
 #pragma unroll
                 for (int i = 0; i < together; ++i)
                     if (is_inside) *reinterpret_cast<uint2*>(chunks + i * pitch) = shifted[i];
             }
         }
-        __syncwarp();
+        ptx::sync_warp();
     }
 
     __device__ std::uint8_t* stage_of(int step) const {
@@ -318,7 +319,7 @@ struct loader {
         for (int step = first; step < total; step += tile::loaders) {
             start(step + tile::loaders);
             ptx::cp_async_wait_group<1>();
-            __syncwarp();
+            ptx::sync_warp();
             std::uint8_t* const to = stage_of(step);
             const std::int64_t own_line = line_of(step, lane);
             shift_words(to, own_line, lane);

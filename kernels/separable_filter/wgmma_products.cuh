@@ -103,7 +103,7 @@ struct multiplier {
         const int lane = thread % warp_threads;
         const std::uint64_t high_y = operand_y::descriptor(shared + at.operand_y, 0);
         const std::uint64_t low_y = operand_y::descriptor(shared + at.operand_y + operand_y::bytes, 0);
-        packed_tile done{};
+        packed_tile done{0, 0, 0, 0, ptx::ordered_before_copies::nothing()};
         int place = at.results + group * tile::side * tile::side;
         int to_other_place = tile::groups * tile::side * tile::side;
 
@@ -182,9 +182,10 @@ struct multiplier {
                     shared + place + place_of_result(half * tile::depth + lane, warp * 16), words[0],
                     words[1], words[2], words[3]);
             }
-            if (p.stores_boxes) ptx::fence_before_copies();
+            const auto ordered =
+                p.stores_boxes ? ptx::fence_before_copies() : ptx::ordered_before_copies::nothing();
             done = {place, steps.now.begin + group * tile::side, steps.now.top + steps.step * tile::side,
-                    steps.now.image};
+                    steps.now.image, ordered};
             place += to_other_place;
             to_other_place = -to_other_place;
         }
@@ -198,6 +199,7 @@ struct multiplier {
         int column;
         int row;
         int image;
+        ptx::ordered_before_copies ordered;
     };
 
     /// 64 rows of 64 bytes, swizzled.
@@ -212,7 +214,7 @@ struct multiplier {
         ptx::sync_threads(first_group_barrier + group, group_threads);
         if (p.stores_boxes) {
             if (thread > 0) return;
-            ptx::store_box(p.result, shared + done.place, done.column, done.row, done.image);
+            ptx::store_box(p.result, shared + done.place, done.column, done.row, done.image, done.ordered);
             ptx::commit_stores();
             return;
         }

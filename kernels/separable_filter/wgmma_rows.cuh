@@ -3,6 +3,7 @@
 #include "kernels/device/border.cuh"
 #include "kernels/device/pipeline.cuh"
 #include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/tensor_copy.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/separable_filter/plan/wgmma_xy.hpp"
@@ -197,7 +198,7 @@ struct loader {
                 ptx::cp_async_wait_group<0>();
                 ptx::wait(landed, landed_parity);
                 landed_parity ^= 1;
-                __syncwarp();
+                ptx::sync_warp();
                 if (steps.now.has_edges) fill_edges(steps);
                 ptx::fence_before_copies();  // wgmma reads as copies do
             }
@@ -238,7 +239,7 @@ struct loader {
             const int count = (int{upper} + int{lower}) * half;
             ptx::arrive_and_expect(landed, static_cast<unsigned>(count * boxes * swizzle_bytes));
         }
-        __syncwarp();
+        ptx::sync_warp();
         if (lane >= 2 * boxes || !(lane % 2 == 0 ? upper : lower)) return;
         const int row = lane % 2 * half;
         const int box = lane / 2;
@@ -291,7 +292,7 @@ struct loader {
         int* const seen = seen_columns();
         const outer_words words(now);
         const int channels = static_cast<int>(p.destination.first.channels);
-        __syncwarp();
+        ptx::sync_warp();
 #pragma unroll 1
         for (int i = lane; i < words.count * word; i += warp_threads) {
             const int column = ::min(words.column(i / word) + i % word, now.window - 1);
@@ -307,7 +308,7 @@ struct loader {
             const int first = p.border == border::wrap ? value - now.left : ::max(value - now.left, 0);
             seen[i] = beyond < 0 ? column : first;
         }
-        __syncwarp();
+        ptx::sync_warp();
     }
 
     /// Columns beyond the source's edges, and of a constant border rows too.
@@ -362,7 +363,7 @@ struct loader {
                     to[j * apart * swizzle_bytes + b] = static_cast<unsigned char>(words[j] >> (8 * b));
             }
         }
-        __syncwarp();
+        ptx::sync_warp();
     }
 
     /// From the other end of the source's rows.

@@ -7,6 +7,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/row.cuh"
 #include "kernels/device/runs.cuh"
 #include "kernels/softmax/gradient.cuh"
@@ -26,9 +27,9 @@ struct tile {
 /// Every thread gets the sum over the block.
 __device__ float block_sum(float value, float (&of_warps)[tile::warps]) {
     value = lanes_reduce(value, warp_size, plus{});
-    __syncthreads();  // the former sum has been read
+    ptx::sync_threads();  // the former sum has been read
     if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
-    __syncthreads();
+    ptx::sync_threads();
     return lanes_reduce(of_warps[threadIdx.x % tile::warps], tile::warps, plus{});
 }
 

@@ -10,6 +10,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/softmax/exponential.cuh"
 #include "kernels/softmax/launch.hpp"
 
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
 
         maxima[thread] = largest;
         sums[thread] = sum;
-        __syncthreads();
+        ptx::sync_threads();
         for (int step = tile::threads / 2; step > 0; step /= 2) {
             if (thread < step) {
                 const float mine = maxima[thread];
@@ -56,11 +57,11 @@ __global__ void __launch_bounds__(tile::threads) online(arguments<T> a) {
                                sums[thread + step] * exponential<T>(difference(other, largest));
                 maxima[thread] = largest;
             }
-            __syncthreads();
+            ptx::sync_threads();
         }
         largest = maxima[0];
         sum = sums[0];
-        __syncthreads();  // the next row's numbers go to the same places
+        ptx::sync_threads();  // the next row's numbers go to the same places
 
         for (std::int64_t col = thread; col < a.x.cols; col += tile::threads)
             y[col * a.y.col_stride] =

@@ -15,6 +15,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/transpose/launch.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(tile::side* tile::threads_down) shared_memory(
                 shared.elements[y][threadIdx.x] =
                     a.source.data[row * a.source.row_stride + col * a.source.col_stride];
         }
-        __syncthreads();
+        ptx::sync_threads();
 
 #pragma unroll
         for (int i = 0; i < tile::per_thread; ++i) {
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(tile::side* tile::threads_down) shared_memory(
                 a.destination.data[col * a.destination.row_stride + row * a.destination.col_stride] =
                     shared.elements[threadIdx.x][y];
         }
-        __syncthreads();  // before the next tile overwrites this one
+        ptx::sync_threads();  // before the next tile overwrites this one
     }
 }
 

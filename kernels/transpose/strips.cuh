@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/quick_division.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/tuning/tuning.hpp"
@@ -66,7 +67,7 @@ __device__ void move_strip(const Word* source, std::int64_t source_stride, Word*
             if (p.is_there) tile[p.across * pitch + p.along] = elements[i];
         }
     }
-    __syncthreads();
+    ptx::sync_threads();
 
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < count; i += strip_tile::threads) {

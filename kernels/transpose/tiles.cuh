@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/grid.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/quick_division.cuh"
 #include "kernels/device/vector.cuh"
 #include "kernels/transpose/launch.hpp"
@@ -168,7 +169,7 @@ __device__ void move(const Word* source, std::int64_t source_stride, Word* desti
         move_each<threads>(source, source_stride, destination, destination_stride,
                            (rows_here - rows_in_patches) * cols_in_patches, below);
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     const unsigned packets_here = patches * width;
     const unsigned turns = is_whole ? parts::packets_a_thread : (packets_here + threads - 1) / threads;

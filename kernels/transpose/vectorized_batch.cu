@@ -8,6 +8,7 @@
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/quick_division.cuh"
 #include "kernels/transpose/launch.hpp"
 #include "kernels/transpose/strips.cuh"
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(tile<Word, packet_bytes, shape>::threads)
         from.data += i * matrices.source_stride;
         to.data += i * matrices.destination_stride;
         move_tile<tile, packet_bytes>(from, to, row, col, shared);
-        __syncthreads();  // before the next tile overwrites this one
+        ptx::sync_threads();  // before the next tile overwrites this one
     }
 }
 
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(strip_tile::threads)
         move_strip<Word, is_tall>(source.data + i * matrices.source_stride, source.row_stride,
                                   destination.data + i * matrices.destination_stride, destination.row_stride,
                                   length, by_short, by_long, pitch, reinterpret_cast<Word*>(shared));
-        __syncthreads();  // before the next strip overwrites this one
+        ptx::sync_threads();  // before the next strip overwrites this one
     }
 }
 

@@ -1,5 +1,5 @@
 #include "kernels/device/block_reduce.cuh"
-#include "kernels/device/ptx/atomic_increment.cuh"
+#include "kernels/device/ptx/atomic.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/warp_reduce.cuh"
 #include "tests/support/gpu.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/delay.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
 
@@ -12,6 +13,7 @@ namespace heddle::kernels::ptx {
 /// Addresses and bytes are multiples of 16. The barrier expects the bytes already.
 __device__ inline void bulk_copy([[maybe_unused]] void* shared, [[maybe_unused]] const void* global,
                                  [[maybe_unused]] unsigned bytes, [[maybe_unused]] mbarrier* barrier) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -27,10 +29,33 @@ __device__ inline void start_bulk_copy(void* shared, const void* global, unsigne
     bulk_copy(shared, global, bytes, barrier);
 }
 
+/// Shows that this thread has called fence_before_copies(), which alone makes one. What copies out of shared memory takes it.
+class ordered_before_copies {
+  public:
+    /// Where no copy will follow.
+    static __device__ ordered_before_copies nothing() { return {}; }
+
+  private:
+    ordered_before_copies() = default;
+    friend __device__ ordered_before_copies fence_before_copies();
+};
+
+/// What this thread read or wrote of shared memory comes before copies to or from it that are started behind a barrier that
+/// follows, and before what wgmma reads: they go another way than loads and stores do, and a barrier alone does not order the two.
+__device__ inline ordered_before_copies fence_before_copies() {
+    delay();
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+    delay();
+    return {};
+}
+
 /// To the place in block `rank` of the cluster that `shared` has in this one, counted at the barrier that is there.
 __device__ inline void bulk_copy_to_block([[maybe_unused]] const void* shared,
                                           [[maybe_unused]] unsigned bytes, [[maybe_unused]] mbarrier* barrier,
-                                          [[maybe_unused]] unsigned rank) {
+                                          [[maybe_unused]] unsigned rank, ordered_before_copies) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
@@ -42,14 +67,6 @@ __device__ inline void bulk_copy_to_block([[maybe_unused]] const void* shared,
         "}" ::"r"(shared_address(shared)),
         "r"(bytes), "r"(shared_address(barrier)), "r"(rank)
         : "memory");
-#endif
-}
-
-/// What this thread read or wrote of shared memory comes before copies to or from it that are started behind a barrier that
-/// follows, and before what wgmma reads: they go another way than loads and stores do, and a barrier alone does not order the two.
-__device__ inline void fence_before_copies() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "kernels/device/ptx/delay.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
+#include "kernels/device/ptx/sync.cuh"
 
 #include <cuda_runtime_api.h>
 
@@ -46,24 +48,30 @@ __device__ inline unsigned cluster_count() {
 
 /// Tells the cluster's other blocks that this thread runs, and nothing of what it wrote: no fence.
 __device__ inline void cluster_arrive_relaxed() {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #endif
+    delay();
 }
 
 /// Tells the cluster's other blocks that this thread came here; what it wrote before is seen by whoever
 /// waits.
 __device__ inline void cluster_arrive() {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
+    delay();
 }
 
 /// Waits until every thread of the cluster has arrived.
 __device__ inline void cluster_wait() {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
+    delay();
 }
 
 /// A barrier of all threads of a cluster of so many blocks, which publishes nothing where they are more than one.
@@ -73,7 +81,7 @@ __device__ void sync_cluster() {
         cluster_arrive_relaxed();
         cluster_wait();
     } else {
-        __syncthreads();
+        sync_threads();
     }
 }
 
@@ -90,6 +98,7 @@ __device__ inline unsigned address_at_block([[maybe_unused]] const void* shared,
 /// cluster_arrive() makes it seen.
 __device__ inline void store_at_block([[maybe_unused]] unsigned address,
                                       [[maybe_unused]] const float4& value) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value.x),
                  "f"(value.y), "f"(value.z), "f"(value.w)
@@ -100,6 +109,7 @@ __device__ inline void store_at_block([[maybe_unused]] unsigned address,
 /// Writes to the place in block `rank` of the cluster that `shared` has in this one.
 __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unused]] unsigned rank,
                                      [[maybe_unused]] float value) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     unsigned address;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared_address(shared)), "r"(rank));
@@ -109,6 +119,7 @@ __device__ inline void store_cluster([[maybe_unused]] float* shared, [[maybe_unu
 
 /// Reads the place in block `rank` of the cluster that `shared` has in this one.
 __device__ inline float load_cluster([[maybe_unused]] const float* shared, [[maybe_unused]] unsigned rank) {
+    delay();
     float value = 0;
 #if __CUDA_ARCH__ >= 900
     asm volatile("ld.shared::cluster.f32 %0, [%1];"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/delay.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
 
@@ -46,6 +47,7 @@ __device__ inline void send_message(float4* shared, unsigned rank, const float4&
 /// Waits until all messages of a phase of this parity are there to be read by this thread: 0 of the first, 1 of the second, ...
 __device__ inline void wait_for_messages([[maybe_unused]] mbarrier* barrier,
                                          [[maybe_unused]] unsigned parity = 0) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
@@ -57,6 +59,7 @@ __device__ inline void wait_for_messages([[maybe_unused]] mbarrier* barrier,
         "r"(parity)
         : "memory");
 #endif
+    delay();
 }
 
 }  // namespace heddle::kernels::ptx

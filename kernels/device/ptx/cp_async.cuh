@@ -1,5 +1,7 @@
 #pragma once
 
+#include "kernels/device/ptx/delay.cuh"
+
 namespace heddle::kernels::ptx {
 
 enum class cache { all_levels, l2 };
@@ -45,7 +47,9 @@ __device__ inline void cp_async_commit_group() {
 /// Waits until all but this thread's newest `pending` groups have arrived.
 template <int pending>
 __device__ inline void cp_async_wait_group() {
+    delay();
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+    delay();
 }
 
 }  // namespace heddle::kernels::ptx

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/delay.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
 
 #include <cuda_runtime_api.h>
@@ -18,24 +19,30 @@ __device__ inline void init([[maybe_unused]] mbarrier* barrier, [[maybe_unused]]
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
                  : "memory");
 #endif
+    delay();
 }
 
 /// What was set up is seen by the cluster's blocks and by bulk copies.
 __device__ inline void fence_mbarrier_init() {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
+    delay();
 }
 
 __device__ inline void arrive([[maybe_unused]] mbarrier* barrier) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 #endif
+    delay();
 }
 
 /// At the barrier that has this one's place in block `rank` of the cluster. What this thread wrote is not published: a
 /// release to the cluster costs a fence of the whole device.
 __device__ inline void arrive_at_block([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned rank) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
@@ -46,20 +53,24 @@ __device__ inline void arrive_at_block([[maybe_unused]] mbarrier* barrier, [[may
         "r"(rank)
         : "memory");
 #endif
+    delay();
 }
 
 /// An arrival that adds `bytes` to those that the phase waits for.
 __device__ inline void arrive_and_expect([[maybe_unused]] mbarrier* barrier,
                                          [[maybe_unused]] unsigned bytes) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
                  "r"(bytes)
                  : "memory");
 #endif
+    delay();
 }
 
 /// An arrival when the copies that this thread has started with cp.async have come.
 __device__ inline void arrive_after_copies([[maybe_unused]] mbarrier* barrier) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
                  : "memory");
@@ -69,6 +80,7 @@ __device__ inline void arrive_after_copies([[maybe_unused]] mbarrier* barrier) {
 /// Waits for the end of a phase of this parity: 0 of the first, 1 of the second, ... Before the first phase, parity 1
 /// does not wait.
 __device__ inline void wait([[maybe_unused]] mbarrier* barrier, [[maybe_unused]] unsigned parity) {
+    delay();
 #if __CUDA_ARCH__ >= 900
     asm volatile(
         "{\n"
@@ -80,6 +92,7 @@ __device__ inline void wait([[maybe_unused]] mbarrier* barrier, [[maybe_unused]]
         "r"(parity)
         : "memory");
 #endif
+    delay();
 }
 
 }  // namespace heddle::kernels::ptx

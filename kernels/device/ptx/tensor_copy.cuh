@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx/bulk_copy.cuh"
+#include "kernels/device/ptx/delay.cuh"
 #include "kernels/device/ptx/mbarrier.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
 
@@ -18,6 +19,7 @@ __device__ inline void prefetch(const CUtensorMap& map) {
 /// All bytes of the box, outside ones too, are counted at `barrier`.
 __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int y, int z,
                                 mbarrier* barrier) {
+    delay();
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
         "%4}], [%5];" ::"r"(shared_address(shared)),
@@ -29,6 +31,7 @@ __device__ inline void load_box(void* shared, const CUtensorMap& map, int x, int
 /// `image` on, along rows and from image to image: the channels from `channel` on of the pixel that lies (right, down) of it.
 __device__ inline void load_windows(void* shared, const CUtensorMap& map, int channel, int x, int y,
                                     int image, int right, int down, mbarrier* barrier) {
+    delay();
     asm volatile(
         "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
         "%3, %4, %5}], [%6], {%7, %8};" ::"r"(shared_address(shared)),
@@ -47,6 +50,7 @@ __device__ inline void prefetch_box_to_l2(const CUtensorMap& map, int x, int y, 
 /// To the same place in each block of the cluster whose bit is set in `blocks`, and counted at its barrier.
 __device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, int x, int y, int z,
                                           mbarrier* barrier, std::uint16_t blocks) {
+    delay();
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
         "[%0], [%1, "
@@ -55,7 +59,9 @@ __device__ inline void load_box_multicast(void* shared, const CUtensorMap& map, 
         : "memory");
 }
 
-__device__ inline void store_box(const CUtensorMap& map, const void* shared, int x, int y, int z) {
+__device__ inline void store_box(const CUtensorMap& map, const void* shared, int x, int y, int z,
+                                 ordered_before_copies) {
+    delay();
     asm volatile(
         "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&map), "r"(x),
         "r"(y), "r"(z), "r"(shared_address(shared))
@@ -70,7 +76,9 @@ __device__ inline void commit_stores() {
 /// Waits until all but the last `pending` groups of this thread have read their shared memory.
 template <int pending>
 __device__ inline void wait_for_reads_of_stores() {
+    delay();
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+    delay();
 }
 
 }  // namespace heddle::kernels::ptx

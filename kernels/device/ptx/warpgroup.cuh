@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/device/ptx/delay.cuh"
 #include "kernels/device/ptx/shared_address.cuh"
 
 #include <cuda_runtime_api.h>
@@ -18,14 +19,18 @@ __device__ inline void claim_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-/// A barrier of `threads` threads of the block. Barrier 0 is __syncthreads()'s.
+/// A barrier of `threads` threads of the block. Barrier 0 is sync_threads()'s.
 __device__ inline void sync_threads(int barrier, int threads) {
+    delay();
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+    delay();
 }
 
 /// The same, for a warp that does not wait for the others.
 __device__ inline void arrive_threads(int barrier, int threads) {
+    delay();
     asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+    delay();
 }
 
 /// Stores four 8 x 8 matrices of 16-bit elements: thread t gives the address of row t % 8 of matrix t / 8, and in

@@ -6,6 +6,7 @@
 
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/convolve.cuh"
 #include "kernels/separable_filter/decimated/samples.cuh"
 
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
     };
     for (int v = thread; v < columns; v += threads)
         column_of[v] = clamped(p.x, x + v / channels) * channels + v % channels;
-    __syncthreads();
+    ptx::sync_threads();
     ptx::wait_for_grids_before();
 
     // A warp takes every so many rows, and waits once for several of them.
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
             for (int i = 0; i < batch; ++i)
                 if (first + i * warps < rows) loaded[(first + i * warps) * pitch + v] = values[i];
         }
-    __syncthreads();
+    ptx::sync_threads();
 
     // Neighbouring threads take neighbouring rows.
     for (int task = thread; task < rows * size / outputs * channels; task += threads) {
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(blur_tile::threads(outputs)) blur(const __grid
 #pragma unroll
         for (int i = 0; i < outputs; ++i) along_x[row * along_x_pitch + first + i * channels] = sums[i];
     }
-    __syncthreads();
+    ptx::sync_threads();
 
     for (int task = thread; task < size * channels * (size / outputs); task += threads) {
         const int column = task % (size * channels);

@@ -15,6 +15,7 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/grid_dependency.cuh"
+#include "kernels/device/ptx/sync.cuh"
 #include "kernels/separable_filter/decimated/samples.cuh"
 #include "kernels/separable_filter/pixel.cuh"
 
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(tile::threads)
                 extended_index(p.x.first_pixel() - 4 + value / channels, source.first.width, border);
             reader.from[i] = pixel < 0 ? -1 : pixel * channels + value % channels;
         }
-    __syncthreads();
+    ptx::sync_threads();
     const auto fetch = [&](int first, int stage) {
         if (first < count)
             reader.fetch(rows + first, ring + stage * tile::stage_rows * tile::threads + thread);
@@ -215,7 +216,7 @@ __global__ void __launch_bounds__(tile::threads)
     }
     for (int i = thread; i < support * p.x.factor; i += tile::threads)
         weights_x[i] = b_spline(static_cast<float>(i) * p.x.inverse - support / 2) * p.x.inverse;
-    __syncthreads();
+    ptx::sync_threads();
 
     column_sums sums;
     sums.line = lines + tile::place(4 * thread);
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(tile::threads)
     }
     const int open = row_of_cell == 0 ? support - 1 : support;
     for (int s = 0; s < open; ++s) sums.complete();
-    __syncthreads();
+    ptx::sync_threads();
 
     const std::int64_t block = (image * p.bands + band) * p.strips + strip;
     add_up_strip(p, strip, lines, weights_x, lanes, p.partial + block * p.band.lines() * p.strip_pitch);
