@@ -58,9 +58,12 @@ TYPED_TEST(host_optimizers, clip_and_read_what_is_in_memory) {
 
     const std::int64_t step = 4;
     const float rate = 0.02f;
-    optimizer_call call{"adamw", test::optimizer_kind::adamw, {}, {.weight_decay = 0.1, .max_norm = 3}};
+    optimizer_call call{"adamw",
+                        test::optimizer_kind::adamw,
+                        {},
+                        {.weight_decay = 0.1, .gradient_scale = 0.5, .max_norm = 3}};
     call.adam.learning_rate = test::to_double(rate);
-    list.expect_step(call, step, test::gradient_factor(1, 3, test::to_double(norm)));
+    list.expect_step(call, step, test::gradient_factor(0.5, 3, test::to_double(norm)));
     call.adam.learning_rate = 0;
     call.adam.clip_norm_of = &norm;
     call.adam.device_learning_rate = &rate;

@@ -38,6 +38,9 @@ class host_scan : public testing::Test {
         ASSERT_TRUE(x.untouched());
         host::inclusive_scan<T>(x.vector(), x.vector());
         ASSERT_TRUE(are_sums(x.download(), xs, scan_kind::inclusive, depth(size)));
+        x.upload(xs);
+        host::exclusive_scan<T>(x.vector(), x.vector());
+        ASSERT_TRUE(are_sums(x.download(), xs, scan_kind::exclusive, depth(size)));
     }
 };
 
