@@ -20,6 +20,7 @@ void add_list(CLI::App& program);
 void add_run(CLI::App& program);
 void add_rung(CLI::App& program);
 void add_cliffs(CLI::App& program);
+void add_fuzz(CLI::App& program);
 void add_conv_roofline(CLI::App& program);
 void add_report(CLI::App& program);
 void add_compare(CLI::App& program);

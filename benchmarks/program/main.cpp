@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
     add_run(program);
     add_rung(program);
     add_cliffs(program);
+    add_fuzz(program);
     add_conv_roofline(program);
     add_report(program);
     add_compare(program);

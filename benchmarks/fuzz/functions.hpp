@@ -1,0 +1,36 @@
+#pragma once
+
+#include <heddle/matmul.hpp>
+
+#include <cmath>
+#include <limits>
+
+/// Functions of one number, in double.
+namespace heddle::bench::fuzz {
+
+inline double logistic(double x) {
+    return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+inline double activated(matmul_activation activation, double x) {
+    const auto weighted = [x](double weight) { return weight == 0 ? 0 : x * weight; };
+    switch (activation) {
+        case matmul_activation::none:
+            return x;
+        case matmul_activation::relu:
+            return x < 0 ? 0 : x;
+        case matmul_activation::gelu:
+            return weighted(std::erfc(-x * std::sqrt(0.5)) / 2);
+        case matmul_activation::gelu_tanh:
+            return weighted(logistic(1.5957691216057308 * (x + 0.044715 * x * x * x)));
+        case matmul_activation::silu:
+            return weighted(logistic(x));
+        case matmul_activation::sigmoid:
+            return logistic(x);
+        case matmul_activation::tanh:
+            return std::tanh(x);
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace heddle::bench::fuzz

@@ -1,0 +1,257 @@
+#pragma once
+
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/fuzz/problem.hpp"
+#include <heddle/error.hpp>
+#include <heddle/tensor.hpp>
+#include <heddle/view.hpp>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// What operations compute with: operands between canaries, their values, and when a result is right.
+namespace heddle::bench::fuzz {
+
+using cliffs::as_double;
+using cliffs::least;
+using cliffs::roundoff;
+
+inline const std::vector<std::string_view> floating_types = {"f32", "f64", "f16", "bf16"};
+inline const std::vector<std::string_view> single_types = {"f32", "f16", "bf16"};
+
+/// What the elements are drawn from.
+enum class values { uniform, integers, cancelling, spread, tiny, special };
+inline const std::vector<std::string_view> all_values = {"uniform", "integers", "cancelling",
+                                                         "spread",  "tiny",     "special"};
+/// Those that are finite.
+inline const std::vector<std::string_view> finite_values = {"uniform", "integers", "cancelling", "spread",
+                                                            "tiny"};
+
+/// `count` elements. Integers are small: their products and sums are exact in float. Each of the cancelling ones has its
+/// negative beside it. Spread ones differ by factors of up to 2^24, tiny ones are denormal numbers too, and one in 32 of
+/// the special ones is NaN or infinite.
+template <class T>
+std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) {
+    std::mt19937_64 generator(seed);
+    const auto unit = [&] { return static_cast<double>(generator() >> 11) * 0x1p-52 - 1; };
+    const auto limited = [](double x) {
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(x);
+        else
+            return static_cast<T>(static_cast<compute_type<T>>(x));
+    };
+    std::vector<T> drawn(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+        if constexpr (std::is_integral_v<T>) {
+            drawn[i] = static_cast<T>(static_cast<std::int64_t>(generator() % 201) -
+                                      (std::is_signed_v<T> ? 100 : 0));
+            continue;
+        }
+        const double x = unit();
+        switch (kind) {
+            case values::uniform:
+                drawn[i] = limited(x);
+                break;
+            case values::integers:
+                drawn[i] = limited(std::round(8 * x));
+                break;
+            case values::cancelling:
+                drawn[i] = limited(i % 2 == 0 ? x : -as_double(drawn[i - 1]));
+                break;
+            case values::spread:
+                drawn[i] = limited(std::ldexp(x, static_cast<int>(generator() % 25) - 16));
+                break;
+            case values::tiny:
+                drawn[i] = limited(x * 64 * least<T>());
+                break;
+            case values::special: {
+                constexpr double infinity = std::numeric_limits<double>::infinity();
+                const std::uint64_t which = generator() % 96;
+                drawn[i] = limited(which == 0   ? std::nan("")
+                                   : which == 1 ? infinity
+                                   : which == 2 ? -infinity
+                                                : x);
+            }
+        }
+    }
+    return drawn;
+}
+
+/// Up to four extents, the last innermost, and how many elements lie from one to the next along each.
+struct lattice {
+    std::vector<std::int64_t> extents, strides;
+    std::int64_t offset = 0;  ///< of the first, off an aligned address
+
+    [[nodiscard]] std::int64_t count() const {
+        return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+    }
+};
+
+/// Lines of the innermost extent with `step` from element to element and `padding` after each.
+inline lattice lie(std::vector<std::int64_t> extents, std::int64_t offset, std::int64_t padding,
+                   std::int64_t step) {
+    std::vector<std::int64_t> strides(extents.size());
+    std::int64_t stride = step;
+    for (std::size_t i = extents.size(); i-- > 0;) {
+        strides[i] = stride;
+        stride = extents[i] * stride + (i + 1 == extents.size() ? padding : 0);
+    }
+    return {std::move(extents), std::move(strides), offset};
+}
+
+/// A lattice of elements in host or device memory. All else around and between them is poison, and has to stay so.
+template <class T>
+class operand {
+  public:
+    /// All of it is poison.
+    operand(processor where, lattice lie) : where_(where), lie_(std::move(lie)) {
+        std::int64_t last = 0;
+        for (std::size_t i = 0; i < lie_.extents.size(); ++i)
+            last += std::max<std::int64_t>(lie_.extents[i] - 1, 0) * lie_.strides[i];
+        image_.resize(static_cast<std::size_t>(first() + last + 1 + canaries));
+        std::memset(static_cast<void*>(image_.data()), poison, image_.size() * sizeof(T));
+        if (where_ == processor::gpu)
+            check(cudaMalloc(reinterpret_cast<void**>(&device_), image_.size() * sizeof(T)));
+        send();
+    }
+    operand(processor where, lattice lie, const std::vector<T>& elements) : operand(where, std::move(lie)) {
+        for_each([&](std::size_t at, std::size_t i) { image_[at] = elements[i]; });
+        send();
+    }
+    ~operand() { (void)cudaFree(device_); }
+    operand(const operand&) = delete;
+    operand& operator=(const operand&) = delete;
+
+    [[nodiscard]] T* data() { return (where_ == processor::gpu ? device_ : now_.data()) + first(); }
+    [[nodiscard]] vector_view<T> vector() { return {data(), lie_.extents.back(), lie_.strides.back()}; }
+    [[nodiscard]] matrix_view<T> matrix() {
+        const std::size_t last = lie_.extents.size() - 1;
+        return {data(), lie_.extents[last - 1], lie_.extents[last], lie_.strides[last - 1],
+                lie_.strides[last]};
+    }
+    [[nodiscard]] tensor_view<T> tensor() { return four<tensor_view<T>>(); }
+    [[nodiscard]] filter_view<T> filters() { return four<filter_view<T>>(); }
+
+    /// The elements, the innermost extent first, after all work of the device.
+    std::vector<T> read() {
+        receive();
+        std::vector<T> elements(static_cast<std::size_t>(lie_.count()));
+        for_each([&](std::size_t at, std::size_t i) { elements[i] = now_[at]; });
+        return elements;
+    }
+
+    /// What was written that is no element; empty where nothing was.
+    std::string damage() {
+        receive();
+        std::vector<T> expected = image_;
+        for_each([&](std::size_t at, std::size_t) { expected[at] = now_[at]; });
+        return difference(expected, "was written outside of the view");
+    }
+    /// What has changed at all, of an operand that is only read.
+    std::string change() {
+        receive();
+        return difference(image_, "was changed, which is only read");
+    }
+
+  private:
+    static constexpr unsigned char poison = std::is_integral_v<T> ? 0xa7 : 0xff;
+    static constexpr std::int64_t canaries = 256;
+
+    [[nodiscard]] std::int64_t first() const { return canaries + lie_.offset; }
+
+    template <class View>
+    View four() {
+        return {data(),          lie_.extents[0], lie_.extents[1], lie_.extents[2],
+                lie_.extents[3], lie_.strides[2], lie_.strides[1], lie_.strides[0]};
+    }
+
+    std::string difference(const std::vector<T>& expected, const char* what) const {
+        for (std::size_t i = 0; i < expected.size(); ++i)
+            if (std::memcmp(&expected[i], &now_[i], sizeof(T)) != 0)
+                return fmt::format("element {} from the first on {}", static_cast<std::int64_t>(i) - first(),
+                                   what);
+        return {};
+    }
+
+    void send() {
+        now_ = image_;
+        if (where_ == processor::gpu) {
+            check(cudaMemcpy(device_, image_.data(), image_.size() * sizeof(T), cudaMemcpyDefault));
+            check(cudaDeviceSynchronize());
+        }
+    }
+    void receive() {
+        if (where_ == processor::cpu) return;
+        check(cudaDeviceSynchronize());
+        check(cudaMemcpy(now_.data(), device_, now_.size() * sizeof(T), cudaMemcpyDefault));
+    }
+
+    /// function(place in memory, place among the elements).
+    template <class Function>
+    void for_each(Function function) const {
+        const std::int64_t count = lie_.count();
+        std::vector<std::int64_t> index(lie_.extents.size());
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t at =
+                std::inner_product(index.begin(), index.end(), lie_.strides.begin(), first());
+            function(static_cast<std::size_t>(at), static_cast<std::size_t>(i));
+            for (std::size_t d = index.size(); d-- > 0 && ++index[d] == lie_.extents[d];) index[d] = 0;
+        }
+    }
+
+    processor where_;
+    lattice lie_;
+    std::vector<T> image_;  ///< what was sent
+    std::vector<T> now_;    ///< what is there, where that is host memory, or was read last
+    T* device_ = nullptr;
+};
+
+/// Whether a result is within `bound` of what is expected. NaN is right for NaN alone; what may be beyond the type's
+/// largest number may be infinite.
+template <class T>
+bool is_right(T actual_element, double expected, double bound) {
+    const double actual = as_double(actual_element);
+    if (std::isnan(expected)) return std::isnan(actual);
+    if (actual == expected || std::abs(actual - expected) <= bound) return true;
+    if constexpr (std::is_integral_v<T>)
+        return false;
+    else {
+        const double largest = std::is_same_v<T, half>     ? 65504
+                               : std::is_same_v<T, double> ? std::numeric_limits<double>::max()
+                                                           : 0x1p127;
+        return std::isinf(actual) && (actual > 0) == (expected > 0) && std::abs(expected) + bound >= largest;
+    }
+}
+
+/// What is wrong with results, of which expected(i) and bound(i) tell; empty where nothing is.
+template <class T, class Expected, class Bound>
+std::string mismatch(std::string_view name, const std::vector<T>& actual, Expected expected, Bound bound) {
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        const double right = expected(i), allowed = bound(i);
+        if (!is_right(actual[i], right, allowed))
+            return fmt::format("{}[{}] is {}, and should be {} within {}", name, i, as_double(actual[i]),
+                               right, allowed);
+    }
+    return {};
+}
+
+/// The first that is not empty.
+inline std::string first_of(std::initializer_list<std::string> found) {
+    const auto at = std::ranges::find_if(found, [](const std::string& text) { return !text.empty(); });
+    return at == found.end() ? std::string() : *at;
+}
+
+}  // namespace heddle::bench::fuzz

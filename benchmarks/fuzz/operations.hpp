@@ -1,0 +1,52 @@
+#pragma once
+
+#include "benchmarks/fuzz/problem.hpp"
+#include <heddle/error.hpp>
+#include <heddle/types.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What the files of operations share. Each operation is made by a function of its file; operations.cpp lists them.
+namespace heddle::bench::fuzz {
+
+/// The names of an operation's rungs, `automatic` first.
+template <class Algorithm>
+std::vector<std::string_view> rung_words(std::span<const Algorithm> algorithms) {
+    std::vector<std::string_view> words{"automatic"};
+    for (const Algorithm each : algorithms)
+        if (each != Algorithm::automatic) words.push_back(to_string(each));
+    return words;
+}
+
+/// The rung that a problem names; on the CPU there is one.
+/// @throws unsupported  it is another type's
+template <class Algorithm>
+Algorithm rung_of(const problem& p, processor where, std::span<const Algorithm> algorithms) {
+    if (where == processor::cpu || p["rung"] == 0) return Algorithm::automatic;
+    const std::string_view wanted = p.word("rung");
+    const auto found =
+        std::ranges::find_if(algorithms, [&](Algorithm each) { return to_string(each) == wanted; });
+    if (found == algorithms.end()) throw unsupported(std::string(wanted) + " is no rung of this type");
+    return *found;
+}
+
+/// Calls f.operator()<T>() with the type of this place in single_types.
+template <class Result, class Function>
+Result with_single(std::int64_t type, Function f) {
+    if (type == 0) return f.template operator()<float>();
+    if (type == 1) return f.template operator()<half>();
+    return f.template operator()<bfloat16>();
+}
+
+operation matmul_cases(), linear_gradient_cases(), softmax_cases(), norm_cases(), matrix_reduce_cases(),
+    cross_entropy_cases(), reduce_cases(), scan_cases(), transpose_cases(), histogram_cases(),
+    elementwise_cases(), conv_cases(), pool_cases(), softmax_gradient_cases(), norm_gradient_cases(),
+    squared_error_cases(), label_hits_cases(), gaussian_blur_cases(), image_filter_cases(), optimizer_cases(),
+    gradient_norm_cases(), random_cases(), permutation_cases(), batched_matmul_cases(), linear_cases();
+
+}  // namespace heddle::bench::fuzz

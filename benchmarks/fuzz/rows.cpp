@@ -1,0 +1,289 @@
+#include "benchmarks/fuzz/rows.hpp"
+
+#include "benchmarks/fuzz/operations.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/host.hpp>
+#include <heddle/loss.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/norm.hpp>
+#include <heddle/softmax.hpp>
+
+namespace heddle::bench::fuzz {
+namespace {
+
+/// The parts of a softmax over a row: infinite elements share what there is, NaN makes all NaN.
+struct softmax_row {
+    std::vector<double> distances;  ///< from the largest, 0 or less
+    double sum = 0;
+
+    explicit softmax_row(const std::vector<double>& xs) : distances(xs.size()) {
+        double largest = -std::numeric_limits<double>::infinity();
+        bool has_nan = false;
+        for (const double x : xs) {
+            largest = std::max(largest, x);
+            has_nan |= std::isnan(x);
+        }
+        for (std::size_t j = 0; j < xs.size(); ++j) {
+            distances[j] = has_nan ? std::nan("") : xs[j] == largest ? 0 : xs[j] - largest;
+            sum += std::exp(distances[j]);
+        }
+    }
+    /// What the sum's logarithm is off by.
+    [[nodiscard]] double error(bool is_float) const {
+        const auto n = static_cast<std::int64_t>(distances.size());
+        const double e = is_float ? 3 : 5, s = is_float ? 1 : 3.35;
+        return u * (s * std::log(static_cast<double>(n)) + 3 * e + additions(n) + rescalings(n) * (e + 2));
+    }
+};
+
+template <class T>
+std::string wrong_softmax(const problem& p, processor where) {
+    const std::int64_t rows = p["rows"], cols = p["cols"];
+    const auto xs =
+        draw_values<T>(static_cast<values>(p["values"]), rows * cols, static_cast<std::uint64_t>(p["seed"]));
+    operand<T> x(where, matrix_of(p), xs), y(where, dense(rows, cols));
+    const bool logarithm = p["function"] == 1;
+    if (where == processor::cpu)
+        logarithm ? host::log_softmax<T>(x.matrix(), y.matrix()) : host::softmax<T>(x.matrix(), y.matrix());
+    else {
+        const softmax_options options{rung_of(p, where, softmax_algorithms())};
+        logarithm ? log_softmax<T>(x.matrix(), y.matrix(), stream(), options)
+                  : softmax<T>(x.matrix(), y.matrix(), stream(), options);
+    }
+    constexpr bool is_float = std::is_same_v<T, float>;
+    const double e = is_float ? 3 : 5, s = is_float ? 1 : 3.35;
+    expectation expected;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const softmax_row row(row_of(xs, i, cols));
+        for (const double d : row.distances) {
+            const double value = logarithm ? d - std::log(row.sum) : std::exp(d) / row.sum;
+            const double bound =
+                logarithm ? row.error(is_float) + u * (std::abs(d) + 3 * std::log(row.sum) + std::abs(value))
+                          : value * (row.error(is_float) + u * (s * std::abs(d) + 2 * e + 4));
+            expected.add(value,
+                         std::isfinite(value) && std::isfinite(bound) ? rounded<T>(value, bound) : 0x1p-126);
+        }
+    }
+    return first_of({expected.mismatch("y", y.read()), y.damage(), x.change()});
+}
+
+template <class T>
+std::string wrong_norm(const problem& p, processor where) {
+    const std::int64_t rows = p["rows"], cols = p["cols"];
+    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto xs = draw_values<T>(static_cast<values>(p["values"]), rows * cols, seed);
+    const auto gammas = draw_values<T>(values::uniform, cols, seed + 1),
+               betas = draw_values<T>(values::uniform, cols, seed + 2);
+    operand<T> x(where, matrix_of(p), xs), y(where, dense(rows, cols)), gamma(where, vector_of(cols), gammas),
+        beta(where, vector_of(cols), betas);
+    const bool is_layer = p["function"] == 0;
+    constexpr float epsilon = 1e-5f;
+    if (where == processor::cpu)
+        is_layer ? host::layer_norm<T>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), epsilon)
+                 : host::rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), epsilon);
+    else {
+        const norm_options options{.algorithm = rung_of(p, where, norm_algorithms()), .epsilon = epsilon};
+        is_layer ? layer_norm<T>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), stream(), options)
+                 : rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), stream(), options);
+    }
+    const auto n = static_cast<double>(cols);
+    const double roundings = additions(cols);
+    expectation expected;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const auto row = row_of(xs, i, cols);
+        double sum = 0, magnitudes = 0, squares = 0;
+        for (const double a : row) sum += a, magnitudes += std::abs(a);
+        const double mean = is_layer ? sum / n : 0;
+        for (const double a : row) squares += (a - mean) * (a - mean);
+        const double sigma = std::sqrt(squares / n + static_cast<double>(epsilon));
+        const double h = is_layer ? (roundings + 8) * u * magnitudes / n / sigma : 0;
+        const double k = ((roundings + 8) * u + 2 * h + h * h) / 2 + 4 * u;
+        for (std::size_t j = 0; j < row.size(); ++j) {
+            const double z = (row[j] - mean) / sigma, g = as_double(gammas[j]),
+                         b = is_layer ? as_double(betas[j]) : 0;
+            const double bound = std::abs(g) * (h * (1 + k) + std::abs(z) * (k + 3 * u)) +
+                                 u * (2 * std::abs(g * z) + std::abs(b));
+            expected.add(g * z + b, rounded<T>(g * z + b, bound));
+        }
+    }
+    return first_of(
+        {expected.mismatch("y", y.read()), y.damage(), x.change(), gamma.change(), beta.change()});
+}
+
+template <class T>
+std::string wrong_matrix_reduce(const problem& p, processor where) {
+    const bool by_rows = p["lines"] == 0;
+    const std::int64_t rows = p["rows"], cols = p["cols"], lines = by_rows ? rows : cols,
+                       length = by_rows ? cols : rows;
+    const auto kind = p["function"];         // sum, mean, max, argmax, variance
+    if (length == 0 && kind > 1) return {};  // a line without elements has neither
+    const auto xs =
+        draw_values<T>(static_cast<values>(p["values"]), rows * cols, static_cast<std::uint64_t>(p["seed"]));
+    operand<T> x(where, matrix_of(p), xs), extremes(where, vector_of(lines));
+    operand<float> y(where, vector_of(lines));
+    operand<std::int64_t> places(where, vector_of(lines));
+    const matrix_view<const T> m = x.matrix();
+    const matrix_reduce_options options{.algorithm = rung_of(p, where, matrix_reduce_algorithms())};
+    const bool on_host = where == processor::cpu;
+    const auto either = [&](auto host_rows, auto host_columns, auto device_rows, auto device_columns) {
+        if (on_host)
+            by_rows ? host_rows() : host_columns();
+        else
+            by_rows ? device_rows() : device_columns();
+    };
+    if (kind == 0)
+        either([&] { host::row_sum<T>(m, y.vector()); }, [&] { host::column_sum<T>(m, y.vector()); },
+               [&] { row_sum<T>(m, y.vector(), stream(), options); },
+               [&] { column_sum<T>(m, y.vector(), stream(), options); });
+    if (kind == 1)
+        either([&] { host::row_mean<T>(m, y.vector()); }, [&] { host::column_mean<T>(m, y.vector()); },
+               [&] { row_mean<T>(m, y.vector(), stream(), options); },
+               [&] { column_mean<T>(m, y.vector(), stream(), options); });
+    if (kind == 2)
+        either([&] { host::row_max<T>(m, extremes.vector()); },
+               [&] { host::column_max<T>(m, extremes.vector()); },
+               [&] { row_max<T>(m, extremes.vector(), stream(), options); },
+               [&] { column_max<T>(m, extremes.vector(), stream(), options); });
+    if (kind == 3)
+        either([&] { host::row_argmax<T>(m, places.vector()); },
+               [&] { host::column_argmax<T>(m, places.vector()); },
+               [&] { row_argmax<T>(m, places.vector(), stream(), options); },
+               [&] { column_argmax<T>(m, places.vector(), stream(), options); });
+    if (kind == 4)
+        either([&] { host::row_variance<T>(m, y.vector()); },
+               [&] { host::column_variance<T>(m, y.vector()); },
+               [&] { row_variance<T>(m, y.vector(), stream(), options); },
+               [&] { column_variance<T>(m, y.vector(), stream(), options); });
+
+    const double n = static_cast<double>(length), depth = additions(length) + 4;
+    expectation expected;
+    for (std::int64_t line = 0; line < lines; ++line) {
+        std::vector<double> elements(static_cast<std::size_t>(length));
+        for (std::int64_t i = 0; i < length; ++i)
+            elements[static_cast<std::size_t>(i)] =
+                as_double(xs[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
+        double sum = 0, magnitudes = 0, squares = 0, largest = 0;
+        std::size_t place = 0;
+        for (std::size_t i = 0; i < elements.size(); ++i) {
+            sum += elements[i], magnitudes += std::abs(elements[i]),
+                largest = std::max(largest, std::abs(elements[i]));
+            if (std::isnan(elements[place])) continue;
+            if (std::isnan(elements[i]) || elements[i] > elements[place]) place = i;
+        }
+        for (const double a : elements) squares += (a - sum / n) * (a - sum / n);
+        const double e = 7 * depth * std::sqrt(std::log2(n + 1)) * u * largest;
+        if (kind == 0) expected.add(sum, depth * u * magnitudes * 1.01);
+        if (kind == 1) expected.add(sum / n, depth * u * magnitudes / n * 1.01 + 0x1p-149);
+        if (kind == 2) expected.add(elements[place], 0);
+        if (kind == 3) expected.add(static_cast<double>(place), 0);
+        if (kind == 4) {
+            const double v = std::isfinite(sum) ? squares / n : std::nan("");
+            expected.add(v, 8 * depth * u * v + 2 * e * std::sqrt(v) + e * e + 0x1p-126);
+        }
+    }
+    const std::string wrong = kind == 2   ? expected.mismatch("y", extremes.read())
+                              : kind == 3 ? expected.mismatch("y", places.read())
+                                          : expected.mismatch("y", y.read());
+    return first_of({wrong, y.damage(), extremes.damage(), places.damage(), x.change()});
+}
+
+template <class T>
+std::string wrong_cross_entropy(const problem& p, processor where) {
+    const std::int64_t rows = p["rows"], cols = p["cols"];
+    if (cols == 0) return {};  // such logits do nothing
+    const auto seed = static_cast<std::uint64_t>(p["seed"]);
+    const auto xs = draw_values<T>(static_cast<values>(p["values"]), rows * cols, seed);
+    std::vector<std::int32_t> classes;
+    drawing d({"labels", seed, 0});
+    for (std::int64_t i = 0; i < rows; ++i)
+        classes.push_back(static_cast<std::int32_t>(d.integer(0, cols - 1)));
+    operand<T> x(where, matrix_of(p), xs), gradient(where, dense(rows, cols));
+    operand<std::int32_t> labels(where, vector_of(rows), classes);
+    operand<float> loss(where, vector_of(rows));
+    cross_entropy_options options{.scale = 0.25f, .label_smoothing = p["smoothing"] == 1 ? 0.125f : 0};
+    if (where == processor::cpu)
+        host::cross_entropy<T>(x.matrix(), labels.vector(), loss.vector(), gradient.matrix(), options);
+    else {
+        options.algorithm = rung_of(p, where, loss_algorithms());
+        cross_entropy<T>(x.matrix(), labels.vector(), loss.vector(), gradient.matrix(), stream(), options);
+    }
+    constexpr bool is_float = std::is_same_v<T, float>;
+    const double w = static_cast<double>(options.label_smoothing), e = is_float ? 3 : 5,
+                 s = is_float ? 1 : 3.35;
+    expectation losses, gradients;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const softmax_row row(row_of(xs, i, cols));
+        const auto label = static_cast<std::size_t>(classes[static_cast<std::size_t>(i)]);
+        const double log_sum = std::log(row.sum), of_label = std::abs(row.distances[label]);
+        double mean = 0, apart = 0;
+        for (const double a : row.distances) {
+            mean -= (a - log_sum) / static_cast<double>(cols);
+            apart += std::abs(a - row.distances[label]) / static_cast<double>(cols);
+        }
+        const double value = (1 - w) * (of_label + log_sum) + w * mean;
+        losses.add(value, row.error(is_float) + u * (of_label + 3 * log_sum + 2 * (of_label + log_sum)) +
+                              w * u * (additions(cols) + 6) * apart + u * value + 0x1p-126);
+        for (std::size_t j = 0; j < row.distances.size(); ++j) {
+            const double share = std::exp(row.distances[j]) / row.sum;
+            const double q = (j == label ? 1 - w : 0) + w / static_cast<double>(cols);
+            const double r = row.error(is_float) + u * (s * std::abs(row.distances[j]) + 2 * e + 6),
+                         g = 0.25 * (share - q);
+            gradients.add(g, rounded<T>(g, 0.25 * (r * share + 5 * u * q) + u * std::abs(g)));
+        }
+    }
+    return first_of({losses.mismatch("loss", loss.read()), gradients.mismatch("gradient", gradient.read()),
+                     loss.damage(), gradient.damage(), x.change(), labels.change()});
+}
+
+}  // namespace
+
+operation softmax_cases() {
+    return {"softmax",
+            matrix_fields({{"type", 0, single_types},
+                           {"function", 0, {"softmax", "log_softmax"}},
+                           {"values", 0, all_values},
+                           {"rung", 0, rung_words(softmax_algorithms())}}),
+            draw_matrix, [](const problem& p, processor where) {
+                return with_single<std::string>(p["type"],
+                                                [&]<class T>() { return wrong_softmax<T>(p, where); });
+            }};
+}
+
+operation norm_cases() {
+    return {"norm",
+            matrix_fields({{"type", 0, single_types},
+                           {"function", 0, {"layer_norm", "rms_norm"}},
+                           {"values", 0, all_values},
+                           {"rung", 0, rung_words(norm_algorithms())}}),
+            draw_matrix, [](const problem& p, processor where) {
+                return with_single<std::string>(p["type"],
+                                                [&]<class T>() { return wrong_norm<T>(p, where); });
+            }};
+}
+
+operation matrix_reduce_cases() {
+    return {"matrix_reduce",
+            matrix_fields({{"type", 0, single_types},
+                           {"function", 0, {"sum", "mean", "max", "argmax", "variance"}},
+                           {"lines", 0, {"rows", "columns"}},
+                           {"values", 0, all_values},
+                           {"rung", 0, rung_words(matrix_reduce_algorithms())}}),
+            draw_matrix, [](const problem& p, processor where) {
+                return with_single<std::string>(p["type"],
+                                                [&]<class T>() { return wrong_matrix_reduce<T>(p, where); });
+            }};
+}
+
+operation cross_entropy_cases() {
+    return {"cross_entropy",
+            matrix_fields({{"type", 0, single_types},
+                           {"smoothing", 0, {"none", "eighth"}},
+                           {"values", 0, finite_values},
+                           {"rung", 0, rung_words(loss_algorithms())}}),
+            draw_matrix, [](const problem& p, processor where) {
+                return with_single<std::string>(p["type"],
+                                                [&]<class T>() { return wrong_cross_entropy<T>(p, where); });
+            }};
+}
+
+}  // namespace heddle::bench::fuzz

@@ -1,0 +1,32 @@
+#include "benchmarks/fuzz/run.hpp"
+
+#include <heddle/error.hpp>
+
+#include <exception>
+
+namespace heddle::bench::fuzz {
+namespace {
+
+outcome tried(const problem& p, processor where) {
+    try {
+        return {.wrong = p.of().wrong(p, where)};
+    } catch (const unsupported&) {
+        return {.is_refused = true};
+    } catch (const std::exception& error) {
+        return {.wrong = error.what()};
+    }
+}
+
+}  // namespace
+
+outcome run(const problem& p, processor where) {
+    outcome found = tried(p, where);
+    if (found.wrong.empty()) return found;
+    const problem simplest =
+        simplified(p, [where](const problem& other) { return !tried(other, where).wrong.empty(); });
+    found.repeated = to_string(simplest);
+    found.wrong = tried(simplest, where).wrong;
+    return found;
+}
+
+}  // namespace heddle::bench::fuzz

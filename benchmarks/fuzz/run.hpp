@@ -1,0 +1,20 @@
+#pragma once
+
+#include "benchmarks/fuzz/problem.hpp"
+
+#include <string>
+
+namespace heddle::bench::fuzz {
+
+/// What became of a problem.
+struct outcome {
+    std::string wrong = {};   ///< empty where nothing is
+    bool is_refused = false;  ///< the rung that was drawn cannot do it
+    std::string repeated =
+        {};  ///< of what is wrong: the simplest problem that is wrong too, as to_string() writes it
+};
+
+/// Runs a problem, and where it is wrong makes it simpler.
+outcome run(const problem& p, processor where);
+
+}  // namespace heddle::bench::fuzz

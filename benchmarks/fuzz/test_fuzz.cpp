@@ -1,0 +1,102 @@
+#include "benchmarks/fuzz/run.hpp"
+#include "benchmarks/support/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace heddle::bench::fuzz {
+namespace {
+
+constexpr std::uint64_t problems = 50;
+
+/// HEDDLE_TEST_SEED repeats a run.
+std::uint64_t seed() {
+    static const std::uint64_t value = [] {
+        const char* const given = std::getenv("HEDDLE_TEST_SEED");
+        const std::uint64_t drawn =
+            given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+        printf("HEDDLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(drawn));
+        return drawn;
+    }();
+    return value;
+}
+
+class drawn_problems : public testing::TestWithParam<const operation*> {
+  protected:
+    static void check(processor where) {
+        std::uint64_t done = 0;
+        for (std::uint64_t index = 0; index < problems; ++index) {
+            const problem p = draw_problem(*GetParam(), seed(), index);
+            const outcome found = run(p, where);
+            EXPECT_EQ(found.wrong, "") << "seed " << seed() << ": " << to_string(p)
+                                       << "\nheddle-bench fuzz --problem '" << found.repeated << "'";
+            done += found.is_refused ? 0 : 1;
+        }
+        EXPECT_GT(done, problems / 4) << "rungs that cannot do what is drawn leave too little";
+    }
+};
+
+TEST_P(drawn_problems, are_right_on_the_cpu) {
+    check(processor::cpu);
+}
+
+TEST_P(drawn_problems, are_right_on_the_gpu) {
+    if (!has_device()) GTEST_SKIP() << "there is no CUDA device";
+    check(processor::gpu);
+}
+
+/// A set that sanitizers get through: every rung once, by the first problem drawn that it can do.
+TEST_P(drawn_problems, run_every_rung_on_the_gpu) {
+    if (!has_device()) GTEST_SKIP() << "there is no CUDA device";
+    const std::vector<field>& fields = GetParam()->fields;
+    const auto rungs = std::ranges::find(fields, "rung", &field::name);
+    if (rungs == fields.end()) GTEST_SKIP() << "one kernel does it";
+    constexpr std::uint64_t most_tries = 1000;
+    for (std::size_t rung = 0; rung < rungs->words.size(); ++rung) {
+        outcome found{.is_refused = true};
+        for (std::uint64_t index = 0; found.is_refused && index < most_tries; ++index) {
+            problem p = draw_problem(*GetParam(), seed(), index);
+            p.set("rung", static_cast<std::int64_t>(rung));
+            found = run(p, processor::gpu);
+        }
+        EXPECT_EQ(found.wrong, "") << "heddle-bench fuzz --problem '" << found.repeated << "'";
+        EXPECT_FALSE(found.is_refused) << rungs->words[rung] << " could do none of " << most_tries;
+    }
+}
+
+std::vector<const operation*> all_operations() {
+    std::vector<const operation*> all;
+    for (const operation& each : operations()) all.push_back(&each);
+    return all;
+}
+INSTANTIATE_TEST_SUITE_P(of, drawn_problems, testing::ValuesIn(all_operations()),
+                         [](const auto& of) { return std::string(of.param->name); });
+
+TEST(problem_text, is_read_as_it_was_written) {
+    for (const operation& each : operations())
+        for (std::uint64_t index = 0; index < problems; ++index) {
+            const problem p = draw_problem(each, 7, index);
+            EXPECT_EQ(parse_problem(to_string(p)), p) << to_string(p);
+        }
+    for (const char* const wrong :
+         {"nonsense", "scan width=3", "scan size", "scan size=x", "scan type=u8", "scan size=-1"})
+        EXPECT_THROW((void)parse_problem(wrong), std::invalid_argument) << wrong;
+}
+
+TEST(simplified_problem, fails_too_and_is_as_simple_as_can_be) {
+    const problem p = parse_problem("scan type=i64 function=exclusive size=5000 step=3 offset=7 seed=12345");
+    const problem found =
+        simplified(p, [](const problem& tried) { return tried["size"] >= 1025 && tried["step"] != 1; });
+    EXPECT_EQ(to_string(found), "scan size=1025 step=2");
+}
+
+}  // namespace
+}  // namespace heddle::bench::fuzz

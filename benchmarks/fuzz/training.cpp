@@ -1,0 +1,486 @@
+#include "benchmarks/fuzz/operations.hpp"
+#include "benchmarks/fuzz/rows.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/host.hpp>
+#include <heddle/optimizer.hpp>
+#include <heddle/random.hpp>
+
+#include <deque>
+
+namespace heddle::bench::fuzz {
+namespace {
+
+/// A number, and what the float that stands for it may be off by at most (docs/accuracy.md, Optimizers).
+struct approximate {
+    double value = 0, bound = 0;
+
+    approximate(double v = 0, double b = 0) : value(v), bound(b) {}
+    friend approximate operator+(const approximate& a, const approximate& b) {
+        return {a.value + b.value, a.bound + b.bound};
+    }
+    friend approximate operator-(const approximate& a, const approximate& b) {
+        return {a.value - b.value, a.bound + b.bound};
+    }
+    friend approximate operator*(const approximate& a, const approximate& b) {
+        return {a.value * b.value,
+                std::abs(a.value) * b.bound + std::abs(b.value) * a.bound + a.bound * b.bound};
+    }
+    friend approximate operator/(const approximate& a, const approximate& b) {
+        const double quotient = a.value / b.value;
+        return {quotient,
+                (a.bound + std::abs(quotient) * b.bound) / std::max(std::abs(b.value) - b.bound, 0.0)};
+    }
+};
+
+approximate in_float(const approximate& a, double roundings = 1) {
+    const double share = roundings * u / (1 - roundings * u);
+    return {a.value, a.bound + share * (std::abs(a.value) + a.bound) + roundings * 0x1p-149};
+}
+
+approximate root_of(const approximate& a) {
+    const double root = std::sqrt(a.value), most = std::sqrt(a.bound);
+    return {root, root > 0 ? std::min(a.bound / root, most) : most};
+}
+
+enum { sgd_, momentum_, nesterov_, adam_, adamw_ };
+
+/// An element of a parameter, and the step that is expected of it.
+struct weight_state {
+    approximate weight, first, second;
+
+    void step(const sgd_options& o, approximate g) {
+        if (o.weight_decay != 0) g = in_float(in_float(in_float(o.weight_decay) * weight) + g);
+        approximate direction = g;
+        if (o.momentum != 0) {
+            const approximate momentum = in_float(o.momentum);
+            direction = first = in_float(in_float(momentum * first) + g);
+            if (o.nesterov) direction = in_float(in_float(momentum * first) + g);
+        }
+        weight = in_float(weight - in_float(in_float(o.learning_rate) * direction));
+    }
+    void step(const adam_options& o, bool is_decoupled, approximate g) {
+        const approximate rate = in_float(o.learning_rate), decay = in_float(o.weight_decay);
+        if (!is_decoupled && o.weight_decay != 0) g = in_float(in_float(decay * weight) + g);
+        const approximate kept = is_decoupled ? in_float(1 - in_float(rate * decay)) : 1;
+        const double rest = 1 - o.beta1, distance = std::abs(g.value - first.value) + g.bound + first.bound;
+        first = approximate(o.beta1) * first + approximate(rest) * g;
+        first.bound += 3 * u * rest * distance;
+        first = in_float(first);
+        second = in_float(in_float(in_float(o.beta2) * second) +
+                          in_float(in_float(in_float(1 - o.beta2) * g) * g));
+        const auto correction = [&](double beta) {
+            return in_float(1 - std::pow(beta, static_cast<double>(o.step)), 4);
+        };
+        const approximate root = in_float(1 / in_float(root_of(correction(o.beta2))));
+        const approximate scale = in_float(in_float(in_float(root_of(second)) * root) + in_float(o.epsilon));
+        const approximate direction = in_float(first / scale);
+        weight =
+            in_float(in_float(kept * weight) - in_float(in_float(rate / correction(o.beta1)) * direction));
+    }
+};
+
+/// What gradients are multiplied by.
+approximate factor_of(double scale, double max_norm, double norm) {
+    const approximate sum = in_float(in_float(in_float(scale) * norm) + in_float(1e-6));
+    const approximate clip = in_float(in_float(max_norm) / sum);
+    const bool is_short = clip.value > 1;
+    return in_float(in_float(scale) *
+                    (is_short ? approximate(1, std::max(0.0, 1 - clip.value + clip.bound)) : clip));
+}
+
+/// A parameter in memory. Its arrays begin `offset` elements off an aligned address.
+template <class T, class Gradient>
+struct drawn_parameter {
+    std::vector<float> weights, firsts, seconds;
+    std::vector<Gradient> gradients;
+    operand<float> weight, first, second;
+    operand<T> value;
+    operand<Gradient> gradient;
+
+    drawn_parameter(values kind, std::int64_t size, std::int64_t offset, std::uint64_t seed, processor where)
+        : weights(draw_values<float>(values::uniform, size, seed)),
+          firsts(draw_values<float>(values::uniform, size, seed + 1)),
+          seconds(draw_values<float>(values::uniform, size, seed + 2)),
+          gradients(draw_values<Gradient>(kind, size, seed + 3)),
+          weight(where, lie({size}, offset, 0, 1), weights),
+          first(where, lie({size}, offset, 0, 1), firsts),
+          second(where, lie({size}, offset, 0, 1), squared(seconds)),
+          value(where, lie({size}, offset, 0, 1)),
+          gradient(where, lie({size}, offset, 0, 1), gradients) {}
+
+    [[nodiscard]] parameter<T, Gradient> view(bool has_value, int moments) {
+        return {weight.data(),
+                has_value ? value.data() : nullptr,
+                gradient.data(),
+                moments > 0 ? first.data() : nullptr,
+                moments > 1 ? second.data() : nullptr,
+                static_cast<std::int64_t>(weights.size())};
+    }
+
+  private:
+    static const std::vector<float>& squared(std::vector<float>& elements) {
+        for (float& x : elements) x *= x;
+        return elements;
+    }
+};
+
+template <class T, class Gradient>
+std::deque<drawn_parameter<T, Gradient>> draw_parameters(const problem& p, processor where) {
+    std::deque<drawn_parameter<T, Gradient>> list;
+    auto seed = static_cast<std::uint64_t>(p["seed"]);
+    std::int64_t offset = p["offset"];
+    for (const char* const size : {"size", "second", "third"}) {
+        list.emplace_back(static_cast<values>(p["values"]), p[size], offset, seed, where);
+        seed += 4, offset = offset > 0 ? offset % 7 + 1 : 0;
+    }
+    return list;
+}
+
+template <class T, class Gradient>
+std::string wrong_optimizer(const problem& p, processor where) {
+    const std::int64_t kind = p["function"];
+    const bool is_adam = kind >= adam_, is_there = p["scalars"] == 1, has_value = p["value"] == 0;
+    const int moments = is_adam ? 2 : kind == sgd_ ? 0 : 1;
+    auto list = draw_parameters<T, Gradient>(p, where);
+    std::vector<parameter<T, Gradient>> views;
+    for (auto& each : list) views.push_back(each.view(has_value, moments));
+
+    const std::int64_t step = std::max<std::int64_t>(p["step"], 1);
+    const float norm = static_cast<float>(p["seed"] % 1000) / 250;
+    constexpr float rate = 0.03f;
+    operand<float> norm_there(where, vector_of(1), {norm}), rate_there(where, vector_of(1), {rate});
+    operand<std::int64_t> step_there(where, vector_of(1), {step});
+    sgd_options by_sgd{.momentum = kind == sgd_ ? 0 : 0.85, .nesterov = kind == nesterov_};
+    adam_options by_adam;
+    if (p["betas"] == 1) by_adam.beta1 = 0, by_adam.beta2 = 0.95, by_adam.epsilon = 0.1;
+    const auto set = [&](auto& options) {
+        options.learning_rate = is_there ? 1e3 : static_cast<double>(rate);
+        if (is_there) options.device_learning_rate = rate_there.data();
+        if (p["decay"] == 1) options.weight_decay = 0.1;
+        if (p["scale"] == 1) options.gradient_scale = 0.7;
+        options.max_norm = 1.3;
+        if (p["clip"] == 1) options.clip_norm_of = norm_there.data();
+        if (where == processor::gpu) options.algorithm = rung_of(p, where, optimizer_algorithms());
+    };
+    set(by_sgd);
+    set(by_adam);
+    by_adam.step = is_there ? 7 : step;
+    if (is_there) by_adam.device_step = step_there.data();
+    if (where == processor::cpu)
+        kind == adam_    ? host::adam<T, Gradient>(views, by_adam)
+        : kind == adamw_ ? host::adamw<T, Gradient>(views, by_adam)
+                         : host::sgd<T, Gradient>(views, by_sgd);
+    else
+        kind == adam_    ? adam<T, Gradient>(views, stream(), by_adam)
+        : kind == adamw_ ? adamw<T, Gradient>(views, stream(), by_adam)
+                         : sgd<T, Gradient>(views, stream(), by_sgd);
+
+    by_sgd.learning_rate = by_adam.learning_rate = static_cast<double>(rate);
+    by_adam.step = step;
+    const approximate factor = p["clip"] == 1
+                                   ? factor_of(by_sgd.gradient_scale, 1.3, static_cast<double>(norm))
+                                   : in_float(by_sgd.gradient_scale);
+    std::string wrong;
+    for (std::size_t k = 0; k < list.size() && wrong.empty(); ++k) {
+        auto& each = list[k];
+        std::vector<weight_state> states;
+        for (std::size_t i = 0; i < each.weights.size(); ++i) {
+            weight_state state{as_double(each.weights[i]), as_double(each.firsts[i]),
+                               as_double(each.seconds[i])};
+            const approximate g = in_float(factor * as_double(each.gradients[i]));
+            is_adam ? state.step(by_adam, kind == adamw_, g) : state.step(by_sgd, g);
+            states.push_back(state);
+        }
+        const auto compare = [&](const char* array, auto& actual, approximate weight_state::*member) {
+            return mismatch(
+                fmt::format("{} of parameter {}", array, k), actual.read(),
+                [&](std::size_t i) { return (states[i].*member).value; },
+                [&](std::size_t i) { return (states[i].*member).bound; });
+        };
+        const auto weights = each.weight.read();
+        const auto rounded_once = [&](std::size_t i) { return as_double(static_cast<T>(weights[i])); };
+        wrong = first_of(
+            {compare("weights", each.weight, &weight_state::weight),
+             moments > 0 ? compare("first moments", each.first, &weight_state::first) : each.first.change(),
+             moments > 1 ? compare("second moments", each.second, &weight_state::second)
+                         : each.second.change(),
+             has_value ? mismatch("value", each.value.read(), rounded_once, [](std::size_t) { return 0.0; })
+                       : each.value.change(),
+             each.weight.damage(), each.first.damage(), each.second.damage(), each.value.damage(),
+             each.gradient.change()});
+    }
+    return first_of({wrong, norm_there.change(), rate_there.change(), step_there.change()});
+}
+
+template <class T, class Gradient>
+std::string wrong_gradient_norm(const problem& p, processor where) {
+    auto list = draw_parameters<T, Gradient>(p, where);
+    std::vector<parameter<T, Gradient>> views;
+    double squares = 0, count = 0;
+    for (auto& each : list) {
+        views.push_back(
+            {.gradient = each.gradient.data(), .count = static_cast<std::int64_t>(each.gradients.size())});
+        for (const Gradient g : each.gradients) squares += as_double(g) * as_double(g), ++count;
+    }
+    operand<float> norm(where, vector_of(1));
+    where == processor::cpu ? host::gradient_norm<T, Gradient>(views, norm.data())
+                            : gradient_norm<T, Gradient>(views, norm.data(), stream());
+    const double value = std::sqrt(squares);
+    return first_of({mismatch(
+                         "the norm", norm.read(), [&](std::size_t) { return value; },
+                         [&](std::size_t) { return (u + (count + 100) * 0x1p-54) * value + 0x1p-149; }),
+                     norm.damage(), list[0].gradient.change(), list[1].gradient.change(),
+                     list[2].gradient.change()});
+}
+
+std::vector<field> list_fields(std::vector<field> fields) {
+    const std::vector<field> more = {{"type", 0, {"f32", "f16", "bf16", "f16_of_f32", "bf16_of_f32"}},
+                                     {"values", 0, all_values},
+                                     {"size"},
+                                     {"second", 0},
+                                     {"third", 0},
+                                     {"offset", 0},
+                                     {"seed", 0}};
+    fields.insert(fields.end(), more.begin(), more.end());
+    return fields;
+}
+
+void draw_list(drawing& d, problem& p) {
+    p.draw_words(d);
+    const std::int64_t parameters = d.integer(1, 3);
+    const auto size = [&] { return draw_shape(d, 1, 1 << 14)[0] * (d.one_in(8) ? d.integer(1, 4) : 1); };
+    p.set("size", size());
+    p.set("second", parameters > 1 ? size() : 0);
+    p.set("third", parameters > 2 ? size() : 0);
+    p.set("offset", d.one_in(2) ? 0 : d.integer(1, 7));
+    if (p.has("step")) p.set("step", static_cast<std::int64_t>(d.log_uniform(1, 3000)));
+    p.set("seed", d.integer(0, 1 << 30));
+}
+
+template <class Function>
+std::string with_gradients(std::int64_t type, Function f) {
+    if (type == 0) return f.template operator()<float, float>();
+    if (type == 1) return f.template operator()<half, half>();
+    if (type == 2) return f.template operator()<bfloat16, bfloat16>();
+    if (type == 3) return f.template operator()<half, float>();
+    return f.template operator()<bfloat16, float>();
+}
+
+/// The generator of a problem: its numbers may begin behind others, and their places may begin again at 0.
+philox generator_of(const problem& p) {
+    const auto start = static_cast<std::uint64_t>(p["start"]);
+    return {.seed = static_cast<std::uint64_t>(p["seed"]) * 0x9e3779b97f4a7c15,
+            .offset = p["places"] == 1 ? 0 - start : start};
+}
+
+/// A call may take a part of its offset from memory.
+template <class Call>
+void with_offset(const problem& p, processor where, Call call) {
+    philox g = generator_of(p);
+    operand<std::uint64_t> there(where, vector_of(1), {g.offset - 12345});
+    if (p["device_offset"] == 1) g.offset = 12345, g.device_offset = there.data();
+    call(g);
+    if (where == processor::gpu) check(cudaDeviceSynchronize());  // before the memory is freed
+}
+
+std::vector<field> random_fields(std::vector<field> fields) {
+    const std::vector<field> more = {
+        {"places", 0, {"forwards", "wrapping"}}, {"device_offset", 0, {"none", "there"}}, {"start", 0}};
+    fields.insert(fields.end(), more.begin(), more.end());
+    return matrix_fields(fields);
+}
+
+void draw_random(drawing& d, problem& p) {
+    draw_matrix(d, p);
+    p.set("start", d.one_in(2) ? d.integer(0, 9) : d.integer(0, 1 << 30));
+}
+
+/// What is wrong with elements that are to be the bits of others; one NaN is as good as another.
+template <class T>
+std::string difference(std::string_view name, const std::vector<T>& actual, const std::vector<T>& expected) {
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0 &&
+            !(std::isnan(as_double(actual[i])) && std::isnan(as_double(expected[i]))))
+            return fmt::format("{}[{}] is {}, and should be {}", name, i, as_double(actual[i]),
+                               as_double(expected[i]));
+    return {};
+}
+
+/// The words that all numbers but double's uniform and normal ones are made of.
+std::vector<std::uint32_t> words_of(const philox& g, std::int64_t count) {
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(count));
+    host::random_bits({words.data(), count}, g);
+    return words;
+}
+
+std::string wrong_random_bits(const problem& p, processor where) {
+    const std::int64_t size = p["cols"];
+    operand<std::uint32_t> y(where, lie({size}, p["offset"], 0, p["step"]));
+    with_offset(p, where, [&](const philox& g) {
+        where == processor::cpu
+            ? host::random_bits(y.vector(), g)
+            : random_bits(y.vector(), g, stream(), {rung_of(p, where, random_algorithms())});
+    });
+    const auto bits = y.read();
+    const philox g = generator_of(p);
+    // A call that begins behind the first of them has the others.
+    const std::int64_t behind = size > 0 ? p["start"] % size : 0;
+    const auto later =
+        words_of({.seed = g.seed, .offset = g.offset + static_cast<std::uint64_t>(behind)}, size - behind);
+    return first_of({difference("bits", bits, words_of(g, size)),
+                     difference("bits of the tail", later, {bits.begin() + behind, bits.end()}), y.damage()});
+}
+
+template <class T>
+std::string wrong_random(const problem& p, processor where) {
+    enum { uniform_, normal_, bernoulli_, dropout_, dropout_gradient_ };
+    using compute = compute_type<T>;
+    constexpr bool is_double = std::is_same_v<T, double>;
+    const std::int64_t rows = p["rows"], cols = p["cols"], kind = p["function"], count = rows * cols;
+    static constexpr double shares[] = {0.5, 0.3, 0, 1, 1e-3}, ends[][2] = {{-1, 2.5}, {0, 1}, {1000, 1001}};
+    const double share = shares[p["share"]], low = ends[p["share"] % 3][0], high = ends[p["share"] % 3][1];
+    constexpr double mean = 0.5, deviation = 1.5;
+    const auto xs = draw_values<T>(static_cast<values>(p["values"]), count, generator_of(p).seed);
+    operand<T> x(where, dense(rows, cols), xs), apart(where, matrix_of(p));
+    operand<T>& y = kind >= dropout_ && p["in_place"] == 1 ? x : apart;
+    const auto on_host = [&](auto to, auto from, const philox& g) {
+        const auto a = static_cast<compute>(kind == uniform_ ? low : mean),
+                   b = static_cast<compute>(kind == uniform_ ? high : deviation);
+        if (kind == uniform_) host::random_uniform<T>(to, a, b, g);
+        if (kind == normal_) host::random_normal<T>(to, a, b, g);
+        if (kind == bernoulli_) host::random_bernoulli<T>(to, share, g);
+        if (kind == dropout_) host::dropout<T>(from, to, share, g);
+        if (kind == dropout_gradient_) host::dropout_gradient<T>(from, to, share, g);
+    };
+    with_offset(p, where, [&](const philox& g) {
+        if (where == processor::cpu) return on_host(y.matrix(), x.matrix(), g);
+        const random_options options{rung_of(p, where, random_algorithms())};
+        const auto a = static_cast<compute>(kind == uniform_ ? low : mean),
+                   b = static_cast<compute>(kind == uniform_ ? high : deviation);
+        if (kind == uniform_) random_uniform<T>(y.matrix(), a, b, g, stream(), options);
+        if (kind == normal_) random_normal<T>(y.matrix(), a, b, g, stream(), options);
+        if (kind == bernoulli_) random_bernoulli<T>(y.matrix(), share, g, stream(), options);
+        if (kind == dropout_) dropout<T>(x.matrix(), y.matrix(), share, g, stream(), options);
+        if (kind == dropout_gradient_)
+            dropout_gradient<T>(x.matrix(), y.matrix(), share, g, stream(), options);
+    });
+    const auto ys = y.read();
+
+    // The same numbers as of two calls for vectors on the CPU, one behind the other.
+    const philox g = generator_of(p);
+    std::vector<T> from = xs, same(ys.size());
+    const std::int64_t before = count > 0 ? p["start"] % count : 0;
+    const auto part = [](std::vector<T>& of, std::int64_t first, std::int64_t size) {
+        return vector_view<T>{of.data() + first, size};
+    };
+    on_host(part(same, 0, before), part(from, 0, before), g);
+    on_host(part(same, before, count - before), part(from, before, count - before),
+            {.seed = g.seed, .offset = g.offset + static_cast<std::uint64_t>(before)});
+    const double v = roundoff<T>(), of_compute = roundoff<compute>();
+    const auto of_normal = [&](std::size_t i) {
+        const double value = std::abs(as_double(same[i])), z = std::abs(as_double(same[i]) - mean);
+        const double words = is_double ? 14 : std::is_same_v<T, float> ? 7 : 4;
+        return words * of_compute * (z + v * value) + 2 * v * value + 2 * of_compute * value +
+               (sizeof(T) == 2 ? 82 * of_compute * deviation : 0);
+    };
+    const std::string wrong_bits =
+        kind == normal_ && where == processor::gpu
+            ? mismatch(
+                  "y", ys, [&](std::size_t i) { return as_double(same[i]); }, of_normal)
+            : difference("y", ys, same);
+
+    // They are within their range, and what their words say.
+    const auto words = words_of(g, count);
+    const auto threshold = static_cast<std::uint64_t>(std::nearbyint(share * 0x1p32));
+    const auto is_one = [&](std::size_t i) { return words[i] < threshold; };
+    const double most_z = is_double ? std::sqrt(106 * std::log(2)) : std::sqrt(66 * std::log(2));
+    const auto expected = [&](std::size_t i) {
+        if (kind == uniform_)
+            return is_double ? (low + high) / 2 : low + (words[i] >> 8) * 0x1p-24 * (high - low);
+        if (kind == normal_) return mean;
+        if (kind == bernoulli_) return is_one(i) ? 1.0 : 0.0;
+        return is_one(i) ? 0.0 : as_double(xs[i]) * (1 / (1 - share));
+    };
+    const auto bound = [&](std::size_t i) {
+        const double value = std::abs(expected(i));
+        if (kind == uniform_) return is_double ? (high - low) / 2 : 2 * (v + u) * value + least<T>();
+        if (kind == normal_) return deviation * most_z * (1 + 4 * v) + 4 * v;
+        if (kind == bernoulli_ || is_one(i)) return 0.0;
+        return (3 * of_compute + (sizeof(T) == 2 ? v : 0)) * value + (is_double ? 0 : least<T>());
+    };
+    std::string beyond;
+    for (std::size_t i = 0; kind == uniform_ && i < ys.size(); ++i)
+        if (!(as_double(ys[i]) >= low && as_double(ys[i]) < high))
+            beyond = fmt::format("y[{}] is {}, beyond [{}, {})", i, as_double(ys[i]), low, high);
+    return first_of({wrong_bits, beyond, mismatch("y by its words", ys, expected, bound), y.damage(),
+                     &y == &x ? "" : x.change()});
+}
+
+std::string wrong_permutation(const problem& p, processor where) {
+    const std::int64_t size = p["cols"] * std::clamp<std::int64_t>(p["rows"], 1, 16);
+    operand<std::int32_t> y(where, lie({size}, p["offset"], 0, p["step"]));
+    with_offset(p, where, [&](const philox& g) {
+        where == processor::cpu ? host::random_permutation(y.vector(), g)
+                                : random_permutation(y.vector(), g, stream());
+    });
+    const auto ys = y.read();
+    std::vector<std::int32_t> same(ys.size()), sorted = ys;
+    host::random_permutation({same.data(), size}, generator_of(p));
+    std::ranges::sort(sorted);
+    return first_of({difference("y", ys, same),
+                     mismatch(
+                         "y, sorted", sorted, [](std::size_t i) { return static_cast<double>(i); },
+                         [](std::size_t) { return 0.0; }),
+                     y.damage()});
+}
+
+}  // namespace
+
+operation optimizer_cases() {
+    return {"optimizer",
+            list_fields({{"function", 0, {"sgd", "momentum", "nesterov", "adam", "adamw"}},
+                         {"betas", 0, {"usual", "small"}},
+                         {"decay", 0, {"none", "there"}},
+                         {"scale", 0, {"one", "there"}},
+                         {"clip", 0, {"none", "there"}},
+                         {"scalars", 0, {"options", "in_memory"}},
+                         {"value", 0, {"there", "none"}},
+                         {"rung", 0, rung_words(optimizer_algorithms())},
+                         {"step", 1}}),
+            draw_list, [](const problem& p, processor where) {
+                return with_gradients(p["type"], [&]<class T, class Gradient>() {
+                    return wrong_optimizer<T, Gradient>(p, where);
+                });
+            }};
+}
+
+operation gradient_norm_cases() {
+    return {"gradient_norm", list_fields({}), draw_list, [](const problem& p, processor where) {
+                return with_gradients(p["type"], [&]<class T, class Gradient>() {
+                    return wrong_gradient_norm<T, Gradient>(p, where);
+                });
+            }};
+}
+
+operation random_cases() {
+    return {"random",
+            random_fields(
+                {{"type", 0, floating_types},
+                 {"function", 0, {"uniform", "normal", "bernoulli", "dropout", "dropout_gradient", "bits"}},
+                 {"share", 0, {"half", "three_tenths", "none", "all", "thousandth"}},
+                 {"in_place", 0, {"no", "yes"}},
+                 {"values", 0, all_values},
+                 {"rung", 0, rung_words(random_algorithms())}}),
+            draw_random, [](const problem& p, processor where) {
+                if (p["function"] == 5) return wrong_random_bits(p, where);
+                if (p["type"] == 1) return wrong_random<double>(p, where);
+                return with_single<std::string>(std::max<std::int64_t>(p["type"] - 1, 0),
+                                                [&]<class T>() { return wrong_random<T>(p, where); });
+            }};
+}
+
+operation permutation_cases() {
+    return {"random_permutation", random_fields({}), draw_random, wrong_permutation};
+}
+
+}  // namespace heddle::bench::fuzz
