@@ -7,7 +7,7 @@ set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
 
 option(HEDDLE_LINEINFO "Let ncu and compute-sanitizer name source lines of kernels" OFF)
 option(HEDDLE_DELAYS "Let threads of kernels come late by chance wherever something orders them, to show faults of order" OFF)
-option(HEDDLE_SANITIZE "Instrument host code with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(HEDDLE_SANITIZE "Instrument the library's host code with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 function(heddle_compile_options target)
   target_compile_options(${target} PRIVATE
@@ -26,8 +26,12 @@ function(heddle_compile_options target)
       $<$<COMPILE_LANGUAGE:CXX>:-Werror>
       $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
   endif()
+endfunction()
+
+# For the library's own host code, with its assertions. What links it gets the sanitizers' libraries.
+function(heddle_sanitize target)
   if(HEDDLE_SANITIZE)
-    set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -UNDEBUG -O1 -g1)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${flags}>)
     target_link_options(${target} PUBLIC $<BUILD_INTERFACE:-fsanitize=address,undefined>)
   endif()
