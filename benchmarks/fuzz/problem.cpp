@@ -116,6 +116,7 @@ problem simplified(const problem& p, const std::function<bool(const problem&)>& 
         has_changed = false;
         for (std::size_t at = 0; at < best.values_.size(); ++at) {
             const std::int64_t simplest = best.of().fields[at].simplest;
+            if (best.values_[at] == simplest) continue;
             const auto take = [&](std::int64_t value) {
                 if (value == best.values_[at] || tries == most_tries) return false;
                 problem tried = best;
@@ -126,10 +127,9 @@ problem simplified(const problem& p, const std::function<bool(const problem&)>& 
                 return has_changed = true;
             };
             if (take(simplest)) continue;
-            while (take(std::midpoint(simplest, best.values_[at]))) {
-            }
-            while (take(best.values_[at] - (best.values_[at] > simplest ? 1 : -1))) {
-            }
+            for (std::int64_t step = (best.values_[at] - simplest) / 2; step != 0; step /= 2)
+                while (take(best.values_[at] - step)) {
+                }
         }
     }
     return best;
