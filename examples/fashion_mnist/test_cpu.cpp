@@ -255,7 +255,7 @@ TEST(program, fails_where_a_device_is_full) {
     };
     auto to_full_output = training, to_full_curve = training;
     to_full_output.push_back(settings.curve.string());
-    to_full_curve.push_back("/dev/full");
+    to_full_curve.emplace_back("/dev/full");
     const auto fails = testing::ExitedWithCode(EXIT_FAILURE);
     EXPECT_EXIT(run(to_full_output, "/dev/full"), fails, "standard output: No space left on device");
     EXPECT_EXIT(run({"--help"}, "/dev/full"), fails, "standard output: ");
