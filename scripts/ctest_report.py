@@ -113,9 +113,9 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
 
 
 def run_programs(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), deadline: float = math.inf) -> Report:
-    """The tests of GoogleTest by their programs, a part of a program each for `jobs` processes at a time. Parts of one program are
-    far apart: some of its tests take much of the device's memory. Of several GPUs each process sees all, and takes another for
-    the first. A part that time.monotonic() finds running at the deadline is ended, and has failed."""
+    """The tests of GoogleTest by their programs, a part of a program each for `jobs` processes at a time. Parts of one
+    program are far apart: some of its tests take much of the device's memory. Of several GPUs each process sees all, and
+    takes another for the first. A part that time.monotonic() finds running at the deadline is ended, and has failed."""
     counts = collections.Counter(pathlib.Path(test["command"][0]) for test in tests_of_ctest(build) if test.get("command"))
     programs = sorted(test_programs(build), key=lambda program: -counts[program])  # what ends last is short then
     parts = {program: min(jobs, -(-counts[program] // TESTS_OF_A_PART)) for program in programs}

@@ -30,7 +30,8 @@ LAYERS = [
     Layer(r"include/heddle/interop/.+", [STANDARD, CUDA_RUNTIME, PUBLIC, r"cuda/std/.+"]),
     # A user's .cu file compiles the kernel: it is installed with the header.
     Layer(r"include/heddle/(?P<op>conv|matmul)\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/{op}/.+"]),
-    Layer(r"include/heddle/elementwise\.cuh", [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/device/(launch\.hpp|ptx/(store|sync)\.cuh)"]),
+    Layer(r"include/heddle/elementwise\.cuh",
+          [STANDARD, CUDA_RUNTIME, PUBLIC, r"kernels/device/(launch\.hpp|ptx/(store|sync)\.cuh)"]),
     Layer(r"include/heddle/.+", [STANDARD, CUDA_RUNTIME, r"heddle/[^/]+\.hpp"]),
     Layer(r"kernels/device/ptx/.+", [STANDARD, CUDA_DEVICE, r"kernels/device/ptx/.+"]),
     Layer(r"kernels/device/.+", [STANDARD, CUDA_DEVICE, r"heddle/(types|image|error|device)\.hpp", r"kernels/device/.+"]),
