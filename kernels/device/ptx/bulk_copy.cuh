@@ -29,7 +29,7 @@ __device__ inline void start_bulk_copy(void* shared, const void* global, unsigne
     bulk_copy(shared, global, bytes, barrier);
 }
 
-/// Shows that this thread has called fence_before_copies(), which alone makes one. What copies out of shared memory takes it.
+/// Shows that this thread has called fence_before_copies(). What copies out of shared memory takes it.
 class ordered_before_copies {
   public:
     /// Where no copy will follow.
@@ -40,8 +40,8 @@ class ordered_before_copies {
     friend __device__ ordered_before_copies fence_before_copies();
 };
 
-/// What this thread read or wrote of shared memory comes before copies to or from it that are started behind a barrier that
-/// follows, and before what wgmma reads: they go another way than loads and stores do, and a barrier alone does not order the two.
+/// What this thread read or wrote of shared memory comes before copies to or from it that are started behind a barrier,
+/// and before what wgmma reads: they go another way than loads and stores do, which a barrier alone does not order.
 __device__ inline ordered_before_copies fence_before_copies() {
     delay();
 #if __CUDA_ARCH__ >= 900
