@@ -1,13 +1,17 @@
-// depthwise: a filter for each channel. A thread has four neighbouring channels of a run of output pixels in a row.
+// depthwise: a filter for each channel. A thread has one channel, or a pair, of a run of outputs in a row, and goes down the image.
 //
-//   row of the input    | 0 1 2 3 4 5 6 7 8 9 |      loaded once for all taps of a row of the filter, into registers
-//   taps 0, 1, 2          a b c                      output 0
-//                           a b c                    output 1 ... 7
+//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is loaded once, while the row before it is multiplied
+//   taps 0, 1, 2            a b c                    output 0
+//                             a b c                  output 1 ... 7
 //
-// An input element serves R S sums and no more, so memory is the limit. A block takes a tile of rows and runs, so that L1 has
-// what their windows share, and walks over tiles with the filters of its channels, float and transposed, in shared memory.
-// Filters of 3 x 3 and 5 x 5 taps at steps of 1 and 2 are compiled for; of others each tap loads its pixels anew. Channels that
-// do not lie in packets are taken one by one. Needs one input and one output channel in each group, and few taps.
+//   the output's rows     y      needs row 2 of the filter, and is complete
+//   that the row meets    y + 1  needs row 1
+//                         y + 2  needs row 0, and begins
+//
+// Sums of all these rows and all taps are in registers. An input element serves R S sums and no more, so memory is the limit.
+// Neighbouring runs share pixels in L1. A block walks over strips with the filters of its channels.
+// Filters of 3 x 3 and 5 x 5 taps at steps of 1 and 2, and of 7 x 7, are compiled for; of others each tap loads its pixels anew.
+// Needs one input and one output channel in each group, and few taps.
 
 #include "kernels/conv/epilogue.cuh"
 #include "kernels/conv/geometry.cuh"
@@ -16,6 +20,7 @@
 #include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include <heddle/types.hpp>
@@ -23,31 +28,52 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 namespace heddle::kernels::conv {
 namespace {
 
-template <class Element, int packet_size, int filter_taps, int window_step>
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+template <class Element, int packet_size, int filter_side, int window_step>
 struct shape {
     using In = Element;
     static constexpr int packet = packet_size;
-    static constexpr int taps = filter_taps;
+    static constexpr int side = filter_side;
     static constexpr int step = window_step;
-    static constexpr bool is_any = taps == 1;
-    static constexpr int outputs = depthwise_outputs(sizeof(In), {packet, taps, step});
-    static constexpr int columns = (outputs - 1) * step + taps;
-    using pixel = vector<In, packet>;
+    static constexpr bool is_any = side == 1;
+    static constexpr int outputs = depthwise_outputs({packet, side, step});
+    using bits = std::conditional_t<sizeof(In) * packet == 4, std::uint32_t, std::uint16_t>;  ///< of a pixel
     using values = vector<float, packet>;
 };
 
-/// Tiles of the output: `across` runs of `down` rows of one image.
-struct tile_counts {
-    std::int64_t of_images;
-    index_division by_rows, by_runs;
+/// Strips of `rows` rows and one run. Those of a row of strips are neighbours.
+struct strip_counts {
+    std::int64_t all;
+    int rows;
+    index_division by_strips, by_runs;  ///< of an image, and of a row of strips
 
-    __host__ tile_counts(std::int64_t images, std::int64_t rows, std::int64_t runs)
-        : of_images(images * rows * runs), by_rows(rows, images * rows), by_runs(runs, of_images) {}
+    __host__ strip_counts(std::int64_t images, const depthwise_tiling& t)
+        : all(images * t.strips * t.runs),
+          rows(t.rows),
+          by_strips(t.strips, images * t.strips),
+          by_runs(t.runs, all) {}
 };
+
+/// Outputs of one thread: a run, and those below it.
+struct strip_place {
+    pixel_place first;
+    int rows;
+};
+
+__device__ inline strip_place strip_of(const strip_counts& counts, std::int64_t i, int outputs,
+                                       std::int64_t height) {
+    const std::int64_t line = counts.by_runs.quotient(i), image = counts.by_strips.quotient(line);
+    const std::int64_t run = i - line * counts.by_runs.divisor,
+                       y = (line - image * counts.by_strips.divisor) * counts.rows;
+    return {{image, y, run * outputs}, static_cast<int>(::min(height - y, std::int64_t{counts.rows}))};
+}
 
 /// Shared memory: a line for each tap, and for scale and bias, of the block's channels.
 template <class In, class Out>
@@ -72,174 +98,244 @@ __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t fi
     }
 }
 
-/// Bit j: column j of a window from x on lies in the image.
+__device__ inline int clamped(std::int64_t i, int most) {
+    return static_cast<int>(::min(::max(i, std::int64_t{0}), std::int64_t{most}));
+}
+
+/// Bit j: column j of those from x on lies in the image.
+template <int columns>
+__device__ unsigned columns_inside(std::int64_t x, std::int64_t width) {
+    return ((1U << clamped(width - x, columns)) - 1) & ~((1U << clamped(-x, columns)) - 1);
+}
+
+/// Zeros where there is no pixel, which are multiplied as pixels are.
 template <class Shape>
-__device__ unsigned columns_inside(std::int64_t x, std::int64_t spacing, std::int64_t width) {
-    constexpr std::int64_t columns = Shape::columns;
-    if constexpr (!Shape::is_any) {
-        const auto begin = static_cast<unsigned>(::min(::max(-x, std::int64_t{0}), columns)),
-                   end = static_cast<unsigned>(::min(::max(width - x, std::int64_t{0}), columns));
-        return ((1U << end) - 1) & ~((1U << begin) - 1);
-    } else {
-        unsigned inside = 0;
-#pragma unroll
-        for (int j = 0; j < columns; ++j) {
-            const std::int64_t at = x + j * spacing;
-            inside |= at >= 0 && at < width ? 1U << j : 0;
-        }
-        return inside;
-    }
+__device__ typename Shape::bits load_if(bool is_inside, const typename Shape::In* from) {
+    return is_inside ? *reinterpret_cast<const typename Shape::bits*>(from) : typename Shape::bits{};
 }
 
-/// Zeros where a column is not inside, which are multiplied as pixels are.
 template <class Shape>
-__device__ void load(typename Shape::pixel (&columns)[Shape::columns], const typename Shape::In* from,
-                     std::int64_t stride, unsigned inside) {
+__device__ typename Shape::values widened(typename Shape::bits bits) {
+    const auto pixel = __builtin_bit_cast(vector<typename Shape::In, Shape::packet>, bits);
+    typename Shape::values values;
 #pragma unroll
-    for (int j = 0; j < Shape::columns; ++j) {
-        columns[j] = {};
-        if ((inside >> j & 1U) != 0)
-            columns[j] = *reinterpret_cast<const typename Shape::pixel*>(from + j * stride);
-    }
+    for (int e = 0; e < Shape::packet; ++e) values[e] = static_cast<float>(pixel[e]);
+    return values;
 }
 
-/// Adds the products of a row of the filter, whose first tap is at `taps`; the next is `pitch` further.
-template <class Shape>
-__device__ void add_products(typename Shape::values (&sums)[Shape::outputs],
-                             const typename Shape::pixel (&columns)[Shape::columns], const float* taps,
-                             int pitch) {
-    using values = Shape::values;
-    values inputs[Shape::columns];
+template <int packet>
+__device__ void add_product(vector<float, packet>& sum, const vector<float, packet>& x,
+                            const vector<float, packet>& tap) {
 #pragma unroll
-    for (int j = 0; j < Shape::columns; ++j)
-#pragma unroll
-        for (int e = 0; e < Shape::packet; ++e) inputs[j][e] = static_cast<float>(columns[j][e]);
-#pragma unroll
-    for (int s = 0; s < Shape::taps; ++s) {
-        const values tap = *reinterpret_cast<const values*>(taps + s * pitch);
-#pragma unroll
-        for (int w = 0; w < Shape::outputs; ++w)
-#pragma unroll
-            for (int e = 0; e < Shape::packet; ++e) sums[w][e] += inputs[w * Shape::step + s][e] * tap[e];
-    }
+    for (int e = 0; e < packet; ++e) sum[e] += x[e] * tap[e];
 }
 
-template <class Shape, class In, class Out>
-__device__ void add_window(typename Shape::values (&sums)[Shape::outputs], const arguments<In, Out>& a,
-                           const window<In>& from, const float* taps, int pitch) {
-    const conv_geometry& g = a.geometry;
-    const auto row_of = [&](std::int64_t y) { return from.image + y * a.input.row_stride; };
-    const auto is_row = [&](std::int64_t y) { return y >= 0 && y < a.input.height; };
-    typename Shape::pixel columns[Shape::columns];
-    if constexpr (!Shape::is_any) {
-        const unsigned inside = columns_inside<Shape>(from.x, 1, a.input.width);
-        constexpr int rows_under_way = Shape::taps == 3 ? 3 : 1;  // five would not fit the registers
-#pragma unroll rows_under_way
-        for (int r = 0; r < Shape::taps; ++r) {
-            const std::int64_t y = from.y + r;
-            load<Shape>(columns, row_of(y) + from.x * a.input.col_stride, a.input.col_stride,
-                        is_row(y) ? inside : 0);
-            add_products<Shape>(sums, columns, taps + r * Shape::taps * pitch, pitch);
-        }
-    } else {
-        const int height = static_cast<int>(a.filters.height), width = static_cast<int>(a.filters.width);
-        for (int r = 0; r < height; ++r)
-            for (int s = 0; s < width; ++s) {
-                const std::int64_t y = from.y + r * g.dilation.y, x = from.x + s * g.dilation.x;
-                const unsigned inside = columns_inside<Shape>(x, g.stride.x, a.input.width);
-                load<Shape>(columns, row_of(y) + x * a.input.col_stride, g.stride.x * a.input.col_stride,
-                            is_row(y) ? inside : 0);
-                add_products<Shape>(sums, columns, taps + (r * width + s) * pitch, pitch);
-            }
-    }
-}
-
-/// A call, as most are long; relu, the usual one, is not.
-template <class Out>
-__device__ __noinline__ float other_activation(matmul_activation activation, float x) {
-    return activated<Out>(activation, x);
-}
-
-/// As store() of epilogue.cuh, of a packet: `lines` has scale and, a pitch further, bias of its channels.
+/// As store() of epilogue.cuh, of a packet. `lines` has scale and, a pitch further, bias of its channels.
 template <class Values, class In, class Out>
 __device__ void store_packet(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel,
                              const Values& sum, const float* lines, int pitch) {
     constexpr int packet = sizeof(Values) / sizeof(float);
-    using outputs = vector<Out, packet>;
-    outputs& out = reinterpret_cast<outputs&>(element(a.output, at, channel));
+    using pixel = vector<Out, packet>;
+    pixel& out = reinterpret_cast<pixel&>(element(a.output, at, channel));
     const epilogue<Out>& e = a.epilogue;
-    Values x;
+    const Values scale = *reinterpret_cast<const Values*>(lines),
+                 bias = *reinterpret_cast<const Values*>(lines + pitch);
+    const pixel old = a.beta != 0 ? out : pixel{};
+    pixel stored;
 #pragma unroll
-    for (int i = 0; i < packet; ++i) x[i] = a.alpha * sum[i];
-    if (a.beta != 0.0f) {
-        const outputs old = out;
-#pragma unroll
-        for (int i = 0; i < packet; ++i) x[i] += a.beta * static_cast<float>(old[i]);
-    }
-    if (!e.is_identity) {
-        const Values scale = *reinterpret_cast<const Values*>(lines),
-                     bias = *reinterpret_cast<const Values*>(lines + pitch);
-#pragma unroll
-        for (int i = 0; i < packet; ++i) {
+    for (int i = 0; i < packet; ++i) {
+        float x = a.alpha * sum[i];
+        if (a.beta != 0) x += a.beta * static_cast<float>(old[i]);
+        if (!e.is_identity) {
             const float residual =
                 e.residual.data != nullptr ? static_cast<float>(element(e.residual, at, channel + i)) : 0;
-            const float before = x[i] * scale[i] + bias[i] + (e.residual_before_activation ? residual : 0);
-            const float after = e.activation == matmul_activation::none ? before
-                                : e.activation == matmul_activation::relu
-                                    ? (before < 0 ? 0 : before)
-                                    : other_activation<Out>(e.activation, before);
-            x[i] = e.residual_before_activation ? after : after + residual;
+            x = x * scale[i] + bias[i] + (e.residual_before_activation ? residual : 0);
+            x = activated<Out>(e.activation, x) + (e.residual_before_activation ? 0 : residual);
         }
+        stored[i] = static_cast<Out>(x);
     }
-    outputs stored;
-#pragma unroll
-    for (int i = 0; i < packet; ++i) stored[i] = static_cast<Out>(x[i]);
     out = stored;
+}
+
+/// A run of outputs. What most convolutions end with is unrolled; the rest is too long for that.
+template <class Shape, class In, class Out>
+__device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel,
+                          const typename Shape::values (&sums)[Shape::outputs], const float* lines,
+                          int pitch) {
+    using values = Shape::values;
+    const epilogue<Out>& e = a.epilogue;
+    const int count = static_cast<int>(::min(a.output.width - at.x, std::int64_t{Shape::outputs}));
+    const bool is_relu = e.activation == matmul_activation::relu;
+    if (a.beta != 0 || e.residual.data != nullptr || (!is_relu && e.activation != matmul_activation::none)) {
+        values copies[Shape::outputs];
+#pragma unroll
+        for (int w = 0; w < Shape::outputs; ++w) copies[w] = sums[w];
+#pragma unroll 1
+        for (int w = 0; w < count; ++w)
+            store_packet(a, {at.image, at.y, at.x + w}, channel, copies[w], lines, pitch);
+        return;
+    }
+    const float least = is_relu ? 0 : -infinity;
+    values scale, bias;
+#pragma unroll
+    for (int i = 0; i < Shape::packet; ++i) {
+        scale[i] = e.is_identity ? 1 : lines[i];
+        bias[i] = e.is_identity ? 0 : lines[pitch + i];
+    }
+    Out* to = &element(a.output, at, channel);
+#pragma unroll
+    for (int w = 0; w < Shape::outputs; ++w) {
+        vector<Out, Shape::packet> stored;
+#pragma unroll
+        for (int i = 0; i < Shape::packet; ++i) {
+            const float x = a.alpha * sums[w][i] * scale[i] + bias[i];
+            stored[i] = static_cast<Out>(ptx::max_nan(x, least));
+        }
+        if (w < count) *reinterpret_cast<vector<Out, Shape::packet>*>(to) = stored;
+        to += a.output.col_stride;
+    }
+}
+
+/// Goes down a strip. `lines`: scale and bias of the thread's channels, `pitch` apart.
+template <class Shape, class In, class Out>
+__device__ void march(const arguments<In, Out>& a, const strip_place& strip, std::int64_t channel,
+                      const typename Shape::values (&taps)[Shape::side][Shape::side], const float* lines,
+                      int pitch) {
+    using values = Shape::values;
+    constexpr int column_count = (Shape::outputs - 1) * Shape::step + Shape::side;
+    constexpr int open_rows =
+        (Shape::side - 1) / Shape::step + 1;  // of the output, that a row of the input meets
+    const window<In> from = window_of(a, strip.first, channel);
+    const unsigned inside = a.filters.channels > 0 ? columns_inside<column_count>(from.x, a.input.width) : 0;
+    const In* row = from.image + from.y * a.input.row_stride + from.x * a.input.col_stride;
+    const int rows = (strip.rows - 1) * Shape::step + Shape::side;  // of the input, counted from the first
+    const int first_row = clamped(-from.y, rows);
+    const auto rows_inside = static_cast<unsigned>(clamped(a.input.height - from.y, rows) - first_row);
+    int y = -first_row;
+    const auto here = [&] { return static_cast<unsigned>(y) < rows_inside ? inside : 0; };
+    typename Shape::bits columns[column_count];
+#pragma unroll
+    for (int j = 0; j < column_count; ++j)
+        columns[j] = load_if<Shape>((here() >> j & 1U) != 0, row + j * a.input.col_stride);
+
+    constexpr int oldest = open_rows - 1;
+    values sums[open_rows][Shape::outputs] = {};
+    for (int complete = -oldest; complete < strip.rows; ++complete) {
+#pragma unroll
+        for (int open = oldest; open >= 0; --open)
+#pragma unroll
+            for (int w = 0; w < Shape::outputs; ++w) sums[open][w] = open > 0 ? sums[open - 1][w] : values{};
+#pragma unroll
+        for (int first = 0; first < Shape::step; ++first) {
+            row += a.input.row_stride;
+            ++y;
+            const In* next = row;
+            const unsigned next_inside = here();
+#pragma unroll
+            for (int j = 0; j < column_count; ++j) {
+                const values x = widened<Shape>(columns[j]);
+                columns[j] = load_if<Shape>((next_inside >> j & 1U) != 0, next);
+                next += a.input.col_stride;
+#pragma unroll
+                for (int r = first; r < Shape::side; r += Shape::step)
+#pragma unroll
+                    for (int w = 0; w < Shape::outputs; ++w)
+                        if (const int s = j - w * Shape::step; s >= 0 && s < Shape::side)
+                            add_product(sums[r / Shape::step][w], x, taps[r][s]);
+            }
+        }
+        if (complete >= 0)
+            store_run<Shape>(a, {strip.first.image, strip.first.y + complete, strip.first.x}, channel,
+                             sums[oldest], lines, pitch);
+    }
+}
+
+/// Any filter: a row of the strip after the other, whose taps load their pixels.
+template <class Shape, class In, class Out>
+__device__ void walk(const arguments<In, Out>& a, const strip_place& strip, std::int64_t channel,
+                     const float* taps, const float* lines, int pitch) {
+    const conv_geometry& g = a.geometry;
+    const int height = a.filters.channels > 0 ? static_cast<int>(a.filters.height) : 0,
+              width = static_cast<int>(a.filters.width);
+    for (int i = 0; i < strip.rows; ++i) {
+        const pixel_place at{strip.first.image, strip.first.y + i, strip.first.x};
+        const window<In> from = window_of(a, at, channel);
+        typename Shape::values sums[Shape::outputs] = {};
+        for (int r = 0; r < height; ++r)
+            for (int s = 0; s < width; ++s) {
+                const std::int64_t y = from.y + r * g.dilation.y, x = from.x + s * g.dilation.x;
+                const bool is_row = y >= 0 && y < a.input.height;
+                const auto tap =
+                    *reinterpret_cast<const typename Shape::values*>(taps + (r * width + s) * pitch);
+                const In* row = from.image + y * a.input.row_stride;
+#pragma unroll
+                for (int w = 0; w < Shape::outputs; ++w) {
+                    const std::int64_t column = x + w * g.stride.x;
+                    const auto pixel = load_if<Shape>(is_row && column >= 0 && column < a.input.width,
+                                                      row + column * a.input.col_stride);
+                    add_product(sums[w], widened<Shape>(pixel), tap);
+                }
+            }
+        store_run<Shape>(a, at, channel, sums, lines, pitch);
+    }
 }
 
 template <class Shape, class In, class Out>
 __global__ void __launch_bounds__(depthwise_threads, 2)
-    depthwise(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ tile_counts tiles) {
+    depthwise(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ strip_counts strips) {
+    using values = Shape::values;
     extern __shared__ float4 shared[];
     float* const lines = reinterpret_cast<float*>(shared);
     const int channels = static_cast<int>(blockDim.x) * Shape::packet;
-    const int place = static_cast<int>(threadIdx.x) * Shape::packet;
-    const float* const of_epilogue = lines + a.filters.height * a.filters.width * channels + place;
+    const float* const of_thread = lines + threadIdx.x * Shape::packet;
+    const float* const of_epilogue = of_thread + a.filters.height * a.filters.width * channels;
 
     for (std::int64_t first = std::int64_t{blockIdx.y} * channels; first < a.output.channels;
          first += std::int64_t{gridDim.y} * channels) {
         ptx::sync_threads();  // all have read the filters before
         stage(lines, a, first, channels);
         ptx::sync_threads();
-        const std::int64_t channel = first + place;
+        const std::int64_t channel = first + threadIdx.x * Shape::packet;
         if (channel >= a.output.channels) continue;
-        for (std::int64_t t = blockIdx.x; t < tiles.of_images; t += gridDim.x) {
-            const std::int64_t rows = tiles.by_runs.quotient(t), image = tiles.by_rows.quotient(rows);
-            const std::int64_t run = (t - rows * tiles.by_runs.divisor) * blockDim.y + threadIdx.y,
-                               y = (rows - image * tiles.by_rows.divisor) * blockDim.z + threadIdx.z;
-            const pixel_place at{image, y, run * Shape::outputs};
-            if (y >= a.output.height || at.x >= a.output.width) continue;
 
-            typename Shape::values sums[Shape::outputs] = {};
-            if (a.filters.channels > 0)
-                add_window<Shape>(sums, a, window_of(a, at, channel), lines + place, channels);
-            const std::int64_t left = a.output.width - at.x;
+        [[maybe_unused]] values taps[Shape::side][Shape::side] = {};
+        if (!Shape::is_any && a.filters.channels > 0) {
 #pragma unroll
-            for (int w = 0; w < Shape::outputs; ++w)
-                if (w < left) store_packet(a, {image, y, at.x + w}, channel, sums[w], of_epilogue, channels);
+            for (int r = 0; r < Shape::side; ++r)
+#pragma unroll
+                for (int s = 0; s < Shape::side; ++s)
+                    taps[r][s] =
+                        *reinterpret_cast<const values*>(of_thread + (r * Shape::side + s) * channels);
+        }
+        for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y; i < strips.all;
+             i += std::int64_t{gridDim.x} * blockDim.y) {
+            const strip_place strip = strip_of(strips, i, Shape::outputs, a.output.height);
+            if constexpr (Shape::is_any)
+                walk<Shape>(a, strip, channel, of_thread, of_epilogue, channels);
+            else
+                march<Shape>(a, strip, channel, taps, of_epilogue, channels);
         }
     }
 }
 
 template <class In, class Out, int packet>
-auto kernel_of(const depthwise_kernel& k) -> void (*)(arguments<In, Out>, tile_counts) {
-    if (k.taps == 3)
+auto kernel_of(const depthwise_kernel& k) -> void (*)(arguments<In, Out>, strip_counts) {
+    if constexpr (packet == 1)
+        if (k.side == 7) return depthwise<shape<In, packet, 7, 1>, In, Out>;
+    if (k.side == 3)
         return k.step == 1 ? depthwise<shape<In, packet, 3, 1>, In, Out>
                            : depthwise<shape<In, packet, 3, 2>, In, Out>;
-    if (k.taps == 5)
+    if (k.side == 5)
         return k.step == 1 ? depthwise<shape<In, packet, 5, 1>, In, Out>
                            : depthwise<shape<In, packet, 5, 2>, In, Out>;
     return depthwise<shape<In, packet, 1, 1>, In, Out>;
+}
+
+template <class In, class Out>
+auto kernel_of(const depthwise_kernel& k) {
+    if constexpr (sizeof(In) == 2)
+        if (k.packet == 2) return kernel_of<In, Out, 2>(k);
+    return kernel_of<In, Out, 1>(k);
 }
 
 }  // namespace
@@ -249,27 +345,27 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
     const depthwise_tiling tiling = depthwise_tiling_of(problem, kernel, device);
     const std::int64_t across = std::min(tiling.chunks, max_grid_y);
     const std::int64_t wanted = divide_up(depthwise_blocks_per_sm * device.sm_count, across);
-    return {.blocks = {std::min(problem.output.count * tiling.rows * tiling.runs, wanted), across},
-            .threads = tiling.threads,
-            .depthwise = kernel,
-            .depthwise_rows = tiling.rows,
-            .depthwise_runs = tiling.runs};
+    return {
+        .blocks = {std::min(divide_up(problem.output.count * tiling.strips * tiling.runs, tiling.threads.y),
+                            wanted),
+                   across},
+        .threads = tiling.threads,
+        .depthwise = kernel,
+        .depthwise_tiling = tiling};
 }
 
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    const depthwise_kernel& k = plan.depthwise;
     const std::int64_t lines = a.filters.height * a.filters.width + 2;
-    static_assert((depthwise_most_taps + 2) * depthwise_most_packets * depthwise_packet * sizeof(float) <=
-                  48 * 1024);
+    static_assert((depthwise_most_taps + 2) * depthwise_most_lanes * 2 * sizeof(float) <= 48 * 1024);
     const launch_config config{
         .blocks = plan.blocks,
         .threads = plan.threads,
-        .shared_bytes = static_cast<std::size_t>(lines * plan.threads.x * k.packet) * sizeof(float),
+        .shared_bytes =
+            static_cast<std::size_t>(lines * plan.threads.x * plan.depthwise.packet) * sizeof(float),
         .stream = stream};
-    launch(config,
-           k.packet == depthwise_packet ? kernel_of<In, Out, depthwise_packet>(k) : kernel_of<In, Out, 1>(k),
-           a, tile_counts(a.output.count, plan.depthwise_rows, plan.depthwise_runs));
+    launch(config, kernel_of<In, Out>(plan.depthwise), a,
+           strip_counts(a.output.count, plan.depthwise_tiling));
 }
 
 template void launch_depthwise(const plan&, const arguments<float, float>&, cudaStream_t);

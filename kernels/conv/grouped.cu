@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(tile::threads, grouped_blocks_per_sm)
     Products::multiply(a, l, w);
     ptx::sync_threads();
     if (stores_packets)
-        store_slab<depthwise_packet>(a, w, places, w.groups * l.outputs);
+        store_slab<output_packet>(a, w, places, w.groups * l.outputs);
     else
         store_slab<1>(a, w, places, w.groups * l.outputs);
 }

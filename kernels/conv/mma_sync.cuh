@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(tile::threads, copied < 4 ? 2 : tile::blocks)
     if constexpr (!std::is_same_v<Activation, matmul_activation>)
         store_elements<tile>(a, g, of_tile, pixel, output, outputs);
     else if (stores_packets)
-        store_tile<tile, depthwise_packet>(a, places, of_tile, output, outputs);
+        store_tile<tile, output_packet>(a, places, of_tile, output, outputs);
     else
         store_tile<tile, 1>(a, places, of_tile, output, outputs);
 }

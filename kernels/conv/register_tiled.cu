@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
         ptx::sync_threads();
     }
     if (stores_packets)
-        store_tile<tile, depthwise_packet>(a, places, stages, output, outputs);
+        store_tile<tile, output_packet>(a, places, stages, output, outputs);
     else
         store_tile<tile, 1>(a, places, stages, output, outputs);
 }

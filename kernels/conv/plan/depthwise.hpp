@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/launch.hpp"
 #include <heddle/conv.hpp>
@@ -13,84 +14,69 @@ namespace heddle::kernels::conv {
 
 inline constexpr std::int64_t depthwise_most_taps = 81;
 inline constexpr std::int64_t depthwise_threads = 256;
-inline constexpr std::int64_t depthwise_most_packets = 32;  ///< side by side in a block
-inline constexpr int depthwise_packet = 4;                  ///< channels
+inline constexpr std::int64_t depthwise_most_lanes = 40;  ///< of a block, along channels
 
 /// What kernels of `depthwise` are compiled for.
 struct depthwise_kernel {
     int packet = 1;  ///< neighbouring channels of a thread
-    int taps = 1;    ///< a side of the filter; 1: any
-    int step = 1;    ///< along a row, from one window to the next; where taps is 1: any
+    int side = 1;    ///< of the filter; 1: any filter
+    int step = 1;    ///< from one window to the next; where side is 1: any
 };
 
-/// Outputs of a thread: many share its inputs and taps, as many as registers have room for.
-constexpr int depthwise_outputs(std::int64_t element_bytes, const depthwise_kernel& kernel) {
-    const bool is_short = kernel.taps == 1 || kernel.step > 1 || (element_bytes > 2 && kernel.taps == 3);
-    return is_short ? 4 : 8;
-}
-
-inline bool has_packets(const tensor_layout& t) {
-    const std::int64_t bytes = depthwise_packet * t.element_bytes;
-    const auto is_whole = [&](std::int64_t extent, std::int64_t stride) {
-        return extent <= 1 || stride * t.element_bytes % bytes == 0;
-    };
-    return t.channels % depthwise_packet == 0 && t.alignment % bytes == 0 &&
-           is_whole(t.width, t.col_stride) && is_whole(t.height, t.row_stride) &&
-           is_whole(t.count, t.image_stride);
+/// Outputs of a thread, side by side: many share its pixels, as many as registers have room for.
+constexpr int depthwise_outputs(const depthwise_kernel& kernel) {
+    return kernel.side == 3 && kernel.step == 1 ? 8 : 4;
 }
 
 inline depthwise_kernel depthwise_kernel_for(const conv_problem& p) {
     const conv_geometry& g = p.geometry;
-    const std::int64_t taps = p.filters.width;
-    const bool is_compiled =
-        p.filters.height == taps && (taps == 3 || taps == 5) && g.stride.x <= 2 && g.dilation == conv_steps{};
-    const int packet = has_packets(p.input) && has_packets(p.output) ? depthwise_packet : 1;
-    if (!is_compiled) return {.packet = packet};
-    return {packet, static_cast<int>(taps), static_cast<int>(g.stride.x)};
+    const std::int64_t side = p.filters.width, step = g.stride.x;
+    const bool is_compiled = p.filters.height == side && g.stride.y == step && g.dilation == conv_steps{} &&
+                             (((side == 3 || side == 5) && step <= 2) || (side == 7 && step == 1));
+    depthwise_kernel kernel{};
+    if (is_compiled) kernel = {1, static_cast<int>(side), static_cast<int>(step)};
+    if (p.input.element_bytes == 2 && kernel.side < 7 && has_packets(p.input, 2) && has_packets(p.output, 2))
+        kernel.packet = 2;
+    return kernel;
 }
 
-constexpr std::int64_t divide_up(std::int64_t n, std::int64_t d) {
-    return (n - 1) / d + 1;
-}
-/// The least power of two that is no less, up to `most`.
-constexpr std::int64_t round_up(std::int64_t n, std::int64_t most) {
-    std::int64_t power = 1;
-    while (power < n && power < most) power *= 2;
-    return power;
-}
-
-/// Threads of a block along channels, runs and rows, and how many tiles of runs and rows there are.
+/// A strip is some rows of a run of outputs. Threads of a block are along channels and strips.
 struct depthwise_tiling {
     launch_extents threads;
-    std::int64_t runs;    ///< tiles of a row
-    std::int64_t rows;    ///< of tiles in an image
-    std::int64_t chunks;  ///< of channels
+    std::int64_t runs = 1;    ///< in a row
+    int rows = 1;             ///< of a strip
+    std::int64_t strips = 1;  ///< of an image, one below the other
+    std::int64_t chunks = 1;  ///< of channels
 };
 
 inline depthwise_tiling depthwise_tiling_of(const conv_problem& p, const depthwise_kernel& kernel,
                                             const device_traits& device) {
-    constexpr std::int64_t line_bytes = 128, most_deep = 64;
+    constexpr std::int64_t sector_lanes = 8, blocks_for_balance = 8;
+    constexpr int rows_worth_a_start = 16, most_rows = 1 << 20;
     const tensor_layout& out = p.output;
-    const std::int64_t packets = out.channels / kernel.packet,
-                       runs = divide_up(out.width, depthwise_outputs(p.input.element_bytes, kernel));
-    // Whole lines of channels, then rows, whose windows share most, then runs; more channels where images are small.
-    const std::int64_t of_line =
-        std::min(depthwise_most_packets, line_bytes / (kernel.packet * p.input.element_bytes));
-    launch_extents t{round_up(packets, of_line)};
-    t.z = round_up(out.height, 8);
-    t.y = round_up(runs, depthwise_threads / (t.x * t.z));
-    t.z = round_up(out.height, std::min(depthwise_threads / (t.x * t.y), most_deep));
-    t.x = round_up(packets, std::min(depthwise_most_packets, depthwise_threads / (t.y * t.z)));
-    const auto tiling = [&] {
-        return depthwise_tiling{t, divide_up(runs, t.y), divide_up(out.height, t.z), divide_up(packets, t.x)};
+    const std::int64_t packets = out.channels / kernel.packet;
+
+    depthwise_tiling t{};
+    t.runs = divide_up(out.width, depthwise_outputs(kernel));
+    t.rows = static_cast<int>(std::min<std::int64_t>(out.height, most_rows));
+    // The lanes of which the last chunk leaves the fewest without work.
+    t.threads.x = std::min(packets, depthwise_most_lanes);
+    const auto lanes = [&](std::int64_t of_chunk) { return divide_up(packets, of_chunk) * of_chunk; };
+    for (std::int64_t x = depthwise_most_lanes; packets > x && x >= 2 * sector_lanes; x -= sector_lanes)
+        if (lanes(x) < lanes(t.threads.x)) t.threads.x = x;
+    t.threads.y = depthwise_threads / t.threads.x;
+    t.chunks = divide_up(packets, t.threads.x);
+
+    // Short strips share the work evenly, and each begins with rows that others load too.
+    const auto blocks = [&] {
+        t.strips = divide_up(out.height, t.rows);
+        return divide_up(out.count * t.strips * t.runs, t.threads.y) * t.chunks;
     };
-    const auto has_few = [&] {
-        const depthwise_tiling now = tiling();
-        return out.count * now.rows * now.runs * now.chunks < device.sm_count;
-    };
-    while (has_few() && t.x > of_line) t.x /= 2;
-    while (has_few() && t.z > 2) t.z /= 2;
-    return tiling();
+    while (blocks() < blocks_for_balance * depthwise_blocks_per_sm * device.sm_count &&
+           t.rows > rows_worth_a_start)
+        t.rows = (t.rows + 1) / 2;
+    while (blocks() < device.sm_count && t.rows > 1) t.rows = (t.rows + 1) / 2;
+    return t;
 }
 
 }  // namespace heddle::kernels::conv

@@ -18,8 +18,8 @@ plan planned(const conv_problem& p) {
     result.grouped = l;
     result.in_packets =
         of_slab % 16 == 0 && of_pixel % 16 == 0 && lies_in(p.input, 16) && lies_in(p.filters, 8);
-    result.stores_packets =
-        has_packets(p.output) && has_packets(p.residual) && l.groups * l.outputs % depthwise_packet == 0;
+    result.stores_packets = has_packets(p.output, output_packet) && has_packets(p.residual, output_packet) &&
+                            l.groups * l.outputs % output_packet == 0;
     return result;
 }
 

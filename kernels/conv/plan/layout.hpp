@@ -8,6 +8,10 @@
 /// How the tensors of a convolution lie in memory, and the extents of the product that it is. Pure.
 namespace heddle::kernels::conv {
 
+constexpr std::int64_t divide_up(std::int64_t n, std::int64_t d) {
+    return (n - 1) / d + 1;
+}
+
 constexpr std::int64_t alignment_of(std::uintptr_t address) {
     constexpr std::uintptr_t most = 256;
     const std::uintptr_t bits = address | most;
@@ -25,6 +29,19 @@ tensor_layout layout_of(const filter_view<T>& f) {
     return layout_of(tensor_view<T>{f.data, f.outputs, f.height, f.width, f.channels, f.col_stride,
                                     f.row_stride, f.output_stride});
 }
+
+/// Whether neighbouring channels can be loaded or stored `packet` at a time.
+inline bool has_packets(const tensor_layout& t, std::int64_t packet) {
+    const std::int64_t bytes = packet * t.element_bytes;
+    const auto is_whole = [&](std::int64_t extent, std::int64_t stride) {
+        return extent <= 1 || stride * t.element_bytes % bytes == 0;
+    };
+    return t.channels % packet == 0 && t.alignment % bytes == 0 && is_whole(t.width, t.col_stride) &&
+           is_whole(t.height, t.row_stride) && is_whole(t.count, t.image_stride);
+}
+
+/// Outputs that tiles are stored by.
+inline constexpr int output_packet = 4;
 
 /// Each of these pixels of the output has a sum for each filter.
 constexpr std::int64_t output_pixels(const conv_problem& p) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/conv/plan/depthwise.hpp"
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/device/grid.hpp"
 #include <heddle/conv.hpp>
@@ -56,7 +55,8 @@ constexpr bool fits_in_ints(const conv_problem& p) {
 
 /// Packets of the output's type, and of the residual's, that lie in one group.
 inline bool stores_in_packets(const conv_problem& p) {
-    return has_packets(p.output) && has_packets(p.residual) && outputs_of_a_group(p) % depthwise_packet == 0;
+    return has_packets(p.output, output_packet) && has_packets(p.residual, output_packet) &&
+           outputs_of_a_group(p) % output_packet == 0;
 }
 
 }  // namespace heddle::kernels::conv

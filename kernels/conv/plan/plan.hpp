@@ -17,8 +17,8 @@ struct plan {
     launch_extents blocks;
     launch_extents threads;
     depthwise_kernel depthwise{};
-    std::int64_t depthwise_rows = 0, depthwise_runs = 0;  ///< of tiles, in an image and in a row
-    std::size_t tile = 0;                                 ///< of the rung's tiles
+    conv::depthwise_tiling depthwise_tiling{};
+    std::size_t tile = 0;  ///< of the rung's tiles
     frame::tile_schedule schedule{};
     bool stores_packets = false;
     bool in_packets = false;  ///< copies are of 16 bytes
