@@ -2,7 +2,7 @@
 //
 //   thread i -> channel i % C of pixel i / C:   the largest, or the sum, of that channel in the pixels of its window
 //
-// A load has one element for each thread, and each waits for the one before. Any shape, any address.
+// A load has one element for each thread, and each waits for the one before. Averages are sums in double. Any shape, any address.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/index_division.cuh"
@@ -32,13 +32,14 @@ __global__ void __launch_bounds__(tile::threads)
         const std::int64_t image = by_height.quotient(row), y = row - image * by_height.divisor;
         const clipped_window w = window_of(a, y, x);
         const T* const from = a.input.data + image * a.input.image_stride + channel;
-        float result = Operation::identity;
+        typename Operation::wide result = Operation::identity;
         for (std::int64_t r = w.y; r < w.y + w.height; ++r)
             for (std::int64_t s = w.x; s < w.x + w.width; ++s)
                 result = Operation::combine(
-                    result, static_cast<float>(from[r * a.input.row_stride + s * a.input.col_stride]));
+                    result, typename Operation::wide{
+                                static_cast<float>(from[r * a.input.row_stride + s * a.input.col_stride])});
         a.output.data[image * a.output.image_stride + y * a.output.row_stride + x * a.output.col_stride +
-                      channel] = static_cast<T>(Operation::finish(result, a, w));
+                      channel] = static_cast<T>(static_cast<float>(Operation::finish(result, a, w)));
     }
 }
 

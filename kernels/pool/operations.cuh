@@ -32,6 +32,7 @@ __device__ clipped_window window_of(const arguments<T>& a, std::int64_t y, std::
 }
 
 struct largest {
+    using wide = float;  ///< what has room for the result of any number of pixels
     static constexpr float identity = -std::numeric_limits<float>::infinity();
     static __device__ float combine(float a, float b) { return ptx::max_nan(a, b); }
     template <class T>
@@ -41,13 +42,17 @@ struct largest {
 };
 
 struct mean {
+    using wide = double;
     static constexpr float identity = 0;
-    static __device__ float combine(float a, float b) { return a + b; }
-    template <class T>
-    static __device__ float finish(float sum, const arguments<T>& a, const clipped_window& w) {
+    template <class Sum>
+    static __device__ Sum combine(Sum a, Sum b) {
+        return a + b;
+    }
+    template <class Sum, class T>
+    static __device__ Sum finish(Sum sum, const arguments<T>& a, const clipped_window& w) {
         const std::int64_t count =
             a.mode == pool_mode::padded_average ? a.geometry.window.y * a.geometry.window.x : w.pixels();
-        return sum / static_cast<float>(count);
+        return sum / static_cast<Sum>(count);
     }
 };
 

@@ -4,8 +4,8 @@
 //           y  columns                                                             under way together
 //           z  rows
 //
-// Windows that overlap meet in L1, as a block's are neighbours both ways. Channels that do not lie in packets are taken one by
-// one. What limits it: DRAM; where windows are large, the loads of a thread that come one after another.
+// Windows that overlap meet in L1, as a block's are neighbours both ways. Sums of very many pixels are made of parts, so that none
+// stands still. Channels that do not lie in packets are taken one by one. What limits it: DRAM; where windows are large, the loads of a thread that come one after another.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -21,6 +21,15 @@ namespace heddle::kernels::pool {
 namespace {
 
 constexpr int most_threads = 256;
+constexpr std::int64_t part_pixels = 4096;
+
+template <class Operation, int packet>
+__device__ vector<float, packet> identities() {
+    vector<float, packet> values;
+#pragma unroll
+    for (int e = 0; e < packet; ++e) values[e] = Operation::identity;
+    return values;
+}
 
 /// `width`: the window's, or 0 of any.
 template <class Operation, int width, int packet, class T>
@@ -34,16 +43,26 @@ __global__ void __launch_bounds__(most_threads)
         if (channel >= a.output.channels || x >= a.output.width || y >= a.output.height) continue;
 
         const clipped_window w = window_of(a, y, x);
-        vector<float, packet> result;
-#pragma unroll
-        for (int e = 0; e < packet; ++e) result[e] = Operation::identity;
+        auto result = identities<Operation, packet>(), part = result;
+        std::int64_t pixels_of_part = 0;
+        const auto count_pixels = [&](std::int64_t pixels) {
+            pixels_of_part += pixels;
+            if (pixels_of_part < part_pixels) return;
+            add<Operation>(result, part);
+            part = identities<Operation, packet>();
+            pixels_of_part = 0;
+        };
         const T* row = element(a.input, at.image, w.y, w.x, channel);
         for (std::int64_t r = 0; r < w.height; ++r, row += a.input.row_stride) {
             const auto pixel = [&](std::int64_t s) {
                 return *reinterpret_cast<const loaded*>(row + s * a.input.col_stride);
             };
             if constexpr (width == 0) {
-                for (std::int64_t s = 0; s < w.width; ++s) add<Operation>(result, pixel(s));
+                for (std::int64_t first = 0; first < w.width; first += part_pixels) {
+                    const std::int64_t end = ::min(first + part_pixels, w.width);
+                    for (std::int64_t s = first; s < end; ++s) add<Operation>(part, pixel(s));
+                    count_pixels(end - first);
+                }
             } else {
                 loaded pixels[width];
 #pragma unroll
@@ -51,9 +70,11 @@ __global__ void __launch_bounds__(most_threads)
                     if (s < w.width) pixels[s] = pixel(s);
 #pragma unroll
                 for (int s = 0; s < width; ++s)
-                    if (s < w.width) add<Operation>(result, pixels[s]);
+                    if (s < w.width) add<Operation>(part, pixels[s]);
+                count_pixels(w.width);
             }
         }
+        add<Operation>(result, part);
         store<Operation>(a, element(a.output, at.image, y, x, channel), result, w);
     }
 }

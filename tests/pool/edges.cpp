@@ -1,5 +1,6 @@
 #include "tests/pool/device.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 
@@ -40,6 +41,21 @@ TYPED_TEST(pool_edges, keep_infinities_and_nans_where_they_belong) {
         p.input.upload(p.xs);
         ASSERT_NO_FATAL_FAILURE(this->check(p));
     }
+}
+
+/// A sum in float stands still at 2^24.
+TYPED_TEST(pool_edges, average_large_windows_of_ones) {
+    constexpr std::int64_t side = 4608;
+    test::pool_operands<TypeParam> p({1, side, side, 1, {{side, side}}});
+    std::ranges::fill(p.xs, TypeParam(1.0f));
+    p.input.upload(p.xs);
+    const pool_options average{.mode = pool_mode::average, .geometry = p.s.geometry};
+    test::for_every_pool_plan(average, [&](const pool_options& options) {
+        p.poison_output();
+        pool<TypeParam>(p.input.tensor(), p.output.tensor(), *this->stream, options);
+        this->stream->synchronize();
+        EXPECT_EQ(test::to_double(p.output.download()[0]), 1);
+    });
 }
 
 TYPED_TEST(pool_edges, do_nothing_where_there_is_nothing) {
