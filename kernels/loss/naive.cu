@@ -10,6 +10,7 @@
 #include "kernels/device/runs.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
+#include "kernels/loss/squared_error.cuh"
 
 #include <cstdint>
 
@@ -58,9 +59,12 @@ __global__ void __launch_bounds__(tile::threads) naive(mean_squared_error_argume
     const auto cols = static_cast<float>(a.prediction.cols);
     const float factor = 2 / cols * a.scale;
     const auto square = [&](std::int64_t col) {
-        const float difference = static_cast<float>(x[col * a.prediction.col_stride]) -
-                                 static_cast<float>(t[col * a.target.col_stride]);
-        if (is_wanted(a.gradient)) y[col * a.gradient.col_stride] = static_cast<T>(difference * factor);
+        const auto prediction = static_cast<float>(x[col * a.prediction.col_stride]),
+                   target = static_cast<float>(t[col * a.target.col_stride]);
+        if (is_wanted(a.gradient))
+            y[col * a.gradient.col_stride] =
+                static_cast<T>(squared_error_gradient(prediction, target, factor));
+        const float difference = prediction - target;
         return difference * difference;
     };
     write_loss(a.loss, row, combine_runs(0, a.prediction.cols, 1, 0.0f, square, plus{}) / cols);

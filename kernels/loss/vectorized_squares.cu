@@ -11,6 +11,7 @@
 #include "kernels/device/row.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
+#include "kernels/loss/squared_error.cuh"
 
 #include <cstdint>
 
@@ -35,7 +36,7 @@ __device__ float take_squares(const mean_squared_error_arguments<T>& a,
     for (int e = 0; e < elements; ++e) {
         const float difference = values[e] - targets[e];
         sum += difference * difference;
-        values[e] = difference * factor;
+        values[e] = squared_error_gradient(values[e], targets[e], factor);
     }
     if (is_wanted(a.gradient)) share.store(a.gradient.data + row * a.gradient.row_stride + col, values);
     return sum;

@@ -12,6 +12,7 @@
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/loss/launch.hpp"
 #include "kernels/loss/row_target.cuh"
+#include "kernels/loss/squared_error.cuh"
 
 #include <cstdint>
 
@@ -78,9 +79,12 @@ __global__ void __launch_bounds__(tile::threads) warp_per_row(mean_squared_error
     const float factor = 2 / cols * a.scale;
     float sum = 0;
     for (std::int64_t col = lane; col < a.prediction.cols; col += warp_size) {
-        const float difference = static_cast<float>(x[col * a.prediction.col_stride]) -
-                                 static_cast<float>(t[col * a.target.col_stride]);
-        if (is_wanted(a.gradient)) y[col * a.gradient.col_stride] = static_cast<T>(difference * factor);
+        const auto prediction = static_cast<float>(x[col * a.prediction.col_stride]),
+                   target = static_cast<float>(t[col * a.target.col_stride]);
+        if (is_wanted(a.gradient))
+            y[col * a.gradient.col_stride] =
+                static_cast<T>(squared_error_gradient(prediction, target, factor));
+        const float difference = prediction - target;
         sum += difference * difference;
     }
     sum = lanes_reduce(sum, warp_size, plus{});

@@ -2,6 +2,7 @@
 #include "tests/support/special_rows.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 namespace heddle {
 namespace {
@@ -113,6 +114,29 @@ TYPED_TEST(loss_edges, of_ignored_rows_are_zero_whatever_they_hold) {
             run(7 + static_cast<std::int32_t>(cols));  // a label that is no column may be ignored, too
             EXPECT_TRUE(std::isnan(loss.download()[0]));
             EXPECT_EQ(loss.download()[1], 0);
+        }
+}
+
+/// A difference may be beyond float, and its share of the gradient not.
+TYPED_TEST(loss_edges, of_squares_of_large_numbers_have_finite_gradients) {
+    const TypeParam large(std::is_same_v<TypeParam, half> ? 6e4f : 3e38f),
+        opposite(-static_cast<float>(large));
+    for (const std::int64_t cols : {8, 200, 5000})
+        for (const loss_algorithm algorithm : every_loss_algorithm()) {
+            SCOPED_TRACE(testing::Message() << to_string(algorithm) << ", " << cols << " columns");
+            const auto size = static_cast<std::size_t>(cols);
+            guarded<TypeParam> x(1, cols, cols), t(1, cols, cols), y(1, cols, cols);
+            guarded<float> loss(1);
+            x.upload(std::vector<TypeParam>(size, large));
+            t.upload(std::vector<TypeParam>(size, opposite));
+            mean_squared_error<TypeParam>(x.matrix(), t.matrix(), loss.vector(), y.matrix(), *this->stream,
+                                          {.algorithm = algorithm});
+            this->stream->synchronize();
+            const double expected = 4 * test::to_double(large) / static_cast<double>(cols);
+            const double bound =
+                expected * (5 * test::unit_roundoff<float>() + test::unit_roundoff<TypeParam>());
+            for (const TypeParam gradient : y.download())
+                ASSERT_NEAR(test::to_double(gradient), expected, bound);
         }
 }
 
