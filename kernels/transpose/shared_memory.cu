@@ -1,7 +1,7 @@
-// shared_memory: a block turns a tile of 32 x 32 over on chip.
+// shared_memory: a block turns a tile over on chip, whose rows are lines: of 32 x 32 elements of four bytes.
 //
 //   source row r   ->  shared[r][0..31]        a warp reads 32 neighbours
-//   destination row c  <-  shared[0..31][c]    and writes 32 neighbours: column c of the tile
+//   destination row c  <-  shared[0..31][c]    and writes 32 neighbours of column c of the tile
 //
 // Both sides of global memory are now whole lines. A row of the tile is padded by one bank, so that a column
 // lies in 32 different banks:
@@ -10,8 +10,8 @@
 //                           1 2 3 ..  0 |
 //                           2 3 4 ..  1 |
 //
-// A thread has four elements in flight. Any shape, any strides; whole lines need unit stride on both sides.
-// What limits it: four instructions for every element, and lines shorter than 128 bytes for small ones.
+// A thread has four elements or more in flight. Any shape, any strides; whole lines need unit stride on both sides.
+// What limits it: four instructions for every element.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
@@ -19,48 +19,57 @@
 #include "kernels/transpose/launch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace heddle::kernels::transpose {
 namespace {
 
-struct tile {
-    static constexpr int side = 32;
-    static constexpr int threads_down = 8;
-    static constexpr int per_thread = side / threads_down;
-    static_assert(side % threads_down == 0);
-};
+constexpr int warp_size = 32;
+constexpr int threads_down = 8;
+
+constexpr int side_of_tile(std::int64_t element_bytes) {
+    return std::max(warp_size, static_cast<int>(128 / element_bytes));
+}
 
 template <class Word>
-struct shared_storage {
+struct tile {
+    static constexpr int side = side_of_tile(sizeof(Word));
     static constexpr int bank_bytes = 4;
     static constexpr int padding = std::max<int>(1, bank_bytes / sizeof(Word));
-    Word elements[tile::side][tile::side + padding];
+    Word elements[side][side + padding];
 };
 
-template <class Word>
-__global__ void __launch_bounds__(tile::side* tile::threads_down) shared_memory(arguments<Word> a) {
-    __shared__ shared_storage<Word> shared;
-    const std::int64_t first_col = std::int64_t{blockIdx.x} * tile::side;
-    for (std::int64_t first_row = std::int64_t{blockIdx.y} * tile::side; first_row < a.source.rows;
-         first_row += std::int64_t{gridDim.y} * tile::side) {
+/// function(row, column) of a tile, of whose columns a warp has 32 neighbours.
+template <int side, class Function>
+__device__ void for_each(const Function& function) {
+#pragma unroll 4
+    for (int i = 0; i < side / threads_down; ++i)
 #pragma unroll
-        for (int i = 0; i < tile::per_thread; ++i) {
-            const int y = static_cast<int>(threadIdx.y) + i * tile::threads_down;
-            const std::int64_t row = first_row + y, col = first_col + threadIdx.x;
+        for (int j = 0; j < side / warp_size; ++j)
+            function(static_cast<int>(threadIdx.y) + i * threads_down,
+                     static_cast<int>(threadIdx.x) + j * warp_size);
+}
+
+template <class Word>
+__global__ void __launch_bounds__(warp_size* threads_down) shared_memory(arguments<Word> a) {
+    constexpr int side = tile<Word>::side;
+    __shared__ tile<Word> shared;
+    const std::int64_t first_col = std::int64_t{blockIdx.x} * side;
+    for (std::int64_t first_row = std::int64_t{blockIdx.y} * side; first_row < a.source.rows;
+         first_row += std::int64_t{gridDim.y} * side) {
+        for_each<side>([&](int y, int x) {
+            const std::int64_t row = first_row + y, col = first_col + x;
             if (row < a.source.rows && col < a.source.cols)
-                shared.elements[y][threadIdx.x] =
-                    a.source.data[row * a.source.row_stride + col * a.source.col_stride];
-        }
+                shared.elements[y][x] = a.source.data[row * a.source.row_stride + col * a.source.col_stride];
+        });
         ptx::sync_threads();
 
-#pragma unroll
-        for (int i = 0; i < tile::per_thread; ++i) {
-            const int y = static_cast<int>(threadIdx.y) + i * tile::threads_down;
-            const std::int64_t row = first_row + threadIdx.x, col = first_col + y;
+        for_each<side>([&](int y, int x) {
+            const std::int64_t row = first_row + x, col = first_col + y;
             if (row < a.source.rows && col < a.source.cols)
                 a.destination.data[col * a.destination.row_stride + row * a.destination.col_stride] =
-                    shared.elements[threadIdx.x][y];
-        }
+                    shared.elements[x][y];
+        });
         ptx::sync_threads();  // before the next tile overwrites this one
     }
 }
@@ -68,9 +77,11 @@ __global__ void __launch_bounds__(tile::side* tile::threads_down) shared_memory(
 }  // namespace
 
 plan plan_shared_memory(const transpose_problem& problem, const device_traits&) {
-    const auto tiles = [](std::int64_t extent) { return (extent + tile::side - 1) / tile::side; };
+    const auto tiles = [side = side_of_tile(problem.element_bytes)](std::int64_t extent) {
+        return (extent + side - 1) / side;
+    };
     return {.blocks = {tiles(problem.cols), std::min(tiles(problem.rows), max_grid_y)},
-            .threads = {tile::side, tile::threads_down}};
+            .threads = {warp_size, threads_down}};
 }
 
 template <class Word>

@@ -99,7 +99,7 @@ class large_transpose_edges : public test::transposition<std::uint8_t> {};
 
 TEST_F(large_transpose_edges, takes_more_tiles_than_a_grid_is_high) {
     ASSERT_NO_FATAL_FAILURE(check(2, 65535 * 256 + 300));  // vectorized: columns
-    ASSERT_NO_FATAL_FAILURE(check(65535 * 32 + 70, 3));    // shared_memory: rows
+    ASSERT_NO_FATAL_FAILURE(check(65535 * 128 + 70, 3));   // shared_memory: rows
     ASSERT_NO_FATAL_FAILURE(check(65535 * 8 + 9, 33));     // naive: rows
     ASSERT_NO_FATAL_FAILURE(check(65535 + 3, 7, {.padding = 1}, {.padding = 1, .column_major = true}));
 }
