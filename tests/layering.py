@@ -69,6 +69,9 @@ OTHER_LAUNCH = re.compile(r"<<<|\bcudaGetLastError\b|\bcudaPeekAtLastError\b|\bc
 ORDER = "kernels/device/ptx/"
 BARE_ORDER = re.compile(r"\b(?:__syncthreads|__syncwarp|__threadfence|__nanosleep|atomic[A-Z]|cuda::(?:atomic|barrier|pipeline)|"
                         r'cooperative_groups)\w*|"(?:bar|barrier|mbarrier|fence|membar|atom|red)\.')
+# A ticket is drawn where what was left before is asked for.
+TICKETS = "kernels/device/last_block.cuh"
+BARE_TICKET = re.compile(r"\batomic_increment\b")
 COMMENT = re.compile(r"//.*")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -110,6 +113,8 @@ def violations(root: pathlib.Path) -> list[str]:
                     found.append(f"{file}:{number}: has {launch[0]}; kernels are launched with {LAUNCHER}")
                 if not file.startswith(ORDER) and (order := BARE_ORDER.search(code)):
                     found.append(f"{file}:{number}: has {order[0]}; what orders threads is in {ORDER}")
+                if not file.startswith(ORDER) and file != TICKETS and BARE_TICKET.search(code):
+                    found.append(f"{file}:{number}: draws a ticket; draws_last() of {TICKETS} does")
 
     everything = "include/heddle/heddle.hpp"
     for file in included:
@@ -131,6 +136,7 @@ def self_test() -> int:
         "kernels/device/launch.hpp": "cudaLaunchKernelExC(&config, kernel, arguments);\n",
         "kernels/device/ptx/mma.cuh": "#include <cuda/ptx>\n__syncthreads();\n",
         "kernels/device/tile.cuh": '#include "kernels/device/ptx/mma.cuh"\n',
+        "kernels/device/last_block.cuh": "ptx::atomic_increment(ticket, last);\n",
         "kernels/frame/ring.cuh": '#include "kernels/device/tile.cuh"\n',
         "kernels/reduce/launch.hpp": "#include <heddle/view.hpp>\n",
         "kernels/reduce/naive.cu": '#include "kernels/device/tile.cuh"\n#include "kernels/reduce/launch.hpp"\n',
@@ -166,6 +172,7 @@ def self_test() -> int:
         ("kernels/reduce/tile.cuh", "cuda::atomic_ref<int> counter(x);", "has cuda::atomic_ref"),
         ("kernels/reduce/tile.cuh", 'asm volatile("fence.proxy.async;");', 'has "fence.'),
         ("include/heddle/sum.cuh", "__syncthreads();", "has __syncthreads"),
+        ("kernels/reduce/tile.cuh", "ptx::atomic_increment(ticket, last);", "draws a ticket"),
         ("kernels/device/ptx/tma.cuh", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
         ("kernels/device/ptx/tma.cuh", "#include <heddle/view.hpp>", "heddle/view.hpp"),
         ("kernels/device/block.cuh", "#include <heddle/view.hpp>", "heddle/view.hpp"),

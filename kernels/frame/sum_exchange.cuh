@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/device/ptx/atomic.cuh"
+#include "kernels/device/last_block.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/ptx/warpgroup.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
@@ -37,14 +37,13 @@ class sum_exchange {
         const auto slot_of = [&](int index) { return schedule_.slot(first + index, tile); };
         const int begin = (worker_ - first) / size * size;
         const int end = ::min(begin + size, workers);
-        leave(slot_of(worker_ - first), sums);
-        if (!is_last(slot_of(begin), end - begin)) return false;
+        if (!is_last(slot_of(begin), end - begin, leave(slot_of(worker_ - first), sums))) return false;
         clear(sums);
         for (int i = begin; i < end; ++i) add(slot_of(i), sums);
         if (size == workers) return true;
 
-        leave(slot_of(begin), sums);
-        if (!is_last(2 * schedule_.streams + tile, (workers + size - 1) / size)) return false;
+        if (!is_last(2 * schedule_.streams + tile, (workers + size - 1) / size, leave(slot_of(begin), sums)))
+            return false;
         clear(sums);
         for (int i = 0; i < workers; i += size) add(slot_of(i), sums);
         return true;
@@ -61,12 +60,14 @@ class sum_exchange {
                threadIdx.x % warpgroup_threads;
     }
 
-    __device__ void leave(int index, const float (&sums)[count]) const {
-        float* const to = slot(index);
+    __device__ partials_left leave(int index, const float (&sums)[count]) const {
+        return kernels::leave([&] {
+            float* const to = slot(index);
 #pragma unroll
-        for (int i = 0; i < count; ++i) to[i * warpgroup_threads] = sums[i];
-        ptx::fence_device();
-        sync();
+            for (int i = 0; i < count; ++i) to[i * warpgroup_threads] = sums[i];
+            ptx::fence_device();
+            sync();
+        });
     }
 
     __device__ void add(int index, float (&sums)[count]) const {
@@ -76,10 +77,9 @@ class sum_exchange {
     }
 
     /// Whether this warpgroup is the last of `sharers` to come here: then it sees what the others left.
-    __device__ bool is_last(int index, int sharers) const {
+    __device__ bool is_last(int index, int sharers, partials_left left) const {
         if (threadIdx.x % warpgroup_threads == 0)
-            flag_ = ptx::atomic_increment(memory_.tickets + share(index), sharers - 1) ==
-                    static_cast<unsigned>(sharers - 1);
+            flag_ = draws_last(memory_.tickets + share(index), static_cast<unsigned>(sharers - 1), left);
         sync();
         const bool result = flag_;
         ptx::fence_device();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/device/ptx/atomic.cuh"
+#include "kernels/device/last_block.cuh"
 #include "kernels/device/ptx/cluster.cuh"
 #include "kernels/device/ptx/cluster_message.cuh"
 #include "kernels/device/ptx/in_register.cuh"
@@ -195,22 +195,24 @@ __device__ void add_up(const tensor_product<Out>& p, const skinny_split& s,
                ((std::int64_t{share.tile} * s.clusters + other) * Tile::packets + i) * Tile::consumers +
                thread;
     };
-    for (int i = rank; i < Tile::packets; i += cluster.blocks) {
-        float4 total{};
+    const partials_left all_left = leave([&] {
+        for (int i = rank; i < Tile::packets; i += cluster.blocks) {
+            float4 total{};
 #pragma unroll 4
-        for (int sender = 0; sender < cluster.blocks; ++sender)
-            total = total + *place(sender, i, own_packets);
-        if (s.clusters == 1)
-            place_in_c.store(p, is_plain, i, total);
-        else
-            *left(share.of_tile, i) = total;
-    }
+            for (int sender = 0; sender < cluster.blocks; ++sender)
+                total = total + *place(sender, i, own_packets);
+            if (s.clusters == 1)
+                place_in_c.store(p, is_plain, i, total);
+            else
+                *left(share.of_tile, i) = total;
+        }
+    });
     if (s.clusters == 1) return;
     ptx::fence_device();
     ptx::sync_threads(1, Tile::consumers);
     if (thread == 0)
-        is_last = ptx::atomic_increment(s.tickets + share.tile * cluster.blocks + rank, s.clusters - 1) ==
-                  static_cast<unsigned>(s.clusters - 1);
+        is_last = draws_last(s.tickets + share.tile * cluster.blocks + rank,
+                             static_cast<unsigned>(s.clusters - 1), all_left);
     ptx::sync_threads(1, Tile::consumers);
     if (!is_last) return;
     ptx::fence_device();

@@ -131,11 +131,13 @@ __device__ bool add_up_parts(const vector_split& s, float* sums, int count) {
         const std::int64_t tile = blockIdx.z * s.tiles() + s.tile();
         float* const left = s.sums + tile * s.parts * count;
         ptx::sync_threads();
-        if (thread < count) left[part * count + thread] = sums[thread];
-        if (thread < count && count > 1)
-            ptx::fence_device();  // the ticket publishes what its own thread wrote
+        const partials_left all_left = leave([&] {
+            if (thread < count) left[part * count + thread] = sums[thread];
+            if (thread < count && count > 1)
+                ptx::fence_device();  // the ticket publishes what its own thread wrote
+        });
         ptx::sync_threads();
-        if (!is_last_block(s.tickets + tile, static_cast<unsigned>(s.parts - 1))) return false;
+        if (!is_last_block(s.tickets + tile, static_cast<unsigned>(s.parts - 1), all_left)) return false;
         float sum = 0;
 #pragma unroll 4
         for (int at = thread; at < s.parts * count; at += threads) sum += __ldcg(left + at);

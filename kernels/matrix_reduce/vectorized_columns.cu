@@ -215,16 +215,18 @@ __global__ void __launch_bounds__(Operation::threads, tile::blocks_per_sm)
     const auto partial = [&](unsigned r, unsigned strip, int column) {
         return partials + ((r * gridDim.x + strip) * of_strip + column);
     };
-    combine_columns<Operation, 2>(
-        slots, of_strip, static_cast<int>(blockDim.x / warp_size),
-        [&](int w, int column) { return slots[w * of_strip + column]; },
-        [&](int column, const state& total) {
-            if (gridDim.y == 1)
-                store_result(blockIdx.x, column, total);
-            else
-                *partial(blockIdx.y, blockIdx.x, column) = total;
-        });
-    if (gridDim.y == 1 || !is_last_block(tickets, blockIdx.x, gridDim.x, gridDim.y)) return;
+    const partials_left left = leave([&] {
+        combine_columns<Operation, 2>(
+            slots, of_strip, static_cast<int>(blockDim.x / warp_size),
+            [&](int w, int column) { return slots[w * of_strip + column]; },
+            [&](int column, const state& total) {
+                if (gridDim.y == 1)
+                    store_result(blockIdx.x, column, total);
+                else
+                    *partial(blockIdx.y, blockIdx.x, column) = total;
+            });
+    });
+    if (gridDim.y == 1 || !is_last_block(tickets, blockIdx.x, gridDim.x, gridDim.y, left)) return;
 
     for (unsigned strip = blockIdx.x % max_tickets; strip < gridDim.x; strip += max_tickets)
         combine_columns<Operation, 4>(

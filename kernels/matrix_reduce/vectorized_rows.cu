@@ -134,8 +134,10 @@ __global__ void __launch_bounds__(Operation::threads, Operation::blocks_per_sm)
     }
 
     const auto sharers = gridDim.y;
-    if (thread == 0) partials[blockIdx.x * sharers + blockIdx.y] = total;
-    if (!is_last_block(tickets, blockIdx.x, gridDim.x, sharers)) return;
+    const partials_left left = leave([&] {
+        if (thread == 0) partials[blockIdx.x * sharers + blockIdx.y] = total;
+    });
+    if (!is_last_block(tickets, blockIdx.x, gridDim.x, sharers, left)) return;
 
     // A warp for each of the rows of this ticket.
     const unsigned lane = threadIdx.x % warp_size;

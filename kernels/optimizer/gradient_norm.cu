@@ -91,8 +91,10 @@ __global__ void __launch_bounds__(tile::threads, norm_sharing::blocks_per_sm)
     sum = block_reduce(sum, addition{});
 
     if (to.partials != nullptr) {
-        if (threadIdx.x == 0) to.partials[to.before + blockIdx.x] = sum;
-        if (!to.is_last || !is_last_block(to.ticket, gridDim.x - 1)) return;
+        const partials_left left = leave([&] {
+            if (threadIdx.x == 0) to.partials[to.before + blockIdx.x] = sum;
+        });
+        if (!to.is_last || !is_last_block(to.ticket, gridDim.x - 1, left)) return;
         sum = 0;
         for (std::int64_t i = threadIdx.x; i < to.before + gridDim.x; i += tile::threads)
             sum += __ldcg(to.partials + i);

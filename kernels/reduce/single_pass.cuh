@@ -163,8 +163,10 @@ __device__ void combine_in_grid(State value, std::int64_t size, Result* result, 
     __shared__ State of_warp[tile::lone_threads / warp_size];
     value = combine_in_block<Operation>(value, of_warp);
     if (gridDim.x > 1) {
-        if (threadIdx.x == 0) partials[blockIdx.x] = value;
-        if (!is_last_block(ticket, gridDim.x - 1)) return;
+        const partials_left left = leave([&] {
+            if (threadIdx.x == 0) partials[blockIdx.x] = value;
+        });
+        if (!is_last_block(ticket, gridDim.x - 1, left)) return;
         value = combine_share<Operation, State, tile::unroll>(
             threadIdx.x, gridDim.x, blockDim.x, [&](unsigned i) { return load_partial(partials + i); });
         value = combine_in_block<Operation>(value, of_warp);

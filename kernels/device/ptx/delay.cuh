@@ -18,12 +18,4 @@ __device__ inline void delay() {
 #endif
 }
 
-/// The same, but each lane waits for itself: before lanes are brought together.
-__device__ inline void delay_lane() {
-#ifdef HEDDLE_DELAYS
-    const unsigned bits = (static_cast<unsigned>(clock()) ^ threadIdx.x * 0x9e3779b9u) * 0x7feb352du;
-    if (bits >> 29 == 0) __nanosleep(bits >> 18 & 0x7ff);
-#endif
-}
-
 }  // namespace heddle::kernels::ptx
