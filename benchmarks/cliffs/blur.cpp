@@ -157,7 +157,7 @@ drawn_case draw(drawing& d) {
 }  // namespace
 
 drawn_case draw_blur(drawing& d) {
-    return with_type<std::uint8_t, float, half, std::uint16_t>(d.index(4),
+    return with_type<std::uint8_t, float, half, std::uint16_t>(d.type(4),
                                                                [&]<class T>() { return draw<T>(d); });
 }
 

@@ -75,4 +75,7 @@ const family* family_named(std::string_view name);
 /// @throws std::invalid_argument  there is no such family
 drawn_case draw_case(const case_id& id);
 
+/// The same problem in each type that its family draws and that can say it.
+std::vector<drawn_case> draw_types(const case_id& id);
+
 }  // namespace heddle::bench::cliffs

@@ -87,8 +87,9 @@ std::string to_string(const placement& p) {
     return words;
 }
 
-drawing::drawing(const case_id& id)
-    : generator_(mixed(mixed(hash(id.family) ^ id.seed) + 0x9e3779b97f4a7c15 * (id.index + 1))) {}
+drawing::drawing(const case_id& id, variation other)
+    : generator_(mixed(mixed(hash(id.family) ^ id.seed) + 0x9e3779b97f4a7c15 * (id.index + 1))),
+      other_(std::move(other)) {}
 
 std::int64_t drawing::integer(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(high - low + 1));
@@ -96,6 +97,12 @@ std::int64_t drawing::integer(std::int64_t low, std::int64_t high) {
 
 std::size_t drawing::index(std::size_t count) {
     return static_cast<std::size_t>(bits() % count);
+}
+
+std::size_t drawing::type(std::size_t count) {
+    types_ = count;
+    const std::size_t drawn = index(count);
+    return other_.type.value_or(drawn);
 }
 
 double drawing::log_uniform(double low, double high) {
@@ -162,7 +169,7 @@ std::vector<std::int64_t> drawing::extents(std::size_t count, const fits_functio
         smallest = std::min(smallest, drawn[now]);
         largest = std::max(largest, drawn[now]);
     }
-    return drawn;
+    return other_.extents.empty() ? drawn : other_.extents;
 }
 
 placement drawing::lie(bool may_be_column_major, std::int64_t strided) {

@@ -57,17 +57,27 @@ std::string to_string(const placement& p);
 /// Whether extents keep to a case's limits; larger ones never do where smaller ones do not.
 using fits_function = std::function<bool(std::span<const std::int64_t>)>;
 
+/// What another draw of the same case has of its own: the same problem in another type, though the type decides what fits.
+struct variation {
+    std::optional<std::size_t> type;
+    std::vector<std::int64_t> extents;
+};
+
 /// Draws from std::mt19937_64, whose numbers the standard fixes, and computes with integers, products, quotients and square
 /// roots alone, which IEEE 754 rounds alike everywhere: the same case on every machine.
 class drawing {
   public:
-    explicit drawing(const case_id& id);
+    explicit drawing(const case_id& id, variation other = {});
 
     std::uint64_t bits() { return generator_(); }
     /// Uniform in [low, high].
     std::int64_t integer(std::int64_t low, std::int64_t high);
     /// Uniform among 0 to count - 1.
     std::size_t index(std::size_t count);
+    /// The number of the case's type, drawn once, among so many that its family has.
+    std::size_t type(std::size_t count);
+    /// How many types its family has.
+    [[nodiscard]] std::size_t types() const { return types_; }
     bool one_in(std::int64_t n) { return integer(1, n) == 1; }
     template <class T>
     T one_of(std::initializer_list<T> values) {
@@ -89,6 +99,8 @@ class drawing {
 
   private:
     std::mt19937_64 generator_;
+    variation other_;
+    std::size_t types_ = 1;
 };
 
 }  // namespace heddle::bench::cliffs

@@ -274,7 +274,7 @@ drawn_case draw(drawing& d) {
 }  // namespace
 
 drawn_case draw_elementwise(drawing& d) {
-    return with_type<float, half, bfloat16, double>(d.index(4), [&]<class T>() { return draw<T>(d); });
+    return with_type<float, half, bfloat16, double>(d.type(4), [&]<class T>() { return draw<T>(d); });
 }
 
 }  // namespace heddle::bench::cliffs

@@ -161,7 +161,7 @@ drawn_case draw(drawing& d, operation op) {
 
 drawn_case draw_filters(drawing& d) {
     const auto op = static_cast<operation>(d.index(std::size(names)));
-    const std::size_t type = d.index(4);
+    const std::size_t type = d.type(4);
     if (op == operation::separable_convolution) return draw<float, float>(d, op);
     return with_type<std::uint8_t, float, half, std::uint16_t>(type, [&]<class T>() {
         return op == operation::box_blur ? draw<T, T>(d, op) : draw<T, float>(d, op);

@@ -121,7 +121,7 @@ drawn_case draw(drawing& d) {
 }  // namespace
 
 drawn_case draw_histogram(drawing& d) {
-    return with_type<std::uint8_t, float>(d.index(2), [&]<class T>() { return draw<T>(d); });
+    return with_type<std::uint8_t, float>(d.type(2), [&]<class T>() { return draw<T>(d); });
 }
 
 }  // namespace heddle::bench::cliffs

@@ -220,7 +220,7 @@ drawn_case draw(drawing& d, precision precision = precision::fp32) {
 }  // namespace
 
 drawn_case draw_matmul(drawing& d) {
-    const auto kind = d.integer(0, 9);
+    const std::size_t kind = d.type(10);
     if (kind < 4) return draw<float, float>(d, static_cast<precision>(kind));
     if (kind < 6) return draw<half, half>(d);
     if (kind < 8) return draw<bfloat16, bfloat16>(d);

@@ -238,7 +238,7 @@ drawn_case draw(drawing& d) {
 
 drawn_case draw_reduce(drawing& d) {
     return with_type<float, half, bfloat16, double, std::int32_t, std::int64_t>(
-        d.index(6), [&]<class T>() { return draw<T>(d); });
+        d.type(6), [&]<class T>() { return draw<T>(d); });
 }
 
 }  // namespace heddle::bench::cliffs

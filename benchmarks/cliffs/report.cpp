@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
@@ -77,6 +78,20 @@ void print_family(std::string_view family, const std::vector<outcome>& outcomes)
         for (const std::string& refusal : of.refusals) ++refusals[refusal];
     for (const auto& [refusal, cases] : refusals)
         fmt::print("  note   {} ({} case{})\n", refusal, cases, cases == 1 ? "" : "s");
+}
+
+bool print_types(std::string_view family, std::vector<type_pair> pairs) {
+    constexpr double noise = 1.1, enough = 0.98, most = 2;
+    std::ranges::stable_sort(pairs, std::greater<>{}, &type_pair::share);
+    const auto slower = std::ranges::count_if(pairs, [](const type_pair& p) { return p.share > noise; });
+    const double level =
+        pairs.empty() ? 1 : 1 - static_cast<double>(slower) / static_cast<double>(pairs.size());
+    fmt::print("\n{}, pairs of types: {}; the narrower takes no longer in {:.1f} %\n", family, pairs.size(),
+               100 * level);
+    for (std::size_t i = 0; i < std::min(worst_shown, static_cast<std::size_t>(slower)); ++i)
+        fmt::print("    {:>5.2f}  {}  |  {}  --case {}\n", pairs[i].share, pairs[i].narrow, pairs[i].wide,
+                   to_string(pairs[i].id));
+    return level >= enough && (pairs.empty() || pairs.front().share <= most);
 }
 
 void print_case(const outcome& of) {

@@ -242,7 +242,7 @@ drawn_case draw(drawing& d) {
 }  // namespace
 
 drawn_case draw_row_normalisation(drawing& d) {
-    return with_type<float, half, bfloat16>(d.index(3), [&]<class T>() { return draw<T>(d); });
+    return with_type<float, half, bfloat16>(d.type(3), [&]<class T>() { return draw<T>(d); });
 }
 
 }  // namespace heddle::bench::cliffs

@@ -43,22 +43,28 @@ void synchronize(const std::string& who) {
         throw lost_device(fmt::format("{}: {}", who, cudaGetErrorString(status)));
 }
 
+/// A call on a trial's operands.
+struct turn {
+    const trial* of;
+    std::function<void()> call;
+};
+
 /// The median of each call's cold times. The calls take turns.
-std::vector<double> time_in_turn(const trial& t, const std::vector<std::function<void()>>& calls) {
+std::vector<double> time_in_turn(const std::vector<turn>& calls) {
     static std::deque<interval> intervals;
-    t.reset();
+    for (const turn& each : calls) each.of->reset();
     while (intervals.size() < calls.size()) intervals.emplace_back();
 
     std::vector<std::vector<double>> times(calls.size());
     const auto begin = clock::now();
     for (std::size_t round = 0; round < most_rounds; ++round) {
-        for (std::size_t turn = 0; turn < calls.size(); ++turn) {
-            const std::size_t who = (turn + round) % calls.size();
-            if (t.is_in_place) t.reset();  // else values run away
+        for (std::size_t place = 0; place < calls.size(); ++place) {
+            const std::size_t who = (place + round) % calls.size();
+            if (calls[who].of->is_in_place) calls[who].of->reset();  // else values run away
             flush_l2();
             spin(enqueue_time, stream());
             intervals[who].start.record(stream());
-            calls[who]();
+            calls[who].call();
             intervals[who].stop.record(stream());
         }
         synchronize("timing");
@@ -129,9 +135,9 @@ void time_case(const trial& t, double bytes, std::vector<peer> peers, outcome& r
     result.is_stand_in = std::ranges::all_of(peers, &peer::is_stand_in);
     if (!result.is_stand_in) std::erase_if(peers, [](const peer& p) { return p.is_stand_in; });
     if (peers.empty()) peers.push_back(copy_of(bytes));
-    std::vector<std::function<void()>> calls{t.call};
-    for (const peer& p : peers) calls.push_back(p.call);
-    const std::vector<double> times = time_in_turn(t, calls);
+    std::vector<turn> calls{{&t, t.call}};
+    for (const peer& p : peers) calls.push_back({&t, p.call});
+    const std::vector<double> times = time_in_turn(calls);
     const auto best = std::min_element(times.begin() + 1, times.end());
     result.seconds = times.front();
     result.peer_seconds = *best;
@@ -164,11 +170,30 @@ outcome run(const case_id& id, const drawn_case& drawn, beside beside) {
 
 }  // namespace
 
-double ratio_of(const outcome& of) {
+double ratio(double seconds, double other) {
     constexpr double small = 5e-6, level = 1e-6;
-    if (std::max(of.seconds, of.peer_seconds) < small && std::abs(of.seconds - of.peer_seconds) <= level)
-        return 1;
-    return of.peer_seconds / of.seconds;
+    if (std::max(seconds, other) < small && std::abs(seconds - other) <= level) return 1;
+    return other / seconds;
+}
+
+double ratio_of(const outcome& of) {
+    return ratio(of.seconds, of.peer_seconds);
+}
+
+std::vector<type_pair> run_types(const case_id& id) {
+    const std::vector<drawn_case> cases = draw_types(id);
+    std::vector<trial> trials;
+    for (const drawn_case& each : cases) trials.push_back(each.prepare());
+    std::vector<turn> calls;
+    for (const trial& each : trials) calls.push_back({&each, each.call});
+    const std::vector<double> times = time_in_turn(calls);
+    std::vector<type_pair> pairs;
+    for (std::size_t narrow = 0; narrow < cases.size(); ++narrow)
+        for (std::size_t wide = 0; wide < cases.size(); ++wide)
+            if (cases[narrow].bytes < cases[wide].bytes)
+                pairs.push_back(
+                    {id, cases[narrow].words, cases[wide].words, ratio(times[wide], times[narrow])});
+    return pairs;
 }
 
 outcome run_case(const case_id& id, beside beside) {

@@ -29,8 +29,17 @@ struct outcome {
     std::string problem = {};  ///< trial::problem
 };
 
-/// The peer's time over heddle's. Below 5 us the difference counts: within 1 us is level.
+/// `other` over `seconds`. Below 5 us the difference counts: within 1 us is level.
+double ratio(double seconds, double other);
+/// The peer's time over heddle's.
 double ratio_of(const outcome& of);
+
+/// A problem in two types, of which one has fewer bytes to read and write.
+struct type_pair {
+    case_id id;
+    std::string narrow, wide;  ///< in words
+    double share = 1;          ///< the narrow one's time over the wide one's
+};
 
 /// An error after which nothing more can run on the device.
 struct lost_device : std::runtime_error {
@@ -38,6 +47,9 @@ struct lost_device : std::runtime_error {
 };
 
 enum class beside { vendors, own_choices };
+
+/// heddle's plain calls of the same problem in all types, two and two, which take turns.
+std::vector<type_pair> run_types(const case_id& id);
 
 /// @throws lost_device
 outcome run_case(const case_id& id, beside beside);

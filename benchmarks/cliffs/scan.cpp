@@ -127,7 +127,7 @@ drawn_case draw(drawing& d) {
 }  // namespace
 
 drawn_case draw_scan(drawing& d) {
-    return with_type<float, double, std::int32_t, std::int64_t>(d.index(4),
+    return with_type<float, double, std::int32_t, std::int64_t>(d.type(4),
                                                                 [&]<class T>() { return draw<T>(d); });
 }
 

@@ -89,7 +89,7 @@ drawn_case draw(drawing& d) {
 }  // namespace
 
 drawn_case draw_transpose(drawing& d) {
-    return with_type<float, half, std::uint8_t, double>(d.index(4), [&]<class T>() { return draw<T>(d); });
+    return with_type<float, half, std::uint8_t, double>(d.type(4), [&]<class T>() { return draw<T>(d); });
 }
 
 }  // namespace heddle::bench::cliffs

@@ -1,0 +1,180 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/support/cudnn_graph.hpp"
+#include "benchmarks/support/layers.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/conv.hpp>
+
+#include <fmt/format.h>
+#include <heddle_baselines.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+/// relu(conv + bias) of dense images and filters.
+namespace heddle::bench::cliffs {
+namespace {
+
+struct problem {
+    conv_shape shape;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] std::int64_t channels_of_group() const { return shape.channels / shape.geometry.groups; }
+    /// The terms of a sum.
+    [[nodiscard]] std::int64_t depth() const {
+        return shape.filter_height * shape.filter_width * channels_of_group();
+    }
+};
+
+template <class T>
+struct operands {
+    conv_shape s;
+    operand<T> input, filters, bias, output;
+
+    explicit operands(const problem& p)
+        : s(p.shape),
+          input(1, s.input_size(), {}, p.seed),
+          filters(1, s.filters_size(), {}, p.seed + 1),
+          bias(1, s.filters, {}, p.seed + 2),
+          output(s.output_size() / s.filters, s.filters, {}) {}
+
+    void run() {
+        conv<T>({input.data(), s.count, s.height, s.width, s.channels},
+                {filters.data(), s.filters, s.filter_height, s.filter_width, s.channels / s.geometry.groups},
+                {output.data(), s.count, s.output_height(), s.output_width(), s.filters},
+                {.activation = matmul_activation::relu, .bias = bias.vector()}, stream(),
+                {.geometry = s.geometry});
+    }
+};
+
+/// The exact outputs at these places, and what they may be off by: docs/accuracy.md.
+template <class T>
+void add_expected(const problem& p, operands<T>& o, const std::vector<place>& places,
+                  std::vector<double>& expected, std::vector<double>& bounds) {
+    constexpr double u = 0x1p-24;
+    const conv_shape& s = p.shape;
+    const conv_geometry& g = s.geometry;
+    const std::int64_t channels = p.channels_of_group(), of_group = s.filters / g.groups;
+    const auto k = static_cast<double>(p.depth());
+    const double on_tensor_cores =
+        static_cast<double>(s.filter_height * s.filter_width * ((channels + 7) / 8));
+    const double share = std::is_same_v<T, float> ? std::max(k + 4, 2.1 * 68 + 2 * std::ceil(k / 64) + 6) * u
+                                                  : 2 * (k + on_tensor_cores + 20) * u;
+    for (const auto& [pixel, filter] : places) {
+        const std::int64_t line = pixel / s.output_width(), x = pixel % s.output_width(),
+                           y = line % s.output_height(), image = line / s.output_height();
+        std::vector<std::int64_t> inputs, weights;
+        for (std::int64_t r = 0; r < s.filter_height; ++r)
+            for (std::int64_t q = 0; q < s.filter_width; ++q) {
+                const std::int64_t row = y * g.stride.y - g.padding.top + r * g.dilation.y,
+                                   col = x * g.stride.x - g.padding.left + q * g.dilation.x;
+                if (row < 0 || row >= s.height || col < 0 || col >= s.width) continue;
+                for (std::int64_t c = 0; c < channels; ++c) {
+                    inputs.push_back(((image * s.height + row) * s.width + col) * s.channels +
+                                     filter / of_group * channels + c);
+                    weights.push_back(((filter * s.filter_height + r) * s.filter_width + q) * channels + c);
+                }
+            }
+        const auto xs = gathered<T>(o.input.data(), inputs), ws = gathered<T>(o.filters.data(), weights);
+        double sum = 0, magnitudes = 0;
+        for (std::size_t i = 0; i < xs.size(); ++i) {
+            const double product = as_double(xs[i]) * as_double(ws[i]);
+            sum += product;
+            magnitudes += std::abs(product);
+        }
+        const double bias = as_double(gathered<T>(o.bias.data(), {filter}).front());
+        const double value = std::max(sum + bias, 0.0);
+        const double error = (share + u) * magnitudes + 2 * u * (std::abs(bias) + value);
+        expected.push_back(value);
+        bounds.push_back(error + (std::is_same_v<T, float> ? 0 : roundoff<T>() * (value + error)) +
+                         least<T>());
+    }
+}
+
+template <class T>
+trial prepare(const problem& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.reset = [o] { o->output.poison(); };
+    t.call = [o] { o->run(); };
+#if HEDDLE_HAS_CUDNN && HEDDLE_HAS_CUDNN_FRONTEND
+    t.add_peer("cudnn", [&] {
+        const auto call =
+            best_cudnn_conv(p.shape, dtype<T>, temperature::cold,
+                            {o->input.data(), o->filters.data(), o->bias.data(), o->output.data()});
+        return [o, call] { call(); };
+    });
+#endif
+    const auto places = sampled_places(p.shape.output_size() / p.shape.filters, p.shape.filters, p.seed, 32);
+    std::vector<double> expected, bounds;
+    add_expected(p, *o, places, expected, bounds);
+    t.wrong = [o, places, expected, bounds](double slack) {
+        return mismatch(o->output.view(), places, expected, bounds, slack);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    constexpr std::int64_t most_depth = 1 << 16;
+    problem p;
+    conv_shape& s = p.shape;
+    conv_geometry& g = s.geometry;
+    const std::int64_t side = d.one_of<std::int64_t>({1, 1, 3, 3, 3, 5, 7}), step = d.one_in(3) ? 2 : 1;
+    s.filter_height = s.filter_width = side;
+    g.stride = {step, step};
+    if (d.one_in(10)) g.dilation = {2, 2};
+    const std::int64_t reach = (side - 1) * g.dilation.x, around = d.one_in(4) ? 0 : reach / 2;
+    g.padding = {around, around, around, around};
+    const bool is_depthwise = d.one_in(3);
+    const std::int64_t groups = d.one_in(6) ? d.one_of<std::int64_t>({2, 4, 8, 32}) : 1;
+    p.seed = d.bits();
+    const auto shaped = [&](std::span<const std::int64_t> e) {
+        problem of = p;
+        of.shape.count = e[0];
+        of.shape.height = of.shape.width = e[1] + std::max<std::int64_t>(reach - 2 * around, 0);
+        of.shape.geometry.groups = is_depthwise ? e[2] : groups;
+        of.shape.channels = is_depthwise ? e[2] : e[2] * groups;
+        of.shape.filters = is_depthwise ? e[2] : e[3] * groups;
+        return of;
+    };
+    const auto memory = [](const conv_shape& of) {
+        return static_cast<double>(of.input_size() + of.filters_size() + of.filters + of.output_size()) *
+               sizeof(T);
+    };
+    const auto operations = [](const problem& of) {
+        return 2 * static_cast<double>(of.shape.output_size()) * static_cast<double>(of.depth());
+    };
+    constexpr double most_of_one = 1e6;  // extents: their products are numbers of 64 bits then
+    drawn_case c;
+    c.extents = d.extents(is_depthwise ? 3 : 4, [&](std::span<const std::int64_t> e) {
+        double product = static_cast<double>(e[0]) * static_cast<double>(e[1]) * static_cast<double>(e[1]);
+        for (const std::int64_t extent : e)
+            if (static_cast<double>(extent) > most_of_one) return false;
+        product *= static_cast<double>(e[2]);
+        if (product > most_bytes) return false;
+        const problem of = shaped(e);
+        return of.depth() <= most_depth && operations(of) <= most_operations &&
+               memory(of.shape) <= most_bytes;
+    });
+    p = shaped(c.extents);
+    c.memory = memory(s);
+    c.operations = operations(p);
+    c.bytes = c.memory;
+    c.words = fmt::format("{} conv {}", dtype<T>, text(s));
+    c.prepare = [p] { return prepare<T>(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_conv(drawing& d) {
+    return with_type<float, half, bfloat16>(d.type(3), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs
