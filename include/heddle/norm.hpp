@@ -148,10 +148,10 @@ std::int64_t norm_gradient_workspace_bytes(
 /// other overlap is an error. gamma has x.cols elements of any stride, or is empty: no factor. dgamma and dbeta have x.cols
 /// elements of any stride, apart from all others. Each of dx, dgamma and dbeta may be empty: it is not wanted, and not computed.
 /// Without rows dgamma and dbeta are zeros. Computed in float, whatever T is: float, half or bfloat16; rounded once. Errors in
-/// docs/accuracy.md. A NaN or an infinity in x makes its row of dx and all of dgamma NaN; one in dy its row of dx, and
-/// dgamma and dbeta of its column NaN or infinite. Sums beyond float's largest number, 3.4e38, are infinite, and results what the
-/// formula makes of that. The columns are summed in
-/// an order that depends on shape, strides, alignment, rung and device alone: the same call gives the same bits each time.
+/// docs/accuracy.md. A NaN or an infinity in x makes its row of dx and all of dgamma NaN. One in dy makes
+/// each element of its row of dx, and dgamma and dbeta of its column, NaN or infinite. Sums beyond float's largest number,
+/// 3.4e38, are infinite, and results what the formula makes of that. The columns are summed in an order that depends on shape,
+/// strides, alignment, rung and device alone: the same call gives the same bits each time.
 /// Enqueued on `stream` and its device; never synchronises; safe under stream capture; allocates only as norm_gradient_options
 /// says. Matrices without elements change no dx.
 ///
