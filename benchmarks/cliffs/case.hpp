@@ -75,7 +75,13 @@ const family* family_named(std::string_view name);
 /// @throws std::invalid_argument  there is no such family
 drawn_case draw_case(const case_id& id);
 
-/// The same problem in each type that its family draws and that can say it.
-std::vector<drawn_case> draw_types(const case_id& id);
+/// Two cases of which the first has no reason to take longer than `most` times the second.
+struct case_pair {
+    drawn_case first, second;
+    double most = 1.1;
+};
+
+/// A type beside a wider one, a smaller problem beside a larger, any address beside an aligned one.
+std::vector<case_pair> draw_pairs(const case_id& id);
 
 }  // namespace heddle::bench::cliffs

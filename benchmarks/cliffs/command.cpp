@@ -43,7 +43,7 @@ struct request {
     std::string output;
     bool list = false;
     bool choices = false;
-    bool types = false;
+    bool monotone = false;
 
     [[nodiscard]] cliffs::beside beside() const { return choices ? beside::own_choices : beside::vendors; }
 };
@@ -223,21 +223,26 @@ void run_cases(const request& r) {
     if (was_interrupted()) throw CLI::RuntimeError(interrupted);
 }
 
-void compare_types(const request& r) {
-    const std::vector<const family*> chosen = chosen_families(r);
+void compare_pairs(const request& r) {
     need_device();
+    if (!r.repeated.empty()) {
+        for (const pair_outcome& of : run_pairs(repeated_case(r)))
+            fmt::print("{:5.2f} of {}  {}  |  {}\n", of.share, of.most, of.first, of.second);
+        return;
+    }
+    const std::vector<const family*> chosen = chosen_families(r);
     fmt::print("seed {}, {}, problems of each family: {}, cold\n", r.seed, traits_of(current_device()).name,
                r.count);
     const interruptible_scope ctrl_c;
     bool is_level = true;
     for (const family* family : chosen) {
-        std::vector<type_pair> pairs;
+        std::vector<pair_outcome> pairs;
         for (std::uint64_t index = 0; index < r.count && !was_interrupted(); ++index) {
-            std::ranges::move(run_types({std::string(family->name), r.seed, index}),
+            std::ranges::move(run_pairs({std::string(family->name), r.seed, index}),
                               std::back_inserter(pairs));
             trim_memory();
         }
-        is_level &= print_types(family->name, std::move(pairs));
+        is_level &= print_pairs(family->name, std::move(pairs));
         std::fflush(stdout);
     }
     if (was_interrupted()) throw CLI::RuntimeError(interrupted);
@@ -270,18 +275,19 @@ void add_cliffs(CLI::App& program) {
     for (CLI::Option* const other : {only, seed, count, output}) repeated->excludes(other);
     command->add_flag("--choices", given->choices,
                       "instead of the vendor's calls, time all that heddle's plain call chooses from");
-    CLI::Option* const types =
-        command->add_flag("--types", given->types,
-                          "instead, compare heddle's times of each problem in all types of its family");
-    for (CLI::Option* const other : {output, repeated}) types->excludes(other);
+    command
+        ->add_flag("--monotone", given->monotone,
+                   "instead, heddle's times of pairs: a type beside a wider one, a smaller problem beside a "
+                   "larger, any address beside an aligned one")
+        ->excludes(output);
     command->add_flag("--list", given->list, "print the problems and run none; needs no GPU")
         ->excludes(output);
     command->callback([given, seed] {
         if (seed->count() == 0) given->seed = std::random_device{}();
         if (given->list)
             cliffs::list_cases(*given);
-        else if (given->types)
-            cliffs::compare_types(*given);
+        else if (given->monotone)
+            cliffs::compare_pairs(*given);
         else if (!given->repeated.empty())
             cliffs::repeat_case(*given);
         else

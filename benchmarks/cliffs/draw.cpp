@@ -178,14 +178,14 @@ placement drawing::lie(bool may_be_column_major, std::int64_t strided) {
     if (one_in(3)) p.padding = one_of<std::int64_t>({1, 1, 3, 8, 64});
     if (one_in(strided)) p.step = integer(2, 3);
     if (may_be_column_major) p.column_major = one_in(4);
-    return p;
+    return other_.is_aligned ? placement{.column_major = p.column_major} : p;
 }
 
 placement drawing::vector_lie(std::int64_t strided) {
     placement p;
     if (one_in(3)) p.offset = one_of<std::int64_t>({1, 1, 1, 2, 3, 4, 8});
     if (one_in(strided)) p.step = integer(2, 5);
-    return p;
+    return other_.is_aligned ? placement{} : p;
 }
 
 }  // namespace heddle::bench::cliffs

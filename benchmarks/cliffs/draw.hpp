@@ -57,10 +57,11 @@ std::string to_string(const placement& p);
 /// Whether extents keep to a case's limits; larger ones never do where smaller ones do not.
 using fits_function = std::function<bool(std::span<const std::int64_t>)>;
 
-/// What another draw of the same case has of its own: the same problem in another type, though the type decides what fits.
+/// What another draw of the same case has of its own.
 struct variation {
     std::optional<std::size_t> type;
     std::vector<std::int64_t> extents;
+    bool is_aligned = false;  ///< operands lie without offsets, gaps and steps
 };
 
 /// Draws from std::mt19937_64, whose numbers the standard fixes, and computes with integers, products, quotients and square

@@ -65,17 +65,32 @@ drawn_case draw_case(const case_id& id) {
     return family_of(id).draw(d);
 }
 
-std::vector<drawn_case> draw_types(const case_id& id) {
+std::vector<case_pair> draw_pairs(const case_id& id) {
+    constexpr std::int64_t aligned = 16;  // elements
     drawing first(id);
     const family& of = family_of(id);
     const drawn_case drawn = of.draw(first);
-    std::vector<drawn_case> same;
+    const auto other = [&](const variation& with) {
+        drawing d(id, with);
+        return of.draw(d);
+    };
+    std::vector<case_pair> pairs;
     for (std::size_t type = 0; type < first.types(); ++type) {
-        drawing d(id, {type, drawn.extents});
-        drawn_case other = of.draw(d);
-        if (without_type(other.words) == without_type(drawn.words)) same.push_back(std::move(other));
+        drawn_case beside = other({type, drawn.extents});
+        if (without_type(beside.words) != without_type(drawn.words)) continue;  // not of this type
+        if (beside.bytes > drawn.bytes) pairs.push_back({drawn, beside});
+        if (beside.bytes < drawn.bytes) pairs.push_back({beside, drawn});
     }
-    return same;
+
+    std::vector<std::int64_t> fewer = drawn.extents, rounded = drawn.extents;
+    std::int64_t& largest = *std::ranges::max_element(fewer);
+    largest -= largest / 2 / aligned * aligned;
+    if (fewer != drawn.extents) pairs.push_back({other({{}, fewer}), drawn});
+
+    for (std::int64_t& extent : rounded) extent = (extent + aligned - 1) / aligned * aligned;
+    const drawn_case whole = other({{}, rounded, true});
+    if (whole.words != drawn.words && whole.bytes < 1.1 * drawn.bytes) pairs.push_back({drawn, whole, 1.5});
+    return pairs;
 }
 
 }  // namespace heddle::bench::cliffs

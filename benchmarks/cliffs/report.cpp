@@ -80,18 +80,20 @@ void print_family(std::string_view family, const std::vector<outcome>& outcomes)
         fmt::print("  note   {} ({} case{})\n", refusal, cases, cases == 1 ? "" : "s");
 }
 
-bool print_types(std::string_view family, std::vector<type_pair> pairs) {
-    constexpr double noise = 1.1, enough = 0.98, most = 2;
-    std::ranges::stable_sort(pairs, std::greater<>{}, &type_pair::share);
-    const auto slower = std::ranges::count_if(pairs, [](const type_pair& p) { return p.share > noise; });
-    const double level =
-        pairs.empty() ? 1 : 1 - static_cast<double>(slower) / static_cast<double>(pairs.size());
-    fmt::print("\n{}, pairs of types: {}; the narrower takes no longer in {:.1f} %\n", family, pairs.size(),
-               100 * level);
-    for (std::size_t i = 0; i < std::min(worst_shown, static_cast<std::size_t>(slower)); ++i)
-        fmt::print("    {:>5.2f}  {}  |  {}  --case {}\n", pairs[i].share, pairs[i].narrow, pairs[i].wide,
-                   to_string(pairs[i].id));
-    return level >= enough && (pairs.empty() || pairs.front().share <= most);
+bool print_pairs(std::string_view family, std::vector<pair_outcome> pairs) {
+    constexpr double enough = 0.98, most = 2;
+    const auto excess = [](const pair_outcome& of) { return of.share / of.most; };
+    std::ranges::stable_sort(pairs, std::greater<>{}, excess);
+    const auto longer = static_cast<std::size_t>(
+        std::ranges::count_if(pairs, [&](const pair_outcome& of) { return excess(of) > 1; }));
+    const double kept =
+        pairs.empty() ? 1 : 1 - static_cast<double>(longer) / static_cast<double>(pairs.size());
+    fmt::print("\n{}, pairs: {}; the first takes no longer than it may in {:.1f} %\n", family, pairs.size(),
+               100 * kept);
+    for (std::size_t i = 0; i < std::min(worst_shown, longer); ++i)
+        fmt::print("    {:>5.2f} of {}  {}  |  {}  ({})\n", pairs[i].share, pairs[i].most, pairs[i].first,
+                   pairs[i].second, to_string(pairs[i].id));
+    return kept >= enough && (pairs.empty() || excess(pairs.front()) <= most);
 }
 
 void print_case(const outcome& of) {

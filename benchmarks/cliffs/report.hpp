@@ -21,9 +21,9 @@ summary summarize(const std::vector<outcome>& outcomes, bool of_stand_ins);
 /// The worst cases, the mean, the shares, and what is wrong, on stdout.
 void print_family(std::string_view family, const std::vector<outcome>& outcomes);
 
-/// Pairs whose narrow type takes longer, the worst first, and the share of the others, on stdout. Whether there are at least 98 % of
-/// these, and none takes twice as long.
-bool print_types(std::string_view family, std::vector<type_pair> pairs);
+/// Pairs whose first takes too long, the worst first, and the share of the others, on stdout. Whether these are at least 98 %, and
+/// none takes twice as long as it may.
+bool print_pairs(std::string_view family, std::vector<pair_outcome> pairs);
 
 /// One case with all that is known of it.
 void print_case(const outcome& of);

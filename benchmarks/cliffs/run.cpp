@@ -180,20 +180,14 @@ double ratio_of(const outcome& of) {
     return ratio(of.seconds, of.peer_seconds);
 }
 
-std::vector<type_pair> run_types(const case_id& id) {
-    const std::vector<drawn_case> cases = draw_types(id);
-    std::vector<trial> trials;
-    for (const drawn_case& each : cases) trials.push_back(each.prepare());
-    std::vector<turn> calls;
-    for (const trial& each : trials) calls.push_back({&each, each.call});
-    const std::vector<double> times = time_in_turn(calls);
-    std::vector<type_pair> pairs;
-    for (std::size_t narrow = 0; narrow < cases.size(); ++narrow)
-        for (std::size_t wide = 0; wide < cases.size(); ++wide)
-            if (cases[narrow].bytes < cases[wide].bytes)
-                pairs.push_back(
-                    {id, cases[narrow].words, cases[wide].words, ratio(times[wide], times[narrow])});
-    return pairs;
+std::vector<pair_outcome> run_pairs(const case_id& id) {
+    std::vector<pair_outcome> outcomes;
+    for (const case_pair& pair : draw_pairs(id)) {
+        const trial first = pair.first.prepare(), second = pair.second.prepare();
+        const std::vector<double> times = time_in_turn({{&first, first.call}, {&second, second.call}});
+        outcomes.push_back({id, pair.first.words, pair.second.words, ratio(times[1], times[0]), pair.most});
+    }
+    return outcomes;
 }
 
 outcome run_case(const case_id& id, beside beside) {

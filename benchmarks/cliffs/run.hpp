@@ -34,11 +34,12 @@ double ratio(double seconds, double other);
 /// The peer's time over heddle's.
 double ratio_of(const outcome& of);
 
-/// A problem in two types, of which one has fewer bytes to read and write.
-struct type_pair {
+/// Two cases, in words, and how much longer the first takes.
+struct pair_outcome {
     case_id id;
-    std::string narrow, wide;  ///< in words
-    double share = 1;          ///< the narrow one's time over the wide one's
+    std::string first, second;
+    double share = 1;  ///< the first one's time over the second one's
+    double most = 1;   ///< that it may be
 };
 
 /// An error after which nothing more can run on the device.
@@ -48,8 +49,8 @@ struct lost_device : std::runtime_error {
 
 enum class beside { vendors, own_choices };
 
-/// heddle's plain calls of the same problem in all types, two and two, which take turns.
-std::vector<type_pair> run_types(const case_id& id);
+/// heddle's plain calls of the pairs of a case, which take turns.
+std::vector<pair_outcome> run_pairs(const case_id& id);
 
 /// @throws lost_device
 outcome run_case(const case_id& id, beside beside);
