@@ -9,7 +9,8 @@
 //                         y + 2  needs row 0, and begins
 //
 // Sums of all these rows and all taps are in registers. An input element serves R S sums and no more, so memory is the limit.
-// Neighbouring runs share pixels in L1. A block walks over strips with the filters of its channels.
+// Neighbouring runs share pixels in L1. A block walks over strips with the filters of its channels. Places are of 32 bits: many
+// images take several launches.
 // Filters of 3 x 3 and 5 x 5 taps at steps of 1 and 2, and of 7 x 7, are compiled for; of others each tap loads its pixels anew.
 // Needs one input and one output channel in each group, and few taps.
 
@@ -21,6 +22,7 @@
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/min_max.cuh"
+#include "kernels/device/ptx/predicated.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include <heddle/types.hpp>
@@ -75,7 +77,25 @@ __device__ inline strip_place strip_of(const strip_counts& counts, std::int64_t 
     return {{image, y, run * outputs}, static_cast<int>(::min(height - y, std::int64_t{counts.rows}))};
 }
 
-/// Shared memory: a line for each tap, and for scale and bias, of the block's channels.
+/// How far apart pixels lie, in packets. Sums wrap around, and places of pixels of the image are right.
+struct packet_strides {
+    std::uint32_t image, row, col;
+
+    template <class T>
+    __device__ packet_strides(const tensor_view<T>& t, int packet)
+        : image(narrow(t.image_stride / packet)),
+          row(narrow(t.row_stride / packet)),
+          col(narrow(t.col_stride / packet)) {}
+
+    __device__ std::uint32_t place(const pixel_place& at, int packet) const {
+        return narrow(at.image) * image + narrow(at.y) * row + narrow(at.x) * col + narrow(packet);
+    }
+
+  private:
+    static __device__ std::uint32_t narrow(std::int64_t n) { return static_cast<std::uint32_t>(n); }
+};
+
+/// Shared memory: a line for each tap, then for scale, bias, and alpha times the scale, of the block's channels.
 template <class In, class Out>
 __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t first, int channels) {
     const int thread = static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
@@ -92,26 +112,22 @@ __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t fi
     const epilogue<Out>& e = a.epilogue;
     for (int i = thread; i < here; i += threads) {
         const std::int64_t k = first + i;
-        lines[taps * channels + i] = e.scale != nullptr ? static_cast<float>(e.scale[k * e.scale_stride]) : 1;
+        const float scale = e.scale != nullptr ? static_cast<float>(e.scale[k * e.scale_stride]) : 1;
+        lines[taps * channels + i] = scale;
         lines[(taps + 1) * channels + i] =
             e.bias != nullptr ? static_cast<float>(e.bias[k * e.bias_stride]) : 0;
+        lines[(taps + 2) * channels + i] = a.alpha * scale;
     }
 }
 
-__device__ inline int clamped(std::int64_t i, int most) {
-    return static_cast<int>(::min(::max(i, std::int64_t{0}), std::int64_t{most}));
+__device__ inline int clamped(int i, int most) {
+    return ::min(::max(i, 0), most);
 }
 
 /// Bit j: column j of those from x on lies in the image.
 template <int columns>
-__device__ unsigned columns_inside(std::int64_t x, std::int64_t width) {
+__device__ unsigned columns_inside(int x, int width) {
     return ((1U << clamped(width - x, columns)) - 1) & ~((1U << clamped(-x, columns)) - 1);
-}
-
-/// Zeros where there is no pixel, which are multiplied as pixels are.
-template <class Shape>
-__device__ typename Shape::bits load_if(bool is_inside, const typename Shape::In* from) {
-    return is_inside ? *reinterpret_cast<const typename Shape::bits*>(from) : typename Shape::bits{};
 }
 
 template <class Shape>
@@ -157,66 +173,74 @@ __device__ void store_packet(const arguments<In, Out>& a, const pixel_place& at,
     out = stored;
 }
 
-/// A run of outputs. What most convolutions end with is unrolled; the rest is too long for that.
+/// A run of outputs, `place` packets behind `to`. What most convolutions end with is unrolled; the rest is too long for that.
 template <class Shape, class In, class Out>
-__device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel,
-                          const typename Shape::values (&sums)[Shape::outputs], const float* lines,
-                          int pitch) {
+__device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel, Out* to,
+                          std::uint32_t place, const typename Shape::values (&sums)[Shape::outputs],
+                          const float* lines, int pitch) {
     using values = Shape::values;
     const epilogue<Out>& e = a.epilogue;
-    const int count = static_cast<int>(::min(a.output.width - at.x, std::int64_t{Shape::outputs}));
+    using packet = vector<Out, Shape::packet>;
+    packet* const first = reinterpret_cast<packet*>(to);
+    const auto col = static_cast<std::uint32_t>(a.output.col_stride / Shape::packet);
+    const int count = static_cast<int>(a.output.width - at.x);
     const bool is_relu = e.activation == matmul_activation::relu;
     if (a.beta != 0 || e.residual.data != nullptr || (!is_relu && e.activation != matmul_activation::none)) {
         values copies[Shape::outputs];
 #pragma unroll
         for (int w = 0; w < Shape::outputs; ++w) copies[w] = sums[w];
 #pragma unroll 1
-        for (int w = 0; w < count; ++w)
+        for (int w = 0; w < ::min(count, Shape::outputs); ++w)
             store_packet(a, {at.image, at.y, at.x + w}, channel, copies[w], lines, pitch);
         return;
     }
     const float least = is_relu ? 0 : -infinity;
-    values scale, bias;
-#pragma unroll
-    for (int i = 0; i < Shape::packet; ++i) {
-        scale[i] = e.is_identity ? 1 : lines[i];
-        bias[i] = e.is_identity ? 0 : lines[pitch + i];
-    }
-    Out* to = &element(a.output, at, channel);
+    const values bias = *reinterpret_cast<const values*>(lines + pitch),
+                 scale = *reinterpret_cast<const values*>(lines + 2 * pitch);
 #pragma unroll
     for (int w = 0; w < Shape::outputs; ++w) {
-        vector<Out, Shape::packet> stored;
+        packet stored;
 #pragma unroll
-        for (int i = 0; i < Shape::packet; ++i) {
-            const float x = a.alpha * sums[w][i] * scale[i] + bias[i];
-            stored[i] = static_cast<Out>(ptx::max_nan(x, least));
-        }
-        if (w < count) *reinterpret_cast<vector<Out, Shape::packet>*>(to) = stored;
-        to += a.output.col_stride;
+        for (int i = 0; i < Shape::packet; ++i)
+            stored[i] = static_cast<Out>(ptx::max_nan(sums[w][i] * scale[i] + bias[i], least));
+        ptx::store_if(w < count, first + place, stored);
+        place += col;
     }
 }
 
 /// Goes down a strip. `lines`: scale and bias of the thread's channels, `pitch` apart.
 template <class Shape, class In, class Out>
-__device__ void march(const arguments<In, Out>& a, const strip_place& strip, std::int64_t channel,
+__device__ void march(const arguments<In, Out>& a, const strip_place& strip, int channel,
                       const typename Shape::values (&taps)[Shape::side][Shape::side], const float* lines,
                       int pitch) {
     using values = Shape::values;
     constexpr int column_count = (Shape::outputs - 1) * Shape::step + Shape::side;
     constexpr int open_rows =
         (Shape::side - 1) / Shape::step + 1;  // of the output, that a row of the input meets
-    const window<In> from = window_of(a, strip.first, channel);
-    const unsigned inside = a.filters.channels > 0 ? columns_inside<column_count>(from.x, a.input.width) : 0;
-    const In* row = from.image + from.y * a.input.row_stride + from.x * a.input.col_stride;
+    const pixel_place from{strip.first.image, strip.first.y * Shape::step - a.geometry.padding.top,
+                           strip.first.x * Shape::step - a.geometry.padding.left};
+    const unsigned inside =
+        a.filters.channels > 0
+            ? columns_inside<column_count>(static_cast<int>(from.x), static_cast<int>(a.input.width))
+            : 0;
     const int rows = (strip.rows - 1) * Shape::step + Shape::side;  // of the input, counted from the first
-    const int first_row = clamped(-from.y, rows);
-    const auto rows_inside = static_cast<unsigned>(clamped(a.input.height - from.y, rows) - first_row);
-    int y = -first_row;
-    const auto here = [&] { return static_cast<unsigned>(y) < rows_inside ? inside : 0; };
-    typename Shape::bits columns[column_count];
+    const int y = static_cast<int>(from.y), first_row = clamped(-y, rows);
+    const auto rows_inside =
+        static_cast<unsigned>(clamped(static_cast<int>(a.input.height) - y, rows) - first_row);
+    const auto* const pixels = reinterpret_cast<const typename Shape::bits*>(a.input.data);
+    const packet_strides in(a.input, Shape::packet), out(a.output, Shape::packet);
+    std::uint32_t place = in.place(from, channel / Shape::packet),
+                  to = out.place(strip.first, channel / Shape::packet) - open_rows * out.row;
+    typename Shape::bits columns[column_count] = {};
+    int row = 0;
+    // Zeros where there is no pixel, which are multiplied as pixels are.
+    const auto is_row = [&](int row) { return static_cast<unsigned>(row - first_row) < rows_inside; };
+    const auto load = [&](int j, std::uint32_t at) {
+        ptx::load_if((inside >> j & 1U) != 0, columns[j], pixels + at);
+    };
+    if (is_row(0))
 #pragma unroll
-    for (int j = 0; j < column_count; ++j)
-        columns[j] = load_if<Shape>((here() >> j & 1U) != 0, row + j * a.input.col_stride);
+        for (int j = 0; j < column_count; ++j) load(j, place + unsigned(j) * in.col);
 
     constexpr int oldest = open_rows - 1;
     values sums[open_rows][Shape::outputs] = {};
@@ -227,26 +251,30 @@ __device__ void march(const arguments<In, Out>& a, const strip_place& strip, std
             for (int w = 0; w < Shape::outputs; ++w) sums[open][w] = open > 0 ? sums[open - 1][w] : values{};
 #pragma unroll
         for (int first = 0; first < Shape::step; ++first) {
-            row += a.input.row_stride;
-            ++y;
-            const In* next = row;
-            const unsigned next_inside = here();
+            values x[column_count];
 #pragma unroll
-            for (int j = 0; j < column_count; ++j) {
-                const values x = widened<Shape>(columns[j]);
-                columns[j] = load_if<Shape>((next_inside >> j & 1U) != 0, next);
-                next += a.input.col_stride;
+            for (int j = 0; j < column_count; ++j) x[j] = widened<Shape>(columns[j]);
+            place += in.row;
+            if (is_row(++row)) {
+#pragma unroll
+                for (int j = 0; j < column_count; ++j) load(j, place + unsigned(j) * in.col);
+            } else {
+#pragma unroll
+                for (int j = 0; j < column_count; ++j) columns[j] = {};
+            }
+#pragma unroll
+            for (int j = 0; j < column_count; ++j)
 #pragma unroll
                 for (int r = first; r < Shape::side; r += Shape::step)
 #pragma unroll
                     for (int w = 0; w < Shape::outputs; ++w)
                         if (const int s = j - w * Shape::step; s >= 0 && s < Shape::side)
-                            add_product(sums[r / Shape::step][w], x, taps[r][s]);
-            }
+                            add_product(sums[r / Shape::step][w], x[j], taps[r][s]);
         }
+        to += out.row;
         if (complete >= 0)
             store_run<Shape>(a, {strip.first.image, strip.first.y + complete, strip.first.x}, channel,
-                             sums[oldest], lines, pitch);
+                             a.output.data, to, sums[oldest], lines, pitch);
     }
 }
 
@@ -271,12 +299,14 @@ __device__ void walk(const arguments<In, Out>& a, const strip_place& strip, std:
 #pragma unroll
                 for (int w = 0; w < Shape::outputs; ++w) {
                     const std::int64_t column = x + w * g.stride.x;
-                    const auto pixel = load_if<Shape>(is_row && column >= 0 && column < a.input.width,
-                                                      row + column * a.input.col_stride);
+                    typename Shape::bits pixel{};
+                    ptx::load_if(
+                        is_row && column >= 0 && column < a.input.width, pixel,
+                        reinterpret_cast<const typename Shape::bits*>(row + column * a.input.col_stride));
                     add_product(sums[w], widened<Shape>(pixel), tap);
                 }
             }
-        store_run<Shape>(a, at, channel, sums, lines, pitch);
+        store_run<Shape>(a, at, channel, &element(a.output, at, channel), 0, sums, lines, pitch);
     }
 }
 
@@ -313,7 +343,7 @@ __global__ void __launch_bounds__(depthwise_threads, 2)
             if constexpr (Shape::is_any)
                 walk<Shape>(a, strip, channel, of_thread, of_epilogue, channels);
             else
-                march<Shape>(a, strip, channel, taps, of_epilogue, channels);
+                march<Shape>(a, strip, static_cast<int>(channel), taps, of_epilogue, channels);
         }
     }
 }
@@ -346,8 +376,7 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
     const std::int64_t across = std::min(tiling.chunks, max_grid_y);
     const std::int64_t wanted = divide_up(depthwise_blocks_per_sm * device.sm_count, across);
     return {
-        .blocks = {std::min(divide_up(problem.output.count * tiling.strips * tiling.runs, tiling.threads.y),
-                            wanted),
+        .blocks = {std::min(divide_up(tiling.images * tiling.strips * tiling.runs, tiling.threads.y), wanted),
                    across},
         .threads = tiling.threads,
         .depthwise = kernel,
@@ -356,16 +385,26 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
 
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    const std::int64_t lines = a.filters.height * a.filters.width + 2;
-    static_assert((depthwise_most_taps + 2) * depthwise_most_lanes * 2 * sizeof(float) <= 48 * 1024);
+    const std::int64_t lines = a.filters.height * a.filters.width + depthwise_epilogue_lines;
+    static_assert((depthwise_most_taps + depthwise_epilogue_lines) * depthwise_most_lanes * 2 *
+                      sizeof(float) <=
+                  48 * 1024);
+    const depthwise_tiling& tiling = plan.depthwise_tiling;
     const launch_config config{
         .blocks = plan.blocks,
         .threads = plan.threads,
         .shared_bytes =
             static_cast<std::size_t>(lines * plan.threads.x * plan.depthwise.packet) * sizeof(float),
         .stream = stream};
-    launch(config, kernel_of<In, Out>(plan.depthwise), a,
-           strip_counts(a.output.count, plan.depthwise_tiling));
+    for (std::int64_t first = 0; first < a.output.count; first += tiling.images) {
+        arguments<In, Out> part = a;
+        part.input.data += first * a.input.image_stride;
+        part.output.data += first * a.output.image_stride;
+        if (a.epilogue.residual.data != nullptr)
+            part.epilogue.residual.data += first * a.epilogue.residual.image_stride;
+        const std::int64_t images = std::min(tiling.images, a.output.count - first);
+        launch(config, kernel_of<In, Out>(plan.depthwise), part, strip_counts(images, tiling));
+    }
 }
 
 template void launch_depthwise(const plan&, const arguments<float, float>&, cudaStream_t);
