@@ -1,6 +1,6 @@
 // depthwise: a filter for each channel. A thread has one channel, or a pair, of a run of outputs in a row, and goes down the image.
 //
-//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is loaded once, while the row before it is multiplied
+//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is copied to shared memory once, while rows before it are multiplied
 //   taps 0, 1, 2            a b c                    output 0
 //                             a b c                  output 1 ... 7
 //
@@ -21,6 +21,7 @@
 #include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/min_max.cuh"
 #include "kernels/device/ptx/predicated.cuh"
 #include "kernels/device/ptx/sync.cuh"
@@ -208,41 +209,126 @@ __device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, st
     }
 }
 
+/// Where the rows lie that a strip's windows meet, and which of their pixels are of the image.
+template <class Shape>
+struct row_places {
+    using bits = Shape::bits;
+    static constexpr int columns = (Shape::outputs - 1) * Shape::step + Shape::side;
+
+    const bits* pixels;
+    packet_strides strides;
+    std::uint32_t first;
+    unsigned inside;  ///< bit j: column j
+    int first_row;
+    unsigned rows_inside;
+
+    template <class In, class Out>
+    __device__ row_places(const arguments<In, Out>& a, const strip_place& strip, int channel)
+        : pixels(reinterpret_cast<const bits*>(a.input.data)), strides(a.input, Shape::packet) {
+        const pixel_place from{strip.first.image, strip.first.y * Shape::step - a.geometry.padding.top,
+                               strip.first.x * Shape::step - a.geometry.padding.left};
+        first = strides.place(from, channel / Shape::packet);
+        const int x = static_cast<int>(from.x), y = static_cast<int>(from.y),
+                  rows = (strip.rows - 1) * Shape::step + Shape::side;
+        inside = a.filters.channels > 0 ? columns_inside<columns>(x, static_cast<int>(a.input.width)) : 0;
+        first_row = clamped(-y, rows);
+        rows_inside = static_cast<unsigned>(clamped(static_cast<int>(a.input.height) - y, rows) - first_row);
+    }
+
+    /// function(column, whether it has a pixel, where) of a row.
+    template <class Function>
+    __device__ void for_each(int row, const Function& function) const {
+        const unsigned here = static_cast<unsigned>(row - first_row) < rows_inside ? inside : 0;
+        std::uint32_t at = first + unsigned(row) * strides.row;
+#pragma unroll
+        for (int j = 0; j < columns; ++j) {
+            function(j, (here >> j & 1U) != 0, pixels + at);
+            at += strides.col;
+        }
+    }
+};
+
+/// Rows on their way to shared memory, some ahead. A thread copies what it reads itself, and waits for no other.
+template <class Shape>
+class copied_rows {
+  public:
+    static constexpr int columns = row_places<Shape>::columns, stages = columns <= 8 ? 4 : 3;
+    static constexpr int words = stages * columns * static_cast<int>(depthwise_threads);
+
+    __device__ copied_rows(const row_places<Shape>& places, std::uint32_t* shared)
+        : places_(places), mine_(shared + threadIdx.y * blockDim.x + threadIdx.x) {
+        for (int row = 0; row < stages - 1; ++row) copy();
+    }
+
+    /// The next row. Zeros where there is no pixel, which are multiplied as pixels are.
+    __device__ void take(typename Shape::values (&row)[columns]) {
+        ptx::cp_async_wait_group<stages - 2>();
+#pragma unroll
+        for (int j = 0; j < columns; ++j)
+            row[j] = widened<Shape>(mine_[(taken_ * columns + j) * depthwise_threads]);
+        taken_ = taken_ + 1 < stages ? taken_ + 1 : 0;
+        copy();
+    }
+
+  private:
+    __device__ void copy() {
+        places_.for_each(row_, [&](int j, bool is_inside, const typename Shape::bits* from) {
+            ptx::cp_async_or_zeros<4>(mine_ + (copied_ * columns + j) * depthwise_threads, from, is_inside);
+        });
+        ptx::cp_async_commit_group();
+        ++row_;
+        copied_ = copied_ + 1 < stages ? copied_ + 1 : 0;
+    }
+
+    const row_places<Shape>& places_;
+    std::uint32_t* mine_;
+    int row_ = 0, copied_ = 0, taken_ = 0;
+};
+
+/// Rows of single elements of 16 bits, which such copies do not take: one ahead, in registers.
+template <class Shape>
+class loaded_rows {
+  public:
+    static constexpr int columns = row_places<Shape>::columns, words = 0;
+
+    __device__ loaded_rows(const row_places<Shape>& places, std::uint32_t*) : places_(places) { load(); }
+
+    __device__ void take(typename Shape::values (&row)[columns]) {
+#pragma unroll
+        for (int j = 0; j < columns; ++j) row[j] = widened<Shape>(pixels_[j]);
+        load();
+    }
+
+  private:
+    __device__ void load() {
+        places_.for_each(row_++, [&](int j, bool is_inside, const typename Shape::bits* from) {
+            pixels_[j] = is_inside ? *from : typename Shape::bits{};
+        });
+    }
+
+    const row_places<Shape>& places_;
+    typename Shape::bits pixels_[columns];
+    int row_ = 0;
+};
+
+template <class Shape>
+using input_rows =
+    std::conditional_t<sizeof(typename Shape::bits) == 4, copied_rows<Shape>, loaded_rows<Shape>>;
+
 /// Goes down a strip. `lines`: scale and bias of the thread's channels, `pitch` apart.
 template <class Shape, class In, class Out>
 __device__ void march(const arguments<In, Out>& a, const strip_place& strip, int channel,
                       const typename Shape::values (&taps)[Shape::side][Shape::side], const float* lines,
-                      int pitch) {
+                      int pitch, std::uint32_t* shared) {
     using values = Shape::values;
-    constexpr int column_count = (Shape::outputs - 1) * Shape::step + Shape::side;
+    constexpr int columns = row_places<Shape>::columns;
     constexpr int open_rows =
         (Shape::side - 1) / Shape::step + 1;  // of the output, that a row of the input meets
-    const pixel_place from{strip.first.image, strip.first.y * Shape::step - a.geometry.padding.top,
-                           strip.first.x * Shape::step - a.geometry.padding.left};
-    const unsigned inside =
-        a.filters.channels > 0
-            ? columns_inside<column_count>(static_cast<int>(from.x), static_cast<int>(a.input.width))
-            : 0;
-    const int rows = (strip.rows - 1) * Shape::step + Shape::side;  // of the input, counted from the first
-    const int y = static_cast<int>(from.y), first_row = clamped(-y, rows);
-    const auto rows_inside =
-        static_cast<unsigned>(clamped(static_cast<int>(a.input.height) - y, rows) - first_row);
-    const auto* const pixels = reinterpret_cast<const typename Shape::bits*>(a.input.data);
-    const packet_strides in(a.input, Shape::packet), out(a.output, Shape::packet);
-    std::uint32_t place = in.place(from, channel / Shape::packet),
-                  to = out.place(strip.first, channel / Shape::packet) - open_rows * out.row;
-    typename Shape::bits columns[column_count] = {};
-    int row = 0;
-    // Zeros where there is no pixel, which are multiplied as pixels are.
-    const auto is_row = [&](int row) { return static_cast<unsigned>(row - first_row) < rows_inside; };
-    const auto load = [&](int j, std::uint32_t at) {
-        ptx::load_if((inside >> j & 1U) != 0, columns[j], pixels + at);
-    };
-    if (is_row(0))
-#pragma unroll
-        for (int j = 0; j < column_count; ++j) load(j, place + unsigned(j) * in.col);
-
     constexpr int oldest = open_rows - 1;
+    const row_places<Shape> places(a, strip, channel);
+    input_rows<Shape> rows(places, shared);
+    const packet_strides out(a.output, Shape::packet);
+    std::uint32_t to = out.place(strip.first, channel / Shape::packet) - oldest * out.row;
     values sums[open_rows][Shape::outputs] = {};
     for (int complete = -oldest; complete < strip.rows; ++complete) {
 #pragma unroll
@@ -251,30 +337,21 @@ __device__ void march(const arguments<In, Out>& a, const strip_place& strip, int
             for (int w = 0; w < Shape::outputs; ++w) sums[open][w] = open > 0 ? sums[open - 1][w] : values{};
 #pragma unroll
         for (int first = 0; first < Shape::step; ++first) {
-            values x[column_count];
+            values row[columns];
+            rows.take(row);
 #pragma unroll
-            for (int j = 0; j < column_count; ++j) x[j] = widened<Shape>(columns[j]);
-            place += in.row;
-            if (is_row(++row)) {
-#pragma unroll
-                for (int j = 0; j < column_count; ++j) load(j, place + unsigned(j) * in.col);
-            } else {
-#pragma unroll
-                for (int j = 0; j < column_count; ++j) columns[j] = {};
-            }
-#pragma unroll
-            for (int j = 0; j < column_count; ++j)
+            for (int j = 0; j < columns; ++j)
 #pragma unroll
                 for (int r = first; r < Shape::side; r += Shape::step)
 #pragma unroll
                     for (int w = 0; w < Shape::outputs; ++w)
                         if (const int s = j - w * Shape::step; s >= 0 && s < Shape::side)
-                            add_product(sums[r / Shape::step][w], x[j], taps[r][s]);
+                            add_product(sums[r / Shape::step][w], row[j], taps[r][s]);
         }
-        to += out.row;
         if (complete >= 0)
             store_run<Shape>(a, {strip.first.image, strip.first.y + complete, strip.first.x}, channel,
                              a.output.data, to, sums[oldest], lines, pitch);
+        to += out.row;
     }
 }
 
@@ -310,12 +387,17 @@ __device__ void walk(const arguments<In, Out>& a, const strip_place& strip, std:
     }
 }
 
+/// Shared memory before the lines.
+template <class Shape>
+constexpr int ring_words = Shape::is_any ? 0 : input_rows<Shape>::words;
+
 template <class Shape, class In, class Out>
 __global__ void __launch_bounds__(depthwise_threads, 2)
     depthwise(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ strip_counts strips) {
     using values = Shape::values;
     extern __shared__ float4 shared[];
-    float* const lines = reinterpret_cast<float*>(shared);
+    [[maybe_unused]] std::uint32_t* const rows = reinterpret_cast<std::uint32_t*>(shared);
+    float* const lines = reinterpret_cast<float*>(rows + ring_words<Shape>);
     const int channels = static_cast<int>(blockDim.x) * Shape::packet;
     const float* const of_thread = lines + threadIdx.x * Shape::packet;
     const float* const of_epilogue = of_thread + a.filters.height * a.filters.width * channels;
@@ -343,29 +425,41 @@ __global__ void __launch_bounds__(depthwise_threads, 2)
             if constexpr (Shape::is_any)
                 walk<Shape>(a, strip, channel, of_thread, of_epilogue, channels);
             else
-                march<Shape>(a, strip, static_cast<int>(channel), taps, of_epilogue, channels);
+                march<Shape>(a, strip, static_cast<int>(channel), taps, of_epilogue, channels, rows);
         }
     }
 }
 
+template <class In, class Out>
+struct compiled {
+    void (*kernel)(arguments<In, Out>, strip_counts);
+    std::int64_t ring_words;
+
+    template <class Shape>
+    static compiled of() {
+        return {depthwise<Shape, In, Out>, conv::ring_words<Shape>};
+    }
+};
+
 template <class In, class Out, int packet>
-auto kernel_of(const depthwise_kernel& k) -> void (*)(arguments<In, Out>, strip_counts) {
+compiled<In, Out> compiled_for(const depthwise_kernel& k) {
+    using compiled = compiled<In, Out>;
     if constexpr (packet == 1)
-        if (k.side == 7) return depthwise<shape<In, packet, 7, 1>, In, Out>;
+        if (k.side == 7) return compiled::template of<shape<In, packet, 7, 1>>();
     if (k.side == 3)
-        return k.step == 1 ? depthwise<shape<In, packet, 3, 1>, In, Out>
-                           : depthwise<shape<In, packet, 3, 2>, In, Out>;
+        return k.step == 1 ? compiled::template of<shape<In, packet, 3, 1>>()
+                           : compiled::template of<shape<In, packet, 3, 2>>();
     if (k.side == 5)
-        return k.step == 1 ? depthwise<shape<In, packet, 5, 1>, In, Out>
-                           : depthwise<shape<In, packet, 5, 2>, In, Out>;
-    return depthwise<shape<In, packet, 1, 1>, In, Out>;
+        return k.step == 1 ? compiled::template of<shape<In, packet, 5, 1>>()
+                           : compiled::template of<shape<In, packet, 5, 2>>();
+    return compiled::template of<shape<In, packet, 1, 1>>();
 }
 
 template <class In, class Out>
-auto kernel_of(const depthwise_kernel& k) {
+compiled<In, Out> compiled_for(const depthwise_kernel& k) {
     if constexpr (sizeof(In) == 2)
-        if (k.packet == 2) return kernel_of<In, Out, 2>(k);
-    return kernel_of<In, Out, 1>(k);
+        if (k.packet == 2) return compiled_for<In, Out, 2>(k);
+    return compiled_for<In, Out, 1>(k);
 }
 
 }  // namespace
@@ -385,17 +479,14 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
 
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    const std::int64_t lines = a.filters.height * a.filters.width + depthwise_epilogue_lines;
-    static_assert((depthwise_most_taps + depthwise_epilogue_lines) * depthwise_most_lanes * 2 *
-                      sizeof(float) <=
-                  48 * 1024);
+    const auto [kernel, ring_words] = compiled_for<In, Out>(plan.depthwise);
+    const std::int64_t lines = a.filters.height * a.filters.width + depthwise_epilogue_lines,
+                       words = ring_words + lines * plan.threads.x * plan.depthwise.packet;
     const depthwise_tiling& tiling = plan.depthwise_tiling;
-    const launch_config config{
-        .blocks = plan.blocks,
-        .threads = plan.threads,
-        .shared_bytes =
-            static_cast<std::size_t>(lines * plan.threads.x * plan.depthwise.packet) * sizeof(float),
-        .stream = stream};
+    const launch_config config{.blocks = plan.blocks,
+                               .threads = plan.threads,
+                               .shared_bytes = static_cast<std::size_t>(words) * sizeof(float),
+                               .stream = stream};
     for (std::int64_t first = 0; first < a.output.count; first += tiling.images) {
         arguments<In, Out> part = a;
         part.input.data += first * a.input.image_stride;
@@ -403,7 +494,7 @@ void launch_depthwise(const plan& plan, const arguments<In, Out>& a, cudaStream_
         if (a.epilogue.residual.data != nullptr)
             part.epilogue.residual.data += first * a.epilogue.residual.image_stride;
         const std::int64_t images = std::min(tiling.images, a.output.count - first);
-        launch(config, kernel_of<In, Out>(plan.depthwise), part, strip_counts(images, tiling));
+        launch(config, kernel, part, strip_counts(images, tiling));
     }
 }
 
