@@ -175,15 +175,15 @@ __device__ void store_packet(const arguments<In, Out>& a, const pixel_place& at,
 }
 
 /// A run of outputs, `place` packets behind `to`. What most convolutions end with is unrolled; the rest is too long for that.
-template <class Shape, class In, class Out>
+template <class Shape, class Place, class In, class Out>
 __device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel, Out* to,
-                          std::uint32_t place, const typename Shape::values (&sums)[Shape::outputs],
+                          Place place, const typename Shape::values (&sums)[Shape::outputs],
                           const float* lines, int pitch) {
     using values = Shape::values;
     const epilogue<Out>& e = a.epilogue;
     using packet = vector<Out, Shape::packet>;
     packet* const first = reinterpret_cast<packet*>(to);
-    const auto col = static_cast<std::uint32_t>(a.output.col_stride / Shape::packet);
+    const auto col = static_cast<Place>(a.output.col_stride / Shape::packet);
     const int count = static_cast<int>(a.output.width - at.x);
     const bool is_relu = e.activation == matmul_activation::relu;
     if (a.beta != 0 || e.residual.data != nullptr || (!is_relu && e.activation != matmul_activation::none)) {
@@ -383,7 +383,8 @@ __device__ void walk(const arguments<In, Out>& a, const strip_place& strip, std:
                     add_product(sums[w], widened<Shape>(pixel), tap);
                 }
             }
-        store_run<Shape>(a, at, channel, &element(a.output, at, channel), 0, sums, lines, pitch);
+        store_run<Shape>(a, at, channel, &element(a.output, at, channel), std::int64_t{0}, sums, lines,
+                         pitch);
     }
 }
 
