@@ -57,7 +57,7 @@ double bound(const problem<T>& p, const window_facts& exact) {
     if (may_be_decimated) error += of_decimated * most_of_pixels<T>();
     if constexpr (std::is_same_v<T, std::uint8_t>) error += of_weights_in_integers;
     if constexpr (std::is_integral_v<T>) return error + 0.5;
-    return error + (sizeof(T) == 2 ? roundoff<T>() * (std::abs(exact.sum) + error) : 0) + least<T>();
+    return error + (sizeof(T) == 2 ? unit_roundoff<T>() * (std::abs(exact.sum) + error) : 0) + smallest<T>();
 }
 
 #if HEDDLE_HAS_NPP

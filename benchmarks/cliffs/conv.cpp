@@ -91,8 +91,8 @@ void add_expected(const problem& p, operands<T>& o, const std::vector<place>& pl
         const double value = std::max(sum + bias, 0.0);
         const double error = (share + u) * magnitudes + 2 * u * (std::abs(bias) + value);
         expected.push_back(value);
-        bounds.push_back(error + (std::is_same_v<T, float> ? 0 : roundoff<T>() * (value + error)) +
-                         least<T>());
+        bounds.push_back(error + (std::is_same_v<T, float> ? 0 : unit_roundoff<T>() * (value + error)) +
+                         smallest<T>());
     }
 }
 

@@ -91,7 +91,8 @@ expected_pixel expected(const filter_problem<From, To>& p, const std::vector<win
     const double taps = 2.0 * static_cast<double>(p.radius.x + p.radius.y + 1);
     const double error = (taps + 4) * u * magnitudes;
     if (std::is_integral_v<To>) return {sum, 0.5 + error};
-    return {sum, error + (sizeof(To) == 2 ? roundoff<To>() * (std::abs(sum) + error) : 0) + least<To>()};
+    return {sum,
+            error + (sizeof(To) == 2 ? unit_roundoff<To>() * (std::abs(sum) + error) : 0) + smallest<To>()};
 }
 
 template <class From, class To>

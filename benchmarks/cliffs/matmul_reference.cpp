@@ -1,5 +1,6 @@
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
+#include "tests/bounds/activations.hpp"
 
 #include <fmt/format.h>
 
@@ -7,32 +8,11 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <numbers>
 #include <optional>
 #include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
-
-double activated(matmul_activation activation, double x) {
-    switch (activation) {
-        case matmul_activation::none:
-            return x;
-        case matmul_activation::relu:
-            return std::max(x, 0.0);
-        case matmul_activation::gelu:
-            return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
-        case matmul_activation::gelu_tanh:
-            return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-        case matmul_activation::silu:
-            return x / (1 + std::exp(-x));
-        case matmul_activation::sigmoid:
-            return 1 / (1 + std::exp(-x));
-        case matmul_activation::tanh:
-            return std::tanh(x);
-    }
-    return NAN;
-}
 
 /// docs/accuracy.md has the bounds of alpha A B + beta C; `magnitudes` is of all its terms. Where k is so large that a bound
 /// says nothing any more, a sixteenth of that is too far off.
@@ -106,7 +86,7 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
         const double magnitudes = std::abs(p.alpha) * dots[i].magnitudes + std::abs(summand);
         const double norms = std::abs(p.alpha) * std::sqrt(dots[i].x_squares) * std::sqrt(dots[i].y_squares);
         const double before = p.alpha * dots[i].sum + summand + biases;
-        const double after = activated(p.activation, before);
+        const double after = bounds::activated(p.activation, before);
         double error = product_bound<In>(p.precision, static_cast<double>(p.k), magnitudes, norms);
         if (p.has_epilogue)
             error = 1.13 * std::abs(p.scale) *
@@ -114,8 +94,9 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
                          (sizeof(In) == 2 ? 0x1p-13 : 0x1p-18) * (std::abs(after) + 0x1p-3)) +
                     0x1p-22 * std::abs(residual[i]);
         expected.push_back(p.scale * after + residual[i]);
-        bounds.push_back(error + (sizeof(Out) == 2 ? roundoff<Out>() : 0) * (std::abs(expected[i]) + error) +
-                         least<Out>());
+        bounds.push_back(error +
+                         (sizeof(Out) == 2 ? unit_roundoff<Out>() : 0) * (std::abs(expected[i]) + error) +
+                         smallest<Out>());
     }
     return [o, places, offsets, expected, bounds, is_poisoned = p.beta == 0](double slack) -> std::string {
         const auto actual = gathered<Out>(o->c.first.data, offsets);

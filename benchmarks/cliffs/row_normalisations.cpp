@@ -82,16 +82,16 @@ expectation expected_softmax(operation op, double x, const line_facts& row, doub
     const double of_sum =
         u * (slope * std::log(cols) + 3 * exp_error + additions + rescalings * (exp_error + 2));
     const double distance = row.largest - x, log_sum = std::log(row.exponentials);
-    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
+    const double rounding = sizeof(T) == 2 ? unit_roundoff<T>() : 0;
     if (op == operation::log_softmax) {
         const double value = -distance - log_sum;
         const double error = of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + std::abs(value));
-        return {value, error + rounding * (std::abs(value) + error) + least<T>()};
+        return {value, error + rounding * (std::abs(value) + error) + smallest<T>()};
     }
     const double share = std::exp(-distance) / row.exponentials;
     const double first_order = of_sum + u * (slope * distance + 2 * exp_error + 4);
     const double relative = first_order / (1 - first_order);
-    return {share, (relative + rounding * (1 + relative)) * share + 4 * least<T>()};
+    return {share, (relative + rounding * (1 + relative)) * share + 4 * smallest<T>()};
 }
 
 template <class T>
@@ -109,8 +109,8 @@ expectation expected_norm(operation op, double x, double gamma, double beta, con
     const double error =
         1.02 * (std::abs(gamma) * (shift * (1 + scale) + std::abs(normal) * (scale + 3 * u)) +
                 u * (2 * std::abs(gamma * normal) + std::abs(beta)));
-    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
-    return {value, error + rounding * (std::abs(value) + error) + 4 * least<T>()};
+    const double rounding = sizeof(T) == 2 ? unit_roundoff<T>() : 0;
+    return {value, error + rounding * (std::abs(value) + error) + 4 * smallest<T>()};
 }
 
 #if HEDDLE_HAS_CUDNN

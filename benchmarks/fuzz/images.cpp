@@ -1,13 +1,15 @@
-#include "benchmarks/fuzz/functions.hpp"
 #include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/activations.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/host.hpp>
 #include <heddle/pool.hpp>
 
 namespace heddle::bench::fuzz {
 namespace {
+
+using bounds::activated;
 
 constexpr double u = 0x1p-24;
 
@@ -157,9 +159,10 @@ std::string wrong_conv(const problem& p, processor where) {
                                          (has_scale ? u * std::abs(factor * sum) : 0) +
                                          2 * u * (std::abs(b) + std::abs(r) + std::abs(value));
                     sums[at] = value;
-                    bounds[at] = error +
-                                 (std::is_same_v<T, float> ? 0 : roundoff<T>() * (std::abs(value) + error)) +
-                                 least<T>() + 0x1p-126;
+                    bounds[at] =
+                        error +
+                        (std::is_same_v<T, float> ? 0 : unit_roundoff<T>() * (std::abs(value) + error)) +
+                        smallest<T>() + 0x1p-126;
                 }
     return first_of({mismatch(
                          "output", output.read(), [&](std::size_t i) { return sums[i]; },
@@ -233,7 +236,7 @@ std::string wrong_pool(const problem& p, processor where) {
                             ? 0
                             : error + (std::is_same_v<T, float>
                                            ? 0
-                                           : roundoff<T>() * (std::abs(value) + error) + least<T>());
+                                           : unit_roundoff<T>() * (std::abs(value) + error) + smallest<T>());
                 }
     return first_of({mismatch(
                          "output", output.read(), [&](std::size_t i) { return expected[i]; },

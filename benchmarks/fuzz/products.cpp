@@ -1,7 +1,7 @@
-#include "benchmarks/fuzz/functions.hpp"
 #include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/activations.hpp"
 #include <heddle/batched_matmul.hpp>
 #include <heddle/host.hpp>
 #include <heddle/linear.hpp>
@@ -9,6 +9,8 @@
 
 namespace heddle::bench::fuzz {
 namespace {
+
+using bounds::activated;
 
 const std::vector<std::string_view> orders = {"rows", "columns"};
 const std::vector<std::string_view> factors = {"1", "0", "-0.5", "2"};
@@ -51,23 +53,24 @@ template <class In>
 double error_of_products(std::int64_t k, processor where,
                          matmul_algorithm rung = matmul_algorithm::automatic) {
     const auto terms = static_cast<double>(k);
-    if (where == processor::cpu) return (terms + 4) * roundoff<float>();
+    if (where == processor::cpu) return (terms + 4) * unit_roundoff<float>();
     if constexpr (std::is_same_v<In, float>) {
         if (rung == matmul_algorithm::tf32)
-            return 0x1p-10 * (1 + 0x1p-11) + 2 * (terms + terms / 8 + 20) * roundoff<float>();
-        if (rung == matmul_algorithm::tf32x3) return (std::ceil(terms / 16) + 49) * roundoff<float>();
+            return 0x1p-10 * (1 + 0x1p-11) + 2 * (terms + terms / 8 + 20) * unit_roundoff<float>();
+        if (rung == matmul_algorithm::tf32x3) return (std::ceil(terms / 16) + 49) * unit_roundoff<float>();
         return std::max(terms + 4, 2.1 * (std::min(terms, 64.0) + 4) + 2 * std::ceil(terms / 64) + 6) *
-               roundoff<float>();
+               unit_roundoff<float>();
     } else
-        return 2 * (terms + terms / 16 + 20) * roundoff<float>();
+        return 2 * (terms + terms / 16 + 20) * unit_roundoff<float>();
 }
 
 /// What a result may be off by, whose sum is off by `of_sum`.
 template <class Out>
 double error_of_result(double of_sum, double value, bool has_epilogue, matmul_activation activation) {
     const double y = std::abs(value), least_step = activation == matmul_activation::none ? 0 : 1;
-    const double of_value = has_epilogue ? 1.13 * of_sum + 10 * roundoff<float>() * (y + least_step) : of_sum;
-    return of_value + roundoff<Out>() * (y + of_value) + least<Out>() + 0x1p-126;
+    const double of_value =
+        has_epilogue ? 1.13 * of_sum + 10 * unit_roundoff<float>() * (y + least_step) : of_sum;
+    return of_value + unit_roundoff<Out>() * (y + of_value) + smallest<Out>() + 0x1p-126;
 }
 
 struct sums {
@@ -122,7 +125,7 @@ std::string wrong_matmul(const problem& p, processor where) {
     }
 
     const sums s = products_of(as, bs, m, n, k);
-    const double u = roundoff<float>(), share = error_of_products<In>(k, where, rung);
+    const double u = unit_roundoff<float>(), share = error_of_products<In>(k, where, rung);
     const auto bias_of = [&](std::size_t i) {
         const std::size_t at =
             p["bias"] == 1 ? i % static_cast<std::size_t>(n) : i / static_cast<std::size_t>(n);
@@ -201,7 +204,7 @@ std::string wrong_linear(const problem& p, processor where) {
                             : linear<T>(x.matrix(), w.matrix(), of_bias, y.matrix(), stream(), options);
 
     const sums s = products_of(xs, transposed(weights, out, in), batch, out, in);
-    const double u = roundoff<float>(), share = error_of_products<T>(in, where, options.algorithm);
+    const double u = unit_roundoff<float>(), share = error_of_products<T>(in, where, options.algorithm);
     const auto bias_of = [&](std::size_t i) {
         return has_bias ? as_double(biases[i % static_cast<std::size_t>(out)]) : 0;
     };
@@ -340,8 +343,8 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     return first_of(
         {mismatch("dx", dx.read(), expected_dx,
                   [&](std::size_t i) {
-                      return of_dx(i) + 2 * roundoff<T>() * (std::abs(to_x.values[i]) + of_dx(i)) +
-                             least<T>();
+                      return of_dx(i) + 2 * unit_roundoff<T>() * (std::abs(to_x.values[i]) + of_dx(i)) +
+                             smallest<T>();
                   }),
          mismatch(
              "dweights", dw.read(), [&](std::size_t i) { return to_w.values[i]; }, near(to_w, batch)),

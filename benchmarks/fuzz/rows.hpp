@@ -72,8 +72,8 @@ struct expectation {
 /// One rounding to T more.
 template <class T>
 double rounded(double value, double bound) {
-    return (std::is_same_v<T, float> ? 0 : roundoff<T>() * (std::abs(value) + bound)) + bound + least<T>() +
-           0x1p-126;
+    return (std::is_same_v<T, float> ? 0 : unit_roundoff<T>() * (std::abs(value) + bound)) + bound +
+           smallest<T>() + 0x1p-126;
 }
 
 }  // namespace heddle::bench::fuzz
