@@ -1,6 +1,6 @@
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
-#include "tests/bounds/activations.hpp"
+#include "tests/bounds/products.hpp"
 
 #include <fmt/format.h>
 
@@ -18,20 +18,15 @@ namespace {
 /// says nothing any more, a sixteenth of that is too far off.
 template <class In>
 double product_bound(precision precision, double k, double magnitudes, double norms) {
-    constexpr double u = 0x1p-24;
-    const double chunk = std::min(k, 64.0), limit = magnitudes / 16;
-    if constexpr (sizeof(In) == 2) return std::min(limit, 2 * (k + k / 16 + 20) * u * magnitudes);
-    double factor = (k + 4) * u;
-    if (precision != precision::ieee)
-        factor = std::max(factor, (2.1 * (chunk + 4) + 2 * std::ceil(k / 64) + 6) * u);
+    const double limit = magnitudes / 16;
+    if constexpr (sizeof(In) == 2) return std::min(limit, bounds::of_16_bits(k) * magnitudes);
+    double factor = bounds::of_fmas(k);
     if (precision == precision::fp32_normwise || precision == precision::tf32)
-        factor = std::max({factor, (std::ceil(k / 16) + 49) * u,
-                           (6.3 * (chunk + 4) + std::ceil(k / 64) + 6) * u + 0x1p-21});
-    if (precision == precision::tf32)
-        factor = std::max(factor, 0x1p-10 * (1 + 0x1p-11) + 2 * (k + k / 8 + 20) * u);
+        factor = std::max({factor, bounds::of_tf32x3(k), bounds::of_fp16x3(k)});
+    if (precision == precision::tf32) factor = std::max(factor, bounds::of_tf32(k));
     const double normwise = precision == precision::fp32_normwise ? 0x1p-35 * norms : 0;
     // The roundings of random elements grow as the root of their number. A product in TF32 is off by more, unless k is huge.
-    const double likely = (8 * std::sqrt(k) + 16) * u * norms + 4 * u * magnitudes;
+    const double likely = (8 * std::sqrt(k) + 16) * bounds::u * norms + 4 * bounds::u * magnitudes;
     const bool is_of_floats = precision == precision::ieee || precision == precision::fp32;
     const double most = is_of_floats ? std::min(limit, likely) : limit;
     return std::min(most, factor * magnitudes) + normwise;
@@ -94,9 +89,7 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
                          (sizeof(In) == 2 ? 0x1p-13 : 0x1p-18) * (std::abs(after) + 0x1p-3)) +
                     0x1p-22 * std::abs(residual[i]);
         expected.push_back(p.scale * after + residual[i]);
-        bounds.push_back(error +
-                         (sizeof(Out) == 2 ? unit_roundoff<Out>() : 0) * (std::abs(expected[i]) + error) +
-                         smallest<Out>());
+        bounds.push_back(bounds::stored_as<Out>(expected[i], error));
     }
     return [o, places, offsets, expected, bounds, is_poisoned = p.beta == 0](double slack) -> std::string {
         const auto actual = gathered<Out>(o->c.first.data, offsets);
