@@ -2,14 +2,13 @@
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/products.hpp"
+#include "tests/bounds/windows.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/host.hpp>
 #include <heddle/pool.hpp>
 
 namespace heddle::bench::fuzz {
 namespace {
-
-constexpr double u = 0x1p-24;
 
 /// Windows: how far apart, and what lies around an image.
 std::vector<field> window_fields(std::vector<field> fields) {
@@ -217,15 +216,9 @@ std::string wrong_pool(const problem& p, processor where) {
                     const double places_ = static_cast<double>(geometry.window.y * geometry.window.x);
                     const double n = mode == pool_mode::average ? pixels : places_;
                     const double value = mode == pool_mode::max ? largest : sum / n;
-                    const double error =
-                        mode == pool_mode::max ? 0 : (pixels + 2) * u * magnitudes / n + 0x1p-149;
                     expected[of_output(image, y, x, c)] = value;
                     bounds[of_output(image, y, x, c)] =
-                        mode == pool_mode::max
-                            ? 0
-                            : error + (std::is_same_v<T, float>
-                                           ? 0
-                                           : unit_roundoff<T>() * (std::abs(value) + error) + smallest<T>());
+                        mode == pool_mode::max ? 0 : bounds::of_average<T>(value, magnitudes / n, pixels);
                 }
     return first_of({mismatch(
                          "output", output.read(), [&](std::size_t i) { return expected[i]; },
