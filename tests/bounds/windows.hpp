@@ -30,6 +30,11 @@ inline double of_denormals(double nx, double ny, double weight_y, double largest
     return (nx * weight_y + ny) * (1 + largest) * smallest<float>();
 }
 
+/// The same of a blur, whose weights sum to 1: half the smallest number each.
+inline double of_blurred_denormals(double nx, double ny, double largest) {
+    return ((nx + ny) / 2 + 1) * (1 + largest) * smallest<float>();
+}
+
 /// A pixel of a sum that is off by `error` in float.
 template <class T>
 double pixel_of(double value, double error) {
