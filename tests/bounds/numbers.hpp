@@ -9,6 +9,15 @@
 /// What results may be off by, of their exact values: docs/accuracy.md proves each bound. Tests and benchmarks share them.
 namespace heddle::bounds {
 
+/// The exact value of an element as a double (of an int64, the nearest one).
+template <class T>
+double to_double(T value) {
+    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
+        return static_cast<double>(static_cast<float>(value));
+    else
+        return static_cast<double>(value);
+}
+
 /// The unit roundoff: half the distance from 1 to the next number. 0 of integers.
 template <class T>
 constexpr double unit_roundoff() {

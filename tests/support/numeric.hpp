@@ -12,16 +12,8 @@
 
 namespace heddle::test {
 
-/// The exact value of an element as a double (of an int64, the nearest one).
-template <class T>
-double to_double(T value) {
-    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
-        return static_cast<double>(static_cast<float>(value));
-    else
-        return static_cast<double>(value);
-}
-
 using bounds::smallest;
+using bounds::to_double;
 using bounds::unit_roundoff;
 
 inline testing::AssertionResult too_far(double actual, double expected, double bound) {
