@@ -15,13 +15,13 @@ namespace heddle::bounds {
 /// Roundings on the way of any one element to a sum.
 inline double norm_depth(norm_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
-    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block = n / 256 + 9, strips = n / 128 + 40,
-                 vectorized = 64 + n / 512;
+    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9,
+                 strips = n / 128 + 40, vectorized = 64 + n / 512;
     switch (algorithm) {
         case norm_algorithm::naive:
             return naive;
         case norm_algorithm::block_per_row:
-            return block;
+            return block_per_row;
         case norm_algorithm::strips:
             return strips;
         case norm_algorithm::vectorized:
@@ -94,18 +94,18 @@ struct expected_norm {
 /// Roundings on the way of any one element to a sum over its row.
 inline double norm_gradient_depth(norm_gradient_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
-    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block = n / 256 + 9, vectorized = 64;
+    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9, vectorized = 64;
     switch (algorithm) {
         case norm_gradient_algorithm::naive:
             return naive;
         case norm_gradient_algorithm::block_per_row:
-            return block;
+            return block_per_row;
         case norm_gradient_algorithm::vectorized:
             return vectorized;
         case norm_gradient_algorithm::automatic:
             break;  // whichever it chose
     }
-    return std::max(block, vectorized);
+    return std::max(block_per_row, vectorized);
 }
 
 /// And to a sum down its column: never more than there are rows.

@@ -110,18 +110,19 @@ struct expected_softmax {
 /// Roundings on the way of any one element to the sum over its row.
 inline double softmax_gradient_depth(softmax_gradient_algorithm algorithm, std::int64_t cols) {
     const auto n = static_cast<double>(cols);
-    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block = n / 256 + 9, vectorized = 64 + n / 512;
+    const double naive = std::min(n, 4096.0) + n / 4096 + 1, block_per_row = n / 256 + 9,
+                 vectorized = 64 + n / 512;
     switch (algorithm) {
         case softmax_gradient_algorithm::naive:
             return naive;
         case softmax_gradient_algorithm::block_per_row:
-            return block;
+            return block_per_row;
         case softmax_gradient_algorithm::vectorized:
             return vectorized;
         case softmax_gradient_algorithm::automatic:
             break;  // whichever it chose
     }
-    return std::max(block, vectorized);
+    return std::max(block_per_row, vectorized);
 }
 
 inline constexpr double softmax_gradient_depth_on_host = 2;  // in double
