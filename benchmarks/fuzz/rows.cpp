@@ -4,6 +4,7 @@
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/loss.hpp"
 #include "tests/bounds/norm.hpp"
+#include "tests/bounds/reduce.hpp"
 #include "tests/bounds/softmax.hpp"
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
@@ -132,14 +133,13 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
             if (std::isnan(elements[i]) || elements[i] > elements[place]) place = i;
         }
         for (const double a : elements) squares += (a - sum / n) * (a - sum / n);
-        const double e = 7 * depth * std::sqrt(std::log2(n + 1)) * u * largest;
-        if (kind == 0) expected.add(sum, depth * u * magnitudes * 1.01);
-        if (kind == 1) expected.add(sum / n, depth * u * magnitudes / n * 1.01 + 0x1p-149);
+        if (kind == 0) expected.add(sum, bounds::of_additions(depth, u) * magnitudes);
+        if (kind == 1) expected.add(sum / n, bounds::of_additions(depth, u) * magnitudes / n + 0x1p-149);
         if (kind == 2) expected.add(elements[place], 0);
         if (kind == 3) expected.add(static_cast<double>(place), 0);
         if (kind == 4) {
             const double v = std::isfinite(sum) ? squares / n : std::nan("");
-            expected.add(v, 8 * depth * u * v + 2 * e * std::sqrt(v) + e * e + 0x1p-126);
+            expected.add(v, bounds::of_variance(depth - 4, n, n * v, largest, n) + 0x1p-126);
         }
     }
     const std::string wrong = kind == 2   ? expected.mismatch("y", extremes.read())

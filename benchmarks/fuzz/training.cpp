@@ -2,6 +2,7 @@
 #include "benchmarks/fuzz/rows.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/optimizer.hpp"
+#include "tests/bounds/random.hpp"
 #include <heddle/host.hpp>
 #include <heddle/optimizer.hpp>
 #include <heddle/random.hpp>
@@ -307,16 +308,11 @@ std::string wrong_random(const problem& p, processor where) {
     on_host(part(same, before, count - before), part(from, before, count - before),
             {.seed = g.seed, .offset = g.offset + static_cast<std::uint64_t>(before)});
     const double v = unit_roundoff<T>(), of_compute = unit_roundoff<compute>();
-    const auto of_normal = [&](std::size_t i) {
-        const double value = std::abs(as_double(same[i])), z = std::abs(as_double(same[i]) - mean);
-        const double words = is_double ? 14 : std::is_same_v<T, float> ? 7 : 4;
-        return words * of_compute * (z + v * value) + 2 * v * value + 2 * of_compute * value +
-               (sizeof(T) == 2 ? 82 * of_compute * deviation : 0);
-    };
     const std::string wrong_bits =
         kind == normal_ && where == processor::gpu
             ? mismatch(
-                  "y", ys, [&](std::size_t i) { return as_double(same[i]); }, of_normal)
+                  "y", ys, [&](std::size_t i) { return as_double(same[i]); },
+                  [&](std::size_t i) { return bounds::of_normal<T>(as_double(same[i]), mean, deviation); })
             : difference("y", ys, same);
 
     // They are within their range, and what their words say.

@@ -1,6 +1,7 @@
 #include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/reduce.hpp"
 #include <heddle/histogram.hpp>
 #include <heddle/host.hpp>
 #include <heddle/reduce.hpp>
@@ -55,7 +56,7 @@ double error_of_additions(double n) {
     if constexpr (std::is_integral_v<T>)
         return 0;
     else
-        return 1.01 * n * unit_roundoff<sum_type<T>>();
+        return bounds::of_additions(n, unit_roundoff<sum_type<T>>());
 }
 
 /// Exact where the sum is one of integers, to the last place where double has more digits than are needed.
