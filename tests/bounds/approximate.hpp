@@ -7,8 +7,8 @@
 
 namespace heddle::bounds {
 
-/// A number in double, and a bound of how far the float that stands for it may be off: a running error analysis (Wilkinson). The
-/// operators propagate the bounds of their operands, and rounded() adds that of one rounding.
+/// A number in double, and a bound of how far the float that stands for it may be off: a running error analysis (Wilkinson).
+/// The operators propagate the bounds of their operands, and rounded() adds that of one rounding.
 struct approximate {
     double value = 0;
     double bound = 0;
