@@ -3,6 +3,9 @@
 #include "benchmarks/cliffs/rows.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/approximate.hpp"
+#include "tests/bounds/norm.hpp"
+#include "tests/bounds/softmax.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
 
@@ -10,7 +13,6 @@
 #include <heddle_baselines.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -69,48 +71,26 @@ void run(const problem<T>& p, operands<T>& o) {
     }
 }
 
-struct expectation {
-    double value, bound;
-};
-
-/// docs/accuracy.md has the bounds; additions and rescalings are those of any rung.
+/// Additions and rescalings are those of any rung.
 template <class T>
-expectation expected_softmax(operation op, double x, const line_facts& row, double cols) {
-    constexpr double u = 0x1p-24, exp_error = sizeof(T) == 2 ? 5 : 3, slope = sizeof(T) == 2 ? 3.35 : 1;
+bounds::approximate expected(operation op, T x, double gamma, double beta, const line_facts& row,
+                             std::int64_t size) {
+    const auto cols = static_cast<double>(size);
     const double additions = std::max(std::min(cols, 4096.0) + cols / 4096 + 1, 64 + cols / 512);
-    const double rescalings = cols / 256 + 13 + cols / 8192;
-    const double of_sum =
-        u * (slope * std::log(cols) + 3 * exp_error + additions + rescalings * (exp_error + 2));
-    const double distance = row.largest - x, log_sum = std::log(row.exponentials);
-    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
-    if (op == operation::log_softmax) {
-        const double value = -distance - log_sum;
-        const double error = of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + std::abs(value));
-        return {value, error + rounding * (std::abs(value) + error) + least<T>()};
+    if (op == operation::softmax || op == operation::log_softmax) {
+        const bounds::expected_softmax all(x, row.largest, row.exponentials, size,
+                                           {additions, cols / 256 + 13 + cols / 8192});
+        return op == operation::softmax
+                   ? bounds::approximate(all.softmax.front(), all.bounds.front())
+                   : bounds::approximate(all.log_softmax.front(), all.log_bounds.front());
     }
-    const double share = std::exp(-distance) / row.exponentials;
-    const double first_order = of_sum + u * (slope * distance + 2 * exp_error + 4);
-    const double relative = first_order / (1 - first_order);
-    return {share, (relative + rounding * (1 + relative)) * share + 4 * least<T>()};
-}
-
-template <class T>
-expectation expected_norm(operation op, double x, double gamma, double beta, const line_facts& row,
-                          double cols) {
-    constexpr double u = 0x1p-24;
     const bool is_layer = op == operation::layer_norm;
-    const double depth = std::max(std::min(cols, 4096.0) + cols / 4096 + 1, 64 + cols / 512);
-    const double epsilon = norm_options{}.epsilon;
-    const double mean = is_layer ? row.sum / cols : 0;
-    const double sigma = std::sqrt((is_layer ? row.deviations : row.squares) / cols + epsilon);
-    const double shift = is_layer ? (depth + 8) * u * (row.magnitudes / cols) / sigma : 0;
-    const double scale = ((depth + 8) * u + 2 * shift + shift * shift) / 2 + 4 * u;
-    const double normal = (x - mean) / sigma, value = normal * gamma + beta;
-    const double error =
-        1.02 * (std::abs(gamma) * (shift * (1 + scale) + std::abs(normal) * (scale + 3 * u)) +
-                u * (2 * std::abs(gamma * normal) + std::abs(beta)));
-    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
-    return {value, error + rounding * (std::abs(value) + error) + 4 * least<T>()};
+    const bounds::row_moments moments{is_layer ? row.sum / cols : 0, row.magnitudes / cols,
+                                      (is_layer ? row.deviations : row.squares) / cols};
+    const bounds::expected_norm all(
+        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, x, moments,
+        norm_options{}.epsilon, additions, gamma, beta);
+    return {all.values.front(), all.bounds.front()};
 }
 
 #if HEDDLE_HAS_CUDNN
@@ -189,11 +169,8 @@ trial prepare(const problem<T>& p) {
     const std::vector<line_facts> rows = facts_of(o->x.data(), lines);
     std::vector<double> values, bounds;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const auto cols = static_cast<double>(p.cols);
-        const auto [value, bound] =
-            p.is_softmax() ? expected_softmax<T>(p.op, as_double(x[i]), rows[i], cols)
-                           : expected_norm<T>(p.op, as_double(x[i]), gamma.empty() ? 1 : as_double(gamma[i]),
-                                              beta.empty() ? 0 : as_double(beta[i]), rows[i], cols);
+        const auto [value, bound] = expected(p.op, x[i], gamma.empty() ? 1 : as_double(gamma[i]),
+                                             beta.empty() ? 0 : as_double(beta[i]), rows[i], p.cols);
         values.push_back(value);
         bounds.push_back(bound);
     }

@@ -1,6 +1,8 @@
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/fuzz/rows.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/optimizer.hpp"
+#include "tests/bounds/random.hpp"
 #include <heddle/host.hpp>
 #include <heddle/optimizer.hpp>
 #include <heddle/random.hpp>
@@ -10,83 +12,11 @@
 namespace heddle::bench::fuzz {
 namespace {
 
-/// A number, and what the float that stands for it may be off by at most (docs/accuracy.md, Optimizers).
-struct approximate {
-    double value = 0, bound = 0;
-
-    approximate(double v = 0, double b = 0) : value(v), bound(b) {}
-    friend approximate operator+(const approximate& a, const approximate& b) {
-        return {a.value + b.value, a.bound + b.bound};
-    }
-    friend approximate operator-(const approximate& a, const approximate& b) {
-        return {a.value - b.value, a.bound + b.bound};
-    }
-    friend approximate operator*(const approximate& a, const approximate& b) {
-        return {a.value * b.value,
-                std::abs(a.value) * b.bound + std::abs(b.value) * a.bound + a.bound * b.bound};
-    }
-    friend approximate operator/(const approximate& a, const approximate& b) {
-        const double quotient = a.value / b.value;
-        return {quotient,
-                (a.bound + std::abs(quotient) * b.bound) / std::max(std::abs(b.value) - b.bound, 0.0)};
-    }
-};
-
-approximate in_float(const approximate& a, double roundings = 1) {
-    const double share = roundings * u / (1 - roundings * u);
-    return {a.value, a.bound + share * (std::abs(a.value) + a.bound) + roundings * 0x1p-149};
-}
-
-approximate root_of(const approximate& a) {
-    const double root = std::sqrt(a.value), most = std::sqrt(a.bound);
-    return {root, root > 0 ? std::min(a.bound / root, most) : most};
-}
+using bounds::approximate;
+using bounds::rounded;
+using bounds::weight_and_moments;
 
 enum { sgd_, momentum_, nesterov_, adam_, adamw_ };
-
-/// An element of a parameter, and the step that is expected of it.
-struct weight_state {
-    approximate weight, first, second;
-
-    void step(const sgd_options& o, approximate g) {
-        if (o.weight_decay != 0) g = in_float(in_float(in_float(o.weight_decay) * weight) + g);
-        approximate direction = g;
-        if (o.momentum != 0) {
-            const approximate momentum = in_float(o.momentum);
-            direction = first = in_float(in_float(momentum * first) + g);
-            if (o.nesterov) direction = in_float(in_float(momentum * first) + g);
-        }
-        weight = in_float(weight - in_float(in_float(o.learning_rate) * direction));
-    }
-    void step(const adam_options& o, bool is_decoupled, approximate g) {
-        const approximate rate = in_float(o.learning_rate), decay = in_float(o.weight_decay);
-        if (!is_decoupled && o.weight_decay != 0) g = in_float(in_float(decay * weight) + g);
-        const approximate kept = is_decoupled ? in_float(1 - in_float(rate * decay)) : 1;
-        const double rest = 1 - o.beta1, distance = std::abs(g.value - first.value) + g.bound + first.bound;
-        first = approximate(o.beta1) * first + approximate(rest) * g;
-        first.bound += 3 * u * rest * distance;
-        first = in_float(first);
-        second = in_float(in_float(in_float(o.beta2) * second) +
-                          in_float(in_float(in_float(1 - o.beta2) * g) * g));
-        const auto correction = [&](double beta) {
-            return in_float(1 - std::pow(beta, static_cast<double>(o.step)), 4);
-        };
-        const approximate root = in_float(1 / in_float(root_of(correction(o.beta2))));
-        const approximate scale = in_float(in_float(in_float(root_of(second)) * root) + in_float(o.epsilon));
-        const approximate direction = in_float(first / scale);
-        weight =
-            in_float(in_float(kept * weight) - in_float(in_float(rate / correction(o.beta1)) * direction));
-    }
-};
-
-/// What gradients are multiplied by.
-approximate factor_of(double scale, double max_norm, double norm) {
-    const approximate sum = in_float(in_float(in_float(scale) * norm) + in_float(1e-6));
-    const approximate clip = in_float(in_float(max_norm) / sum);
-    const bool is_short = clip.value > 1;
-    return in_float(in_float(scale) *
-                    (is_short ? approximate(1, std::max(0.0, 1 - clip.value + clip.bound)) : clip));
-}
 
 /// A parameter in memory. Its arrays begin `offset` elements off an aligned address.
 template <class T, class Gradient>
@@ -177,21 +107,21 @@ std::string wrong_optimizer(const problem& p, processor where) {
 
     by_sgd.learning_rate = by_adam.learning_rate = static_cast<double>(rate);
     by_adam.step = step;
-    const approximate factor = p["clip"] == 1
-                                   ? factor_of(by_sgd.gradient_scale, 1.3, static_cast<double>(norm))
-                                   : in_float(by_sgd.gradient_scale);
+    const approximate factor =
+        p["clip"] == 1 ? bounds::gradient_factor(by_sgd.gradient_scale, 1.3, static_cast<double>(norm))
+                       : rounded(by_sgd.gradient_scale);
     std::string wrong;
     for (std::size_t k = 0; k < list.size() && wrong.empty(); ++k) {
         auto& each = list[k];
-        std::vector<weight_state> states;
+        std::vector<weight_and_moments> states;
         for (std::size_t i = 0; i < each.weights.size(); ++i) {
-            weight_state state{as_double(each.weights[i]), as_double(each.firsts[i]),
-                               as_double(each.seconds[i])};
-            const approximate g = in_float(factor * as_double(each.gradients[i]));
+            weight_and_moments state{as_double(each.weights[i]), as_double(each.firsts[i]),
+                                     as_double(each.seconds[i])};
+            const approximate g = rounded(factor * as_double(each.gradients[i]));
             is_adam ? state.step(by_adam, kind == adamw_, g) : state.step(by_sgd, g);
             states.push_back(state);
         }
-        const auto compare = [&](const char* array, auto& actual, approximate weight_state::*member) {
+        const auto compare = [&](const char* array, auto& actual, approximate weight_and_moments::*member) {
             return mismatch(
                 fmt::format("{} of parameter {}", array, k), actual.read(),
                 [&](std::size_t i) { return (states[i].*member).value; },
@@ -200,9 +130,10 @@ std::string wrong_optimizer(const problem& p, processor where) {
         const auto weights = each.weight.read();
         const auto rounded_once = [&](std::size_t i) { return as_double(static_cast<T>(weights[i])); };
         wrong = first_of(
-            {compare("weights", each.weight, &weight_state::weight),
-             moments > 0 ? compare("first moments", each.first, &weight_state::first) : each.first.change(),
-             moments > 1 ? compare("second moments", each.second, &weight_state::second)
+            {compare("weights", each.weight, &weight_and_moments::weight),
+             moments > 0 ? compare("first moments", each.first, &weight_and_moments::first)
+                         : each.first.change(),
+             moments > 1 ? compare("second moments", each.second, &weight_and_moments::second)
                          : each.second.change(),
              has_value ? mismatch("value", each.value.read(), rounded_once, [](std::size_t) { return 0.0; })
                        : each.value.change(),
@@ -376,17 +307,12 @@ std::string wrong_random(const problem& p, processor where) {
     on_host(part(same, 0, before), part(from, 0, before), g);
     on_host(part(same, before, count - before), part(from, before, count - before),
             {.seed = g.seed, .offset = g.offset + static_cast<std::uint64_t>(before)});
-    const double v = roundoff<T>(), of_compute = roundoff<compute>();
-    const auto of_normal = [&](std::size_t i) {
-        const double value = std::abs(as_double(same[i])), z = std::abs(as_double(same[i]) - mean);
-        const double words = is_double ? 14 : std::is_same_v<T, float> ? 7 : 4;
-        return words * of_compute * (z + v * value) + 2 * v * value + 2 * of_compute * value +
-               (sizeof(T) == 2 ? 82 * of_compute * deviation : 0);
-    };
+    const double v = unit_roundoff<T>(), of_compute = unit_roundoff<compute>();
     const std::string wrong_bits =
         kind == normal_ && where == processor::gpu
             ? mismatch(
-                  "y", ys, [&](std::size_t i) { return as_double(same[i]); }, of_normal)
+                  "y", ys, [&](std::size_t i) { return as_double(same[i]); },
+                  [&](std::size_t i) { return bounds::of_normal<T>(as_double(same[i]), mean, deviation); })
             : difference("y", ys, same);
 
     // They are within their range, and what their words say.
@@ -403,10 +329,10 @@ std::string wrong_random(const problem& p, processor where) {
     };
     const auto bound = [&](std::size_t i) {
         const double value = std::abs(expected(i));
-        if (kind == uniform_) return is_double ? (high - low) / 2 : 2 * (v + u) * value + least<T>();
+        if (kind == uniform_) return is_double ? (high - low) / 2 : 2 * (v + u) * value + smallest<T>();
         if (kind == normal_) return deviation * most_z * (1 + 4 * v) + 4 * v;
         if (kind == bernoulli_ || is_one(i)) return 0.0;
-        return (3 * of_compute + (sizeof(T) == 2 ? v : 0)) * value + (is_double ? 0 : least<T>());
+        return (3 * of_compute + (sizeof(T) == 2 ? v : 0)) * value + (is_double ? 0 : smallest<T>());
     };
     std::string beyond;
     for (std::size_t i = 0; kind == uniform_ && i < ys.size(); ++i)
