@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(most_threads)
         auto result = identities<Operation, packet>(), part = result;
         std::int64_t pixels_of_part = 0;
         const auto count_pixels = [&](std::int64_t pixels) {
+            if constexpr (!Operation::needs_parts) return;
             pixels_of_part += pixels;
             if (pixels_of_part < part_pixels) return;
             add<Operation>(result, part);
@@ -74,7 +75,10 @@ __global__ void __launch_bounds__(most_threads)
                 count_pixels(w.width);
             }
         }
-        add<Operation>(result, part);
+        if constexpr (Operation::needs_parts)
+            add<Operation>(result, part);
+        else
+            result = part;
         store<Operation>(a, element(a.output, at.image, y, x, channel), result, w);
     }
 }
