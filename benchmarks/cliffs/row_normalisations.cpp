@@ -1,3 +1,4 @@
+#include "benchmarks/cliffs/expected_places.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/cliffs/rows.hpp"
@@ -76,22 +77,18 @@ struct expectation {
 /// docs/accuracy.md has the bounds; additions and rescalings are those of any rung.
 template <class T>
 expectation expected_softmax(operation op, double x, const line_facts& row, double cols) {
-    constexpr double u = 0x1p-24, exp_error = sizeof(T) == 2 ? 5 : 3, slope = sizeof(T) == 2 ? 3.35 : 1;
-    const double additions = std::max(std::min(cols, 4096.0) + cols / 4096 + 1, 64 + cols / 512);
-    const double rescalings = cols / 256 + 13 + cols / 8192;
-    const double of_sum =
-        u * (slope * std::log(cols) + 3 * exp_error + additions + rescalings * (exp_error + 2));
+    constexpr double u = 0x1p-24, exp_error = error_of_exponential<T>, slope = slope_of_exponential<T>;
+    const double of_sum = error_of_exponentials<T>(cols, additions_of_row(cols), cols / 128 + 40);
     const double distance = row.largest - x, log_sum = std::log(row.exponentials);
-    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
     if (op == operation::log_softmax) {
         const double value = -distance - log_sum;
         const double error = of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + std::abs(value));
-        return {value, error + rounding * (std::abs(value) + error) + least<T>()};
+        return {value, rounded<T>(value, error)};
     }
     const double share = std::exp(-distance) / row.exponentials;
     const double first_order = of_sum + u * (slope * distance + 2 * exp_error + 4);
     const double relative = first_order / (1 - first_order);
-    return {share, (relative + rounding * (1 + relative)) * share + 4 * least<T>()};
+    return {share, rounded<T>(share, relative * share + 3 * least<T>())};
 }
 
 template <class T>
@@ -99,7 +96,7 @@ expectation expected_norm(operation op, double x, double gamma, double beta, con
                           double cols) {
     constexpr double u = 0x1p-24;
     const bool is_layer = op == operation::layer_norm;
-    const double depth = std::max(std::min(cols, 4096.0) + cols / 4096 + 1, 64 + cols / 512);
+    const double depth = additions_of_row(cols);
     const double epsilon = norm_options{}.epsilon;
     const double mean = is_layer ? row.sum / cols : 0;
     const double sigma = std::sqrt((is_layer ? row.deviations : row.squares) / cols + epsilon);
@@ -109,8 +106,7 @@ expectation expected_norm(operation op, double x, double gamma, double beta, con
     const double error =
         1.02 * (std::abs(gamma) * (shift * (1 + scale) + std::abs(normal) * (scale + 3 * u)) +
                 u * (2 * std::abs(gamma * normal) + std::abs(beta)));
-    const double rounding = sizeof(T) == 2 ? roundoff<T>() : 0;
-    return {value, error + rounding * (std::abs(value) + error) + 4 * least<T>()};
+    return {value, rounded<T>(value, error + 3 * least<T>())};
 }
 
 #if HEDDLE_HAS_CUDNN
