@@ -46,6 +46,8 @@ LAYERS = [
                       r"kernels/[^/]+/(launch|function_call)\.hpp", r"kernels/[^/]+/(plan|tuning)/.+\.hpp",
                       r"kernels/device/driver_function\.hpp"]),
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
+    # Bounds of results are pure: benchmarks that check results share them with the tests.
+    Layer(r"tests/bounds/.+", [STANDARD, PUBLIC, r"tests/bounds/.+\.hpp"]),
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/(device|frame)/.+"]),
     Layer(r"tests/overlap\.cpp", [PUBLIC, r"tests/.+", r"src/overlap\.hpp"]),
     Layer(r"tests/benchmarks/.+", [PUBLIC, r"tests/.+", r"benchmarks/.+\.hpp"]),
@@ -53,10 +55,11 @@ LAYERS = [
     # It plans by tables of its own.
     Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/matmul/rungs\.hpp",
                                     r"kernels/matmul/(plan|tuning)/.+\.hpp"]),
+    Layer(r"benchmarks/(fuzz|cliffs)/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+", r"tests/bounds/.+\.hpp"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),
 ]
-FREE_LAYERS = ("tests/", "benchmarks/", "examples/")
+FREE_LAYERS = re.compile(r"(tests/(?!bounds/)|benchmarks/|examples/)")
 OURS = re.compile(r"(heddle|kernels|src|tests|benchmarks|examples)/")
 
 FOLDERS = ["include", "kernels", "src", "tests", "benchmarks", "examples"]
@@ -86,7 +89,7 @@ def sources(root: pathlib.Path):
 
 def may_include(file: str, bracket: str, header: str) -> bool:
     is_ours = bracket == '"' or OURS.match(header) is not None
-    if file.startswith(FREE_LAYERS) and not is_ours:
+    if FREE_LAYERS.match(file) and not is_ours:
         return True
     for layer in LAYERS:
         if fit := re.fullmatch(layer.files, file):
@@ -144,6 +147,8 @@ def self_test() -> int:
         "kernels/reduce/tuning/h100.hpp": "#include <array>\n",
         "src/reduce/rungs.cpp": '#include "kernels/reduce/plan/levels.hpp"\n',
         "src/reduce.cpp": '#include "kernels/reduce/launch.hpp"\n#include "src/a.hpp"\n#include <fmt/format.h>\n',
+        "tests/bounds/matmul.hpp": '#include "tests/bounds/numbers.hpp"\n#include <cmath>\n',
+        "benchmarks/fuzz/products.cpp": '#include "tests/bounds/matmul.hpp"\n#include <cuda_runtime_api.h>\n',
         "tests/overlap.cpp": '#include "src/overlap.hpp"\n',
         "tests/device/tile.cu": '#include "kernels/device/tile.cuh"\n',
         "tests/reduce.cpp": '#include "tests/support/gpu.hpp"\n#include <cublas_v2.h>\n#include <heddle/view.hpp>\n',
@@ -195,7 +200,11 @@ def self_test() -> int:
         ("tests/matmul.cpp", '#include "kernels/device/tile.cuh"', "kernels/device/tile.cuh"),
         ("tests/reduce.cpp", '#include "benchmarks/limits.hpp"', "benchmarks/limits.hpp"),
         ("tests/device/block.cu", '#include "kernels/matmul/launch.hpp"', "kernels/matmul/launch.hpp"),
+        ("tests/bounds/matmul.hpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
+        ("tests/bounds/matmul.hpp", "#include <gtest/gtest.h>", "gtest/gtest.h"),
+        ("benchmarks/fuzz/products.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
         ("benchmarks/matmul.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
+        ("benchmarks/matmul.cpp", '#include "tests/bounds/matmul.hpp"', "tests/bounds/matmul.hpp"),
         ("examples/demo/other.cpp", '#include "src/a.hpp"', "src/a.hpp"),
     ]
 

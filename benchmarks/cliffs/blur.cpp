@@ -2,16 +2,15 @@
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/windows.hpp"
 #include <heddle/gaussian_blur.hpp>
 
 #include <fmt/format.h>
 #include <heddle_baselines.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -36,28 +35,19 @@ struct problem {
     }
 };
 
-std::vector<double> weights(double sigma, std::int64_t radius) {
-    std::vector<double> taps;
-    for (std::int64_t i = -radius; i <= radius; ++i) {
-        const double offset = static_cast<double>(i) / sigma;
-        taps.push_back(std::exp(-offset * offset / 2));
-    }
-    const double sum = std::accumulate(taps.begin(), taps.end(), 0.0);
-    for (double& tap : taps) tap /= sum;
-    return taps;
-}
-
-/// docs/accuracy.md has the bounds, of each rung: `automatic` may take any.
+/// `automatic` may take any rung.
 template <class T>
-double bound(const problem<T>& p, const window_facts& exact) {
-    constexpr double of_weights_in_integers = 0.25;  // bytes, on tensor cores
-    constexpr double of_decimated = 3e-4;
-    double error = (p.taps() + 4) * 0x1p-24 * exact.magnitudes;
+double bound(const problem<T>& p, const window_facts& exact, const std::vector<double>& taps_x,
+             const std::vector<double>& taps_y) {
+    double of_rung = 0;
     const bool may_be_decimated = !p.exact && !p.radius && std::min(p.sigma_x, p.sigma_y) >= 12;
-    if (may_be_decimated) error += of_decimated * most_of_pixels<T>();
-    if constexpr (std::is_same_v<T, std::uint8_t>) error += of_weights_in_integers;
-    if constexpr (std::is_integral_v<T>) return error + 0.5;
-    return error + (sizeof(T) == 2 ? roundoff<T>() * (std::abs(exact.sum) + error) : 0) + least<T>();
+    if (may_be_decimated) of_rung = bounds::of_decimated * most_of_pixels<T>();
+    if (std::is_same_v<T, std::uint8_t>)
+        of_rung = std::max(of_rung, bounds::of_whole_numbers(gaussian_blur_algorithm::automatic, taps_x,
+                                                             taps_y, p.images.channels));
+    const double share =
+        bounds::of_passes(static_cast<double>(taps_x.size()), static_cast<double>(taps_y.size()), true);
+    return bounds::pixel_of<T>(exact.sum, share * exact.magnitudes + of_rung);
 }
 
 #if HEDDLE_HAS_NPP
@@ -89,7 +79,7 @@ void add_npp_gauss(trial& t, const problem<T>& p, const std::shared_ptr<image_op
         [&] {
             need_whole_pixels(p.images);
             const auto function = npp_gauss_function<T>(p.images.channels);
-            const auto taps = npp_taps(weights(p.sigma_x, r.x));
+            const auto taps = npp_taps(bounds::gaussian(p.sigma_x, r.x));
             return [o, function, taps] {
                 o->each([&](image_view<const T> source, image_view<T> destination) {
                     check(function(source.data, npp_step(source), npp_size(source), {0, 0}, destination.data,
@@ -112,12 +102,12 @@ trial prepare(const problem<T>& p) {
     t.call = [p, o, sigma] {
         gaussian_blur<T>(o->sources(), o->destinations(), sigma, stream(), p.options());
     };
-    const std::vector<double> taps_x = weights(p.sigma_x, p.window().x);
-    const std::vector<double> taps_y = weights(p.sigma_y, p.window().y);
+    const std::vector<double> taps_x = bounds::gaussian(p.sigma_x, p.window().x);
+    const std::vector<double> taps_y = bounds::gaussian(p.sigma_y, p.window().y);
     t.wrong = check_of(o, p.seed, [&](const image_view<const T>& image, const std::vector<pixel>& centres) {
         std::vector<expected_pixel> expected;
         for (const window_facts& facts : windows_of(image, centres, taps_x, taps_y, p.images.border, 0))
-            expected.push_back({facts.sum, bound(p, facts)});
+            expected.push_back({facts.sum, bound(p, facts, taps_x, taps_y)});
         return expected;
     });
     if constexpr (!std::is_same_v<T, half>) {

@@ -3,6 +3,7 @@
 #include "benchmarks/support/cudnn_graph.hpp"
 #include "benchmarks/support/layers.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/products.hpp"
 #include <heddle/conv.hpp>
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 /// relu(conv + bias) of dense images and filters.
@@ -56,15 +56,11 @@ struct operands {
 template <class T>
 void add_expected(const problem& p, operands<T>& o, const std::vector<place>& places,
                   std::vector<double>& expected, std::vector<double>& bounds) {
-    constexpr double u = 0x1p-24;
     const conv_shape& s = p.shape;
     const conv_geometry& g = s.geometry;
     const std::int64_t channels = p.channels_of_group(), of_group = s.filters / g.groups;
-    const auto k = static_cast<double>(p.depth());
-    const double on_tensor_cores =
-        static_cast<double>(s.filter_height * s.filter_width * ((channels + 7) / 8));
-    const double share = std::is_same_v<T, float> ? std::max(k + 4, 2.1 * 68 + 2 * std::ceil(k / 64) + 6) * u
-                                                  : 2 * (k + on_tensor_cores + 20) * u;
+    const double share = bounds::of_conv<T>(conv_algorithm::automatic, precision::fp32, s.filter_height,
+                                            s.filter_width, channels);
     for (const auto& [pixel, filter] : places) {
         const std::int64_t line = pixel / s.output_width(), x = pixel % s.output_width(),
                            y = line % s.output_height(), image = line / s.output_height();
@@ -88,11 +84,11 @@ void add_expected(const problem& p, operands<T>& o, const std::vector<place>& pl
             magnitudes += std::abs(product);
         }
         const double bias = as_double(gathered<T>(o.bias.data(), {filter}).front());
-        const double value = std::max(sum + bias, 0.0);
-        const double error = (share + u) * magnitudes + 2 * u * (std::abs(bias) + value);
-        expected.push_back(value);
-        bounds.push_back(error + (std::is_same_v<T, float> ? 0 : roundoff<T>() * (value + error)) +
-                         least<T>());
+        const bounds::approximate result = bounds::conv_result(
+            {sum, share * magnitudes}, 1, bias, 0, true,
+            [](const bounds::approximate& a) { return bounds::activated(matmul_activation::relu, a); });
+        expected.push_back(result.value);
+        bounds.push_back(bounds::stored_as<T>(result));
     }
 }
 

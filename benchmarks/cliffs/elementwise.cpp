@@ -107,13 +107,13 @@ bool is_rounded_once(operation op) {
 template <class T>
 double bound(operation op, double value) {
     // A result of 16 bits was rounded to float before.
-    if (is_rounded_once(op)) return (1 + 0x1p-10) * roundoff<T>() * std::abs(value) + least<T>();
-    const double u = sizeof(T) == 2 ? 0x1p-13 : 64 * roundoff<compute_type<T>>();
+    if (is_rounded_once(op)) return (1 + 0x1p-10) * unit_roundoff<T>() * std::abs(value) + smallest<T>();
+    const double u = sizeof(T) == 2 ? 0x1p-13 : 64 * unit_roundoff<compute_type<T>>();
     const bool may_cancel = op == operation::gelu_derivative || op == operation::gelu_tanh_derivative ||
                             op == operation::silu_derivative || op == operation::tanh_derivative ||
                             op == operation::sigmoid_derivative || op == operation::axpy ||
                             op == operation::fused_multiply_add;
-    return (roundoff<T>() + u) * std::abs(value) + (may_cancel ? u : 0) + least<T>();
+    return (unit_roundoff<T>() + u) * std::abs(value) + (may_cancel ? u : 0) + smallest<T>();
 }
 
 template <class T>

@@ -1,20 +1,17 @@
 #pragma once
 
 #include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "tests/bounds/approximate.hpp"
+#include "tests/bounds/norm.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-/// What is expected of a result, and bounds of docs/accuracy.md that operations on rows share.
+/// What is expected of a result, and what bounds of operations on rows take.
 namespace heddle::bench::cliffs {
-
-/// What a result of T may be off by: `bound` is that of its value in float, which is rounded once more to 16 bits.
-template <class T>
-double rounded(double value, double bound) {
-    return bound + (sizeof(T) == 2 ? roundoff<T>() : 0) * (std::abs(value) + bound) + least<T>();
-}
 
 /// What some places of a result should have, in their order, and what they may be off by.
 struct expected_places {
@@ -25,6 +22,7 @@ struct expected_places {
         values.push_back(value);
         bounds.push_back(bound);
     }
+    void add(const bounds::approximate& of) { add(of.value, of.bound); }
     /// What is wrong with the result of this name: between its elements too, where poison() was the last to write there.
     template <class T>
     [[nodiscard]] std::string wrong(const std::string& name, operand<T>& result, double slack,
@@ -35,23 +33,15 @@ struct expected_places {
     }
 };
 
-/// Additions on the way of an element to the sum over a row of n, of any rung but those of losses.
-inline double additions_of_row(double n) {
-    return std::max({std::min(n, 4096.0) + n / 4096 + 1, 64 + n / 512, n / 128 + 40});
+/// The columns of a row as bounds count them: where a bound of many more says nothing, that of fewer is too far off.
+inline std::int64_t counted_columns(std::int64_t cols) {
+    return std::min(cols, std::int64_t{1} << 24);
 }
 
-/// The errors of softmax's exponentials, in units of float's roundoff.
-template <class T>
-inline constexpr double error_of_exponential = sizeof(T) == 2 ? 5 : 3;
-/// And what they grow by with the distance from the largest element.
-template <class T>
-inline constexpr double slope_of_exponential = sizeof(T) == 2 ? 3.35 : 1;
-
-/// A share of softmax's sum of exponentials over a row of n, in first order: S of docs/accuracy.md.
-template <class T>
-double error_of_exponentials(double n, double additions, double rescalings) {
-    return 0x1p-24 * (slope_of_exponential<T> * std::log(n) + 3 * error_of_exponential<T> + additions +
-                      rescalings * (error_of_exponential<T> + 2));
+inline bounds::row_moments moments_of(bounds::norm_operation op, const line_facts& row, double cols) {
+    const bool is_layer = op == bounds::norm_operation::layer_norm;
+    return {is_layer ? row.sum / cols : 0, row.magnitudes / cols,
+            (is_layer ? row.deviations : row.squares) / cols};
 }
 
 }  // namespace heddle::bench::cliffs

@@ -3,12 +3,12 @@
 #include "benchmarks/cliffs/filter_peers.hpp"
 #include "benchmarks/cliffs/images.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/windows.hpp"
 #include <heddle/image_filter.hpp>
 
 #include <fmt/format.h>
 #include <heddle_baselines.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,15 +53,11 @@ struct separable_taps {
 template <class From, class To>
 std::vector<separable_taps> taps_of(const filter_problem<From, To>& p, const filter_operands<From, To>& o) {
     const std::vector<double> smooth{1, 2, 1}, slope{-1, 0, 1}, bend{1, -2, 1}, middle{0, 1, 0};
-    const auto box = [](std::int64_t radius) {
-        const auto count = static_cast<std::size_t>(2 * radius + 1);
-        return std::vector<double>(count, 1 / static_cast<double>(count));
-    };
     switch (p.op) {
         case operation::separable_convolution:
             return {{{o.taps_x.begin(), o.taps_x.end()}, {o.taps_y.begin(), o.taps_y.end()}}};
         case operation::box_blur:
-            return {{box(p.radius.x), box(p.radius.y)}};
+            return {{bounds::box(p.radius.x), bounds::box(p.radius.y)}};
         case operation::sobel_x:
             return {{slope, smooth}};
         case operation::sobel_y:
@@ -74,24 +70,23 @@ std::vector<separable_taps> taps_of(const filter_problem<From, To>& p, const fil
     return {};
 }
 
-/// docs/accuracy.md has the bounds.
 template <class From, class To>
 expected_pixel expected(const filter_problem<From, To>& p, const std::vector<window_facts>& windows) {
-    constexpr double u = 0x1p-24;
+    if (p.op == operation::sobel_magnitude) {
+        const auto along = [](const window_facts& of) {
+            return expected_pixel(of.sum, bounds::of_stencil<From>(of.magnitudes));
+        };
+        return bounds::gradient_magnitude(along(windows[0]), along(windows[1]));
+    }
     double sum = 0, magnitudes = 0;
     for (const window_facts& of : windows) {
         sum += of.sum;
         magnitudes += of.magnitudes;
     }
-    if (p.op == operation::sobel_magnitude) {
-        const double value = std::hypot(windows[0].sum, windows[1].sum);
-        return {value, 4 * u * (magnitudes + value) + 0x1p-74};
-    }
-    if (p.is_stencil()) return {sum, std::is_integral_v<From> ? 0 : 3.1 * u * magnitudes};
-    const double taps = 2.0 * static_cast<double>(p.radius.x + p.radius.y + 1);
-    const double error = (taps + 4) * u * magnitudes;
-    if (std::is_integral_v<To>) return {sum, 0.5 + error};
-    return {sum, error + (sizeof(To) == 2 ? roundoff<To>() * (std::abs(sum) + error) : 0) + least<To>()};
+    if (p.is_stencil()) return {sum, bounds::of_stencil<From>(magnitudes)};
+    const auto nx = static_cast<double>(2 * p.radius.x + 1), ny = static_cast<double>(2 * p.radius.y + 1);
+    const bool is_box = p.op == operation::box_blur;
+    return bounds::mean_pixel<To>(sum, bounds::of_passes(nx, ny, is_box) * magnitudes, nx, ny);
 }
 
 template <class From, class To>

@@ -3,6 +3,7 @@
 #include "benchmarks/cliffs/case.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
+#include "tests/bounds/approximate.hpp"
 #include <heddle/image.hpp>
 #include <heddle/view.hpp>
 
@@ -99,9 +100,7 @@ struct image_operands {
     }
 };
 
-struct expected_pixel {
-    double value, bound;
-};
+using expected_pixel = bounds::approximate;
 
 /// What trial::wrong is: pixels of the first and the last image are compared with what `expected` makes of the source there.
 template <class From, class To, class Expected>

@@ -5,6 +5,7 @@
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/cliffs/vendor_matmul.hpp"
+#include "tests/bounds/activations.hpp"
 #include <heddle/linear.hpp>
 
 #include <fmt/format.h>
@@ -62,15 +63,9 @@ struct operands {
     }
 };
 
-double derivative(matmul_activation of, double x) {
-    if (of == matmul_activation::relu) return x > 0 ? 1 : 0;
-    if (of == matmul_activation::sigmoid) return x * (1 - x);
-    return of == matmul_activation::tanh ? 1 - x * x : 1;
-}
-
 template <class T>
 expected_places expected_dx(const problem<T>& p, operands<T>& o) {
-    constexpr double u = 0x1p-24;
+    using bounds::u;
     expected_places expected{sampled_places(p.batch, p.in, p.seed, 32), {}, {}};
     std::vector<line> rows, cols;
     for (const auto& [row, col] : expected.places) {
@@ -83,11 +78,11 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
         const double norms = std::sqrt(dots[i].x_squares) * std::sqrt(dots[i].y_squares);
         const double of_sum =
             product_bound<T>(p.options.precision, static_cast<double>(p.out), dots[i].magnitudes, norms);
-        const double factor = derivative(p.options.activation_of_x, as_double(x[i]));
+        const double factor = bounds::derivative_of_result(p.options.activation_of_x, as_double(x[i]));
         // The sum may be rounded to T before.
-        const double before = rounded<T>(dots[i].sum, of_sum), value = factor * dots[i].sum;
+        const double before = bounds::stored_as<T>(dots[i].sum, of_sum), value = factor * dots[i].sum;
         const double error = std::abs(factor) * (before + 3 * u * (std::abs(dots[i].sum) + before));
-        expected.add(value, rounded<T>(value, error));
+        expected.add(value, bounds::stored_as<T>(value, error));
     }
     return expected;
 }
@@ -104,7 +99,7 @@ expected_places expected_dweights(const problem<T>& p, operands<T>& o) {
         const double norms = std::sqrt(dot.x_squares) * std::sqrt(dot.y_squares);
         expected.add(dot.sum, product_bound<T>(p.options.precision, static_cast<double>(p.batch),
                                                dot.magnitudes, norms) +
-                                  least<float>());
+                                  smallest<float>());
     }
     return expected;
 }
@@ -115,7 +110,8 @@ expected_places expected_dbias(const problem<T>& p, operands<T>& o) {
     std::vector<line> lines;
     for (const place& at : expected.places) lines.push_back(column_of(o.gradient.view(), at.col));
     for (const line_facts& facts : facts_of(o.gradient.data(), lines))
-        expected.add(facts.sum, error_of_additions(static_cast<double>(p.batch), 0x1p-24) * facts.magnitudes);
+        expected.add(facts.sum,
+                     error_of_additions(static_cast<double>(p.batch), bounds::u) * facts.magnitudes);
     return expected;
 }
 

@@ -1,13 +1,15 @@
+#include "tests/bounds/loss.hpp"
+
 #include "benchmarks/cliffs/case.hpp"
 #include "benchmarks/cliffs/expected_places.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/softmax.hpp"
 #include <heddle/loss.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +22,6 @@
 /// Losses of rows, with their gradients or without.
 namespace heddle::bench::cliffs {
 namespace {
-
-constexpr double u = 0x1p-24;
 
 enum class operation { cross_entropy, mean_squared_error };
 constexpr std::string_view names[] = {"cross_entropy", "mean_squared_error"};
@@ -83,8 +83,8 @@ template <class T>
 expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols), w = static_cast<double>(p.label_smoothing),
                scale = static_cast<double>(p.scale());
-    const double additions = std::max(additions_of_row(n), n / 32 + 6);
-    const double of_sum = error_of_exponentials<T>(n, additions, n / 32 + 4);
+    const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
+    const double of_sum = bounds::of_exponentials<T>(p.cols, steps);
     std::vector<line> lines;
     std::vector<place> at_labels;
     for (const place& at : expected.gradient.places) lines.push_back(row_of(o.x.view(), at.row));
@@ -99,18 +99,11 @@ expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectat
         const double log_sum = std::log(facts[i].exponentials), of_label = facts[i].largest - x_of_label;
         const double mean = facts[i].largest - facts[i].sum / n + log_sum;
         const double apart = std::abs(x_of_label) + facts[i].magnitudes / n;  // or less
-        const double loss = (1 - w) * (of_label + log_sum) + w * mean;
-        const double error = of_sum / (1 - of_sum) + u * (of_label + 3 * log_sum + 2 * (of_label + log_sum)) +
-                             w * u * (additions + 6) * apart + u * loss;
-        expected.losses.add(loss, rounded<float>(loss, error));
-        const double distance = facts[i].largest - x, share = std::exp(-distance) / facts[i].exponentials;
-        const double q = (expected.gradient.places[i].col == labels[i] ? 1 - w : 0) + w / n;
-        const double of_share =
-            of_sum + u * (slope_of_exponential<T> * distance + 2 * error_of_exponential<T> + 6);
-        const double value = scale * (share - q);
-        expected.gradient.add(value,
-                              rounded<T>(value, scale * (of_share / (1 - of_share) * share + 5 * u * q) +
-                                                    u * std::abs(value) + 3 * least<T>()));
+        expected.losses.add((1 - w) * (of_label + log_sum) + w * mean,
+                            bounds::of_cross_entropy(of_sum, of_label, log_sum, w * apart, steps));
+        const double q = bounds::smoothed_target(expected.gradient.places[i].col == labels[i], w, n);
+        expected.gradient.add(
+            bounds::cross_entropy_gradient<T>(of_sum, facts[i].largest - x, facts[i].exponentials, q, scale));
     }
     return expected;
 }
@@ -118,7 +111,7 @@ expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectat
 template <class T>
 expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectation expected) {
     const auto n = static_cast<double>(p.cols);
-    const double additions = std::max(additions_of_row(n), n / 32 + 6);
+    const auto steps = bounds::loss_steps_of(loss_algorithm::automatic, counted_columns(p.cols));
     std::vector<line> of_x, of_target;
     for (const place& at : expected.gradient.places) {
         of_x.push_back(row_of(o.x.view(), at.row));
@@ -130,11 +123,10 @@ expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectat
     for (std::size_t i = 0; i < dots.size(); ++i) {
         const double squares = dots[i].x_squares + dots[i].y_squares;
         const double loss = (squares - 2 * dots[i].sum) / n;  // where it cancels, double's roundings show
-        expected.losses.add(loss, rounded<float>(loss, error_of_additions(additions + 6, u) * std::abs(loss) +
-                                                           0x1p-50 * squares / n));
-        const double value =
-            2 * (as_double(xs[i]) - as_double(targets[i])) / n * static_cast<double>(p.scale());
-        expected.gradient.add(value, rounded<T>(value, 5 * u * std::abs(value) + least<T>()));
+        expected.losses.add(loss, error_of_additions(steps.additions + 6, bounds::u) * std::abs(loss) +
+                                      0x1p-50 * squares / n + 0x1p-140);
+        expected.gradient.add(bounds::squared_error_gradient<T>(as_double(xs[i]) - as_double(targets[i]), n,
+                                                                static_cast<double>(p.scale())));
     }
     return expected;
 }

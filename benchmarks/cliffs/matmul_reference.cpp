@@ -1,5 +1,6 @@
 #include "benchmarks/cliffs/matmul_operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
+#include "tests/bounds/products.hpp"
 
 #include <fmt/format.h>
 
@@ -7,32 +8,11 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <numbers>
 #include <optional>
 #include <vector>
 
 namespace heddle::bench::cliffs {
 namespace {
-
-double activated(matmul_activation activation, double x) {
-    switch (activation) {
-        case matmul_activation::none:
-            return x;
-        case matmul_activation::relu:
-            return std::max(x, 0.0);
-        case matmul_activation::gelu:
-            return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
-        case matmul_activation::gelu_tanh:
-            return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-        case matmul_activation::silu:
-            return x / (1 + std::exp(-x));
-        case matmul_activation::sigmoid:
-            return 1 / (1 + std::exp(-x));
-        case matmul_activation::tanh:
-            return std::tanh(x);
-    }
-    return NAN;
-}
 
 /// Whether what is expected may be too large for the type, and infinite it is.
 template <class Out>
@@ -48,20 +28,15 @@ bool overflows(double actual, double expected, double bound) {
 /// says nothing any more, a sixteenth of that is too far off.
 template <class In>
 double product_bound(precision precision, double k, double magnitudes, double norms) {
-    constexpr double u = 0x1p-24;
-    const double chunk = std::min(k, 64.0), limit = magnitudes / 16;
-    if constexpr (sizeof(In) == 2) return std::min(limit, 2 * (k + k / 16 + 20) * u * magnitudes);
-    double factor = (k + 4) * u;
-    if (precision != precision::ieee)
-        factor = std::max(factor, (2.1 * (chunk + 4) + 2 * std::ceil(k / 64) + 6) * u);
+    const double limit = magnitudes / 16;
+    if constexpr (sizeof(In) == 2) return std::min(limit, bounds::of_16_bits(k) * magnitudes);
+    double factor = bounds::of_fmas(k);
     if (precision == precision::fp32_normwise || precision == precision::tf32)
-        factor = std::max({factor, (std::ceil(k / 16) + 49) * u,
-                           (6.3 * (chunk + 4) + std::ceil(k / 64) + 6) * u + 0x1p-21});
-    if (precision == precision::tf32)
-        factor = std::max(factor, 0x1p-10 * (1 + 0x1p-11) + 2 * (k + k / 8 + 20) * u);
+        factor = std::max({factor, bounds::of_tf32x3(k), bounds::of_fp16x3(k)});
+    if (precision == precision::tf32) factor = std::max(factor, bounds::of_tf32(k));
     const double normwise = precision == precision::fp32_normwise ? 0x1p-35 * norms : 0;
     // The roundings of random elements grow as the root of their number. A product in TF32 is off by more, unless k is huge.
-    const double likely = (8 * std::sqrt(k) + 16) * u * norms + 4 * u * magnitudes;
+    const double likely = (8 * std::sqrt(k) + 16) * bounds::u * norms + 4 * bounds::u * magnitudes;
     const bool is_of_floats = precision == precision::ieee || precision == precision::fp32;
     const double most = is_of_floats ? std::min(limit, likely) : limit;
     return std::min(most, factor * magnitudes) + normwise;
@@ -106,7 +81,7 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
         const double magnitudes = std::abs(p.alpha) * dots[i].magnitudes + std::abs(summand);
         const double norms = std::abs(p.alpha) * std::sqrt(dots[i].x_squares) * std::sqrt(dots[i].y_squares);
         const double before = p.alpha * dots[i].sum + summand + biases;
-        const double after = activated(p.activation, before);
+        const double after = bounds::activated(p.activation, before);
         double error = product_bound<In>(p.precision, static_cast<double>(p.k), magnitudes, norms);
         if (p.has_epilogue)
             error = 1.13 * std::abs(p.scale) *
@@ -114,8 +89,7 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
                          (sizeof(In) == 2 ? 0x1p-13 : 0x1p-18) * (std::abs(after) + 0x1p-3)) +
                     0x1p-22 * std::abs(residual[i]);
         expected.push_back(p.scale * after + residual[i]);
-        bounds.push_back(error + (sizeof(Out) == 2 ? roundoff<Out>() : 0) * (std::abs(expected[i]) + error) +
-                         least<Out>());
+        bounds.push_back(bounds::stored_as<Out>(expected[i], error));
     }
     return [o, places, offsets, expected, bounds, is_poisoned = p.beta == 0](double slack) -> std::string {
         const auto actual = gathered<Out>(o->c.first.data, offsets);

@@ -4,13 +4,14 @@
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/norm.hpp"
+#include "tests/bounds/softmax.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
 
 #include <fmt/format.h>
 #include <heddle_baselines.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +24,6 @@
 /// Gradients of softmax and of norms.
 namespace heddle::bench::cliffs {
 namespace {
-
-constexpr double u = 0x1p-24;
 
 enum class operation { softmax, log_softmax, layer_norm, rms_norm };
 constexpr std::string_view names[] = {"softmax_gradient", "log_softmax_gradient", "layer_norm_gradient",
@@ -93,30 +92,17 @@ void run(const problem<T>& p, operands<T>& o) {
     }
 }
 
-/// A row of a norm's operand: docs/accuracy.md has h and k.
-struct norm_row {
-    double mean, sigma, h, k;
-
-    norm_row(bool is_layer, const line_facts& x, double n) {
-        mean = is_layer ? x.sum / n : 0;
-        sigma = std::sqrt((is_layer ? x.deviations : x.squares) / n +
-                          static_cast<double>(norm_gradient_options{}.epsilon));
-        const double along = (additions_of_row(n) + 8) * u;
-        h = is_layer ? along * x.magnitudes / n / sigma : 0;
-        k = (along + 2 * h + h * h) / 2 + 8 * u;
-    }
-    [[nodiscard]] double z(double x) const { return (x - mean) / sigma; }
-    [[nodiscard]] double error_of_z(double of) const { return h * (1 + k) + std::abs(of) * (k + 3 * u); }
-};
-
-/// What a bound leaves for terms of u^2.
-constexpr double second_order = 1.02;
+template <class T>
+bounds::normalised_row row_of_norm(const problem<T>& p, const line_facts& x) {
+    const auto op =
+        p.op == operation::layer_norm ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm;
+    return {op, moments_of(op, x, static_cast<double>(p.cols)), norm_gradient_options{}.epsilon,
+            bounds::norm_gradient_depth(norm_gradient_algorithm::automatic, counted_columns(p.cols))};
+}
 
 template <class T>
 expected_places expected_dx(const problem<T>& p, operands<T>& o) {
-    const bool is_log = p.op == operation::log_softmax, is_layer = p.op == operation::layer_norm;
     const auto n = static_cast<double>(p.cols);
-    const double additions = additions_of_row(n), along = (additions + 8) * u;
     expected_places expected{sampled_places(p.rows, p.cols, p.seed, 32), {}, {}};
     std::vector<line> of_x, of_dy, of_gamma;
     std::vector<place> columns;
@@ -131,16 +117,13 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
     if (p.is_softmax()) {
         const auto sums = facts_of(o.dy.data(), of_dy);
         const auto dots = dots_of(o.dy.data(), of_dy, o.x.data(), of_x);
+        const double depth =
+            bounds::softmax_gradient_depth(softmax_gradient_algorithm::automatic, counted_columns(p.cols));
         for (std::size_t i = 0; i < xs.size(); ++i) {
-            const double y = as_double(xs[i]), dy = as_double(dys[i]);
-            const double sum = is_log ? sums[i].sum : dots[i].sum,
-                         magnitudes = is_log ? sums[i].magnitudes : dots[i].magnitudes;
-            const double of_exponential = sizeof(T) == 2 ? 5 + 2.35 * std::abs(y) : 3;
-            const double value = is_log ? dy - std::exp(y) * sum : y * (dy - sum);
-            const double error =
-                is_log ? std::exp(y) * magnitudes * (additions + 3 + of_exponential) + 2 * std::abs(dy)
-                       : std::abs(y) * ((additions + 1) * magnitudes + 3 * (std::abs(dy) + magnitudes));
-            expected.add(value, rounded<T>(value, second_order * u * error + 3 * least<T>()));
+            const bounds::expected_softmax_gradient all(
+                xs[i], dys[i], {dots[i].sum, sums[i].sum, dots[i].magnitudes, sums[i].magnitudes}, depth);
+            p.op == operation::softmax ? expected.add(all.softmax.front(), all.bounds.front())
+                                       : expected.add(all.log_softmax.front(), all.log_bounds.front());
         }
         return expected;
     }
@@ -149,37 +132,28 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
     const auto of_g = dots_of(o.dy.data(), of_dy, o.gamma.data(), of_gamma);
     const auto of_products = dots_of(o.dy.data(), of_dy, o.x.data(), of_x, o.gamma.data());
     for (std::size_t i = 0; i < xs.size(); ++i) {
-        const norm_row row(is_layer, facts[i], n);
-        const double g = as_double(dys[i]) * as_double(gammas[i]), z = row.z(as_double(xs[i]));
-        const double mean_g = is_layer ? of_g[i].sum / n : 0, magnitudes = of_g[i].magnitudes / n;
-        const double q = (of_products[i].sum - row.mean * of_g[i].sum) / row.sigma / n;
-        // No factor is above 1, so that the squares of dy are at least those of g.
-        const double products = (of_products[i].magnitudes / n + std::abs(row.mean) * magnitudes) / row.sigma,
-                     root = std::sqrt(of_g[i].x_squares / n);
-        const double errors = row.h * (1 + row.k) * magnitudes + (row.k + 3 * u) * products;
-        const double error_of_mean = is_layer ? along * magnitudes : 0,
-                     error_of_q = errors + along * (products + (is_layer ? 3 * root : 0));
-        const double value = (g - mean_g - z * q) / row.sigma;
-        const double error = error_of_mean + std::abs(z) * error_of_q +
-                             (std::abs(q) + error_of_q) * row.error_of_z(z) +
-                             (row.k + 6 * u) * (std::abs(g) + std::abs(mean_g) + std::abs(z * q));
-        expected.add(value, rounded<T>(value, second_order * error / row.sigma + 3 * least<T>()));
+        const bounds::normalised_row row = row_of_norm(p, facts[i]);
+        const double g = as_double(dys[i]) * as_double(gammas[i]), magnitude = of_g[i].magnitudes / n;
+        // No factor is above 1, so that the squares of dy are at least those of g; nor is |g z| above |g x| and |g mean|.
+        const bounds::norm_gradient_means means{
+            row.is_centred ? of_g[i].sum / n : 0,
+            (of_products[i].sum - row.mean * of_g[i].sum) / row.sigma / n, magnitude,
+            (of_products[i].magnitudes / n + std::abs(row.mean) * magnitude) / row.sigma,
+            of_g[i].x_squares / n};
+        expected.add(bounds::norm_gradient<T>(row, means, g, row.z(as_double(xs[i]))));
     }
     return expected;
 }
 
-double additions_of_column(double m) {
-    return std::min(m, 4096 + m / 4096 + 256);
-}
-
 template <class T>
 expected_places expected_dbeta(const problem<T>& p, operands<T>& o) {
-    const double down = additions_of_column(static_cast<double>(p.rows));
+    const double down = bounds::norm_gradient_column_depth(p.rows);
     expected_places expected{sampled_places(1, p.cols, p.seed, 32), {}, {}};
     std::vector<line> lines;
     for (const place& at : expected.places) lines.push_back(column_of(o.dy.view(), at.col));
     for (const line_facts& facts : facts_of(o.dy.data(), lines))
-        expected.add(facts.sum, rounded<T>(facts.sum, error_of_additions(down, u) * facts.magnitudes));
+        expected.add(facts.sum,
+                     bounds::stored_as<T>(facts.sum, error_of_additions(down, bounds::u) * facts.magnitudes));
     return expected;
 }
 
@@ -189,13 +163,11 @@ expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
     constexpr std::int64_t most_rows = 1 << 16;
     if (p.rows > most_rows) return {};
     expected_places expected{sampled_places(1, p.cols, p.seed, 16), {}, {}};
-    const auto n = static_cast<double>(p.cols);
-    const double down = additions_of_column(static_cast<double>(p.rows));
+    const double down = bounds::norm_gradient_column_depth(p.rows);
     std::vector<line> lines;
     for (std::int64_t row = 0; row < p.rows; ++row) lines.push_back(row_of(o.x.view(), row));
-    std::vector<norm_row> rows;
-    for (const line_facts& facts : facts_of(o.x.data(), lines))
-        rows.emplace_back(p.op == operation::layer_norm, facts, n);
+    std::vector<bounds::normalised_row> rows;
+    for (const line_facts& facts : facts_of(o.x.data(), lines)) rows.push_back(row_of_norm(p, facts));
     for (const place& at : expected.places) {
         std::vector<place> column;
         for (std::int64_t row = 0; row < p.rows; ++row) column.push_back({row, at.col});
@@ -207,8 +179,8 @@ expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
             magnitudes += std::abs(dy * z);
             of_z += std::abs(dy) * rows[i].error_of_z(z);
         }
-        expected.add(sum,
-                     rounded<T>(sum, second_order * (of_z + error_of_additions(down + 3, u) * magnitudes)));
+        expected.add(sum, bounds::of_norm_gradient<T>(
+                              sum, of_z + error_of_additions(down + 3, bounds::u) * magnitudes));
     }
     return expected;
 }

@@ -2,6 +2,7 @@
 
 #include "benchmarks/cliffs/draw.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/numbers.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -9,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -103,27 +103,8 @@ double as_double(T value) {
         return static_cast<double>(value);
 }
 
-/// u: half the distance from 1 to the next number; 0 for integers.
-template <class T>
-constexpr double roundoff() {
-    if constexpr (std::is_same_v<T, half>)
-        return 0x1p-11;
-    else if constexpr (std::is_same_v<T, bfloat16>)
-        return 0x1p-8;
-    else
-        return static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
-}
-
-/// What a result near zero may be off by.
-template <class T>
-constexpr double least() {
-    if constexpr (std::is_same_v<T, half>)
-        return 0x1p-24;
-    else if constexpr (std::is_integral_v<T>)
-        return 0;
-    else
-        return 0x1p-126;
-}
+using bounds::smallest;
+using bounds::unit_roundoff;
 
 /// What to say of a result that is not within its bound; empty where it is. NaN is within the bound of NaN alone.
 std::string mismatch(const std::string& where, double actual, double expected, double bound);

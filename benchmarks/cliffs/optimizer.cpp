@@ -1,7 +1,8 @@
+#include "tests/bounds/optimizer.hpp"
+
 #include "benchmarks/cliffs/case.hpp"
 #include "benchmarks/cliffs/expected_places.hpp"
 #include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/cliffs/optimizer_reference.hpp"
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/optimizer.hpp>
@@ -144,14 +145,15 @@ expectation expected_step(const problem& p, operands<T, Gradient>& o) {
     const auto firsts = p.moments() > 0 ? gathered(o.first.view(), places) : none,
                seconds = p.moments() > 1 ? gathered(o.second.view(), places) : none;
     const auto gradients = gathered(o.gradient.view(), places);
-    const approximate factor = p.clips ? factor_of(1, sgd_options{}.max_norm, norm) : approximate(1);
+    const bounds::approximate factor =
+        p.clips ? bounds::gradient_factor(1, sgd_options{}.max_norm, norm) : bounds::approximate(1);
     for (std::size_t i = 0; i < places.size(); ++i) {
-        weight_state state{as_double(weights[i]), as_double(firsts[i]), as_double(seconds[i])};
-        const approximate g = in_float(factor * as_double(gradients[i]));
+        bounds::weight_and_moments state{as_double(weights[i]), as_double(firsts[i]), as_double(seconds[i])};
+        const bounds::approximate g = bounds::rounded(factor * as_double(gradients[i]));
         p.is_adam() ? state.step(o.of_adam(p), p.op == operation::adamw, g) : state.step(o.of_sgd(p), g);
-        expected.weight.add(state.weight.value, state.weight.bound);
-        expected.first.add(state.first.value, state.first.bound);
-        expected.second.add(state.second.value, state.second.bound);
+        expected.weight.add(state.weight);
+        expected.first.add(state.first);
+        expected.second.add(state.second);
     }
     return expected;
 }
@@ -178,7 +180,7 @@ expected_places expected_norm(const problem& p, operands<T, Gradient>& o) {
     for (const line_facts& facts : facts_of(o.gradient.data(), lines)) sum += facts.squares;
     expected_places expected{{{0, 0}}, {}, {}};
     const double value = std::sqrt(sum), depth = std::min(count, 16 * std::sqrt(count)) + 100;
-    expected.add(value, (0x1p-24 + depth * 0x1p-53) * value);
+    expected.add(value, (bounds::u + depth * 0x1p-54) * value);
     return expected;
 }
 

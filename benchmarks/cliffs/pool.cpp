@@ -77,7 +77,6 @@ std::vector<line> window_of(operands<T>& o, const place& at) {
 /// The exact outputs at some places, and what they may be off by: docs/accuracy.md.
 template <class T>
 expected_places expected_of(const problem& p, operands<T>& o) {
-    constexpr double u = 0x1p-24;
     expected_places expected{sampled_places(p.outputs(), p.shape.channels, p.seed, 32), {}, {}};
     std::vector<line> lines;
     std::vector<std::size_t> counts;
@@ -106,7 +105,8 @@ expected_places expected_of(const problem& p, operands<T>& o) {
                                    ? pixels
                                    : static_cast<double>(window.y) * static_cast<double>(window.x);
         const double value = sum / divisor;
-        expected.add(value, rounded<T>(value, error_of_additions(pixels + 2, u) * magnitudes / divisor));
+        expected.add(value, bounds::stored_as<T>(
+                                value, error_of_additions(pixels + 2, bounds::u) * magnitudes / divisor));
     }
     return expected;
 }

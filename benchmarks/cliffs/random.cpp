@@ -1,3 +1,5 @@
+#include "tests/bounds/random.hpp"
+
 #include "benchmarks/cliffs/case.hpp"
 #include "benchmarks/cliffs/expected_places.hpp"
 #include "benchmarks/cliffs/operands.hpp"
@@ -8,14 +10,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 /// Numbers that are drawn, dropout, and permutations.
@@ -83,17 +83,6 @@ T on_host(const problem<T>& p, std::int64_t at, T x) {
     return drawn;
 }
 
-/// What two normal numbers of the same words may differ by: docs/accuracy.md. All others are equal.
-template <class T>
-double bound_of(operation op, double value) {
-    if (op != operation::normal) return 0;
-    constexpr double v = roundoff<T>(), of_compute = roundoff<compute_type<T>>();
-    const double words = std::is_same_v<T, double> ? 14 : std::is_same_v<T, float> ? 7 : 4;
-    return words * of_compute * (std::abs(value - mean) + v * std::abs(value)) +
-           2 * (v + of_compute) * std::abs(value) + (sizeof(T) == 2 ? 82 * of_compute * deviation : 0) +
-           least<T>();
-}
-
 template <class T>
 trial prepare(const problem<T>& p) {
     const auto o = std::make_shared<operands<T>>(p);
@@ -107,7 +96,8 @@ trial prepare(const problem<T>& p) {
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const auto& [row, col] = expected.places[i];
         const double value = as_double(on_host(p, row * p.cols + col, xs[i]));
-        expected.add(value, bound_of<T>(p.op, value));
+        // All others are equal, bit for bit.
+        expected.add(value, p.op == operation::normal ? bounds::of_normal<T>(value, mean, deviation) : 0);
     }
     t.wrong = [p, o, expected](double slack) {
         return expected.wrong("result", o->result(), slack, p.is_apart());

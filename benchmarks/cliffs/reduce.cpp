@@ -113,7 +113,7 @@ expectation expected(const problem<T>& p, operands<T>& o) {
             reduce_depth({.size = p.size, .stride = stride, .element_bytes = sizeof(T)}, device));
     };
     const double depth = std::max({depth_of(p.x.step), depth_of(p.y.step), depth_of(2)});
-    const double u = std::is_integral_v<T> ? 0 : roundoff<sum_type<T>>();
+    const double u = std::is_integral_v<T> ? 0 : unit_roundoff<sum_type<T>>();
     const double of_sums = error_of_additions(depth + 1, u) + u;
     const auto n = static_cast<double>(p.size);
     switch (p.op) {

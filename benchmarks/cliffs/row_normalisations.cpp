@@ -4,14 +4,15 @@
 #include "benchmarks/cliffs/rows.hpp"
 #include "benchmarks/cliffs/vendor_functions.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/approximate.hpp"
+#include "tests/bounds/norm.hpp"
+#include "tests/bounds/softmax.hpp"
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
 
 #include <fmt/format.h>
 #include <heddle_baselines.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -70,43 +71,23 @@ void run(const problem<T>& p, operands<T>& o) {
     }
 }
 
-struct expectation {
-    double value, bound;
-};
-
-/// docs/accuracy.md has the bounds; additions and rescalings are those of any rung.
 template <class T>
-expectation expected_softmax(operation op, double x, const line_facts& row, double cols) {
-    constexpr double u = 0x1p-24, exp_error = error_of_exponential<T>, slope = slope_of_exponential<T>;
-    const double of_sum = error_of_exponentials<T>(cols, additions_of_row(cols), cols / 128 + 40);
-    const double distance = row.largest - x, log_sum = std::log(row.exponentials);
-    if (op == operation::log_softmax) {
-        const double value = -distance - log_sum;
-        const double error = of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + std::abs(value));
-        return {value, rounded<T>(value, error)};
+bounds::approximate expected(operation op, T x, double gamma, double beta, const line_facts& row,
+                             std::int64_t cols) {
+    const std::int64_t counted = counted_columns(cols);
+    if (op == operation::softmax || op == operation::log_softmax) {
+        const bounds::expected_softmax all(x, row.largest, row.exponentials, cols,
+                                           bounds::softmax_steps_of(softmax_algorithm::automatic, counted));
+        return op == operation::softmax
+                   ? bounds::approximate(all.softmax.front(), all.bounds.front())
+                   : bounds::approximate(all.log_softmax.front(), all.log_bounds.front());
     }
-    const double share = std::exp(-distance) / row.exponentials;
-    const double first_order = of_sum + u * (slope * distance + 2 * exp_error + 4);
-    const double relative = first_order / (1 - first_order);
-    return {share, rounded<T>(share, relative * share + 3 * least<T>())};
-}
-
-template <class T>
-expectation expected_norm(operation op, double x, double gamma, double beta, const line_facts& row,
-                          double cols) {
-    constexpr double u = 0x1p-24;
-    const bool is_layer = op == operation::layer_norm;
-    const double depth = additions_of_row(cols);
-    const double epsilon = norm_options{}.epsilon;
-    const double mean = is_layer ? row.sum / cols : 0;
-    const double sigma = std::sqrt((is_layer ? row.deviations : row.squares) / cols + epsilon);
-    const double shift = is_layer ? (depth + 8) * u * (row.magnitudes / cols) / sigma : 0;
-    const double scale = ((depth + 8) * u + 2 * shift + shift * shift) / 2 + 4 * u;
-    const double normal = (x - mean) / sigma, value = normal * gamma + beta;
-    const double error =
-        1.02 * (std::abs(gamma) * (shift * (1 + scale) + std::abs(normal) * (scale + 3 * u)) +
-                u * (2 * std::abs(gamma * normal) + std::abs(beta)));
-    return {value, rounded<T>(value, error + 3 * least<T>())};
+    const auto norm =
+        op == operation::layer_norm ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm;
+    const bounds::expected_norm all(norm, x, moments_of(norm, row, static_cast<double>(cols)),
+                                    norm_options{}.epsilon,
+                                    bounds::norm_depth(norm_algorithm::automatic, counted), gamma, beta);
+    return {all.values.front(), all.bounds.front()};
 }
 
 #if HEDDLE_HAS_CUDNN
@@ -183,19 +164,12 @@ trial prepare(const problem<T>& p) {
     const std::vector<T> gamma = o->gamma ? gathered(o->gamma->view(), columns) : std::vector<T>{};
     const std::vector<T> beta = o->beta ? gathered(o->beta->view(), columns) : std::vector<T>{};
     const std::vector<line_facts> rows = facts_of(o->x.data(), lines);
-    std::vector<double> values, bounds;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const auto cols = static_cast<double>(p.cols);
-        const auto [value, bound] =
-            p.is_softmax() ? expected_softmax<T>(p.op, as_double(x[i]), rows[i], cols)
-                           : expected_norm<T>(p.op, as_double(x[i]), gamma.empty() ? 1 : as_double(gamma[i]),
-                                              beta.empty() ? 0 : as_double(beta[i]), rows[i], cols);
-        values.push_back(value);
-        bounds.push_back(bound);
-    }
-    t.wrong = [o, places, values, bounds](double slack) {
-        const std::string wrong = mismatch(o->result().view(), places, values, bounds, slack);
-        return wrong.empty() && o->y ? o->y->changed_gap() : wrong;
+    expected_places results{places, {}, {}};
+    for (std::size_t i = 0; i < places.size(); ++i)
+        results.add(expected(p.op, x[i], gamma.empty() ? 1 : as_double(gamma[i]),
+                             beta.empty() ? 0 : as_double(beta[i]), rows[i], p.cols));
+    t.wrong = [o, results](double slack) {
+        return results.wrong("result", o->result(), slack, o->y.has_value());
     };
     return t;
 }

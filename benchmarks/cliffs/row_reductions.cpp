@@ -5,6 +5,7 @@
 #include "benchmarks/support/cub.hpp"
 #include "benchmarks/support/cub_segmented_reduce.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/reduce.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matrix_reduce.hpp>
 #include <heddle/workspace.hpp>
@@ -79,7 +80,7 @@ void run(const problem<T>& p, operands<T, R>& o) {
 /// The result and its bound.
 template <class T>
 std::pair<double, double> expected(const problem<T>& p, const line_facts& facts, double depth) {
-    constexpr double u = 0x1p-24;
+    using bounds::u;
     const auto n = static_cast<double>(p.length());
     switch (p.op) {
         case operation::sum:
@@ -87,12 +88,9 @@ std::pair<double, double> expected(const problem<T>& p, const line_facts& facts,
         case operation::mean:
             return {facts.sum / n, error_of_additions(depth + 3, u) * facts.magnitudes / n};
         case operation::variance: {
-            const double d = depth + 4, variance = facts.deviations / n;
             const double largest = std::max(std::abs(facts.smallest), std::abs(facts.largest));
-            const double e = 7 * d * std::sqrt(std::max(1.0, std::log2(n))) * u * largest;
             const double left = n - static_cast<double>(p.correction);
-            return {facts.deviations / left,
-                    (8 * d * u * variance + 2 * e * std::sqrt(variance) + e * e) * n / left};
+            return {facts.deviations / left, bounds::of_variance(depth, n, facts.deviations, largest, left)};
         }
         case operation::min:
             return {facts.smallest, 0};

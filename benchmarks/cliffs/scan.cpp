@@ -86,7 +86,7 @@ trial prepare(const problem<T>& p) {
     std::vector<line> before;
     for (const place& at : places) before.push_back({0, p.x.step, at.col + (p.inclusive ? 1 : 0)});
     const double depth = static_cast<double>(scan_depth(described(p), traits_of(current_device())));
-    const double u = std::is_integral_v<T> ? 0 : roundoff<T>();
+    const double u = std::is_integral_v<T> ? 0 : unit_roundoff<T>();
     std::vector<double> expected, bounds;
     for (const line_facts& facts : facts_of(o->x.data(), before)) {
         expected.push_back(facts.sum);

@@ -1,6 +1,7 @@
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/fuzz/rows.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/windows.hpp"
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/host.hpp>
 #include <heddle/image_filter.hpp>
@@ -175,16 +176,20 @@ class images {
     operand<To> destination_;
 };
 
-/// Sums along x and then along y. `weight_error` is what weights are off by, `extra` what a rung's sums are, in levels.
+enum class filter { convolution, box, blur };
+
+/// Sums along x and then along y. `extra` is what a rung's sums are off by, in levels.
 template <class T>
 expectation convolved(const images<T>& of, const std::vector<double>& along_x,
-                      const std::vector<double>& along_y, double weight_error, double extra) {
+                      const std::vector<double>& along_y, filter kind, double extra = 0) {
     const auto nx = static_cast<double>(along_x.size()), ny = static_cast<double>(along_y.size());
     const auto radius_x = static_cast<std::int64_t>(along_x.size() / 2),
                radius_y = static_cast<std::int64_t>(along_y.size() / 2);
     double weight_y = 0;
     for (const double tap : along_y) weight_y += std::abs(tap);
-    const double denormals = (nx * weight_y + ny) * (1 + of.largest) * 0x1p-149;
+    const double share = bounds::of_passes(nx, ny, kind != filter::convolution),
+                 denormals = kind == filter::blur ? bounds::of_blurred_denormals(nx, ny, of.largest)
+                                                  : bounds::of_denormals(nx, ny, weight_y, of.largest);
     // All rows that windows reach: sums along x of one column of the result, and of magnitudes.
     const std::int64_t lines = of.part.height + 2 * radius_y;
     const auto line_elements = static_cast<std::size_t>(of.part.width * of.channels);
@@ -216,34 +221,22 @@ expectation convolved(const images<T>& of, const std::vector<double>& along_x,
             sum += along_y[k] * sums[first + k * line_elements];
             magnitude += std::abs(along_y[k]) * magnitudes[first + k * line_elements];
         }
-        const double error = (nx + ny + 2 + weight_error) * u * magnitude + denormals + extra;
-        if constexpr (std::is_integral_v<T>)
-            expected.add(sum, 0.5 + error);
-        else
-            expected.add(sum, std::is_same_v<T, float> ? error : rounded<T>(sum, error));
+        const double error = share * magnitude + denormals + extra;
+        const auto pixel = kind == filter::box ? bounds::mean_pixel<T>(sum, error, nx, ny)
+                                               : bounds::approximate(sum, bounds::pixel_of<T>(sum, error));
+        expected.add(pixel.value, pixel.bound);
     });
     return expected;
 }
 
-/// Normalised weights of a Gaussian. Those that are 0 in float are left out.
+/// The weights of a Gaussian, but those that are 0 in float.
 std::vector<double> gaussian(double sigma, std::int64_t radius) {
-    const auto weight = [=](std::int64_t i) {
-        return std::exp(-static_cast<double>(i * i) / (2 * sigma * sigma));
-    };
-    double sum = 1;
-    for (std::int64_t i = 1; i <= radius; ++i) sum += 2 * weight(i);
-    while (radius > 0 && static_cast<float>(weight(radius) / sum) == 0) --radius;
-    std::vector<double> weights;
-    for (std::int64_t i = -radius; i <= radius; ++i) weights.push_back(weight(i) / sum);
+    std::vector<double> weights = bounds::gaussian(sigma, radius);
+    while (static_cast<float>(weights.front()) == 0) {
+        weights.pop_back();
+        weights.erase(weights.begin());
+    }
     return weights;
-}
-
-/// What the rungs of whole numbers lose along an axis of bytes, in levels: the most that any of them does.
-double error_of_whole_numbers(const std::vector<double>& weights) {
-    const auto n = static_cast<double>(weights.size());
-    const double units = 0.9 * std::min(0x1p15 / *std::ranges::max_element(weights), 0x1p19) - n;
-    const double by_bytes = 127.5 * n / (0x1p15 - n);
-    return std::max((129.5 * n + 1) / units, n <= 17 ? by_bytes : 0) + 0x1p-15 + 255 * 0x1p-23;
 }
 
 template <class T>
@@ -258,6 +251,7 @@ std::string wrong_gaussian_blur(const problem& p, processor where) {
     gaussian_blur_options options;
     of.set(options);
     if (is_given) options.radius = radius;
+    const std::vector<double> along_x = gaussian(sigma.x, radius.x), along_y = gaussian(sigma.y, radius.y);
     double extra = 0;
     if (where == processor::cpu)
         host::gaussian_blur<T>(of.sources(), of.destinations(), sigma, options);
@@ -272,16 +266,13 @@ std::string wrong_gaussian_blur(const problem& p, processor where) {
             static_cast<double>(radius.x) < 4 * sigma.x || static_cast<double>(radius.y) < 4 * sigma.y;
         if (options.algorithm == decimated && (is_cut || options.exact))
             return {};  // other windows, and other places that infinities reach
-        if (may_decimate && !is_cut) extra = 2.7e-4 * of.largest;
-        const bool is_whole = is_any || options.algorithm == mma_xy || options.algorithm == wgmma_xy ||
-                              options.algorithm == mma_x_registers_y ||
-                              options.algorithm == mma_xy_by_channel;
-        if (std::is_same_v<T, std::uint8_t> && is_whole && std::max(radius.x, radius.y) <= 40)
-            extra = std::max(extra, error_of_whole_numbers(gaussian(sigma.x, radius.x)) +
-                                        error_of_whole_numbers(gaussian(sigma.y, radius.y)));
+        if (may_decimate && !is_cut) extra = bounds::of_decimated * of.largest;
+        if (std::is_same_v<T, std::uint8_t>)
+            extra =
+                std::max(extra, bounds::of_whole_numbers(options.algorithm, along_x, along_y, of.channels));
         gaussian_blur<T>(of.sources(), of.destinations(), sigma, stream(), options);
     }
-    return of.wrong(convolved(of, gaussian(sigma.x, radius.x), gaussian(sigma.y, radius.y), 2, extra));
+    return of.wrong(convolved(of, along_x, along_y, filter::blur, extra));
 }
 
 void draw_gaussian_blur(drawing& d, problem& p) {
@@ -300,11 +291,7 @@ std::string wrong_box_blur(const problem& p, processor where) {
     of.set(options);
     where == processor::cpu ? host::box_blur<T>(of.sources(), of.destinations(), radius, options)
                             : box_blur<T>(of.sources(), of.destinations(), radius, stream(), options);
-    const auto taps = [](std::int64_t along) {
-        const auto n = static_cast<std::size_t>(2 * along + 1);
-        return std::vector<double>(n, 1 / static_cast<double>(n));
-    };
-    return of.wrong(convolved(of, taps(radius.x), taps(radius.y), 2, 0));
+    return of.wrong(convolved(of, bounds::box(radius.x), bounds::box(radius.y), filter::box));
 }
 
 std::string wrong_convolution(const problem& p, processor where) {
@@ -319,7 +306,8 @@ std::string wrong_convolution(const problem& p, processor where) {
     where == processor::cpu
         ? host::separable_convolution(of.sources(), of.destinations(), along_x, along_y, options)
         : separable_convolution(of.sources(), of.destinations(), along_x, along_y, stream(), options);
-    return of.wrong(convolved(of, {along_x.begin(), along_x.end()}, {along_y.begin(), along_y.end()}, 0, 0));
+    return of.wrong(convolved(of, {along_x.begin(), along_x.end()}, {along_y.begin(), along_y.end()},
+                              filter::convolution));
 }
 
 template <class T>
@@ -342,27 +330,20 @@ std::string wrong_stencil(const problem& p, processor where) {
                             along_y = {-1, -2, -1, 0, 0, 0, 1, 2, 1}, cross = {0, 1, 0, 1, -4, 1, 0, 1, 0};
     expectation expected;
     of.for_each([&](std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t c) {
-        struct number {
-            double value = 0, bound = 0;
-        };
         const auto sum_of = [&](const window& weights) {
-            number sum;
+            double sum = 0, magnitudes = 0;
             for (std::size_t i = 0; i < weights.size(); ++i) {
                 if (weights[i] == 0) continue;
                 const auto at = static_cast<std::int64_t>(i);
                 const double term = weights[i] * of.at(image, y + at / 3 - 1, x + at % 3 - 1, c);
-                sum.value += term, sum.bound += std::abs(term) * 3 * u / (1 - 3 * u);
+                sum += term, magnitudes += std::abs(term);
             }
-            if (std::is_integral_v<T>) sum.bound = 0;
-            return sum;
+            return bounds::approximate(sum, bounds::of_stencil<T>(magnitudes));
         };
-        number sum = sum_of(kind == x_ ? along_x : kind == laplacian_ ? cross : along_y);
-        if (kind == magnitude_) {
-            const number across = sum_of(along_x);
-            const double of_terms = std::hypot(sum.bound, across.bound);
-            sum.value = std::sqrt(sum.value * sum.value + across.value * across.value);
-            sum.bound = of_terms + 3 * u * (sum.value + of_terms) + 0x1p-74;
-        }
+        const auto sum = kind == magnitude_ ? bounds::gradient_magnitude(sum_of(along_x), sum_of(along_y))
+                                            : sum_of(kind == x_           ? along_x
+                                                     : kind == laplacian_ ? cross
+                                                                          : along_y);
         expected.add(sum.value, sum.bound);
     });
     return of.wrong(expected);

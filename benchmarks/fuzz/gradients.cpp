@@ -1,6 +1,9 @@
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/fuzz/rows.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/loss.hpp"
+#include "tests/bounds/norm.hpp"
+#include "tests/bounds/softmax.hpp"
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/norm.hpp>
@@ -9,13 +12,11 @@
 namespace heddle::bench::fuzz {
 namespace {
 
-/// What a bound leaves for terms of u^2.
-constexpr double second_order = 1.02;
-
 template <class T>
 std::string wrong_softmax_gradient(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const bool is_log = p["function"] == 1;
+    const softmax_gradient_algorithm rung = rung_of(p, where, softmax_gradient_algorithms());
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
     const auto kind = static_cast<values>(p["values"]);
     auto ys = draw_values<T>(kind, rows * cols, seed);
@@ -28,43 +29,25 @@ std::string wrong_softmax_gradient(const problem& p, processor where) {
         is_log ? host::log_softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix())
                : host::softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix());
     else {
-        const softmax_gradient_options options{rung_of(p, where, softmax_gradient_algorithms())};
+        const softmax_gradient_options options{rung};
         is_log ? log_softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix(), stream(), options)
                : softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix(), stream(), options);
     }
-    constexpr bool is_float = std::is_same_v<T, float>;
-    const double sums = additions(cols);
-    expectation expected;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const auto of_y = row_of(ys, i, cols), of_dy = row_of(dys, i, cols);
-        double sum = 0, magnitudes = 0;
-        for (std::size_t j = 0; j < of_y.size(); ++j) {
-            const double term = is_log ? of_dy[j] : of_dy[j] * of_y[j];
-            sum += term, magnitudes += std::abs(term);
-        }
-        for (std::size_t j = 0; j < of_y.size(); ++j) {
-            const double a = of_y[j], g = of_dy[j];
-            const double of_exponential = is_float ? 3 : 5 + 2.35 * std::abs(a);
-            const double value = is_log ? g - std::exp(a) * sum : a * (g - sum);
-            const double bound =
-                is_log ? u * (std::exp(a) * magnitudes * (sums + 3 + of_exponential) + 2 * std::abs(g))
-                       : std::abs(a) * u * ((sums + 1) * magnitudes + 3 * (std::abs(g) + magnitudes));
-            expected.add(value, rounded<T>(value, second_order * bound));
-        }
-    }
+    const bounds::expected_softmax_gradient all(ys, dys, cols,
+                                                where == processor::cpu
+                                                    ? bounds::softmax_gradient_depth_on_host
+                                                    : bounds::softmax_gradient_depth(rung, cols));
+    const expectation expected =
+        is_log ? expectation{all.log_softmax, all.log_bounds} : expectation{all.softmax, all.bounds};
     return first_of({expected.mismatch("dx", dx.read()), dx.damage(), &dx == &y ? "" : y.change(),
                      &dx == &dy ? "" : dy.change()});
 }
-
-/// The sums that bounds of a norm's gradients take, down a column.
-struct column {
-    double gamma = 0, beta = 0, of_z = 0, products = 0, magnitudes = 0;
-};
 
 template <class T>
 std::string wrong_norm_gradient(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"], wanted = p["wanted"];
     const bool is_layer = p["function"] == 0, has_gamma = p["gamma"] == 0;
+    const norm_gradient_algorithm rung = rung_of(p, where, norm_gradient_algorithms());
     // The words of wanted: all, dx, dgamma, dbeta, both columns, dx and dgamma.
     const bool wants_dx = wanted == 0 || wanted == 1 || wanted == 5;
     const bool wants_dgamma = wanted != 1 && wanted != 3;
@@ -88,60 +71,28 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
                                                 epsilon)
                  : host::rms_norm_gradient<T>(x.matrix(), of_gamma, dy.matrix(), to_x, to_gamma, epsilon);
     else {
-        const norm_gradient_options options{.algorithm = rung_of(p, where, norm_gradient_algorithms()),
-                                            .epsilon = epsilon};
+        const norm_gradient_options options{.algorithm = rung, .epsilon = epsilon};
         is_layer ? layer_norm_gradient<T>(x.matrix(), of_gamma, dy.matrix(), to_x, to_gamma, to_beta,
                                           stream(), options)
                  : rms_norm_gradient<T>(x.matrix(), of_gamma, dy.matrix(), to_x, to_gamma, stream(), options);
     }
-    const auto n = static_cast<double>(cols), m = static_cast<double>(rows);
-    const double along = (additions(cols) + 8) * u, down = std::min(m, 4096 + m / 4096 + 256);
-    std::vector<column> columns(static_cast<std::size_t>(cols));
-    std::vector<bool> has_infinity;
-    expectation to_dx, to_dgamma, to_dbeta;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const auto of_x = row_of(xs, i, cols), of_dy = row_of(dys, i, cols);
-        double sum = 0, magnitudes = 0, squares = 0;
-        for (const double a : of_x) sum += a, magnitudes += std::abs(a) / n;
-        const double mean = is_layer ? sum / n : 0;
-        for (const double a : of_x) squares += (a - mean) * (a - mean);
-        const double sigma = std::sqrt(squares / n + static_cast<double>(epsilon));
-        const double h = is_layer ? along * magnitudes / sigma : 0, k = (along + 2 * h + h * h) / 2 + 8 * u;
-        const auto z = [&](std::size_t j) { return (of_x[j] - mean) / sigma; };
-        const auto error_of_z = [&](std::size_t j) { return h * (1 + k) + std::abs(z(j)) * (k + 3 * u); };
-        const auto g = [&](std::size_t j) { return of_dy[j] * (has_gamma ? as_double(gammas[j]) : 1); };
-        double mean_g = 0, q = 0, of_g = 0, of_q = 0, squares_of_g = 0, errors = 0;
-        has_infinity.push_back(false);
-        for (std::size_t j = 0; j < of_x.size(); ++j) {
-            mean_g += is_layer ? g(j) / n : 0, q += g(j) * z(j) / n;
-            of_g += std::abs(g(j)) / n, of_q += std::abs(g(j) * z(j)) / n;
-            squares_of_g += g(j) * g(j) / n, errors += std::abs(g(j)) * error_of_z(j) / n;
-            has_infinity.back() = has_infinity.back() || std::isinf(of_dy[j]);
-        }
-        const double error_of_mean = is_layer ? along * of_g : 0,
-                     error_of_q = errors + along * (of_q + (is_layer ? 3 * std::sqrt(squares_of_g) : 0));
-        for (std::size_t j = 0; j < of_x.size(); ++j) {
-            const double value = (g(j) - mean_g - z(j) * q) / sigma;
-            const double error = error_of_mean + std::abs(z(j)) * error_of_q +
-                                 (std::abs(q) + error_of_q) * error_of_z(j) +
-                                 (k + 6 * u) * (std::abs(g(j)) + std::abs(mean_g) + std::abs(z(j) * q));
-            if (wants_dx)
-                to_dx.add(has_infinity.back() ? std::nan("") : value,
-                          rounded<T>(value, second_order * error / sigma));
-            column& c = columns[j];
-            c.gamma += of_dy[j] * z(j), c.beta += of_dy[j], c.of_z += std::abs(of_dy[j]) * error_of_z(j),
-                c.products += std::abs(of_dy[j] * z(j)), c.magnitudes += std::abs(of_dy[j]);
-        }
-    }
-    for (const column& c : columns) {
-        to_dgamma.add(c.gamma, rounded<T>(c.gamma, second_order * (c.of_z + (down + 3) * u * c.products)));
-        to_dbeta.add(c.beta, rounded<T>(c.beta, second_order * down * u * c.magnitudes));
-    }
+    bounds::expected_norm_gradient all(
+        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs,
+        has_gamma ? gammas : std::vector<T>{}, dys, cols, epsilon,
+        where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_gradient_depth(rung, cols));
     // An infinity in dy makes its row NaN or infinite, which depends on the order of additions.
     auto of_dx = wants_dx ? dx.read() : std::vector<T>{};
-    for (std::size_t i = 0; i < of_dx.size(); ++i)
-        if (has_infinity[i / static_cast<std::size_t>(cols)] && std::isinf(as_double(of_dx[i])))
-            of_dx[i] = static_cast<T>(std::nanf(""));
+    for (std::int64_t i = 0; i < rows && wants_dx; ++i) {
+        const auto of_dy = row_of(dys, i, cols);
+        if (std::ranges::none_of(of_dy, [](double a) { return std::isinf(a); })) continue;
+        for (auto at = static_cast<std::size_t>(i * cols); at < static_cast<std::size_t>((i + 1) * cols);
+             ++at) {
+            all.dx[at] = std::nan("");
+            if (std::isinf(as_double(of_dx[at]))) of_dx[at] = static_cast<T>(std::nanf(""));
+        }
+    }
+    const expectation to_dx{all.dx, all.dx_bounds}, to_dgamma{all.dgamma, all.dgamma_bounds},
+        to_dbeta{all.dbeta, all.dbeta_bounds};
     return first_of({to_dx.mismatch("dx", of_dx),
                      wants_dgamma ? to_dgamma.mismatch("dgamma", dgamma.read()) : dgamma.change(),
                      wants_dbeta ? to_dbeta.mismatch("dbeta", dbeta.read()) : dbeta.change(),
@@ -169,19 +120,11 @@ std::string wrong_squared_error(const problem& p, processor where) {
         options.algorithm = rung_of(p, where, loss_algorithms());
         mean_squared_error<T>(x.matrix(), target.matrix(), to_loss, to_gradient, stream(), options);
     }
-    const auto n = static_cast<double>(cols);
-    expectation losses, gradients;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const auto of_x = row_of(xs, i, cols), of_target = row_of(ts, i, cols);
-        double squares = 0;
-        for (std::size_t j = 0; j < of_x.size(); ++j) {
-            const double distance = of_x[j] - of_target[j], value = 1.5 * distance / n;
-            squares += distance * distance;
-            if (wants_gradient) gradients.add(value, rounded<T>(value, 5 * u * std::abs(value)));
-        }
-        if (wants_loss)
-            losses.add(squares / n, second_order * (additions(cols) + 6) * u * squares / n + 0x1p-126);
-    }
+    const bounds::expected_squared_error all(xs, ts, cols, static_cast<double>(options.scale),
+                                             where == processor::cpu
+                                                 ? bounds::softmax_steps_on_host
+                                                 : bounds::loss_steps_of(options.algorithm, cols));
+    const expectation losses{all.loss, all.loss_bounds}, gradients{all.gradient, all.bounds};
     return first_of({wants_loss ? losses.mismatch("loss", loss.read()) : loss.change(),
                      wants_gradient ? gradients.mismatch("gradient", gradient.read()) : gradient.change(),
                      loss.damage(), gradient.damage(), &gradient == &x ? "" : x.change(),

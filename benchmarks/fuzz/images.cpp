@@ -1,15 +1,14 @@
-#include "benchmarks/fuzz/functions.hpp"
 #include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/products.hpp"
+#include "tests/bounds/windows.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/host.hpp>
 #include <heddle/pool.hpp>
 
 namespace heddle::bench::fuzz {
 namespace {
-
-constexpr double u = 0x1p-24;
 
 /// Windows: how far apart, and what lies around an image.
 std::vector<field> window_fields(std::vector<field> fields) {
@@ -114,12 +113,9 @@ std::string wrong_conv(const problem& p, processor where) {
         options.algorithm = rung_of(p, where, conv_algorithms());
         conv<T, T>(input.tensor(), filters.filters(), output.tensor(), epilogue, stream(), options);
     }
-    const auto k = static_cast<double>(taps_y * taps_x * in);
-    const double on_tensor_cores = static_cast<double>(taps_y * taps_x * ((in + 7) / 8));
-    const double share = where == processor::cpu ? (k + 4) * u
-                         : std::is_same_v<T, float>
-                             ? std::max(k + 4, 2.1 * 68 + 2 * std::ceil(k / 64) + 6) * u
-                             : 2 * (k + on_tensor_cores + 20) * u;
+    const double share = where == processor::cpu
+                             ? bounds::of_fmas(static_cast<double>(taps_y * taps_x * in))
+                             : bounds::of_conv<T>(options.algorithm, options.precision, taps_y, taps_x, in);
     const places of_input{height, width, channels}, of_output{rows, cols, outputs},
         of_filter{taps_y, taps_x, in};
     std::vector<double> sums(static_cast<std::size_t>(count * rows * cols * outputs)), bounds(sums.size());
@@ -148,18 +144,13 @@ std::string wrong_conv(const problem& p, processor where) {
                         const double added = static_cast<double>(beta) * as_double(before[at]);
                         sum += added, magnitudes += std::abs(added);
                     }
-                    const double b = has_bias ? as_double(biases[channel]) : 0,
-                                 factor = has_scale ? as_double(scales[channel]) : 1,
-                                 r = has_residual ? as_double(residuals[at]) : 0;
-                    const double value =
-                        activated(activation, factor * sum + b + (is_first ? r : 0)) + (is_first ? 0 : r);
-                    const double error = std::abs(factor) * (share + u) * magnitudes +
-                                         (has_scale ? u * std::abs(factor * sum) : 0) +
-                                         2 * u * (std::abs(b) + std::abs(r) + std::abs(value));
-                    sums[at] = value;
-                    bounds[at] = error +
-                                 (std::is_same_v<T, float> ? 0 : roundoff<T>() * (std::abs(value) + error)) +
-                                 least<T>() + 0x1p-126;
+                    const bounds::approximate result = bounds::conv_result(
+                        {sum, share * magnitudes}, has_scale ? as_double(scales[channel]) : 1,
+                        has_bias ? as_double(biases[channel]) : 0,
+                        has_residual ? as_double(residuals[at]) : 0, is_first,
+                        [&](const bounds::approximate& a) { return bounds::activated(activation, a); });
+                    sums[at] = result.value;
+                    bounds[at] = bounds::stored_as<T>(result) + 0x1p-126;
                 }
     return first_of({mismatch(
                          "output", output.read(), [&](std::size_t i) { return sums[i]; },
@@ -225,15 +216,9 @@ std::string wrong_pool(const problem& p, processor where) {
                     const double places_ = static_cast<double>(geometry.window.y * geometry.window.x);
                     const double n = mode == pool_mode::average ? pixels : places_;
                     const double value = mode == pool_mode::max ? largest : sum / n;
-                    const double error =
-                        mode == pool_mode::max ? 0 : (pixels + 2) * u * magnitudes / n + 0x1p-149;
                     expected[of_output(image, y, x, c)] = value;
                     bounds[of_output(image, y, x, c)] =
-                        mode == pool_mode::max
-                            ? 0
-                            : error + (std::is_same_v<T, float>
-                                           ? 0
-                                           : roundoff<T>() * (std::abs(value) + error) + least<T>());
+                        mode == pool_mode::max ? 0 : bounds::of_average<T>(value, magnitudes / n, pixels);
                 }
     return first_of({mismatch(
                          "output", output.read(), [&](std::size_t i) { return expected[i]; },

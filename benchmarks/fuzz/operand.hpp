@@ -25,9 +25,9 @@
 /// What operations compute with: operands between canaries, their values, and when a result is right.
 namespace heddle::bench::fuzz {
 
+using bounds::smallest;
+using bounds::unit_roundoff;
 using cliffs::as_double;
-using cliffs::least;
-using cliffs::roundoff;
 
 inline const std::vector<std::string_view> floating_types = {"f32", "f64", "f16", "bf16"};
 inline const std::vector<std::string_view> single_types = {"f32", "f16", "bf16"};
@@ -75,7 +75,7 @@ std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) 
                 drawn[i] = limited(std::ldexp(x, static_cast<int>(generator() % 25) - 16));
                 break;
             case values::tiny:
-                drawn[i] = limited(x * 64 * least<T>());
+                drawn[i] = limited(x * (std::is_same_v<T, half> ? 0x1p-18 : 0x1p-120));
                 break;
             case values::special: {
                 constexpr double infinity = std::numeric_limits<double>::infinity();

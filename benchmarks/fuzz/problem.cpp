@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdlib>
 #include <iterator>
 #include <numeric>
 #include <stdexcept>
@@ -127,8 +128,10 @@ problem simplified(const problem& p, const std::function<bool(const problem&)>& 
                 return has_changed = true;
             };
             if (take(simplest)) continue;
+            // Steps towards the simplest, none of which passes it.
             for (std::int64_t step = (best.values_[at] - simplest) / 2; step != 0; step /= 2)
-                while (take(best.values_[at] - step)) {
+                while (std::abs(best.values_[at] - simplest) >= std::abs(step) &&
+                       take(best.values_[at] - step)) {
                 }
         }
     }

@@ -1,4 +1,5 @@
-#include "benchmarks/fuzz/functions.hpp"
+#include "tests/bounds/products.hpp"
+
 #include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
@@ -9,6 +10,8 @@
 
 namespace heddle::bench::fuzz {
 namespace {
+
+using bounds::activated;
 
 const std::vector<std::string_view> orders = {"rows", "columns"};
 const std::vector<std::string_view> factors = {"1", "0", "-0.5", "2"};
@@ -46,28 +49,19 @@ void draw_matrices(drawing& d, problem& p, std::initializer_list<const char*> ma
     }
 }
 
-/// What additions of a product of k terms may be off by, beside the sum of their magnitudes (docs/accuracy.md, matmul).
+/// What additions of a product of k terms may be off by, beside the sum of their magnitudes.
 template <class In>
 double error_of_products(std::int64_t k, processor where,
                          matmul_algorithm rung = matmul_algorithm::automatic) {
     const auto terms = static_cast<double>(k);
-    if (where == processor::cpu) return (terms + 4) * roundoff<float>();
-    if constexpr (std::is_same_v<In, float>) {
-        if (rung == matmul_algorithm::tf32)
-            return 0x1p-10 * (1 + 0x1p-11) + 2 * (terms + terms / 8 + 20) * roundoff<float>();
-        if (rung == matmul_algorithm::tf32x3) return (std::ceil(terms / 16) + 49) * roundoff<float>();
-        return std::max(terms + 4, 2.1 * (std::min(terms, 64.0) + 4) + 2 * std::ceil(terms / 64) + 6) *
-               roundoff<float>();
-    } else
-        return 2 * (terms + terms / 16 + 20) * roundoff<float>();
+    return where == processor::cpu ? bounds::of_fmas(terms) : bounds::of_matmul<In>(rung, terms);
 }
 
-/// What a result may be off by, whose sum is off by `of_sum`.
+/// What a result may be off by.
 template <class Out>
-double error_of_result(double of_sum, double value, bool has_epilogue, matmul_activation activation) {
-    const double y = std::abs(value), least_step = activation == matmul_activation::none ? 0 : 1;
-    const double of_value = has_epilogue ? 1.13 * of_sum + 10 * roundoff<float>() * (y + least_step) : of_sum;
-    return of_value + roundoff<Out>() * (y + of_value) + least<Out>() + 0x1p-126;
+double error_of_result(const bounds::approximate& sum,
+                       matmul_activation activation = matmul_activation::none) {
+    return bounds::stored_as<Out>(bounds::activated(activation, sum)) + 0x1p-126;
 }
 
 struct sums {
@@ -122,7 +116,7 @@ std::string wrong_matmul(const problem& p, processor where) {
     }
 
     const sums s = products_of(as, bs, m, n, k);
-    const double u = roundoff<float>(), share = error_of_products<In>(k, where, rung);
+    const double u = unit_roundoff<float>(), share = error_of_products<In>(k, where, rung);
     const auto bias_of = [&](std::size_t i) {
         const std::size_t at =
             p["bias"] == 1 ? i % static_cast<std::size_t>(n) : i / static_cast<std::size_t>(n);
@@ -137,7 +131,7 @@ std::string wrong_matmul(const problem& p, processor where) {
         const double magnitude = (k == 0 ? 0 : std::abs(alpha) * s.magnitudes[i]) + std::abs(added(i));
         const double of_sum =
             share * magnitude + u * (magnitude + 2 * std::abs(bias_of(i)) + std::abs(sum(i)));
-        return error_of_result<Out>(of_sum, expected(i), has_epilogue, activation);
+        return error_of_result<Out>({sum(i), of_sum}, activation);
     };
     return first_of(
         {mismatch("c", c.read(), expected, bound), c.damage(), a.change(), b.change(), bias.change()});
@@ -201,7 +195,7 @@ std::string wrong_linear(const problem& p, processor where) {
                             : linear<T>(x.matrix(), w.matrix(), of_bias, y.matrix(), stream(), options);
 
     const sums s = products_of(xs, transposed(weights, out, in), batch, out, in);
-    const double u = roundoff<float>(), share = error_of_products<T>(in, where, options.algorithm);
+    const double u = unit_roundoff<float>(), share = error_of_products<T>(in, where, options.algorithm);
     const auto bias_of = [&](std::size_t i) {
         return has_bias ? as_double(biases[i % static_cast<std::size_t>(out)]) : 0;
     };
@@ -210,8 +204,7 @@ std::string wrong_linear(const problem& p, processor where) {
     };
     const auto bound = [&](std::size_t i) {
         const double of_sum = share * s.magnitudes[i] + u * (s.magnitudes[i] + std::abs(bias_of(i)));
-        const bool has_epilogue = has_bias || options.activation != matmul_activation::none;
-        return error_of_result<T>(of_sum, expected(i), has_epilogue, options.activation);
+        return error_of_result<T>({s.values[i] + bias_of(i), of_sum}, options.activation);
     };
     return first_of(
         {mismatch("y", y.read(), expected, bound), y.damage(), x.change(), w.change(), bias.change()});
@@ -273,7 +266,7 @@ std::string wrong_batched_matmul(const problem& p, processor where) {
             const double added = beta == 0 ? 0 : beta * as_double(cs[expected.size()]),
                          value = alpha * s.values[j] + added,
                          magnitude = std::abs(alpha) * s.magnitudes[j] + std::abs(added);
-            bounds.push_back(error_of_result<Out>(share * magnitude, value, false, matmul_activation::none));
+            bounds.push_back(error_of_result<Out>({value, share * magnitude}));
             expected.push_back(value);
         }
     }
@@ -340,8 +333,8 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     return first_of(
         {mismatch("dx", dx.read(), expected_dx,
                   [&](std::size_t i) {
-                      return of_dx(i) + 2 * roundoff<T>() * (std::abs(to_x.values[i]) + of_dx(i)) +
-                             least<T>();
+                      return of_dx(i) + 2 * unit_roundoff<T>() * (std::abs(to_x.values[i]) + of_dx(i)) +
+                             smallest<T>();
                   }),
          mismatch(
              "dweights", dw.read(), [&](std::size_t i) { return to_w.values[i]; }, near(to_w, batch)),

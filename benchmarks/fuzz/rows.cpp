@@ -2,6 +2,10 @@
 
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/loss.hpp"
+#include "tests/bounds/norm.hpp"
+#include "tests/bounds/reduce.hpp"
+#include "tests/bounds/softmax.hpp"
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/matrix_reduce.hpp>
@@ -11,30 +15,10 @@
 namespace heddle::bench::fuzz {
 namespace {
 
-/// The parts of a softmax over a row: infinite elements share what there is, NaN makes all NaN.
-struct softmax_row {
-    std::vector<double> distances;  ///< from the largest, 0 or less
-    double sum = 0;
-
-    explicit softmax_row(const std::vector<double>& xs) : distances(xs.size()) {
-        double largest = -std::numeric_limits<double>::infinity();
-        bool has_nan = false;
-        for (const double x : xs) {
-            largest = std::max(largest, x);
-            has_nan |= std::isnan(x);
-        }
-        for (std::size_t j = 0; j < xs.size(); ++j) {
-            distances[j] = has_nan ? std::nan("") : xs[j] == largest ? 0 : xs[j] - largest;
-            sum += std::exp(distances[j]);
-        }
-    }
-    /// What the sum's logarithm is off by.
-    [[nodiscard]] double error(bool is_float) const {
-        const auto n = static_cast<std::int64_t>(distances.size());
-        const double e = is_float ? 3 : 5, s = is_float ? 1 : 3.35;
-        return u * (s * std::log(static_cast<double>(n)) + 3 * e + additions(n) + rescalings(n) * (e + 2));
-    }
-};
+/// Additions on the way of an element of a line of n, of any rung (docs/accuracy.md).
+double additions(std::int64_t n) {
+    return static_cast<double>(std::min<std::int64_t>(n, 4096)) + static_cast<double>(n) / 4096 + 64;
+}
 
 template <class T>
 std::string wrong_softmax(const problem& p, processor where) {
@@ -43,27 +27,19 @@ std::string wrong_softmax(const problem& p, processor where) {
         draw_values<T>(static_cast<values>(p["values"]), rows * cols, static_cast<std::uint64_t>(p["seed"]));
     operand<T> x(where, matrix_of(p), xs), y(where, dense(rows, cols));
     const bool logarithm = p["function"] == 1;
+    const softmax_algorithm rung = rung_of(p, where, softmax_algorithms());
     if (where == processor::cpu)
         logarithm ? host::log_softmax<T>(x.matrix(), y.matrix()) : host::softmax<T>(x.matrix(), y.matrix());
     else {
-        const softmax_options options{rung_of(p, where, softmax_algorithms())};
+        const softmax_options options{rung};
         logarithm ? log_softmax<T>(x.matrix(), y.matrix(), stream(), options)
                   : softmax<T>(x.matrix(), y.matrix(), stream(), options);
     }
-    constexpr bool is_float = std::is_same_v<T, float>;
-    const double e = is_float ? 3 : 5, s = is_float ? 1 : 3.35;
-    expectation expected;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const softmax_row row(row_of(xs, i, cols));
-        for (const double d : row.distances) {
-            const double value = logarithm ? d - std::log(row.sum) : std::exp(d) / row.sum;
-            const double bound =
-                logarithm ? row.error(is_float) + u * (std::abs(d) + 3 * std::log(row.sum) + std::abs(value))
-                          : value * (row.error(is_float) + u * (s * std::abs(d) + 2 * e + 4));
-            expected.add(value,
-                         std::isfinite(value) && std::isfinite(bound) ? rounded<T>(value, bound) : 0x1p-126);
-        }
-    }
+    const bounds::expected_softmax all(
+        xs, cols,
+        where == processor::cpu ? bounds::softmax_steps_on_host : bounds::softmax_steps_of(rung, cols));
+    const expectation expected =
+        logarithm ? expectation{all.log_softmax, all.log_bounds} : expectation{all.softmax, all.bounds};
     return first_of({expected.mismatch("y", y.read()), y.damage(), x.change()});
 }
 
@@ -77,35 +53,21 @@ std::string wrong_norm(const problem& p, processor where) {
     operand<T> x(where, matrix_of(p), xs), y(where, dense(rows, cols)), gamma(where, vector_of(cols), gammas),
         beta(where, vector_of(cols), betas);
     const bool is_layer = p["function"] == 0;
+    const norm_algorithm rung = rung_of(p, where, norm_algorithms());
     constexpr float epsilon = 1e-5f;
     if (where == processor::cpu)
         is_layer ? host::layer_norm<T>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), epsilon)
                  : host::rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), epsilon);
     else {
-        const norm_options options{.algorithm = rung_of(p, where, norm_algorithms()), .epsilon = epsilon};
+        const norm_options options{.algorithm = rung, .epsilon = epsilon};
         is_layer ? layer_norm<T>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), stream(), options)
                  : rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), stream(), options);
     }
-    const auto n = static_cast<double>(cols);
-    const double roundings = additions(cols);
-    expectation expected;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const auto row = row_of(xs, i, cols);
-        double sum = 0, magnitudes = 0, squares = 0;
-        for (const double a : row) sum += a, magnitudes += std::abs(a);
-        const double mean = is_layer ? sum / n : 0;
-        for (const double a : row) squares += (a - mean) * (a - mean);
-        const double sigma = std::sqrt(squares / n + static_cast<double>(epsilon));
-        const double h = is_layer ? (roundings + 8) * u * magnitudes / n / sigma : 0;
-        const double k = ((roundings + 8) * u + 2 * h + h * h) / 2 + 4 * u;
-        for (std::size_t j = 0; j < row.size(); ++j) {
-            const double z = (row[j] - mean) / sigma, g = as_double(gammas[j]),
-                         b = is_layer ? as_double(betas[j]) : 0;
-            const double bound = std::abs(g) * (h * (1 + k) + std::abs(z) * (k + 3 * u)) +
-                                 u * (2 * std::abs(g * z) + std::abs(b));
-            expected.add(g * z + b, rounded<T>(g * z + b, bound));
-        }
-    }
+    const bounds::expected_norm all(
+        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas,
+        is_layer ? betas : std::vector<T>{}, cols, epsilon,
+        where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_depth(rung, cols));
+    const expectation expected{all.values, all.bounds};
     return first_of(
         {expected.mismatch("y", y.read()), y.damage(), x.change(), gamma.change(), beta.change()});
 }
@@ -171,14 +133,13 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
             if (std::isnan(elements[i]) || elements[i] > elements[place]) place = i;
         }
         for (const double a : elements) squares += (a - sum / n) * (a - sum / n);
-        const double e = 7 * depth * std::sqrt(std::log2(n + 1)) * u * largest;
-        if (kind == 0) expected.add(sum, depth * u * magnitudes * 1.01);
-        if (kind == 1) expected.add(sum / n, depth * u * magnitudes / n * 1.01 + 0x1p-149);
+        if (kind == 0) expected.add(sum, bounds::of_additions(depth, u) * magnitudes);
+        if (kind == 1) expected.add(sum / n, bounds::of_additions(depth, u) * magnitudes / n + 0x1p-149);
         if (kind == 2) expected.add(elements[place], 0);
         if (kind == 3) expected.add(static_cast<double>(place), 0);
         if (kind == 4) {
             const double v = std::isfinite(sum) ? squares / n : std::nan("");
-            expected.add(v, 8 * depth * u * v + 2 * e * std::sqrt(v) + e * e + 0x1p-126);
+            expected.add(v, bounds::of_variance(depth - 4, n, n * v, largest, n) + 0x1p-126);
         }
     }
     const std::string wrong = kind == 2   ? expected.mismatch("y", extremes.read())
@@ -207,30 +168,11 @@ std::string wrong_cross_entropy(const problem& p, processor where) {
         options.algorithm = rung_of(p, where, loss_algorithms());
         cross_entropy<T>(x.matrix(), labels.vector(), loss.vector(), gradient.matrix(), stream(), options);
     }
-    constexpr bool is_float = std::is_same_v<T, float>;
-    const double w = static_cast<double>(options.label_smoothing), e = is_float ? 3 : 5,
-                 s = is_float ? 1 : 3.35;
-    expectation losses, gradients;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        const softmax_row row(row_of(xs, i, cols));
-        const auto label = static_cast<std::size_t>(classes[static_cast<std::size_t>(i)]);
-        const double log_sum = std::log(row.sum), of_label = std::abs(row.distances[label]);
-        double mean = 0, apart = 0;
-        for (const double a : row.distances) {
-            mean -= (a - log_sum) / static_cast<double>(cols);
-            apart += std::abs(a - row.distances[label]) / static_cast<double>(cols);
-        }
-        const double value = (1 - w) * (of_label + log_sum) + w * mean;
-        losses.add(value, row.error(is_float) + u * (of_label + 3 * log_sum + 2 * (of_label + log_sum)) +
-                              w * u * (additions(cols) + 6) * apart + u * value + 0x1p-126);
-        for (std::size_t j = 0; j < row.distances.size(); ++j) {
-            const double share = std::exp(row.distances[j]) / row.sum;
-            const double q = (j == label ? 1 - w : 0) + w / static_cast<double>(cols);
-            const double r = row.error(is_float) + u * (s * std::abs(row.distances[j]) + 2 * e + 6),
-                         g = 0.25 * (share - q);
-            gradients.add(g, rounded<T>(g, 0.25 * (r * share + 5 * u * q) + u * std::abs(g)));
-        }
-    }
+    const bounds::expected_cross_entropy all(xs, classes, cols, options,
+                                             where == processor::cpu
+                                                 ? bounds::softmax_steps_on_host
+                                                 : bounds::loss_steps_of(options.algorithm, cols));
+    const expectation losses{all.loss, all.loss_bounds}, gradients{all.gradient, all.bounds};
     return first_of({losses.mismatch("loss", loss.read()), gradients.mismatch("gradient", gradient.read()),
                      loss.damage(), gradient.damage(), x.change(), labels.change()});
 }

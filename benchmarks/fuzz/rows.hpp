@@ -1,20 +1,12 @@
 #pragma once
 
 #include "benchmarks/fuzz/operand.hpp"
+#include "tests/bounds/numbers.hpp"
 
 /// What operations on the rows of matrices share.
 namespace heddle::bench::fuzz {
 
-inline constexpr double u = 0x1p-24;
-
-/// Additions on the way of an element of a row of n, of any rung (docs/accuracy.md).
-inline double additions(std::int64_t n) {
-    return static_cast<double>(std::min<std::int64_t>(n, 4096)) + static_cast<double>(n) / 4096 + 64;
-}
-/// Rescalings of softmax's sums: n / 256 + 9 of `online`, and 4 + n / 8192 of `vectorized`.
-inline double rescalings(std::int64_t n) {
-    return static_cast<double>(n) / 128 + 40;
-}
+using bounds::u;
 
 inline std::vector<field> matrix_fields(std::vector<field> fields) {
     const std::vector<field> more = {{"rows"},       {"cols"},    {"offset", 0},
@@ -68,12 +60,5 @@ struct expectation {
             name, actual, [&](std::size_t i) { return values[i]; }, [&](std::size_t i) { return bounds[i]; });
     }
 };
-
-/// One rounding to T more.
-template <class T>
-double rounded(double value, double bound) {
-    return (std::is_same_v<T, float> ? 0 : roundoff<T>() * (std::abs(value) + bound)) + bound + least<T>() +
-           0x1p-126;
-}
 
 }  // namespace heddle::bench::fuzz

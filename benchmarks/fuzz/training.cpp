@@ -1,7 +1,8 @@
-#include "benchmarks/cliffs/optimizer_reference.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/fuzz/rows.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/optimizer.hpp"
+#include "tests/bounds/random.hpp"
 #include <heddle/host.hpp>
 #include <heddle/optimizer.hpp>
 #include <heddle/random.hpp>
@@ -11,10 +12,9 @@
 namespace heddle::bench::fuzz {
 namespace {
 
-using cliffs::approximate;
-using cliffs::factor_of;
-using cliffs::in_float;
-using cliffs::weight_state;
+using bounds::approximate;
+using bounds::rounded;
+using bounds::weight_and_moments;
 
 enum { sgd_, momentum_, nesterov_, adam_, adamw_ };
 
@@ -107,21 +107,21 @@ std::string wrong_optimizer(const problem& p, processor where) {
 
     by_sgd.learning_rate = by_adam.learning_rate = static_cast<double>(rate);
     by_adam.step = step;
-    const approximate factor = p["clip"] == 1
-                                   ? factor_of(by_sgd.gradient_scale, 1.3, static_cast<double>(norm))
-                                   : in_float(by_sgd.gradient_scale);
+    const approximate factor =
+        p["clip"] == 1 ? bounds::gradient_factor(by_sgd.gradient_scale, 1.3, static_cast<double>(norm))
+                       : rounded(by_sgd.gradient_scale);
     std::string wrong;
     for (std::size_t k = 0; k < list.size() && wrong.empty(); ++k) {
         auto& each = list[k];
-        std::vector<weight_state> states;
+        std::vector<weight_and_moments> states;
         for (std::size_t i = 0; i < each.weights.size(); ++i) {
-            weight_state state{as_double(each.weights[i]), as_double(each.firsts[i]),
-                               as_double(each.seconds[i])};
-            const approximate g = in_float(factor * as_double(each.gradients[i]));
+            weight_and_moments state{as_double(each.weights[i]), as_double(each.firsts[i]),
+                                     as_double(each.seconds[i])};
+            const approximate g = rounded(factor * as_double(each.gradients[i]));
             is_adam ? state.step(by_adam, kind == adamw_, g) : state.step(by_sgd, g);
             states.push_back(state);
         }
-        const auto compare = [&](const char* array, auto& actual, approximate weight_state::*member) {
+        const auto compare = [&](const char* array, auto& actual, approximate weight_and_moments::*member) {
             return mismatch(
                 fmt::format("{} of parameter {}", array, k), actual.read(),
                 [&](std::size_t i) { return (states[i].*member).value; },
@@ -130,9 +130,10 @@ std::string wrong_optimizer(const problem& p, processor where) {
         const auto weights = each.weight.read();
         const auto rounded_once = [&](std::size_t i) { return as_double(static_cast<T>(weights[i])); };
         wrong = first_of(
-            {compare("weights", each.weight, &weight_state::weight),
-             moments > 0 ? compare("first moments", each.first, &weight_state::first) : each.first.change(),
-             moments > 1 ? compare("second moments", each.second, &weight_state::second)
+            {compare("weights", each.weight, &weight_and_moments::weight),
+             moments > 0 ? compare("first moments", each.first, &weight_and_moments::first)
+                         : each.first.change(),
+             moments > 1 ? compare("second moments", each.second, &weight_and_moments::second)
                          : each.second.change(),
              has_value ? mismatch("value", each.value.read(), rounded_once, [](std::size_t) { return 0.0; })
                        : each.value.change(),
@@ -306,17 +307,12 @@ std::string wrong_random(const problem& p, processor where) {
     on_host(part(same, 0, before), part(from, 0, before), g);
     on_host(part(same, before, count - before), part(from, before, count - before),
             {.seed = g.seed, .offset = g.offset + static_cast<std::uint64_t>(before)});
-    const double v = roundoff<T>(), of_compute = roundoff<compute>();
-    const auto of_normal = [&](std::size_t i) {
-        const double value = std::abs(as_double(same[i])), z = std::abs(as_double(same[i]) - mean);
-        const double words = is_double ? 14 : std::is_same_v<T, float> ? 7 : 4;
-        return words * of_compute * (z + v * value) + 2 * v * value + 2 * of_compute * value +
-               (sizeof(T) == 2 ? 82 * of_compute * deviation : 0);
-    };
+    const double v = unit_roundoff<T>(), of_compute = unit_roundoff<compute>();
     const std::string wrong_bits =
         kind == normal_ && where == processor::gpu
             ? mismatch(
-                  "y", ys, [&](std::size_t i) { return as_double(same[i]); }, of_normal)
+                  "y", ys, [&](std::size_t i) { return as_double(same[i]); },
+                  [&](std::size_t i) { return bounds::of_normal<T>(as_double(same[i]), mean, deviation); })
             : difference("y", ys, same);
 
     // They are within their range, and what their words say.
@@ -333,10 +329,10 @@ std::string wrong_random(const problem& p, processor where) {
     };
     const auto bound = [&](std::size_t i) {
         const double value = std::abs(expected(i));
-        if (kind == uniform_) return is_double ? (high - low) / 2 : 2 * (v + u) * value + least<T>();
+        if (kind == uniform_) return is_double ? (high - low) / 2 : 2 * (v + u) * value + smallest<T>();
         if (kind == normal_) return deviation * most_z * (1 + 4 * v) + 4 * v;
         if (kind == bernoulli_ || is_one(i)) return 0.0;
-        return (3 * of_compute + (sizeof(T) == 2 ? v : 0)) * value + (is_double ? 0 : least<T>());
+        return (3 * of_compute + (sizeof(T) == 2 ? v : 0)) * value + (is_double ? 0 : smallest<T>());
     };
     std::string beyond;
     for (std::size_t i = 0; kind == uniform_ && i < ys.size(); ++i)

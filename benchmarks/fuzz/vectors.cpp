@@ -1,6 +1,7 @@
 #include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/bounds/reduce.hpp"
 #include <heddle/histogram.hpp>
 #include <heddle/host.hpp>
 #include <heddle/reduce.hpp>
@@ -55,7 +56,7 @@ double error_of_additions(double n) {
     if constexpr (std::is_integral_v<T>)
         return 0;
     else
-        return 1.01 * n * roundoff<sum_type<T>>();
+        return bounds::of_additions(n, unit_roundoff<sum_type<T>>());
 }
 
 /// Exact where the sum is one of integers, to the last place where double has more digits than are needed.
@@ -132,7 +133,7 @@ std::string wrong_reduce(const problem& p, processor where) {
         case mean_:
             return one(average, total_ / static_cast<wide>(size),
                        (error_of_additions<T>(depth) + 0x1p-52) * near(magnitudes) / n +
-                           2 * roundoff<mean_type<T>>() * near(std::abs(total_)) / n + smallest_sum);
+                           2 * unit_roundoff<mean_type<T>>() * near(std::abs(total_)) / n + smallest_sum);
         case max_:
             return one(extreme, widened(xs[largest_place]), 0);
         case argmin_:
@@ -146,7 +147,7 @@ std::string wrong_reduce(const problem& p, processor where) {
                 return {};
             else
                 return one(total, std::sqrt(squares),
-                           (2 * roundoff<sum_type<T>>() + depth * 0x1p-53) * near(std::sqrt(squares)) +
+                           (2 * unit_roundoff<sum_type<T>>() + depth * 0x1p-53) * near(std::sqrt(squares)) +
                                smallest_sum);
         default:
             return one(place, static_cast<wide>(nonzero), 0);
@@ -306,7 +307,7 @@ std::string wrong_elementwise(const problem& p, processor where) {
     const auto bound = [&](std::size_t i) {
         const double value = std::abs(expected(i));
         if (kind >= 4 || std::is_same_v<T, double> || !std::isfinite(value)) return 0.0;
-        return roundoff<T>() * value * (1 + 0x1p-10) + (std::is_same_v<T, half> ? 0x1p-25 : 0x1p-133);
+        return unit_roundoff<T>() * value * (1 + 0x1p-10) + (std::is_same_v<T, half> ? 0x1p-25 : 0x1p-133);
     };
     return first_of(
         {mismatch("z", z.read(), expected, bound), z.damage(), x.change(), y.change(), w.change()});

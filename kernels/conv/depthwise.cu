@@ -1,6 +1,6 @@
 // depthwise: a filter for each channel. A thread has one channel, or a pair, of a run of outputs in a row, and goes down the image.
 //
-//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is loaded once, while the row before it is multiplied
+//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is copied to shared memory once, while rows before it are multiplied
 //   taps 0, 1, 2            a b c                    output 0
 //                             a b c                  output 1 ... 7
 //
@@ -9,7 +9,8 @@
 //                         y + 2  needs row 0, and begins
 //
 // Sums of all these rows and all taps are in registers. An input element serves R S sums and no more, so memory is the limit.
-// Neighbouring runs share pixels in L1. A block walks over strips with the filters of its channels.
+// Neighbouring runs share pixels in L1. A block walks over strips with the filters of its channels. Places are of 32 bits: many
+// images take several launches.
 // Filters of 3 x 3 and 5 x 5 taps at steps of 1 and 2, and of 7 x 7, are compiled for; of others each tap loads its pixels anew.
 // Needs one input and one output channel in each group, and few taps.
 
@@ -20,7 +21,9 @@
 #include "kernels/conv/tuning/tuning.hpp"
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"
+#include "kernels/device/ptx/cp_async.cuh"
 #include "kernels/device/ptx/min_max.cuh"
+#include "kernels/device/ptx/predicated.cuh"
 #include "kernels/device/ptx/sync.cuh"
 #include "kernels/device/vector.cuh"
 #include <heddle/types.hpp>
@@ -75,7 +78,25 @@ __device__ inline strip_place strip_of(const strip_counts& counts, std::int64_t 
     return {{image, y, run * outputs}, static_cast<int>(::min(height - y, std::int64_t{counts.rows}))};
 }
 
-/// Shared memory: a line for each tap, and for scale and bias, of the block's channels.
+/// How far apart pixels lie, in packets. Sums wrap around, and places of pixels of the image are right.
+struct packet_strides {
+    std::uint32_t image, row, col;
+
+    template <class T>
+    __device__ packet_strides(const tensor_view<T>& t, int packet)
+        : image(narrow(t.image_stride / packet)),
+          row(narrow(t.row_stride / packet)),
+          col(narrow(t.col_stride / packet)) {}
+
+    __device__ std::uint32_t place(const pixel_place& at, int packet) const {
+        return narrow(at.image) * image + narrow(at.y) * row + narrow(at.x) * col + narrow(packet);
+    }
+
+  private:
+    static __device__ std::uint32_t narrow(std::int64_t n) { return static_cast<std::uint32_t>(n); }
+};
+
+/// Shared memory: a line for each tap, then for scale, bias, and alpha times the scale, of the block's channels.
 template <class In, class Out>
 __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t first, int channels) {
     const int thread = static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
@@ -92,26 +113,22 @@ __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t fi
     const epilogue<Out>& e = a.epilogue;
     for (int i = thread; i < here; i += threads) {
         const std::int64_t k = first + i;
-        lines[taps * channels + i] = e.scale != nullptr ? static_cast<float>(e.scale[k * e.scale_stride]) : 1;
+        const float scale = e.scale != nullptr ? static_cast<float>(e.scale[k * e.scale_stride]) : 1;
+        lines[taps * channels + i] = scale;
         lines[(taps + 1) * channels + i] =
             e.bias != nullptr ? static_cast<float>(e.bias[k * e.bias_stride]) : 0;
+        lines[(taps + 2) * channels + i] = a.alpha * scale;
     }
 }
 
-__device__ inline int clamped(std::int64_t i, int most) {
-    return static_cast<int>(::min(::max(i, std::int64_t{0}), std::int64_t{most}));
+__device__ inline int clamped(int i, int most) {
+    return ::min(::max(i, 0), most);
 }
 
 /// Bit j: column j of those from x on lies in the image.
 template <int columns>
-__device__ unsigned columns_inside(std::int64_t x, std::int64_t width) {
+__device__ unsigned columns_inside(int x, int width) {
     return ((1U << clamped(width - x, columns)) - 1) & ~((1U << clamped(-x, columns)) - 1);
-}
-
-/// Zeros where there is no pixel, which are multiplied as pixels are.
-template <class Shape>
-__device__ typename Shape::bits load_if(bool is_inside, const typename Shape::In* from) {
-    return is_inside ? *reinterpret_cast<const typename Shape::bits*>(from) : typename Shape::bits{};
 }
 
 template <class Shape>
@@ -157,68 +174,161 @@ __device__ void store_packet(const arguments<In, Out>& a, const pixel_place& at,
     out = stored;
 }
 
-/// A run of outputs. What most convolutions end with is unrolled; the rest is too long for that.
-template <class Shape, class In, class Out>
-__device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel,
-                          const typename Shape::values (&sums)[Shape::outputs], const float* lines,
-                          int pitch) {
+/// A run of outputs, `place` packets behind `to`. What most convolutions end with is unrolled; the rest is too long for that.
+template <class Shape, class Place, class In, class Out>
+__device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, std::int64_t channel, Out* to,
+                          Place place, const typename Shape::values (&sums)[Shape::outputs],
+                          const float* lines, int pitch) {
     using values = Shape::values;
     const epilogue<Out>& e = a.epilogue;
-    const int count = static_cast<int>(::min(a.output.width - at.x, std::int64_t{Shape::outputs}));
+    using packet = vector<Out, Shape::packet>;
+    packet* const first = reinterpret_cast<packet*>(to);
+    const auto col = static_cast<Place>(a.output.col_stride / Shape::packet);
+    const int count = static_cast<int>(a.output.width - at.x);
     const bool is_relu = e.activation == matmul_activation::relu;
     if (a.beta != 0 || e.residual.data != nullptr || (!is_relu && e.activation != matmul_activation::none)) {
         values copies[Shape::outputs];
 #pragma unroll
         for (int w = 0; w < Shape::outputs; ++w) copies[w] = sums[w];
 #pragma unroll 1
-        for (int w = 0; w < count; ++w)
+        for (int w = 0; w < ::min(count, Shape::outputs); ++w)
             store_packet(a, {at.image, at.y, at.x + w}, channel, copies[w], lines, pitch);
         return;
     }
     const float least = is_relu ? 0 : -infinity;
-    values scale, bias;
-#pragma unroll
-    for (int i = 0; i < Shape::packet; ++i) {
-        scale[i] = e.is_identity ? 1 : lines[i];
-        bias[i] = e.is_identity ? 0 : lines[pitch + i];
-    }
-    Out* to = &element(a.output, at, channel);
+    const values bias = *reinterpret_cast<const values*>(lines + pitch),
+                 scale = *reinterpret_cast<const values*>(lines + 2 * pitch);
 #pragma unroll
     for (int w = 0; w < Shape::outputs; ++w) {
-        vector<Out, Shape::packet> stored;
+        packet stored;
 #pragma unroll
-        for (int i = 0; i < Shape::packet; ++i) {
-            const float x = a.alpha * sums[w][i] * scale[i] + bias[i];
-            stored[i] = static_cast<Out>(ptx::max_nan(x, least));
-        }
-        if (w < count) *reinterpret_cast<vector<Out, Shape::packet>*>(to) = stored;
-        to += a.output.col_stride;
+        for (int i = 0; i < Shape::packet; ++i)
+            stored[i] = static_cast<Out>(ptx::max_nan(sums[w][i] * scale[i] + bias[i], least));
+        ptx::store_if(w < count, first + place, stored);
+        place += col;
     }
 }
 
+/// Where the rows lie that a strip's windows meet, and which of their pixels are of the image.
+template <class Shape>
+struct row_places {
+    using bits = Shape::bits;
+    static constexpr int columns = (Shape::outputs - 1) * Shape::step + Shape::side;
+
+    const bits* pixels;
+    packet_strides strides;
+    std::uint32_t first;
+    unsigned inside;  ///< bit j: column j
+    int first_row;
+    unsigned rows_inside;
+
+    template <class In, class Out>
+    __device__ row_places(const arguments<In, Out>& a, const strip_place& strip, int channel)
+        : pixels(reinterpret_cast<const bits*>(a.input.data)), strides(a.input, Shape::packet) {
+        const pixel_place from{strip.first.image, strip.first.y * Shape::step - a.geometry.padding.top,
+                               strip.first.x * Shape::step - a.geometry.padding.left};
+        first = strides.place(from, channel / Shape::packet);
+        const int x = static_cast<int>(from.x), y = static_cast<int>(from.y),
+                  rows = (strip.rows - 1) * Shape::step + Shape::side;
+        inside = a.filters.channels > 0 ? columns_inside<columns>(x, static_cast<int>(a.input.width)) : 0;
+        first_row = clamped(-y, rows);
+        rows_inside = static_cast<unsigned>(clamped(static_cast<int>(a.input.height) - y, rows) - first_row);
+    }
+
+    /// function(column, whether it has a pixel, where) of a row.
+    template <class Function>
+    __device__ void for_each(int row, const Function& function) const {
+        const unsigned here = static_cast<unsigned>(row - first_row) < rows_inside ? inside : 0;
+        std::uint32_t at = first + unsigned(row) * strides.row;
+#pragma unroll
+        for (int j = 0; j < columns; ++j) {
+            function(j, (here >> j & 1U) != 0, pixels + at);
+            at += strides.col;
+        }
+    }
+};
+
+/// Rows on their way to shared memory, some ahead. A thread copies what it reads itself, and waits for no other.
+template <class Shape>
+class copied_rows {
+  public:
+    static constexpr int columns = row_places<Shape>::columns, stages = columns <= 8 ? 4 : 3;
+    static constexpr int words = stages * columns * static_cast<int>(depthwise_threads);
+
+    __device__ copied_rows(const row_places<Shape>& places, std::uint32_t* shared)
+        : places_(places), mine_(shared + threadIdx.y * blockDim.x + threadIdx.x) {
+        for (int row = 0; row < stages - 1; ++row) copy();
+    }
+
+    /// The next row. Zeros where there is no pixel, which are multiplied as pixels are.
+    __device__ void take(typename Shape::values (&row)[columns]) {
+        ptx::cp_async_wait_group<stages - 2>();
+#pragma unroll
+        for (int j = 0; j < columns; ++j)
+            row[j] = widened<Shape>(mine_[(taken_ * columns + j) * depthwise_threads]);
+        taken_ = taken_ + 1 < stages ? taken_ + 1 : 0;
+        copy();
+    }
+
+  private:
+    __device__ void copy() {
+        places_.for_each(row_, [&](int j, bool is_inside, const typename Shape::bits* from) {
+            ptx::cp_async_or_zeros<4>(mine_ + (copied_ * columns + j) * depthwise_threads, from, is_inside);
+        });
+        ptx::cp_async_commit_group();
+        ++row_;
+        copied_ = copied_ + 1 < stages ? copied_ + 1 : 0;
+    }
+
+    const row_places<Shape>& places_;
+    std::uint32_t* mine_;
+    int row_ = 0, copied_ = 0, taken_ = 0;
+};
+
+/// Rows of single elements of 16 bits, which such copies do not take: one ahead, in registers.
+template <class Shape>
+class loaded_rows {
+  public:
+    static constexpr int columns = row_places<Shape>::columns, words = 0;
+
+    __device__ loaded_rows(const row_places<Shape>& places, std::uint32_t*) : places_(places) { load(); }
+
+    __device__ void take(typename Shape::values (&row)[columns]) {
+#pragma unroll
+        for (int j = 0; j < columns; ++j) row[j] = widened<Shape>(pixels_[j]);
+        load();
+    }
+
+  private:
+    __device__ void load() {
+        places_.for_each(row_++, [&](int j, bool is_inside, const typename Shape::bits* from) {
+            pixels_[j] = is_inside ? *from : typename Shape::bits{};
+        });
+    }
+
+    const row_places<Shape>& places_;
+    typename Shape::bits pixels_[columns];
+    int row_ = 0;
+};
+
+template <class Shape>
+using input_rows =
+    std::conditional_t<sizeof(typename Shape::bits) == 4, copied_rows<Shape>, loaded_rows<Shape>>;
+
 /// Goes down a strip. `lines`: scale and bias of the thread's channels, `pitch` apart.
 template <class Shape, class In, class Out>
-__device__ void march(const arguments<In, Out>& a, const strip_place& strip, std::int64_t channel,
+__device__ void march(const arguments<In, Out>& a, const strip_place& strip, int channel,
                       const typename Shape::values (&taps)[Shape::side][Shape::side], const float* lines,
-                      int pitch) {
+                      int pitch, std::uint32_t* shared) {
     using values = Shape::values;
-    constexpr int column_count = (Shape::outputs - 1) * Shape::step + Shape::side;
+    constexpr int columns = row_places<Shape>::columns;
     constexpr int open_rows =
         (Shape::side - 1) / Shape::step + 1;  // of the output, that a row of the input meets
-    const window<In> from = window_of(a, strip.first, channel);
-    const unsigned inside = a.filters.channels > 0 ? columns_inside<column_count>(from.x, a.input.width) : 0;
-    const In* row = from.image + from.y * a.input.row_stride + from.x * a.input.col_stride;
-    const int rows = (strip.rows - 1) * Shape::step + Shape::side;  // of the input, counted from the first
-    const int first_row = clamped(-from.y, rows);
-    const auto rows_inside = static_cast<unsigned>(clamped(a.input.height - from.y, rows) - first_row);
-    int y = -first_row;
-    const auto here = [&] { return static_cast<unsigned>(y) < rows_inside ? inside : 0; };
-    typename Shape::bits columns[column_count];
-#pragma unroll
-    for (int j = 0; j < column_count; ++j)
-        columns[j] = load_if<Shape>((here() >> j & 1U) != 0, row + j * a.input.col_stride);
-
     constexpr int oldest = open_rows - 1;
+    const row_places<Shape> places(a, strip, channel);
+    input_rows<Shape> rows(places, shared);
+    const packet_strides out(a.output, Shape::packet);
+    std::uint32_t to = out.place(strip.first, channel / Shape::packet) - oldest * out.row;
     values sums[open_rows][Shape::outputs] = {};
     for (int complete = -oldest; complete < strip.rows; ++complete) {
 #pragma unroll
@@ -227,26 +337,21 @@ __device__ void march(const arguments<In, Out>& a, const strip_place& strip, std
             for (int w = 0; w < Shape::outputs; ++w) sums[open][w] = open > 0 ? sums[open - 1][w] : values{};
 #pragma unroll
         for (int first = 0; first < Shape::step; ++first) {
-            row += a.input.row_stride;
-            ++y;
-            const In* next = row;
-            const unsigned next_inside = here();
+            values row[columns];
+            rows.take(row);
 #pragma unroll
-            for (int j = 0; j < column_count; ++j) {
-                const values x = widened<Shape>(columns[j]);
-                columns[j] = load_if<Shape>((next_inside >> j & 1U) != 0, next);
-                next += a.input.col_stride;
+            for (int j = 0; j < columns; ++j)
 #pragma unroll
                 for (int r = first; r < Shape::side; r += Shape::step)
 #pragma unroll
                     for (int w = 0; w < Shape::outputs; ++w)
                         if (const int s = j - w * Shape::step; s >= 0 && s < Shape::side)
-                            add_product(sums[r / Shape::step][w], x, taps[r][s]);
-            }
+                            add_product(sums[r / Shape::step][w], row[j], taps[r][s]);
         }
         if (complete >= 0)
             store_run<Shape>(a, {strip.first.image, strip.first.y + complete, strip.first.x}, channel,
-                             sums[oldest], lines, pitch);
+                             a.output.data, to, sums[oldest], lines, pitch);
+        to += out.row;
     }
 }
 
@@ -271,21 +376,29 @@ __device__ void walk(const arguments<In, Out>& a, const strip_place& strip, std:
 #pragma unroll
                 for (int w = 0; w < Shape::outputs; ++w) {
                     const std::int64_t column = x + w * g.stride.x;
-                    const auto pixel = load_if<Shape>(is_row && column >= 0 && column < a.input.width,
-                                                      row + column * a.input.col_stride);
+                    typename Shape::bits pixel{};
+                    ptx::load_if(
+                        is_row && column >= 0 && column < a.input.width, pixel,
+                        reinterpret_cast<const typename Shape::bits*>(row + column * a.input.col_stride));
                     add_product(sums[w], widened<Shape>(pixel), tap);
                 }
             }
-        store_run<Shape>(a, at, channel, sums, lines, pitch);
+        store_run<Shape>(a, at, channel, &element(a.output, at, channel), std::int64_t{0}, sums, lines,
+                         pitch);
     }
 }
+
+/// Shared memory before the lines.
+template <class Shape>
+constexpr int ring_words = Shape::is_any ? 0 : input_rows<Shape>::words;
 
 template <class Shape, class In, class Out>
 __global__ void __launch_bounds__(depthwise_threads, 2)
     depthwise(const __grid_constant__ arguments<In, Out> a, const __grid_constant__ strip_counts strips) {
     using values = Shape::values;
     extern __shared__ float4 shared[];
-    float* const lines = reinterpret_cast<float*>(shared);
+    [[maybe_unused]] std::uint32_t* const rows = reinterpret_cast<std::uint32_t*>(shared);
+    float* const lines = reinterpret_cast<float*>(rows + ring_words<Shape>);
     const int channels = static_cast<int>(blockDim.x) * Shape::packet;
     const float* const of_thread = lines + threadIdx.x * Shape::packet;
     const float* const of_epilogue = of_thread + a.filters.height * a.filters.width * channels;
@@ -313,29 +426,41 @@ __global__ void __launch_bounds__(depthwise_threads, 2)
             if constexpr (Shape::is_any)
                 walk<Shape>(a, strip, channel, of_thread, of_epilogue, channels);
             else
-                march<Shape>(a, strip, channel, taps, of_epilogue, channels);
+                march<Shape>(a, strip, static_cast<int>(channel), taps, of_epilogue, channels, rows);
         }
     }
 }
 
+template <class In, class Out>
+struct compiled {
+    void (*kernel)(arguments<In, Out>, strip_counts);
+    std::int64_t ring_words;
+
+    template <class Shape>
+    static compiled of() {
+        return {depthwise<Shape, In, Out>, conv::ring_words<Shape>};
+    }
+};
+
 template <class In, class Out, int packet>
-auto kernel_of(const depthwise_kernel& k) -> void (*)(arguments<In, Out>, strip_counts) {
+compiled<In, Out> compiled_for(const depthwise_kernel& k) {
+    using compiled = compiled<In, Out>;
     if constexpr (packet == 1)
-        if (k.side == 7) return depthwise<shape<In, packet, 7, 1>, In, Out>;
+        if (k.side == 7) return compiled::template of<shape<In, packet, 7, 1>>();
     if (k.side == 3)
-        return k.step == 1 ? depthwise<shape<In, packet, 3, 1>, In, Out>
-                           : depthwise<shape<In, packet, 3, 2>, In, Out>;
+        return k.step == 1 ? compiled::template of<shape<In, packet, 3, 1>>()
+                           : compiled::template of<shape<In, packet, 3, 2>>();
     if (k.side == 5)
-        return k.step == 1 ? depthwise<shape<In, packet, 5, 1>, In, Out>
-                           : depthwise<shape<In, packet, 5, 2>, In, Out>;
-    return depthwise<shape<In, packet, 1, 1>, In, Out>;
+        return k.step == 1 ? compiled::template of<shape<In, packet, 5, 1>>()
+                           : compiled::template of<shape<In, packet, 5, 2>>();
+    return compiled::template of<shape<In, packet, 1, 1>>();
 }
 
 template <class In, class Out>
-auto kernel_of(const depthwise_kernel& k) {
+compiled<In, Out> compiled_for(const depthwise_kernel& k) {
     if constexpr (sizeof(In) == 2)
-        if (k.packet == 2) return kernel_of<In, Out, 2>(k);
-    return kernel_of<In, Out, 1>(k);
+        if (k.packet == 2) return compiled_for<In, Out, 2>(k);
+    return compiled_for<In, Out, 1>(k);
 }
 
 }  // namespace
@@ -346,8 +471,7 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
     const std::int64_t across = std::min(tiling.chunks, max_grid_y);
     const std::int64_t wanted = divide_up(depthwise_blocks_per_sm * device.sm_count, across);
     return {
-        .blocks = {std::min(divide_up(problem.output.count * tiling.strips * tiling.runs, tiling.threads.y),
-                            wanted),
+        .blocks = {std::min(divide_up(tiling.images * tiling.strips * tiling.runs, tiling.threads.y), wanted),
                    across},
         .threads = tiling.threads,
         .depthwise = kernel,
@@ -356,16 +480,23 @@ plan plan_depthwise(const conv_problem& problem, const device_traits& device) {
 
 template <class In, class Out>
 void launch_depthwise(const plan& plan, const arguments<In, Out>& a, cudaStream_t stream) {
-    const std::int64_t lines = a.filters.height * a.filters.width + 2;
-    static_assert((depthwise_most_taps + 2) * depthwise_most_lanes * 2 * sizeof(float) <= 48 * 1024);
-    const launch_config config{
-        .blocks = plan.blocks,
-        .threads = plan.threads,
-        .shared_bytes =
-            static_cast<std::size_t>(lines * plan.threads.x * plan.depthwise.packet) * sizeof(float),
-        .stream = stream};
-    launch(config, kernel_of<In, Out>(plan.depthwise), a,
-           strip_counts(a.output.count, plan.depthwise_tiling));
+    const auto [kernel, ring_words] = compiled_for<In, Out>(plan.depthwise);
+    const std::int64_t lines = a.filters.height * a.filters.width + depthwise_epilogue_lines,
+                       words = ring_words + lines * plan.threads.x * plan.depthwise.packet;
+    const depthwise_tiling& tiling = plan.depthwise_tiling;
+    const launch_config config{.blocks = plan.blocks,
+                               .threads = plan.threads,
+                               .shared_bytes = static_cast<std::size_t>(words) * sizeof(float),
+                               .stream = stream};
+    for (std::int64_t first = 0; first < a.output.count; first += tiling.images) {
+        arguments<In, Out> part = a;
+        part.input.data += first * a.input.image_stride;
+        part.output.data += first * a.output.image_stride;
+        if (a.epilogue.residual.data != nullptr)
+            part.epilogue.residual.data += first * a.epilogue.residual.image_stride;
+        const std::int64_t images = std::min(tiling.images, a.output.count - first);
+        launch(config, kernel, part, strip_counts(images, tiling));
+    }
 }
 
 template void launch_depthwise(const plan&, const arguments<float, float>&, cudaStream_t);

@@ -101,9 +101,11 @@ class conv_function : public test::conv_device<Types> {
             // The function is nowhere steeper than 1, and adds two roundings.
             with.precision = precision::fp32;
             ASSERT_NO_FATAL_FAILURE(
-                p.expect_close(expected, with, terms, [&](double& value, double& error, std::size_t i) {
-                    value = (value < 0 ? double{function.slope} * value : value) * double{weight_elements[i]};
-                    error += 2 * test::unit_roundoff<float>() * std::abs(value);
+                p.expect_close(expected, with, terms, [&](const bounds::approximate& x, std::size_t i) {
+                    const double sloped = x.value < 0 ? double{function.slope} * x.value : x.value,
+                                 value = sloped * double{weight_elements[i]};
+                    return bounds::approximate(value,
+                                               x.bound + 2 * test::unit_roundoff<float>() * std::abs(value));
                 }));
             p.expect_intact();
             for (const float count : calls.download()) ASSERT_EQ(count, 1);

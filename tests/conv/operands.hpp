@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/products.hpp"
 #include "tests/support/activations.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/guarded_tensor.hpp"
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace heddle::test {
@@ -122,24 +122,10 @@ struct conv_reference {
 /// What an element's alpha times its sum, plus beta times the output, may be off by in float32 (docs/accuracy.md).
 template <class In>
 double conv_sum_bound(const conv_options& with, const conv_shape& s, bool is_on_host, double magnitude) {
-    using enum conv_algorithm;
-    const conv_algorithm rung = with.algorithm;
-    const bool is_of_fmas =
-        is_on_host || rung == naive || rung == tiled || rung == register_tiled || rung == depthwise;
-    const bool is_tf32 = std::is_same_v<In, float> && with.precision == precision::tf32;
-    const double u = unit_roundoff<float>();
-    const std::int64_t depth = s.depth(), together = is_tf32 ? 8 : 16, channels = s.group_channels();
-    // Where a row of taps begins at a multiple of 8 terms, or each tap a group, as `automatic` may have it too.
-    std::int64_t groups = depth / together;
-    if (rung == mma_sync && !is_tf32)
-        groups = (s.filter_height * ((s.filter_width * channels + 7) / 8) + 1) / 2;
-    if (rung == wgmma || rung == persistent || rung == automatic)
-        groups = s.filter_height * s.filter_width * ((channels + together - 1) / together);
-    double of_magnitude = static_cast<double>(depth + 4) * u;
-    if (!is_of_fmas && (is_tf32 || !std::is_same_v<In, float>))
-        of_magnitude =
-            2 * static_cast<double>(depth + groups + 20) * u + (is_tf32 ? 0x1p-10 * (1 + 0x1p-11) : 0);
-    return of_magnitude * magnitude + smallest<float>();
+    const double share = is_on_host ? bounds::of_fmas(static_cast<double>(s.depth()))
+                                    : bounds::of_conv<In>(with.algorithm, with.precision, s.filter_height,
+                                                          s.filter_width, s.group_channels());
+    return share * magnitude + smallest<float>();
 }
 
 /// What an epilogue has.
@@ -210,38 +196,25 @@ struct conv_operands {
         return {s, xs, ws, ys, double{with.alpha}, double{with.beta}};
     }
 
-    /// No activation is steeper than 1.13, and each adds at most 10 roundings of its own to its result, or of 1 where that is
-    /// larger; in 16 bits and on the device these are of 2^-16.
     void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms = {}) {
-        const double of_activation = 10 * (is_on_host ? unit_roundoff<float>() : 0x1p-16);
-        const bool is_linear =
-            terms.activation == matmul_activation::none || terms.activation == matmul_activation::relu;
-        expect_close(of, with, terms, [&](double& value, double& error, std::size_t) {
-            if (!is_linear) error *= 1.13;
-            value = activated(terms.activation, value);
-            if (!is_linear) error += of_activation * std::max(std::abs(value), 1.0);
+        const double unit = is_on_host ? unit_roundoff<float>() : 0x1p-16;
+        expect_close(of, with, terms, [&](const bounds::approximate& x, std::size_t) {
+            return bounds::activated(terms.activation, x, unit);
         });
     }
-    /// apply(value, error, i) takes element i, and what it may be off by, to what they are after the activation.
-    template <class Apply>
+    /// activate(x, i): what becomes of element i.
+    template <class Activate>
     void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms,
-                      Apply apply) {
+                      Activate activate) {
         const auto [actual, canaries_alive] = output.inspect();
-        const double u = unit_roundoff<float>();
         for (std::size_t i = 0; i < actual.size(); ++i) {
             const std::size_t k = i % static_cast<std::size_t>(s.outputs);
-            const double scaled = terms.scale ? to_double(scales[k]) : 1,
-                         biased = terms.bias ? to_double(biases[k]) : 0;
-            const double added = terms.residual ? to_double(residuals[i]) : 0;
-            const double before = terms.residual_before_activation ? added : 0;
-            double value = scaled * of.value[i] + biased + before;
-            double error = scaled * conv_sum_bound<In>(with, s, is_on_host, of.magnitude[i]) +
-                           4 * u * (std::abs(scaled * of.value[i]) + std::abs(biased) + std::abs(before));
-            apply(value, error, i);
-            value += added - before;
-            error += u * std::abs(value);
-            ASSERT_TRUE(is_within(to_double(actual[i]), value,
-                                  error + unit_roundoff<Out>() * (std::abs(value) + error) + smallest<Out>()))
+            const auto expected = bounds::conv_result(
+                {of.value[i], conv_sum_bound<In>(with, s, is_on_host, of.magnitude[i])},
+                terms.scale ? to_double(scales[k]) : 1, terms.bias ? to_double(biases[k]) : 0,
+                terms.residual ? to_double(residuals[i]) : 0, terms.residual_before_activation,
+                [&](const bounds::approximate& x) { return activate(x, i); });
+            ASSERT_TRUE(is_within(to_double(actual[i]), expected.value, bounds::stored_as<Out>(expected)))
                 << "element " << i;
         }
         ASSERT_TRUE(canaries_alive);

@@ -146,11 +146,13 @@ inline std::vector<conv_shape> depthwise_shapes() {
                        taps,
                        {{stride, stride}, around(padding), {dilation, dilation}, channels}});
     };
-    for (const std::int64_t taps : {3, 5})
+    for (const std::int64_t taps : {3, 5, 7})
         for (const std::int64_t stride : {1, 2})
             for (const std::int64_t width : {1, 7, 8, 9, 17})
                 add(9, width, width % 2 == 0 ? 36 : 7, taps, stride, taps / 2);
-    add(33, 34, 8, 3, 1, 1);   // several tiles
+    add(33, 34, 8, 3, 1, 1);                                                            // several strips
+    all.push_back({8, 17, 34, 264, 264, 3, 3, {.padding = around(1), .groups = 264}});  // of several rows
+    all.push_back({8, 37, 18, 90, 90, 5, 5, {{2, 2}, around(2), {1, 1}, 90}});
     add(3, 70, 132, 5, 1, 6);  // padding beyond the filter
     add(5, 6, 260, 3, 2, 0);   // several blocks of channels
     add(11, 10, 12, 3, 3, 1);  // a stride that is not compiled for

@@ -39,7 +39,7 @@ TEST_P(gaussian_blur_rung, agrees_with_a_convolution_of_cudnn) {
     for (const std::int64_t radius : {1, 2, 5, 9}) {
         const problem p{641, 483, 1, radius};
         SCOPED_TRACE(text(p));
-        const std::vector<double> taps = taps_of(p.sigma.x, radius);
+        const std::vector<double> taps = bounds::gaussian(p.sigma.x, radius);
         std::vector<float> products;
         for (const double down : taps)
             for (const double across : taps) products.push_back(static_cast<float>(down * across));

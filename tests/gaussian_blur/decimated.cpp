@@ -30,7 +30,7 @@ class decimated_gaussian_blur : public gaussian_blur_test {
         std::vector<double> errors;
         const std::vector<float> blurred = decimated(p, elements, size);
         if (blurred.empty()) return errors;
-        const std::vector<double> taps = taps_of(sigma, p.radius.x);
+        const std::vector<double> taps = bounds::gaussian(sigma, p.radius.x);
         std::vector<double> exact(static_cast<std::size_t>(size * size));
         for (std::int64_t i = 0; i < size; ++i)
             for (std::int64_t k = -p.radius.x; k <= p.radius.x; ++k)
@@ -56,8 +56,8 @@ TEST_F(decimated_gaussian_blur, has_nearly_a_gaussian_window) {
             for (const border kind : kinds) {
                 const std::vector<double> errors = errors_along(along_y, sigma, kind);
                 const auto size = static_cast<std::size_t>(3 * gaussian_radius(sigma));
-                const double peak =
-                    taps_of(sigma, gaussian_radius(sigma))[static_cast<std::size_t>(gaussian_radius(sigma))];
+                const double peak = bounds::gaussian(
+                    sigma, gaussian_radius(sigma))[static_cast<std::size_t>(gaussian_radius(sigma))];
                 double largest = 0, largest_sum = 0;
                 for (std::size_t i = 0; i < size && !errors.empty(); ++i) {
                     double sum = 0;  // over the lines that an output sees
@@ -78,7 +78,7 @@ TEST_F(decimated_gaussian_blur, has_nearly_a_gaussian_window) {
                 }
                 sum_of_both = std::max(sum_of_both, largest_sum);
             }
-        EXPECT_LE(sum_of_both * (2 + sum_of_both), decimated_error) << sigma;
+        EXPECT_LE(sum_of_both * (2 + sum_of_both), bounds::of_decimated) << sigma;
     }
     EXPECT_GT(runs_, 0);
 }
@@ -93,8 +93,8 @@ TEST_F(decimated_gaussian_blur, has_the_window_of_an_impulse_at_any_phase) {
             elements[p.at(at_x, at_y)] = 1;
             const std::vector<float> blurred = decimated(p, elements);
             if (blurred.empty()) continue;
-            const std::vector<double> taps_x = taps_of(sigma.x, p.radius.x),
-                                      taps_y = taps_of(sigma.y, p.radius.y);
+            const std::vector<double> taps_x = bounds::gaussian(sigma.x, p.radius.x),
+                                      taps_y = bounds::gaussian(sigma.y, p.radius.y);
             const double peak = *std::ranges::max_element(taps_x) * *std::ranges::max_element(taps_y);
             double largest = 0;
             for (std::int64_t y = 0; y < p.height; ++y)

@@ -66,7 +66,7 @@ TEST(host_gaussian_blur_taps, are_the_gaussian_symmetric_and_of_sum_1) {
         // Along a row of constant columns only the taps along x show.
         host::gaussian_blur<float>({impulse.data(), size, 1}, image_view{blurred.data(), size, 1}, sigma);
         const problem p{size, 1, 1, radius, sigma};
-        const std::vector<double> taps = taps_of(sigma, radius);
+        const std::vector<double> taps = bounds::gaussian(sigma, radius);
         double sum = 0;
         for (std::int64_t i = 0; i < size; ++i) {
             const bool is_inside = std::abs(i - 2 * radius) <= radius;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/windows.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/images.hpp"
 #include <heddle/host.hpp>
@@ -93,15 +94,12 @@ void for_each_element(const problem& p, Value value) {
                 for (std::int64_t c = 0; c < p.size.channels; ++c) value(image, x, y, c);
 }
 
-inline constexpr double u = unit_roundoff<float>();
-
 /// The windows of 3 x 3 that docs/accuracy.md and image_filter.hpp draw.
 using window = std::array<std::array<double, 3>, 3>;
 inline constexpr window sobel_x = {{{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}}};
 inline constexpr window sobel_y = {{{-1, -2, -1}, {0, 0, 0}, {1, 2, 1}}};
 inline constexpr window cross = {{{0, 1, 0}, {1, -4, 1}, {0, 1, 0}}};
 
-/// docs/accuracy.md: a term goes through three roundings at most; of integers none rounds.
 template <class T>
 expectation stencil_in_double(const problem& p, const std::vector<T>& source, const window& weights) {
     const pixels<T> pixel{p, source};
@@ -118,21 +116,20 @@ expectation stencil_in_double(const problem& p, const std::vector<T>& source, co
                 magnitude += std::abs(term);
             }
         e.values.push_back(sum);
-        e.bounds.push_back(std::is_integral_v<T> ? 0 : 3 * u / (1 - 3 * u) * magnitude);
+        e.bounds.push_back(bounds::of_stencil<T>(magnitude));
     });
     return e;
 }
 
-/// Squares, their sum and the root round once each; squares below the smallest number are lost.
 template <class T>
 expectation magnitude_in_double(const problem& p, const std::vector<T>& source) {
     const expectation x = stencil_in_double(p, source, sobel_x), y = stencil_in_double(p, source, sobel_y);
     expectation e;
     for (std::size_t i = 0; i < x.values.size(); ++i) {
-        const double value = std::sqrt(x.values[i] * x.values[i] + y.values[i] * y.values[i]);
-        const double of_terms = std::sqrt(x.bounds[i] * x.bounds[i] + y.bounds[i] * y.bounds[i]);
-        e.values.push_back(value);
-        e.bounds.push_back(of_terms + 3 * u * (value + of_terms) + 0x1p-74);
+        const bounds::approximate magnitude =
+            bounds::gradient_magnitude({x.values[i], x.bounds[i]}, {y.values[i], y.bounds[i]});
+        e.values.push_back(magnitude.value);
+        e.bounds.push_back(magnitude.bound);
     }
     return e;
 }
@@ -143,12 +140,11 @@ expectation gradient_in_double(const problem& p, const std::vector<T>& source, g
     return stencil_in_double(p, source, which == gradient::x ? sobel_x : sobel_y);
 }
 
-/// Along x and then along y. Each of n fused multiply-adds of a pass rounds once, where it is denormal by half the
-/// smallest number; `tap_roundings` is how often the taps that were given are rounded.
+/// Along x and then along y, by taps that are given in float, or rounded to it.
 template <class T>
 expectation convolution_in_double(const problem& p, const std::vector<T>& source,
                                   const std::vector<double>& taps_x, const std::vector<double>& taps_y,
-                                  int tap_roundings) {
+                                  bool rounds_taps) {
     const auto magnitudes_of = [](std::vector<double> values) {
         for (double& value : values) value = std::abs(value);
         return values;
@@ -158,23 +154,14 @@ expectation convolution_in_double(const problem& p, const std::vector<T>& source
     for (const T element : source)
         if (std::isfinite(to_double(element))) largest = std::max(largest, std::abs(to_double(element)));
     for (const double tap : taps_y) weight_y += std::abs(tap);
-    const double roundings = nx + ny + 2 * tap_roundings + 2;
-    const double denormals = (nx * weight_y + ny) * (1 + largest) * smallest<float>();
+    const double share = bounds::of_passes(nx, ny, rounds_taps),
+                 denormals = bounds::of_denormals(nx, ny, weight_y, largest);
 
     expectation e;
-    const auto expect = [&](double value, double magnitude) {
-        const double in_float = roundings * u * magnitude + denormals;
-        double bound = in_float;
-        if constexpr (std::is_integral_v<T>) {
-            // A mean of nx * ny integers is half a step of 1 / (nx * ny) away from halves at least.
-            const bool is_exact = in_float < 0.5 / (nx * ny);
-            if (is_exact) value = std::round(value);
-            bound = is_exact ? 0 : 0.5 + in_float;
-        } else if constexpr (std::is_same_v<T, half>) {
-            bound += unit_roundoff<half>() * (std::abs(value) + in_float) + smallest<half>();
-        }
-        e.values.push_back(value);
-        e.bounds.push_back(bound);
+    const auto expect = [&](double value, double magnitude) {  // of integers a mean
+        const auto pixel = bounds::mean_pixel<T>(value, share * magnitude + denormals, nx, ny);
+        e.values.push_back(pixel.value);
+        e.bounds.push_back(pixel.bound);
     };
     for (std::int64_t image = 0; image < p.images; ++image) {
         std::vector<double> elements;
@@ -195,11 +182,7 @@ expectation convolution_in_double(const problem& p, const std::vector<T>& source
 
 template <class T>
 expectation mean_in_double(const problem& p, const std::vector<T>& source, const window_radius& radius) {
-    const auto taps = [](std::int64_t along) {
-        const auto n = static_cast<std::size_t>(2 * along + 1);
-        return std::vector<double>(n, 1 / static_cast<double>(n));
-    };
-    return convolution_in_double(p, source, taps(radius.x), taps(radius.y), 1);
+    return convolution_in_double(p, source, bounds::box(radius.x), bounds::box(radius.y), true);
 }
 
 template <class T>
@@ -301,7 +284,7 @@ inline void check_convolution(const problem& p, place where, const std::vector<f
         return std::vector<double>(taps.begin(), taps.end());
     };
     run_and_check<float, float>(p, where, elements,
-                                convolution_in_double(p, elements, exact(taps_x), exact(taps_y), 0),
+                                convolution_in_double(p, elements, exact(taps_x), exact(taps_y), false),
                                 convolution_at(where, taps_x, taps_y));
 }
 

@@ -44,15 +44,12 @@ class epilogue_test : public Rung {
         return true;
     }
 
-    /// No activation here is steeper than 1.13, and each adds at most 10 roundings of its own to its result, or of 1 where
-    /// that is larger (docs/accuracy.md).
     template <class Out, class In>
     void expect_close(operands<Out, In>& p, test::epilogue_terms<Out>& terms, const test::reference& product,
                       const matmul_options& with, const matmul_epilogue<Out>& epilogue) {
         terms.expect_close(
             p, product, with, epilogue, [&](double sum, double of_sum, std::size_t, std::size_t) {
-                const double value = activated(epilogue.activation, sum);
-                return std::pair(value, 1.13 * of_sum + 10 * 0x1p-16 * std::max(std::abs(value), 1.0));
+                return bounds::activated(epilogue.activation, bounds::approximate(sum, of_sum), 0x1p-16);
             });
     }
 

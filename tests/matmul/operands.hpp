@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/products.hpp"
 #include "tests/matmul/problems.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/numeric.hpp"
@@ -193,45 +194,24 @@ void expect_same(const std::vector<T>& actual, const std::vector<T>& expected) {
 // What elements of C may be off by (docs/accuracy.md), given their values and the sums of magnitudes behind them.
 using error_bound = double (*)(const shape& s, double value, double magnitude);
 
-/// k products added in float in any order are within k u of their sum of magnitudes (Higham, Accuracy and
-/// Stability of Numerical Algorithms, 3.1); scaling by alpha and adding beta * C are three roundings more.
-/// The next higher order in u is covered by one more.
-inline double fma_bound(const shape& s, double /*value*/, double magnitude) {
-    return static_cast<double>(s.k + 4) * unit_roundoff<float>() * magnitude + smallest<float>();
+template <double (*share)(double)>
+double bound_of_sum(const shape& s, double /*value*/, double magnitude) {
+    return share(static_cast<double>(s.k)) * magnitude + smallest<float>();
 }
-
-/// `automatic` takes bf16x6 only where this is smaller than fma_bound().
-inline double bf16x6_bound(const shape& s, double /*value*/, double magnitude) {
-    const auto k = static_cast<double>(s.k);
-    const double additions = 2.1 * (std::min(k, 64.0) + 4) + 2 * std::ceil(k / 64) + 6;
-    return additions * unit_roundoff<float>() * magnitude + smallest<float>();
-}
+inline constexpr error_bound fma_bound = bound_of_sum<bounds::of_fmas>;
+inline constexpr error_bound bf16x6_bound = bound_of_sum<bounds::of_bf16x6>;
+inline constexpr error_bound tf32x3_bound = bound_of_sum<bounds::of_tf32x3>;
+inline constexpr error_bound tf32_bound = bound_of_sum<bounds::of_tf32>;
 
 /// No element is larger than 1.
 inline double fp16x3_bound(const shape& s, double /*value*/, double magnitude) {
     const auto k = static_cast<double>(s.k);
-    const double additions = 2.1 * 3 * (std::min(k, 64.0) + 4) + std::ceil(k / 64) + 6;
-    return (additions * unit_roundoff<float>() + 0x1p-21) * magnitude + k * 0x1p-38;
+    return bounds::of_fp16x3(k) * magnitude + k * 0x1p-38;
 }
 
-inline double tf32x3_bound(const shape& s, double /*value*/, double magnitude) {
-    const double additions = std::ceil(static_cast<double>(s.k) / 16) + 49;
-    return additions * unit_roundoff<float>() * magnitude + smallest<float>();
-}
-
-inline double tf32_bound(const shape& s, double /*value*/, double magnitude) {
-    const auto k = static_cast<double>(s.k);
-    const double rounded = 2 * unit_roundoff<half>() * (1 + unit_roundoff<half>());  // as many digits
-    return (rounded + 2 * (k + k / 8 + 20) * unit_roundoff<float>()) * magnitude + smallest<float>();
-}
-
-/// The products of two 16-bit numbers are exact in float32. The tensor cores add them to a sum by cutting what float32
-/// would round, so each of the k additions is within 2 u of the sum of magnitudes; groups of 16 add once more. Scaling
-/// by alpha and adding beta * C are three roundings, all in float32; then one to Out.
 template <class Out>
 double bound_of_16_bit(const shape& s, double value, double magnitude) {
-    const double of_sum = 2.0 * static_cast<double>(s.k + s.k / 16 + 20) * unit_roundoff<float>() * magnitude;
-    return of_sum + unit_roundoff<Out>() * (std::abs(value) + of_sum) + smallest<Out>();
+    return bounds::stored_as<Out>(value, bounds::of_16_bits(static_cast<double>(s.k)) * magnitude);
 }
 
 template <class Out, class In = Out>

@@ -7,7 +7,7 @@
 namespace heddle {
 namespace {
 
-using test::approximate;
+using bounds::approximate;
 using test::guarded;
 using test::guarded_list;
 using test::optimizer_call;
@@ -80,7 +80,7 @@ TYPED_TEST(optimizers, stay_within_their_bounds_for_a_thousand_steps) {
             call.adam.step = step;
             call.with_options([&](auto& options) { options.gradient_scale = scale; });
             const std::size_t set = static_cast<std::size_t>(step) % sets;
-            list.expect_step(call, step, test::option(scale), set);
+            list.expect_step(call, step, bounds::rounded(scale), set);
             test::enqueue<T, G>(call, list.views(set), *this->stream);
             if (step > 1 && step < steps) continue;  // the first one's bounds are the tightest
             this->stream->synchronize();
@@ -108,7 +108,7 @@ TYPED_TEST(optimizers, clip_by_a_norm_on_the_device) {
             test::enqueue<T, G>(call, list.views(), *this->stream);
             this->stream->synchronize();
             const double measured = test::to_double(norm.download()[0]);
-            list.expect_step(call, 1, test::gradient_factor(scale, max_norm, measured));
+            list.expect_step(call, 1, bounds::gradient_factor(scale, max_norm, measured));
             ASSERT_TRUE(list.is_as_expected(call.moments()));
             ASSERT_TRUE(norm.canaries_alive());
         }

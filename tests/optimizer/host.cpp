@@ -32,7 +32,7 @@ TYPED_TEST(host_optimizers, are_the_formulas) {
             call.adam.step = step;
             call.with_options([&](auto& options) { options.gradient_scale = scale; });
             const std::size_t set = static_cast<std::size_t>(step) % sets;
-            list.expect_step(call, step, test::option(scale), set);
+            list.expect_step(call, step, bounds::rounded(scale), set);
             const auto views = list.views(set);
             if (call.kind == test::optimizer_kind::sgd)
                 host::sgd<T, G>(views, call.sgd);
@@ -63,7 +63,7 @@ TYPED_TEST(host_optimizers, clip_and_read_what_is_in_memory) {
                         {},
                         {.weight_decay = 0.1, .gradient_scale = 0.5, .max_norm = 3}};
     call.adam.learning_rate = test::to_double(rate);
-    list.expect_step(call, step, test::gradient_factor(0.5, 3, test::to_double(norm)));
+    list.expect_step(call, step, bounds::gradient_factor(0.5, 3, test::to_double(norm)));
     call.adam.learning_rate = 0;
     call.adam.clip_norm_of = &norm;
     call.adam.device_learning_rate = &rate;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/windows.hpp"
 #include "tests/support/guarded_tensor.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
@@ -98,18 +99,15 @@ struct pool_operands {
             static_cast<std::size_t>(s.count * s.output_height() * s.output_width() * s.channels);
         output.upload(std::vector<T>(size, T(1000)));
     }
-    /// docs/accuracy.md has the bound.
     void expect_close(const pool_reference& expected) {
         const std::vector<T> actual = output.download();
         ASSERT_EQ(actual.size(), expected.value.size());
         for (std::size_t i = 0; i < actual.size(); ++i) {
-            const double error = (expected.pixels[i] + 2) * unit_roundoff<float>() * expected.magnitude[i];
             const bool is_exact = expected.magnitude[i] == 0;
-            ASSERT_TRUE(is_within(
-                to_double(actual[i]), expected.value[i],
-                is_exact
-                    ? 0
-                    : error + unit_roundoff<T>() * (std::abs(expected.value[i]) + error) + smallest<T>()))
+            ASSERT_TRUE(is_within(to_double(actual[i]), expected.value[i],
+                                  is_exact ? 0
+                                           : bounds::of_average<T>(expected.value[i], expected.magnitude[i],
+                                                                   expected.pixels[i])))
                 << "element " << i;
         }
         EXPECT_TRUE(output.canaries_alive());

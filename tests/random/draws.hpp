@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/random.hpp"
 #include "tests/support/elementwise.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
@@ -13,7 +14,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -95,19 +95,6 @@ struct draw_dropout {
     }
 };
 
-/// How far a normal number of the GPU and the CPU's may be apart; derived in docs/accuracy.md.
-template <class T>
-double normal_bound(double expected, const draw_normal& of) {
-    const double u = unit_roundoff<compute_type<T>>();
-    const double spread = std::abs(expected - of.mean) + unit_roundoff<T>() * std::abs(expected);
-    const double of_results = 2 * u * std::abs(expected);
-    if constexpr (sizeof(T) == 2)
-        return of.deviation * 82 * u + 4 * u * spread + of_results +
-               2 * unit_roundoff<T>() * std::abs(expected) + smallest<T>();
-    else
-        return (sizeof(T) == 8 ? 14 : 7) * u * spread + of_results + smallest<T>();
-}
-
 template <class T>
 testing::AssertionResult have_same_bits(const std::vector<T>& actual, const std::vector<T>& expected) {
     if constexpr (std::is_integral_v<T>)
@@ -125,7 +112,7 @@ testing::AssertionResult agree(const std::vector<T>& actual, const std::vector<T
         std::vector<double> exact, bounds;
         for (const T each : expected) {
             exact.push_back(to_double(each));
-            bounds.push_back(normal_bound<T>(exact.back(), draw));
+            bounds.push_back(bounds::of_normal<T>(exact.back(), draw.mean, draw.deviation));
         }
         return are_within(actual, exact, bounds);
     } else {

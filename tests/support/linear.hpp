@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tests/bounds/products.hpp"
+#include "tests/bounds/reduce.hpp"
 #include "tests/matmul/operands.hpp"
 #include "tests/support/activations.hpp"
 #include "tests/support/numeric.hpp"
@@ -20,19 +22,7 @@ namespace heddle::test {
 inline constexpr std::array activations_of_x = {matmul_activation::none, matmul_activation::relu,
                                                 matmul_activation::sigmoid, matmul_activation::tanh};
 
-/// The derivative of an activation whose result is x.
-inline double derivative_of_result(matmul_activation activation, double x) {
-    switch (activation) {
-        case matmul_activation::relu:
-            return x > 0 ? 1 : 0;
-        case matmul_activation::sigmoid:
-            return x * (1 - x);
-        case matmul_activation::tanh:
-            return 1 - x * x;
-        default:
-            return 1;
-    }
-}
+using bounds::derivative_of_result;
 
 /// What an activation may have made, and for relu zeros among it.
 template <class T>
@@ -86,8 +76,7 @@ reference product_of(const shape& s, const std::vector<T>& a, const std::vector<
     return {s, a, b, std::vector<float>(static_cast<std::size_t>(s.m * s.n)), 1, 0};
 }
 
-/// `of_sums` bounds the error of the sums in float. An activation, none steeper than 1.13, adds 10 roundings to a unit of
-/// `of_activation` of its result, or of 1 where that is larger.
+/// `of_sums` bounds the error of the sums in float, `of_activation` a rounding of an activation.
 template <class T>
 expected_elements expected_linear(const layer_elements<T>& e, bool has_bias, matmul_activation activation,
                                   error_bound of_sums, double of_activation) {
@@ -100,11 +89,8 @@ expected_elements expected_linear(const layer_elements<T>& e, bool has_bias, mat
         const double of_product = of_sums(s, product.value[i], product.magnitude[i]);
         const double sum = product.value[i] + bias;
         const double of_sum = of_product + u * (std::abs(sum) + of_product);
-        const double value = activated(activation, sum);
-        const bool is_smooth = activation != matmul_activation::none && activation != matmul_activation::relu;
-        const double of_value =
-            is_smooth ? 1.13 * of_sum + 10 * of_activation * std::max(std::abs(value), 1.0) : of_sum;
-        result.add(value, of_value + unit_roundoff<T>() * (std::abs(value) + of_value) + smallest<T>());
+        const auto y = bounds::activated(activation, bounds::approximate(sum, of_sum), of_activation);
+        result.add(y.value, bounds::stored_as<T>(y));
     }
     return result;
 }
@@ -144,7 +130,7 @@ expected_elements expected_dweights(const layer_elements<T>& e, error_bound of_s
 template <class T>
 expected_elements expected_dbias(const layer_elements<T>& e) {
     expected_elements result;
-    const double depth = static_cast<double>(e.batch) * unit_roundoff<float>();
+    const double share = bounds::of_additions(static_cast<double>(e.batch), unit_roundoff<float>());
     for (std::int64_t col = 0; col < e.out; ++col) {
         double sum = 0, magnitude = 0;
         for (std::int64_t row = 0; row < e.batch; ++row) {
@@ -152,7 +138,7 @@ expected_elements expected_dbias(const layer_elements<T>& e) {
             sum += element;
             magnitude += std::abs(element);
         }
-        result.add(sum, depth / (1 - depth) * magnitude);
+        result.add(sum, share * magnitude);
     }
     return result;
 }

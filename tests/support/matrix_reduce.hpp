@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/reduce.hpp"
 #include "tests/support/numeric.hpp"
 
 #include <algorithm>
@@ -42,8 +43,9 @@ struct reduced_row {
 
 /// docs/accuracy.md, "Rows and columns of a matrix": `depth` additions of float, and float64's own error.
 inline double sum_bound(const reduced_row& row, std::int64_t depth) {
-    const double du = static_cast<double>(depth) * unit_roundoff<float>();
-    return (du / (1 - du) + static_cast<double>(row.length) * 0x1p-53) * row.magnitude;
+    return (bounds::of_additions(static_cast<double>(depth), unit_roundoff<float>()) +
+            static_cast<double>(row.length) * 0x1p-53) *
+           row.magnitude;
 }
 
 /// A division more, by a length that was rounded to float.
@@ -51,13 +53,10 @@ inline double mean_bound(const reduced_row& row, std::int64_t depth) {
     return sum_bound(row, depth + 3) / static_cast<double>(row.length) + smallest<float>();
 }
 
-/// Each merger moves a mean by at most 7 u of the largest |x|.
 inline double variance_bound(const reduced_row& row, std::int64_t depth, double divisor) {
-    constexpr double u = unit_roundoff<float>();
-    const auto d = static_cast<double>(depth + 4), n = static_cast<double>(row.length);
-    const double e = 7 * d * std::sqrt(std::max(std::log2(n), 1.0)) * u * row.largest_magnitude;
-    const double exact = row.squares / n;
-    return (8 * d * u * exact + 2 * e * std::sqrt(exact) + e * e) * n / divisor + smallest<float>();
+    return bounds::of_variance(static_cast<double>(depth), static_cast<double>(row.length), row.squares,
+                               row.largest_magnitude, divisor) +
+           smallest<float>();
 }
 
 }  // namespace heddle::test

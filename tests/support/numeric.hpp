@@ -1,48 +1,20 @@
 #pragma once
 
+#include "tests/bounds/numbers.hpp"
 #include <heddle/types.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 
 namespace heddle::test {
 
-/// The exact value of an element as a double (of an int64, the nearest one).
-template <class T>
-double to_double(T value) {
-    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
-        return static_cast<double>(static_cast<float>(value));
-    else
-        return static_cast<double>(value);
-}
-
-/// The unit roundoff: half the distance from 1 to the next number.
-template <class T>
-constexpr double unit_roundoff() {
-    if constexpr (std::is_same_v<T, half>)
-        return 0x1p-11;
-    else if constexpr (std::is_same_v<T, bfloat16>)
-        return 0x1p-8;
-    else
-        return std::numeric_limits<T>::epsilon() / 2;
-}
-
-/// The smallest positive (denormal) number: what a result near zero may be off by, whatever its relative
-/// error.
-template <class T>
-constexpr double smallest() {
-    if constexpr (std::is_same_v<T, half>)
-        return 0x1p-24;
-    else if constexpr (std::is_same_v<T, bfloat16>)
-        return 0x1p-133;
-    else
-        return std::numeric_limits<T>::denorm_min();
-}
+using bounds::smallest;
+using bounds::to_double;
+using bounds::unit_roundoff;
 
 inline testing::AssertionResult too_far(double actual, double expected, double bound) {
     return testing::AssertionFailure()

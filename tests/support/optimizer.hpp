@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/optimizer.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/numeric.hpp"
 #include "tests/support/random.hpp"
@@ -18,47 +19,6 @@
 #include <vector>
 
 namespace heddle::test {
-
-/// A number in double, and a bound of how far the float that stands for it may be off: a running error analysis (Wilkinson). The
-/// operators propagate the bounds of their operands, and rounded() adds that of one rounding. See docs/accuracy.md.
-struct approximate {
-    double value = 0;
-    double bound = 0;
-
-    approximate() = default;
-    approximate(double v, double b = 0) : value(v), bound(b) {}
-
-    friend approximate operator+(const approximate& a, const approximate& b) {
-        return {a.value + b.value, a.bound + b.bound};
-    }
-    friend approximate operator-(const approximate& a, const approximate& b) {
-        return {a.value - b.value, a.bound + b.bound};
-    }
-    friend approximate operator*(const approximate& a, const approximate& b) {
-        return {a.value * b.value,
-                std::abs(a.value) * b.bound + std::abs(b.value) * a.bound + a.bound * b.bound};
-    }
-    friend approximate operator/(const approximate& a, const approximate& b) {
-        const double value = a.value / b.value;
-        return {value, (a.bound + std::abs(value) * b.bound) / std::max(std::abs(b.value) - b.bound, 0.0)};
-    }
-};
-
-inline approximate rounded(const approximate& a, double roundings = 1) {
-    const double relative = roundings * 0x1p-24;
-    return {a.value, a.bound + relative / (1 - relative) * (std::abs(a.value) + a.bound) +
-                         roundings * smallest<float>()};
-}
-
-inline approximate root_of(const approximate& a) {
-    const double root = std::sqrt(a.value);  // |sqrt(a) - sqrt(b)| = |a - b| / (sqrt(a) + sqrt(b))
-    return {root, root > 0 ? std::min(a.bound / root, std::sqrt(a.bound)) : std::sqrt(a.bound)};
-}
-
-/// An option, which is rounded to float.
-inline approximate option(double value) {
-    return rounded(value);
-}
 
 enum class optimizer_kind { sgd, adam, adamw };
 
@@ -107,62 +67,19 @@ void enqueue(const optimizer_call& call, std::span<const parameter<T, Gradient>>
         adamw<T, Gradient>(parameters, stream, call.adam);
 }
 
-struct expected_element {
-    approximate weight, first, second;
-
+struct expected_element : bounds::weight_and_moments {
     /// factor: what the gradient is multiplied by.
-    void step(const optimizer_call& call, double gradient, const approximate& factor, std::int64_t step) {
-        const approximate g = rounded(factor * gradient);
+    void step(const optimizer_call& call, double gradient, const bounds::approximate& factor,
+              std::int64_t step) {
+        const bounds::approximate g = rounded(factor * gradient);
+        adam_options of_step = call.adam;
+        of_step.step = step;
         if (call.kind == optimizer_kind::sgd)
-            step_of_sgd(call.sgd, g);
+            weight_and_moments::step(call.sgd, g);
         else
-            step_of_adam(call.adam, call.kind == optimizer_kind::adamw, g, step);
-    }
-
-  private:
-    void step_of_sgd(const sgd_options& o, approximate g) {
-        if (o.weight_decay != 0) g = rounded(rounded(option(o.weight_decay) * weight) + g);
-        approximate direction = g;
-        if (o.momentum != 0) {
-            const approximate momentum = option(o.momentum);
-            direction = first = rounded(rounded(momentum * first) + g);
-            if (o.nesterov) direction = rounded(rounded(momentum * first) + g);
-        }
-        weight = rounded(weight - rounded(option(o.learning_rate) * direction));
-    }
-
-    void step_of_adam(const adam_options& o, bool is_decoupled, approximate g, std::int64_t step) {
-        const approximate rate = option(o.learning_rate), decay = option(o.weight_decay);
-        if (!is_decoupled && o.weight_decay != 0) g = rounded(rounded(decay * weight) + g);
-        const approximate kept = is_decoupled ? rounded(1 - rounded(rate * decay)) : approximate(1);
-
-        // m + rest (g - m), of which m has the weight 1 - rest; the difference, the product and the sum are rounded.
-        const double rest = 1 - o.beta1;
-        const double distance = std::abs(g.value - first.value) + g.bound + first.bound;
-        first = approximate(o.beta1) * first + approximate(rest) * g;
-        first.bound += 3 * 0x1p-24 * rest * distance;
-        first = rounded(first);
-        second = rounded(rounded(option(o.beta2) * second) + rounded(rounded(option(1 - o.beta2) * g) * g));
-
-        // The argument of expm1f is rounded, and its result off by an ulp at most.
-        const auto correction = [step](double beta) {
-            return rounded(1 - std::pow(beta, static_cast<double>(step)), 4);
-        };
-        const approximate root = rounded(1 / rounded(root_of(correction(o.beta2))));
-        const approximate scale = rounded(rounded(rounded(root_of(second)) * root) + option(o.epsilon));
-        const approximate direction = rounded(first / scale);
-        const approximate corrected_rate = rounded(rate / correction(o.beta1));
-        weight = rounded(rounded(kept * weight) - rounded(corrected_rate * direction));
+            weight_and_moments::step(of_step, call.kind == optimizer_kind::adamw, g);
     }
 };
-
-/// What gradients are multiplied by, given the norm that clips them.
-inline approximate gradient_factor(double scale, double max_norm, const approximate& norm) {
-    const approximate clip =
-        rounded(option(max_norm) / rounded(rounded(option(scale) * norm) + option(1e-6)));
-    return rounded(option(scale) *
-                   (clip.value > 1 ? approximate(1, std::max(0.0, 1 - clip.value + clip.bound)) : clip));
-}
 
 /// Elements, and how far each array begins behind a multiple of 16 bytes, in elements.
 struct parameter_layout {
@@ -249,7 +166,7 @@ class guarded_list {
         }
     }
 
-    void expect_step(const optimizer_call& call, std::int64_t step, const approximate& factor,
+    void expect_step(const optimizer_call& call, std::int64_t step, const bounds::approximate& factor,
                      std::size_t set = 0) {
         for (std::size_t k = 0; k < parameters_.size(); ++k)
             for (std::size_t i = 0; i < expected_[k].size(); ++i)

@@ -14,7 +14,8 @@ namespace heddle::kernels::conv {
 
 inline constexpr std::int64_t depthwise_most_taps = 81;
 inline constexpr std::int64_t depthwise_threads = 256;
-inline constexpr std::int64_t depthwise_most_lanes = 40;  ///< of a block, along channels
+inline constexpr std::int64_t depthwise_most_lanes = 40;     ///< of a block, along channels
+inline constexpr std::int64_t depthwise_epilogue_lines = 3;  ///< of channels, beside those of taps
 
 /// What kernels of `depthwise` are compiled for.
 struct depthwise_kernel {
@@ -25,13 +26,37 @@ struct depthwise_kernel {
 
 /// Outputs of a thread, side by side: many share its pixels, as many as registers have room for.
 constexpr int depthwise_outputs(const depthwise_kernel& kernel) {
-    return kernel.side == 3 && kernel.step == 1 ? 8 : 4;
+    const bool has_room = kernel.side == 3 || (kernel.side == 5 && kernel.packet == 1);
+    return has_room && kernel.step == 1 ? 8 : 4;
+}
+
+/// From the first byte of an image to behind its last.
+constexpr std::int64_t image_bytes(const tensor_layout& t) {
+    return ((t.height - 1) * t.row_stride + (t.width - 1) * t.col_stride + t.channels) * t.element_bytes;
+}
+
+/// Images whose places fit 32 bits; 0 where those of one do not.
+constexpr std::int64_t images_of_32_bits(const tensor_layout& t) {
+    constexpr std::int64_t most = std::int64_t{1} << 32, most_images = 1 << 30;
+    if (image_bytes(t) > most) return 0;
+    const std::int64_t apart = t.image_stride * t.element_bytes;
+    return apart == 0 ? most_images : std::min((most - image_bytes(t)) / apart + 1, most_images);
+}
+
+/// Extents and padding that ints have room for.
+constexpr bool has_short_sides(const conv_problem& p) {
+    constexpr std::int64_t most = 1 << 28;
+    const conv_padding& around = p.geometry.padding;
+    return std::max({p.input.height, p.input.width, p.output.height, p.output.width, p.output.channels,
+                     around.top, around.left}) < most;
 }
 
 inline depthwise_kernel depthwise_kernel_for(const conv_problem& p) {
     const conv_geometry& g = p.geometry;
     const std::int64_t side = p.filters.width, step = g.stride.x;
-    const bool is_compiled = p.filters.height == side && g.stride.y == step && g.dilation == conv_steps{} &&
+    const bool is_compiled = images_of_32_bits(p.input) > 0 && images_of_32_bits(p.output) > 0 &&
+                             has_short_sides(p) && p.filters.height == side && g.stride.y == step &&
+                             g.dilation == conv_steps{} &&
                              (((side == 3 || side == 5) && step <= 2) || (side == 7 && step == 1));
     depthwise_kernel kernel{};
     if (is_compiled) kernel = {1, static_cast<int>(side), static_cast<int>(step)};
@@ -47,6 +72,7 @@ struct depthwise_tiling {
     int rows = 1;             ///< of a strip
     std::int64_t strips = 1;  ///< of an image, one below the other
     std::int64_t chunks = 1;  ///< of channels
+    std::int64_t images = 1;  ///< of a launch
 };
 
 inline depthwise_tiling depthwise_tiling_of(const conv_problem& p, const depthwise_kernel& kernel,
@@ -59,6 +85,8 @@ inline depthwise_tiling depthwise_tiling_of(const conv_problem& p, const depthwi
     depthwise_tiling t{};
     t.runs = divide_up(out.width, depthwise_outputs(kernel));
     t.rows = static_cast<int>(std::min<std::int64_t>(out.height, most_rows));
+    t.images = out.count;
+    if (kernel.side > 1) t.images = std::min({out.count, images_of_32_bits(p.input), images_of_32_bits(out)});
     // The lanes of which the last chunk leaves the fewest without work.
     t.threads.x = std::min(packets, depthwise_most_lanes);
     const auto lanes = [&](std::int64_t of_chunk) { return divide_up(packets, of_chunk) * of_chunk; };
@@ -70,7 +98,7 @@ inline depthwise_tiling depthwise_tiling_of(const conv_problem& p, const depthwi
     // Short strips share the work evenly, and each begins with rows that others load too.
     const auto blocks = [&] {
         t.strips = divide_up(out.height, t.rows);
-        return divide_up(out.count * t.strips * t.runs, t.threads.y) * t.chunks;
+        return divide_up(t.images * t.strips * t.runs, t.threads.y) * t.chunks;
     };
     while (blocks() < blocks_for_balance * depthwise_blocks_per_sm * device.sm_count &&
            t.rows > rows_worth_a_start)

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-/// Functions of one number, in double.
-namespace heddle::bench::fuzz {
+/// Activations in double: what results are compared with (docs/accuracy.md, The other elementwise operations).
+namespace heddle::bounds {
 
 inline double logistic(double x) {
     return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
@@ -21,7 +21,7 @@ inline double activated(matmul_activation activation, double x) {
             return x < 0 ? 0 : x;
         case matmul_activation::gelu:
             return weighted(std::erfc(-x * std::sqrt(0.5)) / 2);
-        case matmul_activation::gelu_tanh:
+        case matmul_activation::gelu_tanh:  // 1 + tanh(v) would cancel where v is far below 0
             return weighted(logistic(1.5957691216057308 * (x + 0.044715 * x * x * x)));
         case matmul_activation::silu:
             return weighted(logistic(x));
@@ -33,4 +33,18 @@ inline double activated(matmul_activation activation, double x) {
     return std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace heddle::bench::fuzz
+/// The derivative of an activation whose result is x, where it follows from that.
+inline double derivative_of_result(matmul_activation activation, double x) {
+    switch (activation) {
+        case matmul_activation::relu:
+            return x > 0 ? 1 : 0;
+        case matmul_activation::sigmoid:
+            return x * (1 - x);
+        case matmul_activation::tanh:
+            return 1 - x * x;
+        default:
+            return 1;
+    }
+}
+
+}  // namespace heddle::bounds
