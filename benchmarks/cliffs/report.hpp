@@ -21,8 +21,8 @@ summary summarize(const std::vector<outcome>& outcomes, bool of_stand_ins);
 /// The worst cases, the mean, the shares, and what is wrong, on stdout.
 void print_family(std::string_view family, const std::vector<outcome>& outcomes);
 
-/// Pairs whose first takes too long, the worst first, and the share of the others, on stdout. Whether these are at least 98 %, and
-/// none takes twice as long as it may.
+/// Pairs whose first takes too long, the worst first, and the share of the others, on stdout. Whether these are at least
+/// 98 %, and none takes twice as long as it may.
 bool print_pairs(std::string_view family, std::vector<pair_outcome> pairs);
 
 /// One case with all that is known of it.

@@ -132,10 +132,11 @@ std::string wrong_conv(const problem& p, processor where) {
                                                         geometry.padding.left;
                             if (from_y < 0 || from_y >= height || from_x < 0 || from_x >= width) continue;
                             for (std::int64_t c = 0; c < in; ++c) {
-                                const double product =
-                                    as_double(xs[of_input(image, from_y, from_x, o / out * in + c)]) *
-                                    as_double(ws[of_filter(o, r, s, c)]);
-                                sum += product, magnitudes += std::abs(product);
+                                const T pixel = xs[of_input(image, from_y, from_x, o / out * in + c)],
+                                        weight = ws[of_filter(o, r, s, c)];
+                                sum += as_double(pixel) * as_double(weight);
+                                magnitudes +=
+                                    bounds::counted_magnitude(pixel) * bounds::counted_magnitude(weight);
                             }
                         }
                     const std::size_t at = of_output(image, y, x, o);

@@ -225,7 +225,7 @@ template <class T>
 bool is_right(T actual_element, double expected, double bound) {
     const double actual = as_double(actual_element);
     if (std::isnan(expected)) return std::isnan(actual);
-    if (actual == expected || std::abs(actual - expected) <= bound) return true;
+    if (actual == expected || (std::isfinite(expected) && std::abs(actual - expected) <= bound)) return true;
     if constexpr (std::is_integral_v<T>)
         return false;
     else {

@@ -77,11 +77,12 @@ sums products_of(const std::vector<In>& a, const std::vector<In>& b, std::int64_
     s.magnitudes = s.values;
     for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t l = 0; l < k; ++l) {
-            const double x = as_double(a[static_cast<std::size_t>(i * k + l)]);
+            const In x = a[static_cast<std::size_t>(i * k + l)];
             for (std::int64_t j = 0; j < n; ++j) {
-                const double product = x * as_double(b[static_cast<std::size_t>(l * n + j)]);
-                s.values[static_cast<std::size_t>(i * n + j)] += product;
-                s.magnitudes[static_cast<std::size_t>(i * n + j)] += std::abs(product);
+                const In y = b[static_cast<std::size_t>(l * n + j)];
+                s.values[static_cast<std::size_t>(i * n + j)] += as_double(x) * as_double(y);
+                s.magnitudes[static_cast<std::size_t>(i * n + j)] +=
+                    bounds::counted_magnitude(x) * bounds::counted_magnitude(y);
             }
         }
     return s;

@@ -42,6 +42,13 @@ inline double of_16_bits(double k) {
     return of_16_bits(k, std::floor(k / 16));
 }
 
+/// An element's magnitude in S. The tensor cores line products up by exponents as they are stored: a half below 2^-14 counts as that.
+template <class In>
+double counted_magnitude(In x) {
+    const double magnitude = std::abs(to_double(x));
+    return std::is_same_v<In, half> && magnitude > 0 ? std::max(magnitude, 0x1p-14) : magnitude;
+}
+
 /// Elements have as many digits as half has.
 inline double of_tf32(double k, double groups) {
     return 0x1p-10 * (1 + 0x1p-11) + of_16_bits(k, groups);

@@ -4,35 +4,13 @@
 #include <heddle/conv.hpp>
 #include <heddle/host.hpp>
 #include <heddle/pool.hpp>
-#include <heddle/transpose.hpp>
 
 namespace heddle::test::onnx_nodes {
 namespace {
 
-/// Elements with their dimensions in another order, by transposes of the last two.
-numbers permuted(processor& p, const numbers& elements, const extents& shape, const extents& order) {
-    extents to, strides;
-    for (const std::int64_t each : order) {
-        to.push_back(shape.at(each));
-        strides.push_back(size_of({shape.begin() + each + 1, shape.end()}));
-    }
-    const std::int64_t last = std::ssize(order) - 1, rows = to.at(last - 1), cols = to[last];
-    guarded<float> x = p.operand(elements), y = p.operand({}, size_of(shape));
-    for (std::int64_t first = 0; first < size_of(shape); first += rows * cols) {
-        std::int64_t offset = 0, rest = first / (rows * cols);
-        for (std::int64_t i = last - 1; i-- > 0; rest /= to[i]) offset += rest % to[i] * strides[i];
-        p.run(transpose_algorithms(), transpose_options(), host::transpose<float>, heddle::transpose<float>,
-              matrix_view{x.data() + offset, rows, cols, strides[last - 1], strides[last]},
-              matrix_view{y.data() + first, cols, rows, 1, cols});
-    }
-    return p.read(y);
-}
-
-tensors transpose_operator(processor& p, const arguments& in) {
-    extents order = in.integers("perm", {}), shape;
-    for (std::int64_t i = std::ssize(in[0].shape); order.size() < in[0].shape.size();) order.push_back(--i);
-    for (const std::int64_t each : order) shape.push_back(in[0].shape.at(each));
-    return {{in[0].type, shape, permuted(p, in[0].elements, in[0].shape, order)}};
+/// Images, each a matrix, with rows for columns.
+numbers transposed_matrices(processor& p, const numbers& elements, const extents& shape) {
+    return permuted(p, {"FLOAT", shape, elements}, {0, 2, 1}).elements;
 }
 
 /// The product alpha A B + beta C. Its roundings are those that the bounds of the rung and of NumPy's floats stand for.
@@ -94,13 +72,13 @@ extents image_shape(extents shape) {
 }
 /// The pixels as heddle has them, N x H x W x C.
 guarded<float> pixels_of(processor& p, const tensor& x, const extents& s) {
-    return p.operand(permuted(p, x.elements, {s[0], s[1], s[2] * s[3]}, {0, 2, 1}));
+    return p.operand(transposed_matrices(p, x.elements, {s[0], s[1], s[2] * s[3]}));
 }
 tensor_view<float> view_of(guarded<float>& x, const extents& s) {
     return {x.data(), s[0], s[2], s[3], s[1]};
 }
 tensor planes_of(processor& p, guarded<float>& y, extents s, std::size_t rank, double roundings) {
-    const numbers planes = permuted(p, p.read(y), {s[0], s[2] * s[3], s[1]}, {0, 2, 1});
+    const numbers planes = transposed_matrices(p, p.read(y), {s[0], s[2] * s[3], s[1]});
     if (rank == 3) s.erase(s.begin() + 2);
     return {"FLOAT", s, planes, {}, roundings};
 }
@@ -181,22 +159,47 @@ tensors pooling(processor& p, const arguments& in) {
 
 }  // namespace
 
+/// Errors of inputs go the way of magnitudes. Where elements are only chosen, the largest error counts.
 operation summed(const operation& by) {
     return [=](processor& p, const arguments& in) {
-        tensors magnitudes(in.given.size()), y = by(p, in);
-        arguments again = in;
-        for (std::size_t i = 0; i < in.given.size(); ++i) {
-            if (!in.has_input(i)) continue;
-            magnitudes[i] = in[i];
-            if (in[i].type == "FLOAT" || in[i].type == "DOUBLE")
-                for (double& e : magnitudes[i].elements) e = std::abs(e);
-            again.given[i] = &magnitudes[i];
-        }
-        processor host;
-        const tensors sizes = by(host, again);
-        for (const double e : sizes[0].elements) y[0].errors.push_back(y[0].roundings * u * e);
+        tensors y = by(p, in);
+        const auto of_magnitudes = [&](bool with_errors) {
+            tensors magnitudes(in.given.size());
+            arguments again = in;
+            for (std::size_t i = 0; i < in.given.size(); ++i) {
+                if (!in.has_input(i)) continue;
+                magnitudes[i] = in[i];
+                if (in[i].type == "FLOAT" || in[i].type == "DOUBLE")
+                    for (std::int64_t j = 0; j < size_of(in[i].shape); ++j) {
+                        double& e = magnitudes[i].elements[j];
+                        e = std::abs(e) + (with_errors ? in[i].error(j) : 0);
+                    }
+                magnitudes[i].errors.clear();
+                again.given[i] = &magnitudes[i];
+            }
+            processor host;
+            return by(host, again)[0].elements;
+        };
+        const auto is_off = [](const tensor* each) { return each != nullptr && !each->errors.empty(); };
+        const bool is_inexact = std::ranges::any_of(in.given, is_off);
+        const numbers sizes = of_magnitudes(false), larger = is_inexact ? of_magnitudes(true) : sizes;
+        double chosen = 0;
+        for (const tensor* each : in.given)
+            if (is_off(each) && y[0].roundings == 0)
+                chosen = std::max(chosen, std::ranges::max(each->errors));
+        y[0].errors.clear();
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            y[0].errors.push_back(y[0].roundings == 0
+                                      ? chosen
+                                      : larger[i] - sizes[i] +
+                                            (is_inexact ? 3 : 1) * y[0].roundings * u * larger[i]);
         return y;
     };
+}
+
+tensor product(processor& p, const tensor& x, const tensor& y) {
+    static const operation by = summed(matmul_operator);
+    return by(p, {{"MatMul", {}, {}, {}}, {&x, &y}})[0];
 }
 
 table layers() {
@@ -208,7 +211,6 @@ table layers() {
         {"GlobalMaxPool", pooling<true, true>},
         {"MatMul", summed(matmul_operator)},
         {"MaxPool", pooling<false, true>},
-        {"Transpose", transpose_operator},
     };
 }
 

@@ -37,6 +37,7 @@ tensor tensor_of(const TensorProto& from) {
     if (to.type == "FLOAT16") return take(half(), numbers());
     if (to.type == "INT32") return take(std::int32_t(), from.int32_data());
     if (to.type == "INT64") return take(std::int64_t(), from.int64_data());
+    if (to.type == "BOOL") return take(bool(), from.int32_data());
     throw inexpressible("type " + to.type);
 }
 
@@ -52,18 +53,30 @@ std::map<std::string, path> folders() {
     return found;
 }
 
-node read_node(const path& folder) {
-    const auto graph = read<::onnx::ModelProto>(folder / "model.onnx").graph();
-    if (graph.node_size() != 1) throw inexpressible("several nodes");
-    const auto& from = graph.node(0);
-    node to{from.op_type(),
-            {from.input().begin(), from.input().end()},
-            {from.output().begin(), from.output().end()},
-            {}};
-    for (const auto& each : from.attribute()) {
-        attribute& last = to.attributes[each.name()] = {{each.ints().begin(), each.ints().end()}, each.s()};
-        if (each.has_i()) last.elements.push_back(static_cast<double>(each.i()));
-        if (each.has_f()) last.elements.push_back(to_double(each.f()));
+model read_model(const path& folder) {
+    const auto from = read<::onnx::ModelProto>(folder / "model.onnx").graph();
+    model to;
+    const auto take_names = [](const auto& values, std::vector<std::string>& names) {
+        for (const auto& each : values) {
+            if (!each.type().has_tensor_type()) throw inexpressible("values other than tensors");
+            names.push_back(each.name());
+        }
+    };
+    if (from.initializer_size() > 0) throw inexpressible("initializers");
+    take_names(from.input(), to.inputs);
+    take_names(from.output(), to.outputs);
+    for (const auto& one : from.node()) {
+        node& last = to.nodes.emplace_back(node{one.op_type(),
+                                                {one.input().begin(), one.input().end()},
+                                                {one.output().begin(), one.output().end()},
+                                                {}});
+        for (const auto& each : one.attribute()) {
+            attribute& a =
+                last.attributes[each.name()] = {{each.ints().begin(), each.ints().end()}, each.s()};
+            if (each.has_i()) a.elements.push_back(static_cast<double>(each.i()));
+            if (each.has_f()) a.elements.push_back(to_double(each.f()));
+            if (each.has_t()) a.value = tensor_of(each.t());
+        }
     }
     return to;
 }

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/// ONNX's node tests: one node each, with inputs and the outputs that they give.
+/// ONNX's node tests: a node each, or what it stands for as a graph, with inputs and the outputs that they give.
 namespace heddle::test::onnx_nodes {
 
 /// Why heddle does not express a node.
@@ -30,12 +30,21 @@ struct tensor {
     numbers elements;      ///< row by row; a double can be whatever number occurs
     numbers errors{};      ///< what each of a result may be off by; empty where they are exact
     double roundings = 0;  ///< that each term of a sum goes through, in heddle and NumPy together
+
+    double error(std::int64_t i) const { return errors.empty() ? 0 : errors.at(i); }
+    /// As a result of which nothing was off: whatever is made of it then counts its roundings.
+    tensor counted() const {
+        tensor x = *this;
+        if (type == "FLOAT") x.errors.resize(elements.size());
+        return x;
+    }
 };
 using tensors = std::vector<tensor>;
 
 struct attribute {
     numbers elements;
     std::string text;
+    tensor value{};
 };
 
 struct node {
@@ -51,10 +60,16 @@ struct node {
     std::string text(const std::string& name) const { return has(name) ? attributes.at(name).text : ""; }
 };
 
+/// Nodes, each after those that give its inputs.
+struct model {
+    std::vector<node> nodes;
+    std::vector<std::string> inputs, outputs;
+};
+
 /// The folders of a node test each, by name without "test_".
 std::map<std::string, std::filesystem::path> folders();
-/// @throws inexpressible  several nodes
-node read_node(const std::filesystem::path& folder);
+/// @throws inexpressible  an attribute of a type that no operation of heddle's has
+model read_model(const std::filesystem::path& folder);
 /// The tensors that are "input" or "output", without those left out.
 /// @throws inexpressible  a type that no operation of heddle's has
 tensors read_tensors(const std::filesystem::path& folder, const std::string& kind);
@@ -145,15 +160,65 @@ using operation = std::function<tensors(processor&, const arguments&)>;
 using table = std::map<std::string, operation>;
 
 table elementwise_operators();
+table activations();
+table movements();
 table row_operators();
 table layers();
+table networks();
+table optimizers();
+/// What graphs make of shapes and constants alone. It is computed here, and stands for no test.
+table shape_operators();
 
 inline constexpr double u = unit_roundoff<float>();
 
+// Functions of elements, broadcast as ONNX has it. Where an input has errors, they carry them, and what they round.
+
 tensor add(processor& p, const tensor& x, const tensor& y);
+tensor subtract(processor& p, const tensor& x, const tensor& y);
 tensor multiply(processor& p, const tensor& x, const tensor& y);
 tensor scale(processor& p, double alpha, const tensor& x);
+tensor clamp(processor& p, const tensor& x, double low, double high);
+tensor relu(processor& p, const tensor& x);
+/// 1 where x is positive, and else 0.
+tensor step(processor& p, const tensor& x);
+tensor exponential(processor& p, const tensor& x);
+tensor sigmoid(processor& p, const tensor& x);
+tensor tanh(processor& p, const tensor& x);
+/// x / (sqrt(y) + epsilon): what a step of Adam takes.
+tensor over_root(processor& p, const tensor& x, const tensor& y, double epsilon = 0);
+tensor quotient(processor& p, const tensor& x, const tensor& y);
+tensor logarithm(processor& p, const tensor& x);
+/// One number, for broadcasts.
+inline tensor scalar(double x) {
+    return {"FLOAT", {}, {static_cast<float>(x)}};
+}
+
+/// For each place of a result, the place of an element among those of all inputs, one after another; -1 where none is.
+using places = std::function<std::int64_t(const extents& at)>;
+/// Elements in other places, copied by transposes of as few matrices as it takes; `fill` where none is.
+tensor moved(processor& p, const std::vector<const tensor*>& from, const extents& shape,
+             const places& place_of, double fill = 0);
+tensor reshaped(processor& p, const tensor& x, const extents& shape);
+tensor permuted(processor& p, const tensor& x, const extents& order);
+/// What two shapes are broadcast to.
+extents joint_shape(const extents& x, const extents& y);
+/// Its dimensions of one repeated; itself where none is.
+tensor expanded(processor& p, const tensor& x, const extents& shape);
+inline std::int64_t offset_of(const extents& at, const extents& shape) {
+    std::int64_t place = 0;
+    for (std::size_t i = 0; i < shape.size(); ++i) place = place * shape[i] + at.at(i);
+    return place;
+}
+
+/// What is left of each row, from an axis on, without its mean, over its deviation.
+tensor normalized(processor& p, const tensor& x, std::int64_t axis, float epsilon);
+/// The mean and the variance of each such row.
+tensors moments(processor& p, const tensor& x, std::int64_t axis);
+/// The product of matrices, with errors.
+tensor product(processor& p, const tensor& x, const tensor& y);
 /// The operation, which is linear, with errors: so many roundings of what it makes of its inputs' magnitudes.
 operation summed(const operation& by);
+/// One of the operators, by the name that ONNX gives it.
+const operation& operator_named(const std::string& name);
 
 }  // namespace heddle::test::onnx_nodes

@@ -1,5 +1,6 @@
 #include "tests/onnx/nodes.hpp"
 #include "tests/support/norm.hpp"
+#include <heddle/elementwise.hpp>
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/matrix_reduce.hpp>
@@ -62,10 +63,11 @@ numbers reduced(processor& p, By by, const tensor& x, std::int64_t first, std::i
     return p.read(to);
 }
 
-/// The axes of an operator, from the first to one before the last, and the shape of what it gives.
+/// The axes of an operator, from the first to one before the last, and the shape of what it gives. Those that are not
+/// neighbours come first in another order of dimensions.
 struct reduced_axes {
     std::int64_t first = 0, last;
-    extents shape;
+    extents shape, order{};
 
     reduced_axes(const arguments& in, extents axes) : shape(in[0].shape) {
         if (size_of(shape) == 0) throw inexpressible("no elements");
@@ -73,22 +75,37 @@ struct reduced_axes {
         std::ranges::sort(axes);
         if (!axes.empty()) first = axes[0];
         last = first + std::ssize(axes);
-        if (!axes.empty() && axes.back() >= last) throw inexpressible("axes that are not neighbours");
-        std::fill(shape.begin() + first, shape.begin() + last, 1);
-        if (!in.flag("keepdims", true)) shape.erase(shape.begin() + first, shape.begin() + last);
+        for (const std::int64_t axis : axes) shape.at(axis) = -1;
+        if (!axes.empty() && axes.back() >= last) {
+            order = axes;
+            for (std::int64_t i = 0; i < std::ssize(shape); ++i)
+                if (shape[i] != -1) order.push_back(i);
+            last -= first;
+            first = 0;
+        }
+        if (in.flag("keepdims", true))
+            std::ranges::replace(shape, -1, 1);
+        else
+            std::erase(shape, -1);
     }
 };
+
+/// All where none is given.
+extents axes_of(const arguments& in) {
+    extents given = in.integers("axes", {}, 1);
+    if (given.empty() && !in.flag("noop_with_empty_axes"))
+        for (std::int64_t i = 0; i < std::ssize(in[0].shape); ++i) given.push_back(i);
+    return given;
+}
 
 /// A reduction goes through so many roundings for each element of a line, and some more.
 template <class By>
 operation reduce_by(By by, double each = 0, double more = 0) {
     return summed([=](processor& p, const arguments& in) {
-        extents given = in.integers("axes", {}, 1);
-        if (given.empty() && !in.flag("noop_with_empty_axes"))
-            for (std::int64_t i = 0; i < std::ssize(in[0].shape); ++i) given.push_back(i);
-        const reduced_axes axes(in, given);
+        const reduced_axes axes(in, axes_of(in));
         const auto n = static_cast<double>(size_of(in[0].shape) / size_of(axes.shape));
-        const numbers y = reduced(p, by, in[0], axes.first, axes.last);
+        const tensor x = axes.order.empty() ? in[0] : permuted(p, in[0], axes.order);
+        const numbers y = reduced(p, by, x, axes.first, axes.last);
         return tensors{{"FLOAT", axes.shape, y, {}, each * n + more}};
     });
 }
@@ -134,24 +151,154 @@ operation extreme_by(By by) {
     };
 }
 
-tensors scan(processor& p, const arguments& in) {
-    const std::int64_t axis = in.dimension(in[1].elements.at(0));
-    const bool is_reverse = in.flag("reverse"), is_exclusive = in.flag("exclusive");
-    const auto on_host = is_exclusive ? host::exclusive_scan<double> : host::inclusive_scan<double>;
-    const auto on_gpu = is_exclusive ? exclusive_scan<double> : inclusive_scan<double>;
-    guarded<double> from = p.operand<double>(is_reverse ? reversed(in[0], axis) : in[0].elements),
-                    to = p.operand<double>({}, size_of(in[0].shape));
-    for (const lines& each : lines_along(in[0].shape, axis, axis + 1))
+template <class T>
+tensor scanned(processor& p, const tensor& x, std::int64_t axis, bool is_exclusive, bool is_reverse = false) {
+    const auto on_host = is_exclusive ? host::exclusive_scan<T> : host::inclusive_scan<T>;
+    const auto on_gpu = is_exclusive ? exclusive_scan<T> : inclusive_scan<T>;
+    guarded<T> from = p.operand<T>(is_reverse ? reversed(x, axis) : x.elements),
+               to = p.operand<T>({}, size_of(x.shape));
+    for (const lines& each : lines_along(x.shape, axis, axis + 1))
         for (std::int64_t row = 0; row < each.rows; ++row) {
-            const auto line = [&](guarded<double>& of) {
+            const auto line = [&](guarded<T>& of) {
                 return vector_view{each.of(of).data + row * each.row_stride, each.cols, each.col_stride};
             };
             p.run(scan_algorithms(), scan_options(), on_host, on_gpu, line(from), line(to));
         }
-    const double roundings = 2 * static_cast<double>(in[0].shape[axis]) * unit_roundoff<double>() / u;
-    tensor y{"DOUBLE", in[0].shape, p.read(to), {}, roundings};
+    tensor y{x.type, x.shape, p.read(to)};
     if (is_reverse) y.elements = reversed(y, axis);
+    return y;
+}
+tensors scan(processor& p, const arguments& in) {
+    const std::int64_t axis = in.dimension(in[1].elements.at(0));
+    tensor y = scanned<double>(p, in[0], axis, in.flag("exclusive"), in.flag("reverse"));
+    y.roundings = 2 * static_cast<double>(in[0].shape[axis]) * unit_roundoff<double>() / u;
     return {y};
+}
+
+/// A sum of equal steps.
+tensors range(processor& p, const arguments& in) {
+    const double first = in[0].elements.at(0), step_of = in[2].elements.at(0);
+    const auto n = static_cast<std::int64_t>(std::ceil((in[1].elements.at(0) - first) / step_of));
+    tensor steps{in[0].type, {std::max<std::int64_t>(n, 0)}, numbers(std::max<std::int64_t>(n, 0), step_of)};
+    if (n > 0) steps.elements[0] = first;
+    if (in[0].type == "INT32") return {scanned<std::int32_t>(p, steps, 0, false)};
+    if (in[0].type != "FLOAT") throw inexpressible("another type");
+    tensor y = scanned<float>(p, steps, 0, false);
+    for (const double e : y.elements)
+        y.errors.push_back(2 * static_cast<double>(n) * u * std::max(std::abs(first), std::abs(e)));
+    return {y};
+}
+
+/// Elements that are less than the largest are 0, and of the others all but the first: those that have some before them.
+tensors hardmax(processor& p, const arguments& in) {
+    const std::int64_t axis = in.dimension(in.number("axis", -1));
+    tensor largest = in[0];
+    largest.shape[axis] = 1;
+    largest.elements = reduced(p, of_rows<host::row_max<float>, row_max<float>>, in[0], axis, axis + 1);
+    const tensor ones = scalar(1), candidates = subtract(p, ones, step(p, subtract(p, largest, in[0])));
+    const tensor before = scanned<float>(p, candidates, axis, true);
+    return {multiply(p, candidates, subtract(p, ones, step(p, before)))};
+}
+
+template <class OnHost, class OnGpu, class... Inputs>
+numbers of_doubles(processor& p, const OnHost& on_host, const OnGpu& on_gpu, const Inputs&... x) {
+    const auto with = [&](auto&&... from) {
+        guarded<double> to = p.operand<double>({}, std::min({from.vector().size...}));
+        p.run(elementwise_algorithms(), elementwise_options(), on_host, on_gpu,
+              vector_view<const double>(from.vector())..., to.vector());
+        return p.read(to);
+    };
+    return with(p.operand<double>(x)...);
+}
+
+/// Newton's steps towards e^y = sum of e^(x - largest), one for each by which they begin too high, and some more.
+tensors log_of_exponentials(processor& p, const arguments& in) {
+    using enum reduce_operation;
+    const reduced_axes axes(in, axes_of(in));
+    if (in[0].type != "DOUBLE" || !axes.order.empty()) throw inexpressible("another type, or axes apart");
+    tensor largest = in[0], x = in[0];
+    std::fill(largest.shape.begin() + axes.first, largest.shape.begin() + axes.last, 1);
+    largest.elements = reduced<double, double>(p, of_vectors<max, host::max<double>, heddle::max<double>>, x,
+                                               axes.first, axes.last);
+    x.elements = of_doubles(p, host::subtract<double>, heddle::subtract<double>, x.elements,
+                            expanded(p, largest, x.shape).elements);
+    x.elements = of_doubles(p, host::exp<double>, heddle::exp<double>, x.elements);
+    const numbers sums = reduced<double, double>(p, of_vectors<sum, host::sum<double>, heddle::sum<double>>,
+                                                 x, axes.first, axes.last);
+    const auto negate_on_host = [](auto a, auto b) { host::scale<double>(-1, a, b); };
+    const auto negate = [](auto a, auto... b) { heddle::scale<double>(-1, a, b...); };
+    const auto n = static_cast<double>(x.elements.size() / sums.size());
+    numbers y(sums.size());
+    for (double i = 0; i < n + 8; ++i) {
+        const numbers e =
+            of_doubles(p, host::exp<double>, heddle::exp<double>, of_doubles(p, negate_on_host, negate, y));
+        y = of_doubles(p, host::fused_multiply_add<double>, heddle::fused_multiply_add<double>, sums, e, y);
+        y = of_doubles(p, host::add<double>, heddle::add<double>, y, numbers(y.size(), -1));
+    }
+    tensor z{"DOUBLE", axes.shape,
+             of_doubles(p, host::add<double>, heddle::add<double>, y, largest.elements)};
+    for (const double e : z.elements)
+        z.errors.push_back(unit_roundoff<double>() * (2 * n + 60 + 12 * std::abs(e)));
+    return {z};
+}
+
+/// Slices along the axes, multiplied one by one.
+tensors product_of_slices(processor& p, const arguments& in) {
+    const reduced_axes axes(in, axes_of(in));
+    const tensor from = axes.order.empty() ? in[0] : permuted(p, in[0], axes.order);
+    const auto begin = from.shape.begin();
+    const std::int64_t outer = size_of({begin, begin + axes.first}),
+                       inner = size_of({begin + axes.last, from.shape.end()});
+    const std::int64_t n = size_of(from.shape) / outer / inner;
+    const auto slice = [&](std::int64_t i) {
+        return moved(p, {&from}, axes.shape, [&](const extents& at) {
+            const std::int64_t place = offset_of(at, axes.shape);
+            return (place / inner * n + i) * inner + place % inner;
+        });
+    };
+    tensor y = slice(0).counted();
+    for (std::int64_t i = 1; i < n; ++i) y = multiply(p, y, slice(i));
+    return {y};
+}
+
+/// Those of doubles that are sums, products of vectors, or copies.
+tensors einsum(processor& p, const arguments& in) {
+    using enum reduce_operation;
+    std::string equation = in.text("equation");
+    std::erase(equation, ' ');
+    if (in[0].type != "DOUBLE") throw inexpressible("another type");
+    const extents& s = in[0].shape;
+    const double each = 2 * unit_roundoff<double>() / u;
+    if (equation == "ij->ji") return {permuted(p, in[0], {1, 0})};
+    if (equation == "...ii->...i") {
+        const extents shape(s.begin(), s.end() - 1);
+        return {moved(p, {&in[0]}, shape, [&](extents at) {
+            at.push_back(at.back());
+            return offset_of(at, s);
+        })};
+    }
+    if (equation == "ij->i") {
+        const auto by = of_vectors<sum, host::sum<double>, heddle::sum<double>>;
+        const numbers y = reduced<double, double>(p, by, in[0], 1, 2);
+        return {{"DOUBLE", {s[0]}, y, {}, each * static_cast<double>(s[1])}};
+    }
+    const bool is_inner = equation == "i,i";
+    if (!is_inner && equation != "bij,bjk->bik") throw inexpressible("another equation");
+    const std::int64_t count = is_inner ? 1 : s[0], m = is_inner ? 1 : s[1], k = s.back(),
+                       n = is_inner ? 1 : in[1].shape[2];
+    guarded<double> x = p.operand<double>(in[0].elements), y = p.operand<double>(in[1].elements),
+                    z = p.operand<double>({}, count * m * n);
+    const auto store = [](auto a, auto b, auto* to) { *to = host::dot<double>(a, b); };
+    for (std::int64_t i = 0; i < count * m * n; ++i)
+        p.run(reduce_algorithms(dot), reduce_options(), store, heddle::dot<double>,
+              vector_view<const double>{x.data() + i / n * k, k},
+              vector_view<const double>{y.data() + i / n / m * k * n + i % n, k, n}, z.data() + i);
+    const extents shape = is_inner ? extents{} : extents{count, m, n};
+    return {{"DOUBLE", shape, p.read(z), {}, each * static_cast<double>(k)}};
+}
+
+double largest_error(const tensor& x) {
+    return x.errors.empty() ? 0 : std::ranges::max(x.errors);
 }
 
 /// A row's sum of n exponentials is off by 6 n + log(n) + 9 roundings in heddle (docs/accuracy.md, "Softmax and norms").
@@ -166,9 +313,11 @@ tensor softmax_of(processor& p, const tensor& x, std::int64_t axis, bool is_log)
     tensor y{x.type, x.shape, p.read(to)};
     const auto n = static_cast<double>(x.shape[axis]);
     const double of_sums = 7 * n + 2 * std::log(n) + 17, least = smallest<float>();
+    const double off = 2 * largest_error(x);
     for (const double e : y.elements)
-        y.errors.push_back(is_log ? u * (of_sums + 11 * std::log(n) - 4 * e)
-                                  : u * e * (of_sums + 19 - 2 * std::log(std::max(e, least))) + least);
+        y.errors.push_back(is_log ? u * (of_sums + 11 * std::log(n) - 4 * e) + off
+                                  : u * e * (of_sums + 19 - 2 * std::log(std::max(e, least))) + least +
+                                        e * std::expm1(off));
     return y;
 }
 template <bool is_log>
@@ -176,7 +325,7 @@ tensors softmax_operator(processor& p, const arguments& in) {
     return {softmax_of(p, in[0], in.dimension(in.number("axis", -1)), is_log)};
 }
 
-/// NumPy is off as heddle may be. It also gives reciprocals of the deviations, which heddle does not.
+/// NumPy is off as heddle may be. It also gives means, and reciprocals of the deviations.
 tensors layer_normalization(processor& p, const arguments& in) {
     const extents& shape = in[0].shape;
     const std::int64_t axis = in.dimension(in.number("axis", -1));
@@ -194,10 +343,12 @@ tensors layer_normalization(processor& p, const arguments& in) {
                                  static_cast<double>(all.cols));
     tensor z{"FLOAT", shape, p.read(y), expected.bounds};
     for (double& error : z.errors) error *= 2;
-    arguments mean{{}, {&in[0]}};
-    for (std::int64_t i = axis; i < std::ssize(shape); ++i)
-        mean.attributes["axes"].elements.push_back(static_cast<double>(i));
-    return {z, reduce_by(mean_of_rows, 2, 4)(p, mean)[0]};
+    extents each = shape;
+    std::fill(each.begin() + axis, each.end(), 1);
+    tensors of_rows = moments(p, in[0], axis);
+    for (tensor& moment : of_rows) moment.shape = each;
+    const tensor square = add(p, of_rows[1], scalar(epsilon)), ones{"FLOAT", each, numbers(size_of(each), 1)};
+    return {z, of_rows[0], over_root(p, ones, square)};
 }
 
 /// The weights of a loss's labels, 0 where one is ignored.
@@ -255,20 +406,62 @@ tensors cross_entropy_loss(processor& p, const arguments& in) {
 tensors likelihood_loss(processor& p, const arguments& in) {
     const tensor weights = weights_of(in);
     tensor chosen{"FLOAT", in[0].shape, numbers(in[0].elements.size())};
+    tensor losses{"FLOAT", in[1].shape, {}, numbers(weights.elements.size())};
     for (const lines& each : lines_along(in[0].shape, 1, 2))
         for (std::int64_t row = 0; row < each.rows; ++row) {
             const double weight = weights.elements[each.first + row];
             const auto label = static_cast<std::int64_t>(in[1].elements[each.first + row]);
-            if (weight != 0)
-                chosen.elements[each.offset + row * each.row_stride + label * each.col_stride] = -weight;
+            if (weight == 0) continue;
+            const std::int64_t place = each.offset + row * each.row_stride + label * each.col_stride;
+            chosen.elements[place] = -weight;
+            const double off = in[0].error(place), product = std::abs(in[0].elements[place] * weight);
+            losses.errors[each.first + row] = off == 0 ? 0 : std::abs(weight) * off + 2.01 * u * product;
         }
-    const numbers losses = reduced(p, sum_of_rows, multiply(p, in[0], chosen), 1, 2);
-    return reduced_loss(p, {"FLOAT", in[1].shape, losses}, weights, in);
+    losses.elements = reduced(p, sum_of_rows, multiply(p, in[0], chosen), 1, 2);
+    return reduced_loss(p, losses, weights, in);
 }
 
 }  // namespace
 
+tensor normalized(processor& p, const tensor& x, std::int64_t axis, float epsilon) {
+    const lines all = lines_along(x.shape, axis, std::ssize(x.shape)).at(0);
+    guarded<float> from = p.operand(x.elements), to = p.operand({}, size_of(x.shape));
+    const auto on_host = [=](auto a, auto gamma, auto beta, auto b) {
+        host::layer_norm<float>(a, gamma, beta, b, epsilon);
+    };
+    p.run(norm_algorithms(), norm_options{.epsilon = epsilon}, on_host, layer_norm<float>, all.of(from),
+          vector_view<float>(), vector_view<float>(), all.of(to));
+    const expected_norm expected(norm_operation::layer_norm, x.elements, {}, {}, all.cols, epsilon,
+                                 static_cast<double>(all.cols));
+    tensor y{x.type, x.shape, p.read(to), expected.bounds};
+    for (double& error : y.errors) error *= 2;
+    return y;
+}
+
+/// A variance counts as off by what a mean of the squares is, and some roundings more.
+tensors moments(processor& p, const tensor& x, std::int64_t axis) {
+    const extents shape(x.shape.begin(), x.shape.begin() + axis);
+    const std::int64_t last = std::ssize(x.shape), rows = size_of(shape), cols = size_of(x.shape) / rows;
+    const auto variances = of_rows<host::row_variance<float>, row_variance<float>>;
+    tensor mean{x.type, shape, reduced(p, mean_of_rows, x, axis, last)},
+        variance{x.type, shape, reduced(p, variances, x, axis, last)};
+    const auto n = static_cast<double>(cols);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        double magnitude = 0, square = 0;
+        for (std::int64_t i = row * cols; i < (row + 1) * cols; ++i) {
+            magnitude += std::abs(x.elements[i]) / n;
+            square += x.elements[i] * x.elements[i] / n;
+        }
+        mean.errors.push_back((2 * n + 4) * u * magnitude);
+        variance.errors.push_back((4 * n + 20) * u * square);
+    }
+    return {mean, variance};
+}
+
 table row_operators() {
+    const auto logarithm_of_sum = [](processor& p, const arguments& in) {
+        return tensors{logarithm(p, reduce_by(sum_of_rows, 2)(p, in)[0])};
+    };
     using enum reduce_operation;
     constexpr auto dot_on_host = [](auto x) { return host::dot<float>(x, x); };
     constexpr auto dot_on_gpu = [](auto x, auto... to) { heddle::dot<float>(x, x, to...); };
@@ -276,16 +469,22 @@ table row_operators() {
         {"ArgMax", place_by(of_rows<host::row_argmax<float>, row_argmax<float>>)},
         {"ArgMin", place_by(of_vectors<argmin, host::argmin<float>, heddle::argmin<float>>)},
         {"CumSum", summed(scan)},
+        {"Einsum", summed(einsum)},
+        {"Hardmax", hardmax},
         {"LayerNormalization", layer_normalization},
         {"LogSoftmax", softmax_operator<true>},
         {"Max", extreme_by([]<class T>(T) { return of_vectors<max, host::max<T>, heddle::max<T>>; })},
         {"Min", extreme_by([]<class T>(T) { return of_vectors<min, host::min<T>, heddle::min<T>>; })},
         {"NegativeLogLikelihoodLoss", likelihood_loss},
+        {"Range", onnx_nodes::range},
         {"ReduceL1", reduce_by(of_vectors<norm1, host::norm1<float>, heddle::norm1<float>>, 2)},
         {"ReduceL2", reduce_by(of_vectors<norm2, host::norm2<float>, heddle::norm2<float>>, 0.5, 3)},
+        {"ReduceLogSum", logarithm_of_sum},
+        {"ReduceLogSumExp", log_of_exponentials},
         {"ReduceMax", reduce_by(of_rows<host::row_max<float>, row_max<float>>)},
         {"ReduceMean", reduce_by(mean_of_rows, 2, 4)},
         {"ReduceMin", reduce_by(of_rows<host::row_min<float>, row_min<float>>)},
+        {"ReduceProd", product_of_slices},
         {"ReduceSum", reduce_by(sum_of_rows, 2)},
         {"ReduceSumSquare", reduce_by(of_vectors<dot, dot_on_host, dot_on_gpu>, 2, 2)},
         {"Softmax", softmax_operator<false>},
