@@ -43,15 +43,15 @@ inline double smoothed_target(bool is_label, double smoothing, double cols) {
     return (is_label ? 1 - smoothing : 0) + smoothing / cols;
 }
 
-/// Of a row whose label is `distance` below the largest logit; mean_distance is the mean of all from the label, times the
-/// smoothing.
+/// What the loss of a row is off by, whose label is `distance` below the largest logit; mean_distance is that of all logits from
+/// the label's, times the smoothing.
 inline double of_cross_entropy(double of_sum, double distance, double log_sum, double mean_distance,
                                const softmax_steps& steps) {
     return of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + 2 * (distance + log_sum)) +
            u * (steps.additions + 6) * mean_distance + smallest<float>();
 }
 
-/// Of a logit that is `distance` below the largest of its row, whose exponentials come to `sum`.
+/// The gradient of a logit that is `distance` below the largest of its row, whose exponentials come to `sum`.
 template <class T>
 approximate cross_entropy_gradient(double of_sum, double distance, double sum, double target, double scale) {
     const double share = std::exp(-distance) / sum, value = (share - target) * scale;

@@ -130,7 +130,7 @@ struct normalised_row {
           scale((sums + 2 * shift + shift * shift) / 2 + 8 * u) {}
 
     [[nodiscard]] double z(double x) const { return (x - mean) / sigma; }
-    /// Of a z, or of a mean of |z| whose weights come to `weight`.
+    /// What a z is off by, or a mean of |z| whose weights come to `weight`.
     [[nodiscard]] double error_of_z(double of, double weight = 1) const {
         return (is_centred ? weight * shift * (1 + scale) : 0) + std::abs(of) * (scale + 3 * u);
     }
