@@ -34,7 +34,7 @@ template <class T>
 drawn_case draw(drawing& d, precision precision) {
     product_problem<T, T> p;
     p.precision = precision;
-    p.activation = static_cast<matmul_activation>(d.index(std::size(layer_activations)));
+    p.activation = static_cast<matmul_activation>(d.index(std::size(activations)));
     p.has_row_bias = !d.one_in(4);
     p.has_epilogue = p.has_row_bias || p.activation != matmul_activation::none;
     p.a = draw_layer_matrix(d);
@@ -61,7 +61,7 @@ drawn_case draw(drawing& d, precision precision) {
               sizeof(T);
     c.words = words_of_layer<T>("linear", precision, c.extents);
     if (p.activation != matmul_activation::none)
-        c.words += fmt::format(", {}", layer_activations[static_cast<std::size_t>(p.activation)]);
+        c.words += fmt::format(", {}", activations[static_cast<std::size_t>(p.activation)]);
     if (p.has_row_bias) c.words += ", bias";
     placement weights = p.b;
     weights.column_major = !weights.column_major;

@@ -23,9 +23,6 @@ namespace heddle::bench::cliffs {
 drawn_case draw_layer(drawing& d);
 drawn_case draw_layer_gradient(drawing& d);
 
-inline constexpr std::string_view layer_activations[] = {"none", "relu",    "gelu", "gelu_tanh",
-                                                         "silu", "sigmoid", "tanh"};
-
 /// cuBLAS takes no steps.
 inline placement draw_layer_matrix(drawing& d) {
     constexpr std::int64_t never = std::int64_t{1} << 40;

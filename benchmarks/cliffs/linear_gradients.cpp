@@ -204,8 +204,7 @@ drawn_case draw(drawing& d, precision precision) {
         ((p.has_dweights ? of_weights : 0) + (p.has_dbias ? static_cast<double>(p.out) : 0)) * sizeof(float);
     c.words = words_of_layer<T>("linear_gradient", precision, c.extents);
     if (p.options.activation_of_x != none)
-        c.words +=
-            fmt::format(", {}", layer_activations[static_cast<std::size_t>(p.options.activation_of_x)]);
+        c.words += fmt::format(", {}", activations[static_cast<std::size_t>(p.options.activation_of_x)]);
     if (!p.has_dx) c.words += ", no dx";
     if (!p.has_dweights) c.words += ", no dweights";
     if (!p.has_dbias) c.words += ", no dbias";

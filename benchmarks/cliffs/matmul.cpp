@@ -89,8 +89,6 @@ trial prepare(const product_problem<Out, In>& p, bool with_choices) {
     return t;
 }
 
-constexpr std::string_view activations[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
-
 template <class Out, class In>
 std::string words_of(const product_problem<Out, In>& p) {
     std::string words = fmt::format("{}{} matmul {}{} x {} x {} (m x n x k)", dtype<In>,

@@ -11,8 +11,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::bench::cliffs {
+
+inline constexpr std::string_view activations[] = {"none", "relu",    "gelu", "gelu_tanh",
+                                                   "silu", "sigmoid", "tanh"};
 
 /// More positive elements than negative ones: sums do not cancel, and a product that lacks a part of k is far off.
 inline constexpr numbers product_elements{-0.5, 1, 0};

@@ -43,8 +43,8 @@ inline double smoothed_target(bool is_label, double smoothing, double cols) {
     return (is_label ? 1 - smoothing : 0) + smoothing / cols;
 }
 
-/// What the loss of a row is off by, whose label is `distance` below the largest logit; mean_distance is that of all logits from
-/// the label's, times the smoothing.
+/// What the loss of a row is off by, whose label is `distance` below the largest logit; mean_distance is that of all logits
+/// from the label's, times the smoothing.
 inline double of_cross_entropy(double of_sum, double distance, double log_sum, double mean_distance,
                                const softmax_steps& steps) {
     return of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + 2 * (distance + log_sum)) +
