@@ -15,7 +15,8 @@ namespace heddle::bench::cliffs {
 // Each is in the file of its name.
 drawn_case draw_elementwise(drawing&), draw_reduce(drawing&), draw_rows(drawing&), draw_scan(drawing&),
     draw_histogram(drawing&), draw_transpose(drawing&), draw_matmul(drawing&), draw_blur(drawing&),
-    draw_filters(drawing&), draw_conv(drawing&);
+    draw_filters(drawing&), draw_conv(drawing&), draw_pool(drawing&), draw_linear(drawing&),
+    draw_loss(drawing&), draw_norm_gradients(drawing&), draw_optimizer(drawing&), draw_random(drawing&);
 
 std::span<const family> families() {
     static constexpr family table[] = {
@@ -29,6 +30,12 @@ std::span<const family> families() {
         {"blur", draw_blur},
         {"filters", draw_filters},
         {"conv", draw_conv},
+        {"pool", draw_pool},
+        {"linear", draw_linear},
+        {"loss", draw_loss},
+        {"norm_gradients", draw_norm_gradients},
+        {"optimizer", draw_optimizer},
+        {"random", draw_random},
     };
     return table;
 }

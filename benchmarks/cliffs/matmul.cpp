@@ -30,45 +30,6 @@ void run(const product_problem<Out, In>& p, product_operands<Out, In>& o, const 
         matmul<Out, In>(o.a.first, o.b.first, o.c.first, stream(), options);
 }
 
-template <class Out, class In>
-void add_peers(trial& t, const product_problem<Out, In>& p,
-               const std::shared_ptr<product_operands<Out, In>>& o) {
-    vendor_product<Out, In> v{.a = o->a.first,
-                              .b = o->b.first,
-                              .c = o->c.first,
-                              .batches = p.batches,
-                              .a_stride = o->a.stride,
-                              .b_stride = o->b.stride,
-                              .c_stride = o->c.stride,
-                              .alpha = p.alpha,
-                              .beta = p.beta,
-                              .is_tf32 = p.precision == precision::tf32};
-    if (!p.has_epilogue) return add_vendor_products<Out, In>(t, v, {}, "", true);
-
-    using enum matmul_activation;
-    const bool is_fused = p.activation == none || p.activation == relu || p.activation == gelu_tanh;
-    if (o->row_bias && !p.c.column_major) v.row_bias = o->row_bias->data();
-    if (is_fused) v.activation = p.activation;
-    const bool adds_residual = o->residual && p.activation == none && p.scale == 1 && p.beta == 0;
-    if (adds_residual) v.residual = o->residual->view();
-    std::function<void()> then;
-    if (!is_fused && p.c.is_dense()) {
-        using operation = elementwise_operation;
-        const auto op = p.activation == gelu      ? operation::gelu
-                        : p.activation == silu    ? operation::silu
-                        : p.activation == sigmoid ? operation::sigmoid
-                                                  : operation::tanh;
-        then = [p, o, op] {
-            const Out* const in[3] = {o->c.first.data};
-            cub_elementwise<Out>(op, in, o->c.first.data, p.m * p.n);
-        };
-    }
-    const bool is_whole = (is_fused || then) && !p.has_column_bias && p.scale == 1 &&
-                          p.has_residual == adds_residual && p.has_row_bias == (v.row_bias != nullptr);
-    const std::string what = fmt::format("{}{}", then ? " and cub" : "", is_whole ? "" : ", not all of it");
-    add_vendor_products<Out, In>(t, v, then, what, is_whole);
-}
-
 /// What a choice depends on, as benchmarks/tuning reads it.
 std::string json_of(const matmul_problem& p) {
     const auto layout = [](const matrix_layout& m) {
@@ -124,11 +85,9 @@ trial prepare(const product_problem<Out, In>& p, bool with_choices) {
     t.reset = [p, o] { p.beta == 0 ? o->c.all.poison() : o->c.all.fill(p.seed + 2, product_elements); };
     t.call = [p, o] { run(p, *o, p.options()); };
     t.wrong = check_of(p, o);
-    with_choices ? add_choices(t, p, o) : add_peers(t, p, o);
+    with_choices ? add_choices(t, p, o) : add_product_peers(t, p, o);
     return t;
 }
-
-constexpr std::string_view activations[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
 
 template <class Out, class In>
 std::string words_of(const product_problem<Out, In>& p) {
@@ -218,6 +177,52 @@ drawn_case draw(drawing& d, precision precision = precision::fp32) {
 }
 
 }  // namespace
+
+template <class Out, class In>
+void add_product_peers(trial& t, const product_problem<Out, In>& p,
+                       const std::shared_ptr<product_operands<Out, In>>& o) {
+    vendor_product<Out, In> v{.a = o->a.first,
+                              .b = o->b.first,
+                              .c = o->c.first,
+                              .batches = p.batches,
+                              .a_stride = o->a.stride,
+                              .b_stride = o->b.stride,
+                              .c_stride = o->c.stride,
+                              .alpha = p.alpha,
+                              .beta = p.beta,
+                              .is_tf32 = p.precision == precision::tf32};
+    if (!p.has_epilogue) return add_vendor_products<Out, In>(t, v, {}, "", true);
+
+    using enum matmul_activation;
+    const bool is_fused = p.activation == none || p.activation == relu || p.activation == gelu_tanh;
+    if (o->row_bias && !p.c.column_major) v.row_bias = o->row_bias->data();
+    if (is_fused) v.activation = p.activation;
+    const bool adds_residual = o->residual && p.activation == none && p.scale == 1 && p.beta == 0;
+    if (adds_residual) v.residual = o->residual->view();
+    std::function<void()> then;
+    if (!is_fused && p.c.is_dense()) {
+        using operation = elementwise_operation;
+        const auto op = p.activation == gelu      ? operation::gelu
+                        : p.activation == silu    ? operation::silu
+                        : p.activation == sigmoid ? operation::sigmoid
+                                                  : operation::tanh;
+        then = [p, o, op] {
+            const Out* const in[3] = {o->c.first.data};
+            cub_elementwise<Out>(op, in, o->c.first.data, p.m * p.n);
+        };
+    }
+    const bool is_whole = (is_fused || then) && !p.has_column_bias && p.scale == 1 &&
+                          p.has_residual == adds_residual && p.has_row_bias == (v.row_bias != nullptr);
+    const std::string what = fmt::format("{}{}", then ? " and cub" : "", is_whole ? "" : ", not all of it");
+    add_vendor_products<Out, In>(t, v, then, what, is_whole);
+}
+
+template void add_product_peers(trial&, const product_problem<float, float>&,
+                                const std::shared_ptr<product_operands<float, float>>&);
+template void add_product_peers(trial&, const product_problem<half, half>&,
+                                const std::shared_ptr<product_operands<half, half>>&);
+template void add_product_peers(trial&, const product_problem<bfloat16, bfloat16>&,
+                                const std::shared_ptr<product_operands<bfloat16, bfloat16>>&);
 
 drawn_case draw_matmul(drawing& d) {
     const std::size_t kind = d.type(10);

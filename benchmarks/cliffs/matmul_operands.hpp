@@ -1,5 +1,6 @@
 #pragma once
 
+#include "benchmarks/cliffs/case.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/batched_matmul.hpp>
@@ -10,8 +11,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::bench::cliffs {
+
+inline constexpr std::string_view activations[] = {"none", "relu",    "gelu", "gelu_tanh",
+                                                   "silu", "sigmoid", "tanh"};
 
 /// More positive elements than negative ones: sums do not cancel, and a product that lacks a part of k is far off.
 inline constexpr numbers product_elements{-0.5, 1, 0};
@@ -83,5 +88,14 @@ struct product_operands {
 template <class Out, class In>
 std::function<std::string(double slack)> check_of(const product_problem<Out, In>& p,
                                                   const std::shared_ptr<product_operands<Out, In>>& o);
+
+/// The vendors' calls for it, those too that do not all of its epilogue.
+template <class Out, class In>
+void add_product_peers(trial& t, const product_problem<Out, In>& p,
+                       const std::shared_ptr<product_operands<Out, In>>& o);
+
+/// What a sum of k products in float may be off by: `magnitudes` is the sum of theirs, `norms` the product of the lines' norms.
+template <class In>
+double product_bound(precision precision, double k, double magnitudes, double norms);
 
 }  // namespace heddle::bench::cliffs

@@ -14,6 +14,16 @@
 namespace heddle::bench::cliffs {
 namespace {
 
+/// Whether what is expected may be too large for the type, and infinite it is.
+template <class Out>
+bool overflows(double actual, double expected, double bound) {
+    constexpr double largest_half = 65504;
+    return std::is_same_v<Out, half> && std::isinf(actual) && (actual > 0) == (expected > 0) &&
+           std::abs(expected) + bound >= largest_half;
+}
+
+}  // namespace
+
 /// docs/accuracy.md has the bounds of alpha A B + beta C; `magnitudes` is of all its terms. Where k is so large that a bound
 /// says nothing any more, a sixteenth of that is too far off.
 template <class In>
@@ -31,16 +41,6 @@ double product_bound(precision precision, double k, double magnitudes, double no
     const double most = is_of_floats ? std::min(limit, likely) : limit;
     return std::min(most, factor * magnitudes) + normwise;
 }
-
-/// Whether what is expected may be too large for the type, and infinite it is.
-template <class Out>
-bool overflows(double actual, double expected, double bound) {
-    constexpr double largest_half = 65504;
-    return std::is_same_v<Out, half> && std::isinf(actual) && (actual > 0) == (expected > 0) &&
-           std::abs(expected) + bound >= largest_half;
-}
-
-}  // namespace
 
 template <class Out, class In>
 std::function<std::string(double slack)> check_of(const product_problem<Out, In>& p,
@@ -113,5 +113,9 @@ HEDDLE_CLIFFS_CHECK(bfloat16, bfloat16);
 HEDDLE_CLIFFS_CHECK(float, half);
 HEDDLE_CLIFFS_CHECK(float, bfloat16);
 #undef HEDDLE_CLIFFS_CHECK
+
+template double product_bound<float>(precision, double, double, double);
+template double product_bound<half>(precision, double, double, double);
+template double product_bound<bfloat16>(precision, double, double, double);
 
 }  // namespace heddle::bench::cliffs

@@ -63,10 +63,11 @@ struct dot_facts {
     double y_squares = 0;
 };
 
-/// The dot products of lines of x and lines of y, one by one. T is as above.
+/// The dot products of lines of x and lines of y, one by one. T is as above. Where there are factors, as many as a line has
+/// elements, each element of y is multiplied by its own.
 template <class T>
 std::vector<dot_facts> dots_of(const T* x, const std::vector<line>& x_lines, const T* y,
-                               const std::vector<line>& y_lines);
+                               const std::vector<line>& y_lines, const T* factors = nullptr);
 
 struct pixel {
     std::int64_t x, y, channel;

@@ -113,12 +113,13 @@ __global__ void second_line_kernel(const T* data, const line* lines, const line_
 }
 
 template <class T>
-__global__ void dot_kernel(const T* x, const line* x_lines, const T* y, const line* y_lines,
+__global__ void dot_kernel(const T* x, const line* x_lines, const T* y, const line* y_lines, const T* factors,
                            dot_part* parts) {
     const line y_line = y_lines[blockIdx.x];
     dot_part own;
     for_each_element(x, x_lines[blockIdx.x], [&](std::int64_t i, double from_x) {
-        const double from_y = value_of(y[y_line.first + i * y_line.stride]);
+        const double factor = factors == nullptr ? 1 : value_of(factors[i]);
+        const double from_y = value_of(y[y_line.first + i * y_line.stride]) * factor;
         own.sum.add_product(from_x, from_y);
         own.magnitudes += fabs(from_x * from_y);
         own.x_squares += from_x * from_x;
@@ -169,11 +170,11 @@ std::vector<line_facts> facts_of(const T* data, const std::vector<line>& lines) 
 
 template <class T>
 std::vector<dot_facts> dots_of(const T* x, const std::vector<line>& x_lines, const T* y,
-                               const std::vector<line>& y_lines) {
+                               const std::vector<line>& y_lines, const T* factors) {
     if (x_lines.empty()) return {};
     const auto x_where = on_device(x_lines), y_where = on_device(y_lines);
     const auto sums = totals<dot_part>(x_lines.size(), parts_of(x_lines), [&](dim3 grid, dot_part* to) {
-        dot_kernel<<<grid, threads, 0, stream().get()>>>(x, x_where.data(), y, y_where.data(), to);
+        dot_kernel<<<grid, threads, 0, stream().get()>>>(x, x_where.data(), y, y_where.data(), factors, to);
     });
     std::vector<dot_facts> facts;
     for (const dot_part& p : sums) facts.push_back({p.sum.value(), p.magnitudes, p.x_squares, p.y_squares});
@@ -183,7 +184,7 @@ std::vector<dot_facts> dots_of(const T* x, const std::vector<line>& x_lines, con
 #define HEDDLE_CLIFFS_LINES(T)                                                            \
     template std::vector<line_facts> facts_of(const T*, const std::vector<line>&);        \
     template std::vector<dot_facts> dots_of(const T*, const std::vector<line>&, const T*, \
-                                            const std::vector<line>&)
+                                            const std::vector<line>&, const T*)
 HEDDLE_CLIFFS_LINES(double);
 HEDDLE_CLIFFS_LINES(float);
 HEDDLE_CLIFFS_LINES(half);

@@ -1,3 +1,4 @@
+#include "benchmarks/cliffs/expected_places.hpp"
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/cliffs/reference.hpp"
 #include "benchmarks/cliffs/rows.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 #include <heddle_baselines.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -71,25 +71,22 @@ void run(const problem<T>& p, operands<T>& o) {
     }
 }
 
-/// Additions and rescalings are those of any rung.
 template <class T>
 bounds::approximate expected(operation op, T x, double gamma, double beta, const line_facts& row,
-                             std::int64_t size) {
-    const auto cols = static_cast<double>(size);
-    const double additions = std::max(std::min(cols, 4096.0) + cols / 4096 + 1, 64 + cols / 512);
+                             std::int64_t cols) {
+    const std::int64_t counted = counted_columns(cols);
     if (op == operation::softmax || op == operation::log_softmax) {
-        const bounds::expected_softmax all(x, row.largest, row.exponentials, size,
-                                           {additions, cols / 256 + 13 + cols / 8192});
+        const bounds::expected_softmax all(x, row.largest, row.exponentials, cols,
+                                           bounds::softmax_steps_of(softmax_algorithm::automatic, counted));
         return op == operation::softmax
                    ? bounds::approximate(all.softmax.front(), all.bounds.front())
                    : bounds::approximate(all.log_softmax.front(), all.log_bounds.front());
     }
-    const bool is_layer = op == operation::layer_norm;
-    const bounds::row_moments moments{is_layer ? row.sum / cols : 0, row.magnitudes / cols,
-                                      (is_layer ? row.deviations : row.squares) / cols};
-    const bounds::expected_norm all(
-        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, x, moments,
-        norm_options{}.epsilon, additions, gamma, beta);
+    const auto norm =
+        op == operation::layer_norm ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm;
+    const bounds::expected_norm all(norm, x, moments_of(norm, row, static_cast<double>(cols)),
+                                    norm_options{}.epsilon,
+                                    bounds::norm_depth(norm_algorithm::automatic, counted), gamma, beta);
     return {all.values.front(), all.bounds.front()};
 }
 
@@ -167,16 +164,12 @@ trial prepare(const problem<T>& p) {
     const std::vector<T> gamma = o->gamma ? gathered(o->gamma->view(), columns) : std::vector<T>{};
     const std::vector<T> beta = o->beta ? gathered(o->beta->view(), columns) : std::vector<T>{};
     const std::vector<line_facts> rows = facts_of(o->x.data(), lines);
-    std::vector<double> values, bounds;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const auto [value, bound] = expected(p.op, x[i], gamma.empty() ? 1 : as_double(gamma[i]),
-                                             beta.empty() ? 0 : as_double(beta[i]), rows[i], p.cols);
-        values.push_back(value);
-        bounds.push_back(bound);
-    }
-    t.wrong = [o, places, values, bounds](double slack) {
-        const std::string wrong = mismatch(o->result().view(), places, values, bounds, slack);
-        return wrong.empty() && o->y ? o->y->changed_gap() : wrong;
+    expected_places results{places, {}, {}};
+    for (std::size_t i = 0; i < places.size(); ++i)
+        results.add(expected(p.op, x[i], gamma.empty() ? 1 : as_double(gamma[i]),
+                             beta.empty() ? 0 : as_double(beta[i]), rows[i], p.cols));
+    t.wrong = [o, results](double slack) {
+        return results.wrong("result", o->result(), slack, o->y.has_value());
     };
     return t;
 }

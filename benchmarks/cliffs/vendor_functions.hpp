@@ -59,6 +59,7 @@ void geam(matrix_view<T> a, double alpha, matrix_view<T> b, double beta, matrix_
 #if HEDDLE_HAS_CUDNN
 HEDDLE_LOADED(cudnn_library, cudnnBatchNormalizationForwardTraining);
 HEDDLE_LOADED(cudnn_library, cudnnSetTensor4dDescriptorEx);
+HEDDLE_LOADED(cudnn_library, cudnnSoftmaxBackward);
 
 template <class T>
 constexpr cudnnDataType_t cudnn_type = std::is_same_v<T, float>  ? CUDNN_DATA_FLOAT

@@ -33,4 +33,18 @@ inline double activated(matmul_activation activation, double x) {
     return std::numeric_limits<double>::quiet_NaN();
 }
 
+/// The derivative of an activation whose result is x, where it follows from that.
+inline double derivative_of_result(matmul_activation activation, double x) {
+    switch (activation) {
+        case matmul_activation::relu:
+            return x > 0 ? 1 : 0;
+        case matmul_activation::sigmoid:
+            return x * (1 - x);
+        case matmul_activation::tanh:
+            return 1 - x * x;
+        default:
+            return 1;
+    }
+}
+
 }  // namespace heddle::bounds

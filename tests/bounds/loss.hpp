@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/approximate.hpp"
 #include "tests/bounds/softmax.hpp"
 #include <heddle/loss.hpp>
 
@@ -32,16 +33,49 @@ inline softmax_steps loss_steps_of(loss_algorithm algorithm, std::int64_t cols) 
             std::max(warp_per_row.rescalings, vectorized.rescalings)};
 }
 
+/// A loss's gradient, off by `error` where no number is denormal.
+template <class T>
+approximate loss_gradient(double value, double error, double scale) {
+    return {value, stored_as<T>(value, error + (3 + 4 * std::abs(scale)) * smallest<float>())};
+}
+
+inline double smoothed_target(bool is_label, double smoothing, double cols) {
+    return (is_label ? 1 - smoothing : 0) + smoothing / cols;
+}
+
+/// What the loss of a row is off by, whose label is `distance` below the largest logit; mean_distance is that of all logits
+/// from the label's, times the smoothing.
+inline double of_cross_entropy(double of_sum, double distance, double log_sum, double mean_distance,
+                               const softmax_steps& steps) {
+    return of_sum / (1 - of_sum) + u * (distance + 3 * log_sum + 2 * (distance + log_sum)) +
+           u * (steps.additions + 6) * mean_distance + smallest<float>();
+}
+
+/// The gradient of a logit that is `distance` below the largest of its row, whose exponentials come to `sum`.
+template <class T>
+approximate cross_entropy_gradient(double of_sum, double distance, double sum, double target, double scale) {
+    const double share = std::exp(-distance) / sum, value = (share - target) * scale;
+    const double relative = of_share<T>(of_sum, distance, 6);
+    const double error =
+        std::abs(scale) * ((1 + u) * relative * share + 5 * u * target) + u * std::abs(value);
+    return loss_gradient<T>(value, error, scale);
+}
+
+template <class T>
+approximate squared_error_gradient(double difference, double cols, double scale) {
+    const double value = 2 * difference / cols * scale;
+    return loss_gradient<T>(value, 5 * u * std::abs(value), scale);
+}
+
 /// In double, whose own error is far below every bound.
 struct expected_loss {
     std::vector<double> loss, loss_bounds;
     std::vector<double> gradient, bounds;
 
   protected:
-    template <class T>
-    void add_gradient(double value, double error, double scale) {
-        gradient.push_back(value);
-        bounds.push_back(stored_as<T>(value, error + (3 + 4 * std::abs(scale)) * smallest<float>()));
+    void add_gradient(const approximate& of) {
+        gradient.push_back(of.value);
+        bounds.push_back(of.bound);
     }
 };
 
@@ -79,8 +113,7 @@ struct expected_cross_entropy : expected_loss {
     static double distance(double e, double largest) { return e == largest ? 0 : largest - e; }
 
     static double target(std::size_t col, std::int64_t label, double smoothing, std::size_t cols) {
-        const bool is_label = static_cast<std::int64_t>(col) == label;
-        return (is_label ? 1 - smoothing : 0) + smoothing / static_cast<double>(cols);
+        return smoothed_target(static_cast<std::int64_t>(col) == label, smoothing, static_cast<double>(cols));
     }
 
     void fill(double value, std::int64_t cols) {
@@ -108,18 +141,11 @@ struct expected_cross_entropy : expected_loss {
         const double d = distance(logit, largest), log_sum = std::log(sum);
         const double mean_distance = smoothing > 0 ? smoothing * distances / cols : 0;
         loss.push_back(loss_of(x, label, smoothing));
-        loss_bounds.push_back(of_sum / (1 - of_sum) + u * (d + 3 * log_sum + 2 * (d + log_sum)) +
-                              u * (steps.additions + 6) * mean_distance + smallest<float>());
+        loss_bounds.push_back(of_cross_entropy(of_sum, d, log_sum, mean_distance, steps));
 
-        for (std::size_t j = 0; j < x.size(); ++j) {
-            const double q = target(j, label, smoothing, x.size()), to_largest = distance(x[j], largest);
-            const double share = std::exp(-to_largest) / sum;
-            const double relative = of_share<T>(of_sum, to_largest, 6);
-            const double value = (share - q) * scale;
-            const double error =
-                std::abs(scale) * ((1 + u) * relative * share + 5 * u * q) + u * std::abs(value);
-            add_gradient<T>(value, error, scale);
-        }
+        for (std::size_t j = 0; j < x.size(); ++j)
+            add_gradient(cross_entropy_gradient<T>(of_sum, distance(x[j], largest), sum,
+                                                   target(j, label, smoothing, x.size()), scale));
     }
 };
 
@@ -131,8 +157,7 @@ struct expected_squared_error : expected_loss {
         for (std::size_t i = 0; i < x.size(); ++i) {
             const double difference = to_double(x[i]) - to_double(t[i]);
             sum += difference * difference;
-            const double value = 2 * difference / static_cast<double>(cols) * scale;
-            add_gradient<T>(value, 5 * u * std::abs(value), scale);
+            add_gradient(squared_error_gradient<T>(difference, static_cast<double>(cols), scale));
             if ((static_cast<std::int64_t>(i) + 1) % cols != 0) continue;
             loss.push_back(sum / static_cast<double>(cols));
             loss_bounds.push_back((steps.additions + 6) * u * loss.back() + 0x1p-140);

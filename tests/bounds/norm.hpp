@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/bounds/approximate.hpp"
 #include "tests/bounds/numbers.hpp"
 #include <heddle/norm.hpp>
 
@@ -114,6 +115,54 @@ inline double norm_gradient_column_depth(std::int64_t rows) {
     return std::min(m, 4096 + m / 4096 + 256);
 }
 
+/// A row as its gradients take it, in double.
+struct normalised_row {
+    bool is_centred;
+    double mean, sigma;
+    double sums, shift, scale;  ///< (A + 8) u, h and k of the page
+
+    normalised_row(norm_operation op, const row_moments& m, float epsilon, double depth)
+        : is_centred(op == norm_operation::layer_norm),
+          mean(m.mean),
+          sigma(std::sqrt(m.square + static_cast<double>(epsilon))),
+          sums((depth + 8) * u),
+          shift(is_centred ? sums * m.magnitude / sigma : 0),
+          scale((sums + 2 * shift + shift * shift) / 2 + 8 * u) {}
+
+    [[nodiscard]] double z(double x) const { return (x - mean) / sigma; }
+    /// What a z is off by, or a mean of |z| whose weights come to `weight`.
+    [[nodiscard]] double error_of_z(double of, double weight = 1) const {
+        return (is_centred ? weight * shift * (1 + scale) : 0) + std::abs(of) * (scale + 3 * u);
+    }
+};
+
+/// Means over a row of g = dy gamma, and of g z.
+struct norm_gradient_means {
+    double g = 0, gz = 0;                      ///< that of g is 0 for rms_norm
+    double magnitude_g = 0, magnitude_gz = 0;  ///< of |g| and |g z|
+    double square_g = 0;                       ///< of g^2
+};
+
+/// What a gradient is off by as a T; terms of u^2 are two hundredths more.
+template <class T>
+double of_norm_gradient(double value, double first_order) {
+    return stored_as<T>(value, 1.02 * first_order + 3 * smallest<float>());
+}
+
+/// dx of an element.
+template <class T>
+approximate norm_gradient(const normalised_row& row, const norm_gradient_means& means, double g, double z) {
+    const double error_g = row.is_centred ? row.sums * means.magnitude_g : 0;
+    const double error_gz =
+        row.error_of_z(means.magnitude_gz, means.magnitude_g) +
+        row.sums * (means.magnitude_gz + (row.is_centred ? 3 * std::sqrt(means.square_g) : 0));
+    const double value = (g - means.g - z * means.gz) / row.sigma;
+    const double terms = std::abs(g) + std::abs(means.g) + std::abs(z * means.gz);
+    const double error = error_g + std::abs(z) * error_gz +
+                         (std::abs(means.gz) + error_gz) * row.error_of_z(z) + (row.scale + 6 * u) * terms;
+    return {value, of_norm_gradient<T>(value, error / row.sigma)};
+}
+
 /// In double, whose own error is far below every bound.
 struct expected_norm_gradient {
     std::vector<double> dx, dgamma, dbeta;
@@ -130,8 +179,9 @@ struct expected_norm_gradient {
             norm_gradient_column_depth(cols == 0 ? 0 : static_cast<std::int64_t>(x.size()) / cols);
         for (std::size_t i = 0; i < n; ++i) {
             // The bounds hold what z is off by, times |dy|; the magnitudes, the sums of |dy z| and of |dy|.
-            dgamma_bounds[i] = rounded<T>(dgamma[i], dgamma_bounds[i] + (columns + 3) * u * magnitudes(i).z);
-            dbeta_bounds[i] = rounded<T>(dbeta[i], columns * u * magnitudes(i).dy);
+            dgamma_bounds[i] =
+                of_norm_gradient<T>(dgamma[i], dgamma_bounds[i] + (columns + 3) * u * magnitudes(i).z);
+            dbeta_bounds[i] = of_norm_gradient<T>(dbeta[i], columns * u * magnitudes(i).dy);
         }
     }
 
@@ -144,11 +194,6 @@ struct expected_norm_gradient {
     magnitude& magnitudes(std::size_t col) {
         if (magnitudes_.empty()) magnitudes_.resize(dgamma.size());
         return magnitudes_[col];
-    }
-
-    template <class T>
-    static double rounded(double value, double first_order) {
-        return stored_as<T>(value, 1.02 * first_order + 3 * smallest<float>());
     }
 
     template <class T>
@@ -169,38 +214,25 @@ struct expected_norm_gradient {
             const double deviation = to_double(x[i]) - m.mean;
             m.square += deviation * deviation / count;
         }
-        const double sigma = std::sqrt(m.square + static_cast<double>(epsilon));
-        const auto z = [&](std::size_t i) { return (to_double(x[i]) - m.mean) / sigma; };
-        const double sums = (depth + 8) * u;
-        const double shift = is_centred ? sums * m.magnitude / sigma : 0;
-        const double scale = (sums + 2 * shift + shift * shift) / 2 + 8 * u;
-        const auto error_of_z = [&](std::size_t i) {
-            return shift * (1 + scale) + std::abs(z(i)) * (scale + 3 * u);
-        };
-
-        double mean_g = 0, mean_gz = 0, magnitude_g = 0, magnitude_gz = 0, square_g = 0, error_gz = 0;
+        const normalised_row row(op, m, epsilon, depth);
+        const auto z = [&](std::size_t i) { return row.z(to_double(x[i])); };
+        norm_gradient_means means;
         for (std::size_t i = 0; i < n; ++i) {
-            if (is_centred) mean_g += g(i) / count;
-            mean_gz += g(i) * z(i) / count;
-            magnitude_g += std::abs(g(i)) / count;
-            magnitude_gz += std::abs(g(i) * z(i)) / count;
-            square_g += g(i) * g(i) / count;
-            error_gz += std::abs(g(i)) * error_of_z(i) / count;
+            if (is_centred) means.g += g(i) / count;
+            means.gz += g(i) * z(i) / count;
+            means.magnitude_g += std::abs(g(i)) / count;
+            means.magnitude_gz += std::abs(g(i) * z(i)) / count;
+            means.square_g += g(i) * g(i) / count;
         }
-        const double error_g = is_centred ? sums * magnitude_g : 0;
-        error_gz += sums * (magnitude_gz + (is_centred ? 3 * std::sqrt(square_g) : 0));
         for (std::size_t i = 0; i < n; ++i) {
-            const double value = (g(i) - mean_g - z(i) * mean_gz) / sigma;
-            const double terms = std::abs(g(i)) + std::abs(mean_g) + std::abs(z(i) * mean_gz);
-            const double error = error_g + std::abs(z(i)) * error_gz +
-                                 (std::abs(mean_gz) + error_gz) * error_of_z(i) + (scale + 6 * u) * terms;
-            dx.push_back(value);
-            dx_bounds.push_back(rounded<T>(value, error / sigma));
+            const approximate of_x = norm_gradient<T>(row, means, g(i), z(i));
+            dx.push_back(of_x.value);
+            dx_bounds.push_back(of_x.bound);
 
             const double of_dy = to_double(dy[i]);
             dgamma[i] += of_dy * z(i);
             dbeta[i] += of_dy;
-            dgamma_bounds[i] += std::abs(of_dy) * error_of_z(i);
+            dgamma_bounds[i] += std::abs(of_dy) * row.error_of_z(z(i));
             magnitudes(i).z += std::abs(of_dy * z(i));
             magnitudes(i).dy += std::abs(of_dy);
         }

@@ -127,6 +127,12 @@ inline double softmax_gradient_depth(softmax_gradient_algorithm algorithm, std::
 
 inline constexpr double softmax_gradient_depth_on_host = 2;  // in double
 
+/// What a row's gradients depend on, in double.
+struct softmax_gradient_sums {
+    double products = 0, sum = 0;        ///< of dy y, and of dy
+    double of_products = 0, of_sum = 0;  ///< and of their magnitudes
+};
+
 /// In double, whose own error is far below every bound.
 struct expected_softmax_gradient {
     std::vector<double> softmax, log_softmax;
@@ -136,32 +142,41 @@ struct expected_softmax_gradient {
     template <class T>
     expected_softmax_gradient(const std::vector<T>& y, const std::vector<T>& dy, std::int64_t cols,
                               double depth) {
+        const auto n = static_cast<std::size_t>(cols);
+        for (std::size_t first = 0; first < y.size(); first += n) {
+            softmax_gradient_sums row;
+            for (std::size_t i = first; i < first + n; ++i) {
+                const double g = to_double(dy[i]), product = g * to_double(y[i]);
+                row.products += product;
+                row.sum += g;
+                row.of_products += std::abs(product);
+                row.of_sum += std::abs(g);
+            }
+            for (std::size_t i = first; i < first + n; ++i) add(y[i], dy[i], row, depth);
+        }
+    }
+
+    /// The gradient of one element of a row with these sums.
+    template <class T>
+    expected_softmax_gradient(T y, T dy, const softmax_gradient_sums& row, double depth) {
+        add(y, dy, row, depth);
+    }
+
+  private:
+    template <class T>
+    void add(T y, T dy, const softmax_gradient_sums& row, double depth) {
         const auto bound = [](double value, double first_order) {
             return stored_as<T>(value, 1.02 * first_order + 3 * smallest<float>());
         };
-        const auto n = static_cast<std::size_t>(cols);
-        for (std::size_t first = 0; first < y.size(); first += n) {
-            double products = 0, sum = 0, of_products = 0, of_sum = 0;  // and of magnitudes
-            for (std::size_t i = first; i < first + n; ++i) {
-                const double g = to_double(dy[i]), product = g * to_double(y[i]);
-                products += product;
-                sum += g;
-                of_products += std::abs(product);
-                of_sum += std::abs(g);
-            }
-            for (std::size_t i = first; i < first + n; ++i) {
-                const double share = to_double(y[i]), g = to_double(dy[i]);
-                softmax.push_back(share * (g - products));
-                bounds.push_back(bound(
-                    softmax.back(),
-                    std::abs(share) * u * ((depth + 1) * of_products + 3 * (std::abs(g) + of_products))));
-                const double power = std::exp(share);
-                const double of_power = exp_error<T> + exp_slope<T> * std::abs(share);
-                log_softmax.push_back(g - power * sum);
-                log_bounds.push_back(bound(log_softmax.back(),
-                                           u * (power * of_sum * (depth + of_power + 3) + 2 * std::abs(g))));
-            }
-        }
+        const double share = to_double(y), g = to_double(dy), power = std::exp(share);
+        softmax.push_back(share * (g - row.products));
+        bounds.push_back(bound(
+            softmax.back(),
+            std::abs(share) * u * ((depth + 1) * row.of_products + 3 * (std::abs(g) + row.of_products))));
+        const double of_power = exp_error<T> + exp_slope<T> * std::abs(share);
+        log_softmax.push_back(g - power * row.sum);
+        log_bounds.push_back(
+            bound(log_softmax.back(), u * (power * row.of_sum * (depth + of_power + 3) + 2 * std::abs(g))));
     }
 };
 

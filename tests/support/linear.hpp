@@ -22,19 +22,7 @@ namespace heddle::test {
 inline constexpr std::array activations_of_x = {matmul_activation::none, matmul_activation::relu,
                                                 matmul_activation::sigmoid, matmul_activation::tanh};
 
-/// The derivative of an activation whose result is x.
-inline double derivative_of_result(matmul_activation activation, double x) {
-    switch (activation) {
-        case matmul_activation::relu:
-            return x > 0 ? 1 : 0;
-        case matmul_activation::sigmoid:
-            return x * (1 - x);
-        case matmul_activation::tanh:
-            return 1 - x * x;
-        default:
-            return 1;
-    }
-}
+using bounds::derivative_of_result;
 
 /// What an activation may have made, and for relu zeros among it.
 template <class T>

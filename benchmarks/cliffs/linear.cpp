@@ -1,0 +1,86 @@
+#include "benchmarks/cliffs/linear.hpp"
+
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/matmul_operands.hpp"
+#include <heddle/linear.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <span>
+
+/// Fully connected layers, with bias and activation.
+namespace heddle::bench::cliffs {
+namespace {
+
+/// A layer is a product with an epilogue, whose B is its weights turned over.
+template <class T>
+trial prepare(const product_problem<T, T>& p) {
+    const auto o = std::make_shared<product_operands<T, T>>(p);
+    trial t;
+    t.reset = [o] { o->c.all.poison(); };
+    t.call = [p, o] {
+        linear<T>(o->a.first, transposed(o->b.first), o->epilogue(p).row_bias, o->c.first, stream(),
+                  {.activation = p.activation, .precision = p.precision});
+    };
+    t.wrong = check_of(p, o);
+    add_product_peers(t, p, o);
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d, precision precision) {
+    product_problem<T, T> p;
+    p.precision = precision;
+    p.activation = static_cast<matmul_activation>(d.index(std::size(activations)));
+    p.has_row_bias = !d.one_in(4);
+    p.has_epilogue = p.has_row_bias || p.activation != matmul_activation::none;
+    p.a = draw_layer_matrix(d);
+    p.b = draw_layer_matrix(d);
+    p.b.column_major = !p.b.column_major;  // weights mostly lie in rows of `in`
+    p.c = draw_layer_matrix(d);
+    p.seed = d.bits();
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        return (span_in_double(p.a, e[0], e[1]) + span_in_double(p.b, e[1], e[2]) +
+                span_in_double(p.c, e[0], e[2]) + static_cast<double>(e[2])) *
+               sizeof(T);
+    };
+    const auto operations = [](auto e) { return 2 * product_of({e[0], e[1], e[2]}); };
+    drawn_case c;
+    c.extents =
+        d.extents(3, [&](auto e) { return operations(e) <= most_operations && memory(e) <= most_bytes; });
+    p.m = c.extents[0];
+    p.k = c.extents[1];
+    p.n = c.extents[2];
+    c.memory = memory(c.extents);
+    c.operations = operations(c.extents);
+    c.bytes = (product_of({p.m, p.k}) + product_of({p.k, p.n}) + product_of({p.m, p.n}) +
+               (p.has_row_bias ? static_cast<double>(p.n) : 0)) *
+              sizeof(T);
+    c.words = words_of_layer<T>("linear", precision, c.extents);
+    if (p.activation != matmul_activation::none)
+        c.words += fmt::format(", {}", activations[static_cast<std::size_t>(p.activation)]);
+    if (p.has_row_bias) c.words += ", bias";
+    placement weights = p.b;
+    weights.column_major = !weights.column_major;
+    const placement plain;
+    if (p.a != plain) c.words += "; x" + to_string(p.a);
+    if (weights != plain) c.words += "; weights" + to_string(weights);
+    if (p.c != plain) c.words += "; y" + to_string(p.c);
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_layer(drawing& d) {
+    return draw_typed_layer(d, [&]<class T>(precision precision) { return draw<T>(d, precision); });
+}
+
+drawn_case draw_linear(drawing& d) {
+    return d.one_in(2) ? draw_layer(d) : draw_layer_gradient(d);
+}
+
+}  // namespace heddle::bench::cliffs

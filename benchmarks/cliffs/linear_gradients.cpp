@@ -1,0 +1,226 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/expected_places.hpp"
+#include "benchmarks/cliffs/linear.hpp"
+#include "benchmarks/cliffs/matmul_operands.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/vendor_matmul.hpp"
+#include "tests/bounds/activations.hpp"
+#include <heddle/linear.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// The gradients of fully connected layers.
+namespace heddle::bench::cliffs {
+namespace {
+
+template <class T>
+struct problem {
+    std::int64_t batch = 1, in = 1, out = 1;
+    placement x, weights, gradient, dx;
+    bool has_dx = true, has_dweights = true, has_dbias = true;
+    linear_gradient_options options;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] double products() const { return (has_dx ? 1 : 0) + (has_dweights ? 1 : 0); }
+};
+
+/// Gradients are so small that half has room for sums over all that memory has room for.
+template <class T>
+struct operands {
+    operand<T> x, weights, gradient;
+    std::optional<operand<T>> dx;
+    std::optional<operand<float>> dweights, dbias;
+
+    explicit operands(const problem<T>& p)
+        : x(p.batch, p.in, p.x, p.seed, product_elements),
+          weights(p.out, p.in, p.weights, p.seed + 1, product_elements),
+          gradient(p.batch, p.out, p.gradient, p.seed + 2, {-0x1p-6, 0x1p-5, 0}) {
+        if (p.has_dx) dx.emplace(p.batch, p.in, p.dx);
+        if (p.has_dweights) dweights.emplace(p.out, p.in, placement{});
+        if (p.has_dbias) dbias.emplace(1, p.out, placement{});
+    }
+    void poison() {
+        if (dx) dx->poison();
+        if (dweights) dweights->poison();
+        if (dbias) dbias->poison();
+    }
+    void run(const linear_gradient_options& options) {
+        linear_gradient<T>(x.view(), weights.view(), gradient.view(), dx ? dx->view() : matrix_view<T>{},
+                           dweights ? dweights->view() : matrix_view<float>{},
+                           dbias ? dbias->vector() : vector_view<float>{}, stream(), options);
+    }
+};
+
+template <class T>
+expected_places expected_dx(const problem<T>& p, operands<T>& o) {
+    using bounds::u;
+    expected_places expected{sampled_places(p.batch, p.in, p.seed, 32), {}, {}};
+    std::vector<line> rows, cols;
+    for (const auto& [row, col] : expected.places) {
+        rows.push_back(row_of(o.gradient.view(), row));
+        cols.push_back(column_of(o.weights.view(), col));
+    }
+    const std::vector<T> x = gathered(o.x.view(), expected.places);
+    const auto dots = dots_of(o.gradient.data(), rows, o.weights.data(), cols);
+    for (std::size_t i = 0; i < dots.size(); ++i) {
+        const double norms = std::sqrt(dots[i].x_squares) * std::sqrt(dots[i].y_squares);
+        const double of_sum =
+            product_bound<T>(p.options.precision, static_cast<double>(p.out), dots[i].magnitudes, norms);
+        const double factor = bounds::derivative_of_result(p.options.activation_of_x, as_double(x[i]));
+        // The sum may be rounded to T before.
+        const double before = bounds::stored_as<T>(dots[i].sum, of_sum), value = factor * dots[i].sum;
+        const double error = std::abs(factor) * (before + 3 * u * (std::abs(dots[i].sum) + before));
+        expected.add(value, bounds::stored_as<T>(value, error));
+    }
+    return expected;
+}
+
+template <class T>
+expected_places expected_dweights(const problem<T>& p, operands<T>& o) {
+    expected_places expected{sampled_places(p.out, p.in, p.seed, 32), {}, {}};
+    std::vector<line> of_gradient, of_x;
+    for (const auto& [row, col] : expected.places) {
+        of_gradient.push_back(column_of(o.gradient.view(), row));
+        of_x.push_back(column_of(o.x.view(), col));
+    }
+    for (const dot_facts& dot : dots_of(o.gradient.data(), of_gradient, o.x.data(), of_x)) {
+        const double norms = std::sqrt(dot.x_squares) * std::sqrt(dot.y_squares);
+        expected.add(dot.sum, product_bound<T>(p.options.precision, static_cast<double>(p.batch),
+                                               dot.magnitudes, norms) +
+                                  smallest<float>());
+    }
+    return expected;
+}
+
+template <class T>
+expected_places expected_dbias(const problem<T>& p, operands<T>& o) {
+    expected_places expected{sampled_places(1, p.out, p.seed, 32), {}, {}};
+    std::vector<line> lines;
+    for (const place& at : expected.places) lines.push_back(column_of(o.gradient.view(), at.col));
+    for (const line_facts& facts : facts_of(o.gradient.data(), lines))
+        expected.add(facts.sum,
+                     error_of_additions(static_cast<double>(p.batch), bounds::u) * facts.magnitudes);
+    return expected;
+}
+
+/// The products alone, by cuBLAS and by cublasLt.
+template <class T>
+void add_products(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+    const bool is_tf32 = p.options.precision == precision::tf32;
+    trial to_x, to_weights;
+    if (p.has_dx)
+        add_vendor_products<T, T>(
+            to_x, {.a = o->gradient.view(), .b = o->weights.view(), .c = o->dx->view(), .is_tf32 = is_tf32},
+            {}, "", true);
+    if (p.has_dweights)
+        add_vendor_products<float, T>(to_weights,
+                                      {.a = transposed(o->gradient.view()),
+                                       .b = o->x.view(),
+                                       .c = o->dweights->view(),
+                                       .is_tf32 = is_tf32},
+                                      {}, "", true);
+    for (const char* const name : {"cublas", "cublaslt"}) {
+        std::vector<std::function<void()>> calls;
+        for (const trial* const of : {&to_x, &to_weights}) {
+            const auto found = std::ranges::find(of->peers, name, &peer::name);
+            if (found != of->peers.end()) calls.push_back(found->call);
+        }
+        if (static_cast<double>(calls.size()) < p.products() || calls.empty()) continue;
+        const bool is_whole = !p.has_dbias && p.options.activation_of_x == matmul_activation::none;
+        t.peers.push_back({fmt::format("{}{}", name, is_whole ? "" : ", the products alone"),
+                           [o, calls] {
+                               for (const auto& call : calls) call();
+                           },
+                           is_whole, false});
+    }
+}
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.reset = [o] { o->poison(); };
+    t.call = [p, o] { o->run(p.options); };
+    add_products(t, p, o);
+    const auto dx = p.has_dx ? expected_dx(p, *o) : expected_places{};
+    const auto dweights = p.has_dweights ? expected_dweights(p, *o) : expected_places{};
+    const auto dbias = p.has_dbias ? expected_dbias(p, *o) : expected_places{};
+    t.wrong = [o, dx, dweights, dbias](double slack) {
+        std::string wrong;
+        if (o->dx) wrong = dx.wrong("dx", *o->dx, slack);
+        if (wrong.empty() && o->dweights) wrong = dweights.wrong("dweights", *o->dweights, slack);
+        return wrong.empty() && o->dbias ? dbias.wrong("dbias", *o->dbias, slack) : wrong;
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d, precision precision) {
+    using enum matmul_activation;
+    problem<T> p;
+    p.options.precision = precision;
+    p.options.activation_of_x = d.one_of({none, relu, relu, sigmoid, tanh});
+    const std::int64_t wanted = d.integer(0, 5);  // mostly all
+    p.has_dx = wanted != 1;
+    p.has_dweights = wanted != 2;
+    p.has_dbias = wanted > 2;
+    p.x = draw_layer_matrix(d);
+    p.weights = draw_layer_matrix(d);
+    p.gradient = draw_layer_matrix(d);
+    p.dx = draw_layer_matrix(d);
+    p.seed = d.bits();
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        return (span_in_double(p.x, e[0], e[1]) + span_in_double(p.weights, e[2], e[1]) +
+                span_in_double(p.gradient, e[0], e[2]) + (p.has_dx ? span_in_double(p.dx, e[0], e[1]) : 0)) *
+                   sizeof(T) +
+               ((p.has_dweights ? product_of({e[1], e[2]}) : 0) + static_cast<double>(e[2])) * sizeof(float);
+    };
+    const auto operations = [p](auto e) { return 2 * p.products() * product_of({e[0], e[1], e[2]}); };
+    drawn_case c;
+    c.extents =
+        d.extents(3, [&](auto e) { return operations(e) <= most_operations && memory(e) <= most_bytes; });
+    p.batch = c.extents[0];
+    p.in = c.extents[1];
+    p.out = c.extents[2];
+    c.memory = memory(c.extents);
+    c.operations = operations(c.extents);
+    const double of_x = product_of({p.batch, p.in}), of_weights = product_of({p.in, p.out});
+    const bool reads_x = p.has_dweights || p.options.activation_of_x != none;
+    c.bytes =
+        ((reads_x ? of_x : 0) + (p.has_dx ? of_x + of_weights : 0) + product_of({p.batch, p.out})) *
+            sizeof(T) +
+        ((p.has_dweights ? of_weights : 0) + (p.has_dbias ? static_cast<double>(p.out) : 0)) * sizeof(float);
+    c.words = words_of_layer<T>("linear_gradient", precision, c.extents);
+    if (p.options.activation_of_x != none)
+        c.words += fmt::format(", {}", activations[static_cast<std::size_t>(p.options.activation_of_x)]);
+    if (!p.has_dx) c.words += ", no dx";
+    if (!p.has_dweights) c.words += ", no dweights";
+    if (!p.has_dbias) c.words += ", no dbias";
+    const placement plain;
+    if (p.x != plain) c.words += "; x" + to_string(p.x);
+    if (p.weights != plain) c.words += "; weights" + to_string(p.weights);
+    if (p.gradient != plain) c.words += "; gradient" + to_string(p.gradient);
+    if (p.has_dx && p.dx != plain) c.words += "; dx" + to_string(p.dx);
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_layer_gradient(drawing& d) {
+    return draw_typed_layer(d, [&]<class T>(precision precision) { return draw<T>(d, precision); });
+}
+
+}  // namespace heddle::bench::cliffs

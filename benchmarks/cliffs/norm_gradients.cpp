@@ -1,0 +1,290 @@
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/expected_places.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/cliffs/vendor_functions.hpp"
+#include "benchmarks/support/rows.hpp"
+#include "tests/bounds/norm.hpp"
+#include "tests/bounds/softmax.hpp"
+#include <heddle/norm.hpp>
+#include <heddle/softmax.hpp>
+
+#include <fmt/format.h>
+#include <heddle_baselines.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Gradients of softmax and of norms.
+namespace heddle::bench::cliffs {
+namespace {
+
+enum class operation { softmax, log_softmax, layer_norm, rms_norm };
+constexpr std::string_view names[] = {"softmax_gradient", "log_softmax_gradient", "layer_norm_gradient",
+                                      "rms_norm_gradient"};
+enum class place_of_dx { apart, x, dy };
+
+template <class T>
+struct problem {
+    operation op = operation::softmax;
+    place_of_dx in_place = place_of_dx::apart;
+    bool has_gamma = false, has_dx = true, has_columns = false;
+    std::int64_t rows = 1, cols = 1;
+    placement x, dy, dx;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] bool is_softmax() const { return op == operation::softmax || op == operation::log_softmax; }
+    [[nodiscard]] bool has_dbeta() const { return has_columns && op == operation::layer_norm; }
+    [[nodiscard]] bool is_apart() const { return has_dx && in_place == place_of_dx::apart; }
+    /// The forward call's operand, or softmax's result, whose rows sum to about 1.
+    [[nodiscard]] numbers elements() const {
+        const auto n = static_cast<double>(cols);
+        if (op == operation::softmax) return {0, 2 / n, 0};
+        return op == operation::log_softmax ? numbers{-std::log(n) - 2, -std::log(n) / 2, 0}
+                                            : numbers{-1, 2, 0};
+    }
+    /// Those of y: of a norm so small that half has room for the sum of a column.
+    [[nodiscard]] numbers gradients() const {
+        return is_softmax() ? numbers{-0.5, 1, 0} : numbers{-0x1p-9, 0x1p-8, 0};
+    }
+};
+
+template <class T>
+struct operands {
+    operand<T> x, dy, gamma;  ///< gamma is ones where a call has none
+    std::optional<operand<T>> dx, dgamma, dbeta;
+
+    explicit operands(const problem<T>& p)
+        : x(p.rows, p.cols, p.x, p.seed, p.elements()),
+          dy(p.rows, p.cols, p.dy, p.seed + 1, p.gradients()),
+          gamma(1, p.is_softmax() ? 1 : p.cols, {}, p.seed + 2,
+                p.has_gamma ? numbers{-1, 1, 0} : numbers{1, 1, 0}) {
+        if (p.is_apart()) dx.emplace(p.rows, p.cols, p.dx);
+        if (p.has_columns) dgamma.emplace(1, p.cols, placement{});
+        if (p.has_dbeta()) dbeta.emplace(1, p.cols, placement{});
+    }
+    operand<T>& result(const problem<T>& p) { return dx ? *dx : p.in_place == place_of_dx::x ? x : dy; }
+};
+
+template <class T>
+void run(const problem<T>& p, operands<T>& o) {
+    const matrix_view<const T> x = o.x.view(), dy = o.dy.view();
+    const matrix_view<T> dx = p.has_dx ? o.result(p).view() : matrix_view<T>{};
+    const vector_view<const T> gamma =
+        p.has_gamma ? vector_view<const T>(o.gamma.vector()) : vector_view<const T>{};
+    const vector_view<T> dgamma = o.dgamma ? o.dgamma->vector() : vector_view<T>{},
+                         dbeta = o.dbeta ? o.dbeta->vector() : vector_view<T>{};
+    switch (p.op) {
+        case operation::softmax:
+            return softmax_gradient<T>(x, dy, dx, stream());
+        case operation::log_softmax:
+            return log_softmax_gradient<T>(x, dy, dx, stream());
+        case operation::layer_norm:
+            return layer_norm_gradient<T>(x, gamma, dy, dx, dgamma, dbeta, stream());
+        case operation::rms_norm:
+            return rms_norm_gradient<T>(x, gamma, dy, dx, dgamma, stream());
+    }
+}
+
+template <class T>
+bounds::normalised_row row_of_norm(const problem<T>& p, const line_facts& x) {
+    const auto op =
+        p.op == operation::layer_norm ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm;
+    return {op, moments_of(op, x, static_cast<double>(p.cols)), norm_gradient_options{}.epsilon,
+            bounds::norm_gradient_depth(norm_gradient_algorithm::automatic, counted_columns(p.cols))};
+}
+
+template <class T>
+expected_places expected_dx(const problem<T>& p, operands<T>& o) {
+    const auto n = static_cast<double>(p.cols);
+    expected_places expected{sampled_places(p.rows, p.cols, p.seed, 32), {}, {}};
+    std::vector<line> of_x, of_dy, of_gamma;
+    std::vector<place> columns;
+    for (const place& at : expected.places) {
+        of_x.push_back(row_of(o.x.view(), at.row));
+        of_dy.push_back(row_of(o.dy.view(), at.row));
+        of_gamma.push_back(row_of(o.gamma.view(), 0));
+        columns.push_back({0, at.col});
+    }
+    const std::vector<T> xs = gathered(o.x.view(), expected.places),
+                         dys = gathered(o.dy.view(), expected.places);
+    if (p.is_softmax()) {
+        const auto sums = facts_of(o.dy.data(), of_dy);
+        const auto dots = dots_of(o.dy.data(), of_dy, o.x.data(), of_x);
+        const double depth =
+            bounds::softmax_gradient_depth(softmax_gradient_algorithm::automatic, counted_columns(p.cols));
+        for (std::size_t i = 0; i < xs.size(); ++i) {
+            const bounds::expected_softmax_gradient all(
+                xs[i], dys[i], {dots[i].sum, sums[i].sum, dots[i].magnitudes, sums[i].magnitudes}, depth);
+            p.op == operation::softmax ? expected.add(all.softmax.front(), all.bounds.front())
+                                       : expected.add(all.log_softmax.front(), all.log_bounds.front());
+        }
+        return expected;
+    }
+    const std::vector<T> gammas = gathered(o.gamma.view(), columns);
+    const auto facts = facts_of(o.x.data(), of_x);
+    const auto of_g = dots_of(o.dy.data(), of_dy, o.gamma.data(), of_gamma);
+    const auto of_products = dots_of(o.dy.data(), of_dy, o.x.data(), of_x, o.gamma.data());
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+        const bounds::normalised_row row = row_of_norm(p, facts[i]);
+        const double g = as_double(dys[i]) * as_double(gammas[i]), magnitude = of_g[i].magnitudes / n;
+        // No factor is above 1, so that the squares of dy are at least those of g; nor is |g z| above |g x| and |g mean|.
+        const bounds::norm_gradient_means means{
+            row.is_centred ? of_g[i].sum / n : 0,
+            (of_products[i].sum - row.mean * of_g[i].sum) / row.sigma / n, magnitude,
+            (of_products[i].magnitudes / n + std::abs(row.mean) * magnitude) / row.sigma,
+            of_g[i].x_squares / n};
+        expected.add(bounds::norm_gradient<T>(row, means, g, row.z(as_double(xs[i]))));
+    }
+    return expected;
+}
+
+template <class T>
+expected_places expected_dbeta(const problem<T>& p, operands<T>& o) {
+    const double down = bounds::norm_gradient_column_depth(p.rows);
+    expected_places expected{sampled_places(1, p.cols, p.seed, 32), {}, {}};
+    std::vector<line> lines;
+    for (const place& at : expected.places) lines.push_back(column_of(o.dy.view(), at.col));
+    for (const line_facts& facts : facts_of(o.dy.data(), lines))
+        expected.add(facts.sum,
+                     bounds::stored_as<T>(facts.sum, error_of_additions(down, bounds::u) * facts.magnitudes));
+    return expected;
+}
+
+/// All rows have to be known for it: where they are too many, it has no places.
+template <class T>
+expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
+    constexpr std::int64_t most_rows = 1 << 16;
+    if (p.rows > most_rows) return {};
+    expected_places expected{sampled_places(1, p.cols, p.seed, 16), {}, {}};
+    const double down = bounds::norm_gradient_column_depth(p.rows);
+    std::vector<line> lines;
+    for (std::int64_t row = 0; row < p.rows; ++row) lines.push_back(row_of(o.x.view(), row));
+    std::vector<bounds::normalised_row> rows;
+    for (const line_facts& facts : facts_of(o.x.data(), lines)) rows.push_back(row_of_norm(p, facts));
+    for (const place& at : expected.places) {
+        std::vector<place> column;
+        for (std::int64_t row = 0; row < p.rows; ++row) column.push_back({row, at.col});
+        const std::vector<T> xs = gathered(o.x.view(), column), dys = gathered(o.dy.view(), column);
+        double sum = 0, magnitudes = 0, of_z = 0;
+        for (std::size_t i = 0; i < xs.size(); ++i) {
+            const double z = rows[i].z(as_double(xs[i])), dy = as_double(dys[i]);
+            sum += dy * z;
+            magnitudes += std::abs(dy * z);
+            of_z += std::abs(dy) * rows[i].error_of_z(z);
+        }
+        expected.add(sum, bounds::of_norm_gradient<T>(
+                              sum, of_z + error_of_additions(down + 3, bounds::u) * magnitudes));
+    }
+    return expected;
+}
+
+#if HEDDLE_HAS_CUDNN
+template <class T>
+void add_softmax(trial& t, const problem<T>& p, const std::shared_ptr<operands<T>>& o) {
+    for (const placement& lie : {p.x, p.dy, p.dx})
+        if (!is_aligned_for_cudnn<T>(lie)) return;
+    t.add_peer("cudnn", [&] {
+        struct descriptors {
+            cudnn_tensor y, dy, dx;
+        };
+        const auto d = std::make_shared<descriptors>();
+        const auto describe = [&p](const cudnn_tensor& tensor, const matrix_view<T>& m) {
+            set_tensor<T>(tensor, p.rows, p.cols, 1, 1, m.row_stride, m.col_stride);
+        };
+        describe(d->y, o->x.view());
+        describe(d->dy, o->dy.view());
+        describe(d->dx, o->result(p).view());
+        const auto how = p.op == operation::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
+        return [=] {
+            const float alpha = 1, beta = 0;
+            check(cudnnSoftmaxBackward(cudnn_handle(), how, CUDNN_SOFTMAX_MODE_INSTANCE, &alpha, d->y,
+                                       o->x.data(), d->dy, o->dy.data(), &beta, d->dx, o->result(p).data()));
+        };
+    });
+}
+#endif
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.is_in_place = p.has_dx && !p.is_apart();
+    t.reset = [p, o] {
+        if (p.has_dx && p.in_place == place_of_dx::x) o->x.fill(p.seed, p.elements());
+        if (p.has_dx && p.in_place == place_of_dx::dy) o->dy.fill(p.seed + 1, p.gradients());
+        for (auto* const result : {&o->dx, &o->dgamma, &o->dbeta})
+            if (*result) (*result)->poison();
+    };
+    t.call = [p, o] { run(p, *o); };
+#if HEDDLE_HAS_CUDNN
+    if (p.is_softmax()) add_softmax(t, p, o);
+#endif
+    const auto dx = p.has_dx ? expected_dx(p, *o) : expected_places{};
+    const auto dgamma = p.has_columns ? expected_dgamma(p, *o) : expected_places{};
+    const auto dbeta = p.has_dbeta() ? expected_dbeta(p, *o) : expected_places{};
+    t.wrong = [p, o, dx, dgamma, dbeta](double slack) {
+        std::string wrong;
+        if (p.has_dx) wrong = dx.wrong("dx", o->result(p), slack, p.is_apart());
+        if (wrong.empty() && o->dgamma) wrong = dgamma.wrong("dgamma", *o->dgamma, slack);
+        return wrong.empty() && o->dbeta ? dbeta.wrong("dbeta", *o->dbeta, slack) : wrong;
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    p.op = static_cast<operation>(d.index(std::size(names)));
+    const std::int64_t wanted = d.integer(0, 5);  // mostly all
+    p.has_columns = !p.is_softmax() && wanted != 0;
+    p.has_dx = p.is_softmax() || wanted != 1;
+    p.has_gamma = !p.is_softmax() && !d.one_in(4);
+    p.in_place = d.one_of({place_of_dx::apart, place_of_dx::apart, place_of_dx::x, place_of_dx::dy});
+    const placement lies[] = {d.lie(true), d.lie(true), d.lie(true)};
+    const bool are_alike = d.one_in(2);
+    p.x = lies[0];
+    p.dy = are_alike ? p.x : lies[1];
+    p.dx = p.in_place == place_of_dx::x ? p.x : p.in_place == place_of_dx::dy || are_alike ? p.dy : lies[2];
+    p.seed = d.bits();
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        return static_cast<double>(span_of(p.x, e[0], e[1]) + span_of(p.dy, e[0], e[1]) +
+                                   (p.is_apart() ? span_of(p.dx, e[0], e[1]) : 0) + 3 * e[1]) *
+               sizeof(T);
+    };
+    drawn_case c;
+    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    p.rows = c.extents[0];
+    p.cols = c.extents[1];
+    c.memory = memory(c.extents);
+    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+    const double vectors =
+        (p.has_gamma && p.has_dx ? 1 : 0) + (p.has_columns ? 1 : 0) + (p.has_dbeta() ? 1 : 0);
+    c.bytes = ((p.has_dx ? 3 : 2) * c.operations + vectors * static_cast<double>(p.cols)) * sizeof(T);
+    c.words =
+        fmt::format("{} {} of {} x {}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols);
+    if (p.has_gamma) c.words += ", gamma";
+    if (!p.has_dx) c.words += ", no dx";
+    if (!p.is_softmax() && !p.has_columns) c.words += ", no columns";
+    if (p.has_dx && !p.is_apart())
+        c.words += p.in_place == place_of_dx::x ? ", in place" : ", in place of dy";
+    c.words += to_string(p.x);
+    if (p.dy != placement{}) c.words += fmt::format("; dy{}", to_string(p.dy));
+    if (p.is_apart() && p.dx != placement{}) c.words += fmt::format("; dx{}", to_string(p.dx));
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_norm_gradients(drawing& d) {
+    return with_type<float, half, bfloat16>(d.type(3), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs

@@ -1,0 +1,186 @@
+#include "tests/bounds/random.hpp"
+
+#include "benchmarks/cliffs/case.hpp"
+#include "benchmarks/cliffs/expected_places.hpp"
+#include "benchmarks/cliffs/operands.hpp"
+#include "benchmarks/cliffs/reference.hpp"
+#include "benchmarks/support/rows.hpp"
+#include <heddle/host.hpp>
+#include <heddle/random.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Numbers that are drawn, dropout, and permutations.
+namespace heddle::bench::cliffs {
+namespace {
+
+enum class operation { uniform, normal, bernoulli, dropout, permutation };
+constexpr std::string_view names[] = {"random_uniform", "random_normal", "random_bernoulli", "dropout"};
+
+template <class T>
+struct problem {
+    operation op = operation::uniform;
+    bool in_place = false;
+    double share = 0.5;
+    philox generator;
+    std::int64_t rows = 1, cols = 1;
+    placement x, y;
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] bool has_input() const { return op == operation::dropout; }
+    [[nodiscard]] bool is_apart() const { return !has_input() || !in_place; }
+};
+
+template <class T>
+struct operands {
+    std::optional<operand<T>> x, y;
+
+    explicit operands(const problem<T>& p) {
+        if (p.has_input()) x.emplace(p.rows, p.cols, p.x, p.seed);
+        if (p.is_apart()) y.emplace(p.rows, p.cols, p.y);
+    }
+    operand<T>& result() { return y ? *y : *x; }
+};
+
+constexpr double low = -1, high = 2.5, mean = 0.5, deviation = 1.5;
+
+template <class T>
+void run(const problem<T>& p, operands<T>& o) {
+    using compute = compute_type<T>;
+    const matrix_view<T> y = o.result().view();
+    switch (p.op) {
+        case operation::uniform:
+            return random_uniform<T>(y, compute{low}, compute{high}, p.generator, stream());
+        case operation::normal:
+            return random_normal<T>(y, compute{mean}, compute{deviation}, p.generator, stream());
+        case operation::bernoulli:
+            return random_bernoulli<T>(y, p.share, p.generator, stream());
+        default:
+            return dropout<T>(o.x->view(), y, p.share, p.generator, stream());
+    }
+}
+
+/// The same number as the CPU draws it: what has a place is made of that alone.
+template <class T>
+T on_host(const problem<T>& p, std::int64_t at, T x) {
+    using compute = compute_type<T>;
+    philox from = p.generator;
+    from.offset += static_cast<std::uint64_t>(at);
+    T drawn = x;
+    const vector_view<T> y{&drawn, 1};
+    if (p.op == operation::uniform) host::random_uniform<T>(y, compute{low}, compute{high}, from);
+    if (p.op == operation::normal) host::random_normal<T>(y, compute{mean}, compute{deviation}, from);
+    if (p.op == operation::bernoulli) host::random_bernoulli<T>(y, p.share, from);
+    if (p.op == operation::dropout) host::dropout<T>(y, y, p.share, from);
+    return drawn;
+}
+
+template <class T>
+trial prepare(const problem<T>& p) {
+    const auto o = std::make_shared<operands<T>>(p);
+    trial t;
+    t.is_in_place = !p.is_apart();
+    t.reset = [p, o] { p.is_apart() ? o->y->poison() : o->x->fill(p.seed); };
+    t.call = [p, o] { run(p, *o); };
+    expected_places expected{sampled_places(p.rows, p.cols, p.seed), {}, {}};
+    std::vector<T> xs(expected.places.size());
+    if (o->x) xs = gathered(o->x->view(), expected.places);
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+        const auto& [row, col] = expected.places[i];
+        const double value = as_double(on_host(p, row * p.cols + col, xs[i]));
+        // All others are equal, bit for bit.
+        expected.add(value, p.op == operation::normal ? bounds::of_normal<T>(value, mean, deviation) : 0);
+    }
+    t.wrong = [p, o, expected](double slack) {
+        return expected.wrong("result", o->result(), slack, p.is_apart());
+    };
+    return t;
+}
+
+/// Its sum and the sum of its squares are a permutation's, and some of its elements are different ones.
+std::string wrong_permutation(operand<std::int32_t>& y, std::int64_t size, std::uint64_t seed, double slack) {
+    const auto n = static_cast<double>(size);
+    const auto facts = facts_of(y.data(), {row_of(y.view(), 0)}).front();
+    const double sum = n * (n - 1) / 2, squares = sum * (2 * n - 1) / 3, rounding = 0x1p-50 * slack;
+    for (const std::string& wrong :
+         {mismatch("the sum", facts.sum, sum, rounding * sum), mismatch("the smallest", facts.smallest, 0, 0),
+          mismatch("the sum of squares", facts.squares, squares, rounding * squares),
+          mismatch("the largest", facts.largest, n - 1, 0)})
+        if (!wrong.empty()) return wrong;
+    const auto some = gathered(y.view(), sampled_places(1, size, seed));
+    if (std::set(some.begin(), some.end()).size() != some.size()) return "two elements are equal";
+    return y.changed_gap();
+}
+
+trial prepare_permutation(std::int64_t size, const placement& lie, const philox& generator) {
+    const auto y = std::make_shared<operand<std::int32_t>>(1, size, lie);
+    trial t;
+    t.reset = [y] { y->poison(); };
+    t.call = [y, generator] { random_permutation(y->vector(), generator, stream()); };
+    t.wrong = [y, size, generator](double slack) {
+        return wrong_permutation(*y, size, generator.seed, slack);
+    };
+    return t;
+}
+
+template <class T>
+drawn_case draw(drawing& d) {
+    problem<T> p;
+    p.op = static_cast<operation>(d.index(std::size(names) + 1));
+    p.in_place = d.one_in(5);
+    p.share = d.one_of({0.5, 0.1, 0.001});
+    p.generator = {.seed = d.bits(), .offset = d.bits() % 9};
+    p.y = d.lie(true);
+    p.x = d.one_in(2) || p.in_place ? p.y : d.lie(true);
+    p.seed = d.bits();
+    const placement in_vector = d.vector_lie();
+    drawn_case c;
+    if (p.op == operation::permutation) {
+        const auto memory = [&](std::int64_t size) {
+            return static_cast<double>(span_of(in_vector, 1, size)) * sizeof(std::int32_t);
+        };
+        c.extents = d.extents(1, [&](auto e) { return memory(e[0]) <= most_bytes; });
+        const std::int64_t size = c.extents.front();
+        c.memory = memory(size);
+        c.operations = static_cast<double>(size);
+        c.bytes = c.operations * sizeof(std::int32_t);
+        c.words = fmt::format("i32 random_permutation of {}{}", size, to_string(in_vector));
+        c.prepare = [=] { return prepare_permutation(size, in_vector, p.generator); };
+        return c;
+    }
+    const auto memory = [p](std::span<const std::int64_t> e) {
+        return static_cast<double>((p.has_input() ? span_of(p.x, e[0], e[1]) : 0) +
+                                   (p.is_apart() ? span_of(p.y, e[0], e[1]) : 0)) *
+               sizeof(T);
+    };
+    c.extents = d.extents(2, [&](auto e) { return memory(e) <= most_bytes; });
+    p.rows = c.extents[0];
+    p.cols = c.extents[1];
+    c.memory = memory(c.extents);
+    c.operations = static_cast<double>(p.rows) * static_cast<double>(p.cols);
+    c.bytes = (p.has_input() ? 2 : 1) * c.operations * sizeof(T);
+    c.words =
+        fmt::format("{} {} of {} x {}", dtype<T>, names[static_cast<std::size_t>(p.op)], p.rows, p.cols);
+    if (p.op == operation::bernoulli || p.has_input()) c.words += fmt::format(", p {}", p.share);
+    if (!p.is_apart()) c.words += ", in place";
+    c.words += to_string(p.y);
+    if (p.has_input() && p.x != p.y) c.words += fmt::format("; x{}", to_string(p.x));
+    c.prepare = [p] { return prepare(p); };
+    return c;
+}
+
+}  // namespace
+
+drawn_case draw_random(drawing& d) {
+    return with_type<float, half, bfloat16, double>(d.type(4), [&]<class T>() { return draw<T>(d); });
+}
+
+}  // namespace heddle::bench::cliffs
