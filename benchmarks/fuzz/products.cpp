@@ -217,7 +217,8 @@ void draw_linear(drawing& d, problem& p) {
     p.set("in", shape[1]);
     p.set("out", shape[2]);
     draw_matrices(d, p, {"x", "w", "y"});
-    for (const char* const word : {"type", "bias", "activation", "values", "rung"}) p.draw_word(word, d);
+    for (const char* const word : {"type", "bias", "activation", "values"}) p.draw_word(word, d);
+    if (d.one_in(2)) p.draw_word("rung", d);
     p.set("seed", d.integer(0, 1 << 30));
 }
 
