@@ -1,6 +1,6 @@
 // depthwise: a filter for each channel. A thread has one channel, or a pair, of a run of outputs in a row, and goes down the image.
 //
-//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is copied to shared memory once, while rows before it are multiplied
+//   a row of the input    | 0 1 2 3 4 5 6 7 8 9 |    is read once, while rows before it are multiplied
 //   taps 0, 1, 2            a b c                    output 0
 //                             a b c                  output 1 ... 7
 //
@@ -96,7 +96,7 @@ struct packet_strides {
     static __device__ std::uint32_t narrow(std::int64_t n) { return static_cast<std::uint32_t>(n); }
 };
 
-/// Shared memory: a line for each tap, then for scale, bias, and alpha times the scale, of the block's channels.
+/// Shared memory: a line for each tap, then for scale and for bias, of the block's channels.
 template <class In, class Out>
 __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t first, int channels) {
     const int thread = static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
@@ -113,11 +113,9 @@ __device__ void stage(float* lines, const arguments<In, Out>& a, std::int64_t fi
     const epilogue<Out>& e = a.epilogue;
     for (int i = thread; i < here; i += threads) {
         const std::int64_t k = first + i;
-        const float scale = e.scale != nullptr ? static_cast<float>(e.scale[k * e.scale_stride]) : 1;
-        lines[taps * channels + i] = scale;
+        lines[taps * channels + i] = e.scale != nullptr ? static_cast<float>(e.scale[k * e.scale_stride]) : 1;
         lines[(taps + 1) * channels + i] =
             e.bias != nullptr ? static_cast<float>(e.bias[k * e.bias_stride]) : 0;
-        lines[(taps + 2) * channels + i] = a.alpha * scale;
     }
 }
 
@@ -184,26 +182,26 @@ __device__ void store_run(const arguments<In, Out>& a, const pixel_place& at, st
     using packet = vector<Out, Shape::packet>;
     packet* const first = reinterpret_cast<packet*>(to);
     const auto col = static_cast<Place>(a.output.col_stride / Shape::packet);
-    const int count = static_cast<int>(a.output.width - at.x);
+    const int count = static_cast<int>(::min(a.output.width - at.x, std::int64_t{Shape::outputs}));
     const bool is_relu = e.activation == matmul_activation::relu;
     if (a.beta != 0 || e.residual.data != nullptr || (!is_relu && e.activation != matmul_activation::none)) {
         values copies[Shape::outputs];
 #pragma unroll
         for (int w = 0; w < Shape::outputs; ++w) copies[w] = sums[w];
 #pragma unroll 1
-        for (int w = 0; w < ::min(count, Shape::outputs); ++w)
+        for (int w = 0; w < count; ++w)
             store_packet(a, {at.image, at.y, at.x + w}, channel, copies[w], lines, pitch);
         return;
     }
     const float least = is_relu ? 0 : -infinity;
-    const values bias = *reinterpret_cast<const values*>(lines + pitch),
-                 scale = *reinterpret_cast<const values*>(lines + 2 * pitch);
+    const values scale = *reinterpret_cast<const values*>(lines),
+                 bias = *reinterpret_cast<const values*>(lines + pitch);
 #pragma unroll
     for (int w = 0; w < Shape::outputs; ++w) {
         packet stored;
 #pragma unroll
         for (int i = 0; i < Shape::packet; ++i)
-            stored[i] = static_cast<Out>(ptx::max_nan(sums[w][i] * scale[i] + bias[i], least));
+            stored[i] = static_cast<Out>(ptx::max_nan(a.alpha * sums[w][i] * scale[i] + bias[i], least));
         ptx::store_if(w < count, first + place, stored);
         place += col;
     }
@@ -248,7 +246,8 @@ struct row_places {
     }
 };
 
-/// Rows on their way to shared memory, some ahead. A thread copies what it reads itself, and waits for no other.
+/// Rows on their way to shared memory, some ahead. A thread copies what it reads itself, and waits for no other. Copies have all
+/// arrived where its life ends: those of the next strip go to the same places.
 template <class Shape>
 class copied_rows {
   public:
@@ -259,6 +258,9 @@ class copied_rows {
         : places_(places), mine_(shared + threadIdx.y * blockDim.x + threadIdx.x) {
         for (int row = 0; row < stages - 1; ++row) copy();
     }
+    __device__ ~copied_rows() { ptx::cp_async_wait_group<0>(); }
+    copied_rows(const copied_rows&) = delete;
+    copied_rows& operator=(const copied_rows&) = delete;
 
     /// The next row. Zeros where there is no pixel, which are multiplied as pixels are.
     __device__ void take(typename Shape::values (&row)[columns]) {
@@ -438,6 +440,10 @@ struct compiled {
 
     template <class Shape>
     static compiled of() {
+        constexpr std::int64_t taps = Shape::is_any ? depthwise_most_taps : Shape::side * Shape::side,
+                               lines =
+                                   (taps + depthwise_epilogue_lines) * depthwise_most_lanes * Shape::packet;
+        static_assert((conv::ring_words<Shape> + lines) * sizeof(float) <= 48 * 1024);
         return {depthwise<Shape, In, Out>, conv::ring_words<Shape>};
     }
 };

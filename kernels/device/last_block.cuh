@@ -26,8 +26,8 @@ __device__ inline bool draws_last(unsigned* ticket, unsigned last, partials_left
     return ptx::atomic_increment(ticket, last) == last;
 }
 
-/// Whether this block is the last of `last + 1` to draw this ticket: then it sees what their threads 0 had left. All threads of
-/// the block call this; a barrier must come between two calls.
+/// Whether this block is the last of `last + 1` to draw this ticket: then it sees what their threads 0 had left, and the others
+/// before a barrier that came between. All threads of the block call this; a barrier must come between two calls.
 __device__ inline bool is_last_block(unsigned* ticket, unsigned last, partials_left left) {
     __shared__ bool is_last;
     if (threadIdx.x == 0) is_last = draws_last(ticket, last, left);

@@ -153,6 +153,7 @@ inline std::vector<conv_shape> depthwise_shapes() {
     add(33, 34, 8, 3, 1, 1);                                                            // several strips
     all.push_back({8, 17, 34, 264, 264, 3, 3, {.padding = around(1), .groups = 264}});  // of several rows
     all.push_back({8, 37, 18, 90, 90, 5, 5, {{2, 2}, around(2), {1, 1}, 90}});
+    all.push_back({40000, 3, 3, 8, 8, 3, 3, {.padding = around(1), .groups = 8}});  // several strips a thread
     add(3, 70, 132, 5, 1, 6);  // padding beyond the filter
     add(5, 6, 260, 3, 2, 0);   // several blocks of channels
     add(11, 10, 12, 3, 3, 1);  // a stride that is not compiled for

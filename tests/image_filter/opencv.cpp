@@ -30,7 +30,7 @@ void compare(const problem& p, place where, double allowed, Ours ours, Theirs th
 template <class T>
 void compare_stencils(place where) {
     // Both sides round three times; of integers none.
-    const double allowed = std::is_integral_v<T> ? 0 : 2 * 3 * u * 8 * 100;
+    const double allowed = std::is_integral_v<T> ? 0 : 2 * 3 * bounds::u * 8 * 100;
     for (const problem& p : opencv_problems()) {
         for (const bool along_y : {false, true})
             compare<T, float>(p, where, allowed, sobel_at<T>(where, along_y ? gradient::y : gradient::x),
@@ -48,7 +48,7 @@ void compare_convolutions(place where) {
     for (const problem& p : opencv_problems()) {
         const std::vector<float> taps_x = random_elements<float>(7), taps_y = random_elements<float>(5);
         compare<float, float>(
-            p, where, 2 * (7 + 5 + 2) * u * 7 * 5 * 100, convolution_at(where, taps_x, taps_y),
+            p, where, 2 * (7 + 5 + 2) * bounds::u * 7 * 5 * 100, convolution_at(where, taps_x, taps_y),
             [&](const cv::Mat& s, cv::Mat& d) {
                 cv::sepFilter2D(s, d, CV_32F, taps_x, taps_y, {-1, -1}, 0, opencv_border(p.border));
             });
@@ -63,7 +63,7 @@ void compare_boxes(place where) {
             // OpenCV's running sum of floats is in double; ours rounds as docs/accuracy.md has it: for uint16 it may end on the
             // other side of a half.
             const bool is_exact = std::is_same_v<T, std::uint8_t> || n == 3;
-            const double allowed = std::is_integral_v<T> ? (is_exact ? 0 : 1) : (2 * n + 6) * u * 100;
+            const double allowed = std::is_integral_v<T> ? (is_exact ? 0 : 1) : (2 * n + 6) * bounds::u * 100;
             compare<T, T>(p, where, allowed, box_blur_at<T>(where, radius),
                           [&](const cv::Mat& s, cv::Mat& d) {
                               cv::blur(s, d, {n, n}, {-1, -1}, opencv_border(p.border));

@@ -431,7 +431,8 @@ tensor normalized(processor& p, const tensor& x, std::int64_t axis, float epsilo
     };
     p.run(norm_algorithms(), norm_options{.epsilon = epsilon}, on_host, layer_norm<float>, all.of(from),
           vector_view<float>(), vector_view<float>(), all.of(to));
-    const expected_norm expected(norm_operation::layer_norm, x.elements, {}, {}, all.cols, epsilon,
+    const std::vector<double> none;
+    const expected_norm expected(norm_operation::layer_norm, x.elements, none, none, all.cols, epsilon,
                                  static_cast<double>(all.cols));
     tensor y{x.type, x.shape, p.read(to), expected.bounds};
     for (double& error : y.errors) error *= 2;

@@ -15,7 +15,7 @@ namespace heddle::kernels::conv {
 inline constexpr std::int64_t depthwise_most_taps = 81;
 inline constexpr std::int64_t depthwise_threads = 256;
 inline constexpr std::int64_t depthwise_most_lanes = 40;     ///< of a block, along channels
-inline constexpr std::int64_t depthwise_epilogue_lines = 3;  ///< of channels, beside those of taps
+inline constexpr std::int64_t depthwise_epilogue_lines = 2;  ///< of channels, beside those of taps
 
 /// What kernels of `depthwise` are compiled for.
 struct depthwise_kernel {
@@ -30,17 +30,18 @@ constexpr int depthwise_outputs(const depthwise_kernel& kernel) {
     return has_room && kernel.step == 1 ? 8 : 4;
 }
 
-/// From the first byte of an image to behind its last.
-constexpr std::int64_t image_bytes(const tensor_layout& t) {
-    return ((t.height - 1) * t.row_stride + (t.width - 1) * t.col_stride + t.channels) * t.element_bytes;
+/// From the first element of an image to behind its last.
+constexpr std::int64_t image_elements(const tensor_layout& t) {
+    return (t.height - 1) * t.row_stride + (t.width - 1) * t.col_stride + t.channels;
 }
 
-/// Images whose places fit 32 bits; 0 where those of one do not.
+/// Images whose places fit 32 bits; 0 where those of one do not. A tensor without pixels has no places.
 constexpr std::int64_t images_of_32_bits(const tensor_layout& t) {
     constexpr std::int64_t most = std::int64_t{1} << 32, most_images = 1 << 30;
-    if (image_bytes(t) > most) return 0;
-    const std::int64_t apart = t.image_stride * t.element_bytes;
-    return apart == 0 ? most_images : std::min((most - image_bytes(t)) / apart + 1, most_images);
+    if (t.count == 0 || t.height == 0 || t.width == 0) return most_images;
+    if (image_elements(t) > most) return 0;
+    if (t.count == 1 || t.image_stride == 0) return most_images;
+    return std::min((most - image_elements(t)) / t.image_stride + 1, most_images);
 }
 
 /// Extents and padding that ints have room for.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "kernels/conv/plan/depthwise.hpp"
 #include "kernels/conv/plan/layout.hpp"
 #include "kernels/conv/plan/windows.hpp"
 #include <heddle/conv.hpp>

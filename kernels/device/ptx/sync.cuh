@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-/// Barriers, fences and pauses of CUDA itself. Kernels call these, so that a build with HEDDLE_DELAYS has its delays at each.
+/// Barriers, fences and pauses of CUDA itself. Kernels call these, so that a build with HEDDLE_DELAYS has its delays at them.
 namespace heddle::kernels::ptx {
 
 /// Waits for all threads of the block; what they wrote before is seen by all.
