@@ -85,8 +85,8 @@ std::string why_not(pool_algorithm algorithm, const pool_problem& problem, const
 /// Tensors of float, half or bfloat16 in device memory, at any address and with any strides that keep their elements apart. The
 /// output has pool_output_height() x pool_output_width() pixels and as many channels as the input, which it does not overlap.
 /// Padding may be wider than the window. Nothing is done where there are no images or no channels. Averages are summed in
-/// float32, `naive`'s in float64, and rounded to T (docs/accuracy.md); the largest is one of the pixels. Enqueued on `stream` and its device;
-/// never synchronises, never allocates; safe under stream capture. The same call gives the same bits each time.
+/// float32, or float64 by `naive`, and rounded to T (docs/accuracy.md); the largest is a pixel. Enqueued on `stream` and its
+/// device; never synchronises, never allocates; safe under stream capture. The same call gives the same bits each time.
 ///
 /// @throws invalid_argument  counts, channels or extents that disagree or are negative; a window that the padded image has no
 ///                           place for; windows or strides below one, padding below zero; view strides that let elements share
