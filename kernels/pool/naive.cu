@@ -2,7 +2,8 @@
 //
 //   thread i -> channel i % C of pixel i / C:   the largest, or the sum, of that channel in the pixels of its window
 //
-// A load has one element for each thread, and each waits for the one before. Averages are sums in double. Any shape, any address.
+// A load has one element for each thread, and each waits for the one before. Averages are sums in double. Any shape,
+// any address.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/index_division.cuh"

@@ -4,8 +4,9 @@
 //           y  columns                                                             under way together
 //           z  rows
 //
-// Windows that overlap meet in L1, as a block's are neighbours both ways. Sums of very many pixels are made of parts, so that none
-// stands still. Channels that do not lie in packets are taken one by one. What limits it: DRAM; where windows are large, the loads of a thread that come one after another.
+// Windows that overlap meet in L1, as a block's are neighbours both ways. Sums of very many pixels are made of parts,
+// so that none stands still. Channels that do not lie in packets are taken one by one. What limits it: DRAM; where
+// windows are large, the loads of a thread that come one after another.
 
 #include "kernels/device/grid.hpp"
 #include "kernels/device/launch.hpp"

@@ -42,7 +42,8 @@ inline double of_16_bits(double k) {
     return of_16_bits(k, std::floor(k / 16));
 }
 
-/// An element's magnitude in S. The tensor cores line products up by exponents as they are stored: a half below 2^-14 counts as that.
+/// An element's magnitude in S. The tensor cores line products up by exponents as they are stored: a half below 2^-14
+/// counts as that.
 template <class In>
 double counted_magnitude(In x) {
     const double magnitude = std::abs(to_double(x));

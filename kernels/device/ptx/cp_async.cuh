@@ -39,21 +39,6 @@ __device__ inline void cp_async_if(bool is_wanted, void* shared, const void* glo
         : "memory");
 }
 
-/// Starts a copy of 4 or 8 bytes, or of zeros, for which nothing is read.
-template <int bytes>
-__device__ inline void cp_async_or_zeros(void* shared, const void* global, bool is_wanted) {
-    static_assert(bytes == 4 || bytes == 8);
-    const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    asm volatile(
-        "{\n"
-        ".reg .pred is_ignored;\n"
-        "setp.eq.s32 is_ignored, %0, 0;\n"
-        "cp.async.ca.shared.global [%1], [%2], %3, is_ignored;\n"
-        "}" ::"r"(static_cast<int>(is_wanted)),
-        "r"(target), "l"(global), "n"(bytes)
-        : "memory");
-}
-
 /// Closes the group of the copies started since the last one.
 __device__ inline void cp_async_commit_group() {
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -7,7 +7,8 @@
 /// Loads and stores of global memory by a predicate, where the compiler would branch around each.
 namespace heddle::kernels::ptx {
 
-/// to = *from where `is_wanted`; elsewhere `to` stays as it is, and nothing is read. Of 2 or 4 bytes, which nobody writes meanwhile.
+/// to = *from where `is_wanted`; elsewhere `to` stays as it is, and nothing is read. Of 2 or 4 bytes, which nobody
+/// writes meanwhile.
 template <class Bits>
 __device__ void load_if(bool is_wanted, Bits& to, const Bits* from) {
     if constexpr (std::is_same_v<Bits, std::uint32_t>)

@@ -1,0 +1,190 @@
+#pragma once
+
+#include "kernels/conv/geometry.cuh"
+#include "kernels/conv/launch.hpp"
+#include "kernels/conv/plan/depthwise.hpp"
+#include "kernels/device/index_division.cuh"
+#include "kernels/device/ptx/cp_async.cuh"
+#include "kernels/device/vector.cuh"
+
+#include <cstdint>
+#include <type_traits>
+
+/// How the rows of the input come to a thread of `depthwise`, which goes down a strip of the output.
+namespace heddle::kernels::conv {
+
+/// Strips of `rows` rows and one run. Those of a row of strips are neighbours.
+struct strip_counts {
+    std::int64_t all;
+    int rows;
+    index_division by_strips, by_runs;  ///< of an image, and of a row of strips
+
+    __host__ strip_counts(std::int64_t images, const depthwise_tiling& t)
+        : all(images * t.strips * t.runs),
+          rows(t.rows),
+          by_strips(t.strips, images * t.strips),
+          by_runs(t.runs, all) {}
+};
+
+/// Outputs of one thread: a run, and those below it.
+struct strip_place {
+    pixel_place first;
+    int rows;
+};
+
+__device__ inline strip_place strip_of(const strip_counts& counts, std::int64_t i, int outputs,
+                                       std::int64_t height) {
+    const std::int64_t line = counts.by_runs.quotient(i), image = counts.by_strips.quotient(line);
+    const std::int64_t run = i - line * counts.by_runs.divisor,
+                       y = (line - image * counts.by_strips.divisor) * counts.rows;
+    return {{image, y, run * outputs}, static_cast<int>(::min(height - y, std::int64_t{counts.rows}))};
+}
+
+/// How far apart pixels lie, in packets. Sums wrap around, and places of pixels of the image are right.
+struct packet_strides {
+    std::uint32_t image, row, col;
+
+    template <class T>
+    __device__ packet_strides(const tensor_view<T>& t, int packet)
+        : image(narrow(t.image_stride / packet)),
+          row(narrow(t.row_stride / packet)),
+          col(narrow(t.col_stride / packet)) {}
+
+    __device__ std::uint32_t place(const pixel_place& at, int packet) const {
+        return narrow(at.image) * image + narrow(at.y) * row + narrow(at.x) * col + narrow(packet);
+    }
+
+  private:
+    static __device__ std::uint32_t narrow(std::int64_t n) { return static_cast<std::uint32_t>(n); }
+};
+
+__device__ inline int clamped(int i, int most) {
+    return ::min(::max(i, 0), most);
+}
+
+/// Bit j: column j of those from x on lies in the image.
+template <int columns>
+__device__ unsigned columns_inside(int x, int width) {
+    return ((1U << clamped(width - x, columns)) - 1) & ~((1U << clamped(-x, columns)) - 1);
+}
+
+template <class Shape>
+__device__ typename Shape::values widened(typename Shape::bits bits) {
+    const auto pixel = __builtin_bit_cast(vector<typename Shape::In, Shape::packet>, bits);
+    typename Shape::values values;
+#pragma unroll
+    for (int e = 0; e < Shape::packet; ++e) values[e] = static_cast<float>(pixel[e]);
+    return values;
+}
+
+/// Where the rows lie that a strip's windows meet, and which of their pixels are of the image.
+template <class Shape>
+struct row_places {
+    using bits = Shape::bits;
+    static constexpr int columns = (Shape::outputs - 1) * Shape::step + Shape::side;
+
+    const bits* pixels;
+    packet_strides strides;
+    std::uint32_t first;
+    unsigned inside;  ///< bit j: column j
+    int first_row;
+    unsigned rows_inside;
+
+    template <class In, class Out>
+    __device__ row_places(const arguments<In, Out>& a, const strip_place& strip, int channel)
+        : pixels(reinterpret_cast<const bits*>(a.input.data)), strides(a.input, Shape::packet) {
+        const pixel_place from{strip.first.image, strip.first.y * Shape::step - a.geometry.padding.top,
+                               strip.first.x * Shape::step - a.geometry.padding.left};
+        first = strides.place(from, channel / Shape::packet);
+        const int x = static_cast<int>(from.x), y = static_cast<int>(from.y),
+                  rows = (strip.rows - 1) * Shape::step + Shape::side;
+        inside = a.filters.channels > 0 ? columns_inside<columns>(x, static_cast<int>(a.input.width)) : 0;
+        first_row = clamped(-y, rows);
+        rows_inside = static_cast<unsigned>(clamped(static_cast<int>(a.input.height) - y, rows) - first_row);
+    }
+
+    /// function(column, whether it has a pixel, where) of a row.
+    template <class Function>
+    __device__ void for_each(int row, const Function& function) const {
+        const unsigned here = static_cast<unsigned>(row - first_row) < rows_inside ? inside : 0;
+        std::uint32_t at = first + unsigned(row) * strides.row;
+#pragma unroll
+        for (int j = 0; j < columns; ++j) {
+            function(j, (here >> j & 1U) != 0, pixels + at);
+            at += strides.col;
+        }
+    }
+};
+
+/// Rows on their way to shared memory, some ahead. A thread copies what it reads itself, and waits for no other. Copies
+/// have all arrived where its life ends: those of the next strip go to the same places.
+template <class Shape>
+class copied_rows {
+  public:
+    static constexpr int columns = row_places<Shape>::columns, stages = columns <= 8 ? 4 : 3;
+    static constexpr int words = stages * columns * static_cast<int>(depthwise_threads);
+
+    __device__ copied_rows(const row_places<Shape>& places, std::uint32_t* shared)
+        : places_(places), mine_(shared + threadIdx.y * blockDim.x + threadIdx.x) {
+        for (int row = 0; row < stages - 1; ++row) copy();
+    }
+    __device__ ~copied_rows() { ptx::cp_async_wait_group<0>(); }
+    copied_rows(const copied_rows&) = delete;
+    copied_rows& operator=(const copied_rows&) = delete;
+
+    /// The next row. Zeros where there is no pixel, which are multiplied as pixels are.
+    __device__ void take(typename Shape::values (&row)[columns]) {
+        ptx::cp_async_wait_group<stages - 2>();
+#pragma unroll
+        for (int j = 0; j < columns; ++j)
+            row[j] = widened<Shape>(mine_[(taken_ * columns + j) * depthwise_threads]);
+        taken_ = taken_ + 1 < stages ? taken_ + 1 : 0;
+        copy();
+    }
+
+  private:
+    __device__ void copy() {
+        places_.for_each(row_, [&](int j, bool is_inside, const typename Shape::bits* from) {
+            ptx::cp_async<4>(mine_ + (copied_ * columns + j) * depthwise_threads, from, is_inside ? 4 : 0);
+        });
+        ptx::cp_async_commit_group();
+        ++row_;
+        copied_ = copied_ + 1 < stages ? copied_ + 1 : 0;
+    }
+
+    const row_places<Shape>& places_;
+    std::uint32_t* mine_;
+    int row_ = 0, copied_ = 0, taken_ = 0;
+};
+
+/// Rows of single elements of 16 bits, which such copies do not take: one ahead, in registers.
+template <class Shape>
+class loaded_rows {
+  public:
+    static constexpr int columns = row_places<Shape>::columns, words = 0;
+
+    __device__ loaded_rows(const row_places<Shape>& places, std::uint32_t*) : places_(places) { load(); }
+
+    __device__ void take(typename Shape::values (&row)[columns]) {
+#pragma unroll
+        for (int j = 0; j < columns; ++j) row[j] = widened<Shape>(pixels_[j]);
+        load();
+    }
+
+  private:
+    __device__ void load() {
+        places_.for_each(row_++, [&](int j, bool is_inside, const typename Shape::bits* from) {
+            pixels_[j] = is_inside ? *from : typename Shape::bits{};
+        });
+    }
+
+    const row_places<Shape>& places_;
+    typename Shape::bits pixels_[columns];
+    int row_ = 0;
+};
+
+template <class Shape>
+using input_rows =
+    std::conditional_t<sizeof(typename Shape::bits) == 4, copied_rows<Shape>, loaded_rows<Shape>>;
+
+}  // namespace heddle::kernels::conv
