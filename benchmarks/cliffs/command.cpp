@@ -227,7 +227,7 @@ void compare_pairs(const request& r) {
     need_device();
     if (!r.repeated.empty()) {
         for (const pair_outcome& of : run_pairs(repeated_case(r)))
-            fmt::print("{:5.2f} of {}  {}  |  {}\n", of.share, of.most, of.first, of.second);
+            fmt::print("{:5.2f} of {}  {}  |  {}  {}\n", of.share, of.most, of.first, of.second, of.wrong);
         return;
     }
     const std::vector<const family*> chosen = chosen_families(r);

@@ -82,6 +82,11 @@ void print_family(std::string_view family, const std::vector<outcome>& outcomes)
 
 bool print_pairs(std::string_view family, std::vector<pair_outcome> pairs) {
     constexpr double enough = 0.98, most = 2;
+    for (const pair_outcome& of : pairs)
+        if (!of.wrong.empty())
+            fmt::print("  FAILED  {}  |  {}  ({}): {}\n", of.first, of.second, to_string(of.id), of.wrong);
+    const bool has_failed =
+        std::erase_if(pairs, [](const pair_outcome& of) { return !of.wrong.empty(); }) > 0;
     const auto excess = [](const pair_outcome& of) { return of.share / of.most; };
     std::ranges::stable_sort(pairs, std::greater<>{}, excess);
     const auto longer = static_cast<std::size_t>(
@@ -93,7 +98,7 @@ bool print_pairs(std::string_view family, std::vector<pair_outcome> pairs) {
     for (std::size_t i = 0; i < std::min(worst_shown, longer); ++i)
         fmt::print("    {:>5.2f} of {}  {}  |  {}  ({})\n", pairs[i].share, pairs[i].most, pairs[i].first,
                    pairs[i].second, to_string(pairs[i].id));
-    return kept >= enough && (pairs.empty() || excess(pairs.front()) <= most);
+    return !has_failed && kept >= enough && (pairs.empty() || excess(pairs.front()) <= most);
 }
 
 void print_case(const outcome& of) {

@@ -183,9 +183,18 @@ double ratio_of(const outcome& of) {
 std::vector<pair_outcome> run_pairs(const case_id& id) {
     std::vector<pair_outcome> outcomes;
     for (const case_pair& pair : draw_pairs(id)) {
-        const trial first = pair.first.prepare(), second = pair.second.prepare();
-        const std::vector<double> times = time_in_turn({{&first, first.call}, {&second, second.call}});
-        outcomes.push_back({id, pair.first.words, pair.second.words, ratio(times[1], times[0]), pair.most});
+        pair_outcome& of = outcomes.emplace_back(id, pair.first.words, pair.second.words, 0, pair.most);
+        try {
+            const trial first = pair.first.prepare(), second = pair.second.prepare();
+            const std::vector<double> times = time_in_turn({{&first, first.call}, {&second, second.call}});
+            of.share = ratio(times[1], times[0]);
+        } catch (const lost_device&) {
+            throw;
+        } catch (const std::exception& error) {
+            (void)cudaGetLastError();
+            synchronize(error.what());
+            of.wrong = error.what();
+        }
     }
     return outcomes;
 }

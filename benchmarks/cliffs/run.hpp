@@ -38,8 +38,9 @@ double ratio_of(const outcome& of);
 struct pair_outcome {
     case_id id;
     std::string first, second;
-    double share = 1;  ///< the first one's time over the second one's
-    double most = 1;   ///< that it may be
+    double share = 1;        ///< the first one's time over the second one's
+    double most = 1;         ///< that it may be
+    std::string wrong = {};  ///< why they could not be timed
 };
 
 /// An error after which nothing more can run on the device.

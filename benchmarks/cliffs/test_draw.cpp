@@ -144,6 +144,20 @@ TEST(cliffs_draw, cases_of_a_family_differ) {
     }
 }
 
+TEST(cliffs_draw, the_first_of_a_pair_has_no_more_to_do) {
+    for (const family& family : families()) {
+        std::set<double> limits;
+        for (std::uint64_t i = 0; i < 60; ++i)
+            for (const case_pair& pair : draw_pairs({std::string(family.name), 3, i})) {
+                EXPECT_NE(pair.first.words, pair.second.words);
+                EXPECT_LE(pair.first.bytes, pair.second.bytes)
+                    << pair.first.words << " | " << pair.second.words;
+                limits.insert(pair.most);
+            }
+        EXPECT_FALSE(limits.empty()) << family.name;
+    }
+}
+
 TEST(cliffs_draw, case_names_are_read_back) {
     const case_id id{"matmul", 12345, 17};
     EXPECT_EQ(to_string(id), "matmul:12345:17");
