@@ -82,6 +82,11 @@ def test_programs(build: pathlib.Path) -> list[pathlib.Path]:
     return sorted(program for program in commands if program.name.startswith("test_"))
 
 
+def last_begun(output: str) -> str:
+    """The test that a program of GoogleTest began last."""
+    return (re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE) or ["no test"])[-1]
+
+
 def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...], deadline: float) -> Report:
     report = Report()
     name = f"{program.name}, part {part} of {parts}"
@@ -91,12 +96,12 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
         file = pathlib.Path(folder) / "report.json"
         try:
             done = subprocess.run(
-                [program, "--gtest_brief=1", f"--gtest_output=json:{file}"],
+                [program, f"--gtest_output=json:{file}"],
                 env={**os.environ, **BESIDE_OTHERS, **visible, "GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(part)},
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                 timeout=min(MOST_SECONDS, max(0, deadline - time.monotonic())))
-        except subprocess.TimeoutExpired:
-            report.failed.append(f"{name}: not finished")
+        except subprocess.TimeoutExpired as end:
+            report.failed.append(f"{name}: not finished, in {last_begun((end.stdout or b'').decode(errors='replace'))}")
             return report
         if file.exists():
             for suite in json.loads(file.read_text())["testsuites"]:
@@ -106,9 +111,10 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
                     outcome.append(f"{suite['name']}.{case['name']}")
                     report.seconds[f"{program.name} {outcome[-1]}"] = float(case["time"].removesuffix("s"))
     if done.returncode != 0 and not report.failed:  # it crashed
-        report.failed.append(f"{name}: exit code {done.returncode}")
+        report.failed.append(f"{name}: exit code {done.returncode}, in {last_begun(done.stdout)}")
     if report.failed:
-        print(f"--- {program.name}\n{done.stdout[-4000:]}", flush=True)
+        lines = re.sub(r"^\[ +(?:RUN|OK|SKIPPED|-+) *\].*\n", "", done.stdout, flags=re.MULTILINE)
+        print(f"--- {program.name}\n{lines[-4000:]}", flush=True)
     return report
 
 
