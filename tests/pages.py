@@ -224,13 +224,18 @@ def text_of_script(root: pathlib.Path, file: pathlib.Path) -> str:
     return text + "".join((root / program).read_text() for program in re.findall(r"benchmarks/report/\w+\.py", text))
 
 
+def variables_of_cmake() -> list[str]:
+    listed = output("cmake", "--help-variable-list")
+    return [name.replace("<LANG>", language) for name in listed.splitlines() for language in ("CXX", "CUDA")]
+
+
 def read_tree(root: pathlib.Path, build: pathlib.Path) -> Tree:
     return Tree(
         scripts={file.name: text_of_script(root, file) for file in (root / "scripts").iterdir()
                  if file.is_file() and os.access(file, os.X_OK)},
         presets={kind: set(re.findall(r'^  "([^"]+)"', output("cmake", f"--list-presets={kind}", cwd=root), re.M))
                  for kind in ("configure", "build", "test")},
-        variables=set(re.findall(r"^(\w+):", (build / "CMakeCache.txt").read_text(), re.M)),
+        variables={*re.findall(r"^(\w+):", (build / "CMakeCache.txt").read_text(), re.M), *variables_of_cmake()},
         targets=set(re.findall(r"^(\S+): ", output("cmake", "--build", build, "--", "-t", "targets", "all"), re.M)),
         rows=set(output(build / "benchmarks/heddle-bench", "list").splitlines()),
         kernels=kernels_of(root),

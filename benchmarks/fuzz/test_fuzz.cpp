@@ -15,7 +15,7 @@
 namespace heddle::bench::fuzz {
 namespace {
 
-constexpr std::uint64_t problems = 50;
+constexpr std::uint64_t problems = 50, problems_of_gpu = 200;
 
 /// HEDDLE_TEST_SEED repeats a run.
 std::uint64_t seed() {
@@ -32,15 +32,16 @@ std::uint64_t seed() {
 class drawn_problems : public testing::TestWithParam<const operation*> {
   protected:
     static void check(processor where) {
+        const std::uint64_t count = where == processor::gpu ? problems_of_gpu : problems;
         std::uint64_t done = 0;
-        for (std::uint64_t index = 0; index < problems; ++index) {
+        for (std::uint64_t index = 0; index < count; ++index) {
             const problem p = draw_problem(*GetParam(), seed(), index);
             const outcome found = run(p, where);
             EXPECT_EQ(found.wrong, "") << "seed " << seed() << ": " << to_string(p)
                                        << "\nheddle-bench fuzz --problem '" << found.repeated << "'";
             done += found.is_refused ? 0 : 1;
         }
-        EXPECT_GT(done, problems / 4) << "rungs that cannot do what is drawn leave too little";
+        EXPECT_GT(done, count / 4) << "rungs that cannot do what is drawn leave too little";
     }
 };
 

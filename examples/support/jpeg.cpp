@@ -8,9 +8,10 @@
 #include <cstdio>
 #include <utility>
 
-// libjpeg's headers need FILE before them.
-#include <jerror.h>
+// libjpeg's headers need FILE before them, and jerror.h numbers the messages by the version that jpeglib.h tells.
 #include <jpeglib.h>
+
+#include <jerror.h>
 
 namespace examples {
 namespace {
