@@ -9,9 +9,10 @@
 #include <utility>
 
 // libjpeg's headers need FILE before them, and jerror.h numbers the messages by the version that jpeglib.h tells.
+// clang-format off
 #include <jpeglib.h>
-
 #include <jerror.h>
+// clang-format on
 
 namespace examples {
 namespace {
