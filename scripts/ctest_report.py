@@ -21,7 +21,7 @@ import time
 import xml.etree.ElementTree as xml
 
 
-SLOWEST = 10  # tests that are named with their times
+SLOWEST = 10  # tests and programs that are named with their times
 MOST_SECONDS = 900  # that a part may take
 TESTS_OF_A_PART = 4  # at the least: a process takes the driver longer to set up than few tests run
 # Processes share the cores: the threads of the host's functions are fewer, and sleep while they have nothing to do.
@@ -133,8 +133,12 @@ def run_programs(build: pathlib.Path, jobs: int, gpus: tuple[str, ...] = (), dea
             report.failed += each.result().failed
             report.skipped += each.result().skipped
             report.seconds.update(each.result().seconds)
-    slowest = sorted(report.seconds.items(), key=lambda test: -test[1])[:SLOWEST]
-    print("\nthe tests that took longest:", *(f"{seconds:7.1f} s  {test}" for test, seconds in slowest), sep="\n")
+    of_programs = collections.Counter()
+    for test, seconds in report.seconds.items():
+        of_programs[test.split()[0]] += seconds
+    for what, times in [("tests", collections.Counter(report.seconds)), ("programs, by the sum of their tests,", of_programs)]:
+        print(f"\nthe {what} that took longest:", *(f"{seconds:7.1f} s  {name}" for name, seconds in times.most_common(SLOWEST)),
+              sep="\n")
     return report
 
 

@@ -10,6 +10,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::bench::fuzz {
@@ -54,22 +55,49 @@ TEST_P(drawn_problems, are_right_on_the_gpu) {
     check(processor::gpu);
 }
 
-/// A set that sanitizers get through: every rung once, by the first problem drawn that it can do.
+std::vector<std::string_view> words_of(const operation& of, std::string_view name) {
+    const auto found = std::ranges::find(of.fields, name, &field::name);
+    return found == of.fields.end() ? std::vector<std::string_view>{} : found->words;
+}
+
+/// Some problems of an operation, the smaller ones first, but for the smallest: where they are done sanitizers come to an
+/// end.
+std::vector<problem> small_problems(const operation& of) {
+    constexpr std::uint64_t drawn = 300;
+    std::vector<problem> all;
+    for (std::uint64_t index = 0; index < drawn; ++index) all.push_back(draw_problem(of, seed(), index));
+    const auto size = [&of](const problem& p) {
+        double product = 1;
+        for (const field& each : of.fields)
+            if (each.words.empty() && each.name != "seed")
+                product *= static_cast<double>(std::max<std::int64_t>(p[each.name], 1));
+        return product;
+    };
+    std::ranges::stable_sort(all, {}, size);
+    std::ranges::rotate(all, all.begin() + drawn / 4);
+    return all;
+}
+
+/// A set that sanitizers get through: every rung on every type that it takes, by one problem each.
 TEST_P(drawn_problems, run_every_rung_on_the_gpu) {
     if (!has_device()) GTEST_SKIP() << "there is no CUDA device";
-    const std::vector<field>& fields = GetParam()->fields;
-    const auto rungs = std::ranges::find(fields, "rung", &field::name);
-    if (rungs == fields.end()) GTEST_SKIP() << "one kernel does it";
-    constexpr std::uint64_t most_tries = 1000;
-    for (std::size_t rung = 0; rung < rungs->words.size(); ++rung) {
-        outcome found{.is_refused = true};
-        for (std::uint64_t index = 0; found.is_refused && index < most_tries; ++index) {
-            problem p = draw_problem(*GetParam(), seed(), index);
-            p.set("rung", static_cast<std::int64_t>(rung));
-            found = run(p, processor::gpu);
+    const std::size_t types = std::max<std::size_t>(words_of(*GetParam(), "type").size(), 1);
+    const auto rungs = words_of(*GetParam(), "rung");
+    const std::vector<problem> candidates = small_problems(*GetParam());
+    for (std::size_t rung = 0; rung < std::max<std::size_t>(rungs.size(), 1); ++rung) {
+        bool is_done = false;
+        for (std::size_t type = 0; type < types; ++type) {
+            outcome found{.is_refused = true};
+            for (std::size_t i = 0; found.is_refused && i < candidates.size(); ++i) {
+                problem p = candidates[i];
+                if (p.has("type")) p.set("type", static_cast<std::int64_t>(type));
+                if (p.has("rung")) p.set("rung", static_cast<std::int64_t>(rung));
+                found = run(p, processor::gpu);
+            }
+            EXPECT_EQ(found.wrong, "") << "heddle-bench fuzz --problem '" << found.repeated << "'";
+            is_done = is_done || !found.is_refused;
         }
-        EXPECT_EQ(found.wrong, "") << "heddle-bench fuzz --problem '" << found.repeated << "'";
-        EXPECT_FALSE(found.is_refused) << rungs->words[rung] << " could do none of " << most_tries;
+        EXPECT_TRUE(is_done) << (rungs.empty() ? "it" : rungs[rung]) << " can do none of what is drawn";
     }
 }
 
