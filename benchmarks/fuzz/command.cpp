@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -28,10 +29,9 @@ struct request {
     std::string repeated;
     bool on_cpu = false;
     bool list = false;
+    processor gpu = processor::gpu;
 
-    [[nodiscard]] processor where() const {
-        return on_cpu || !has_device() ? processor::cpu : processor::gpu;
-    }
+    [[nodiscard]] processor where() const { return on_cpu || !has_device() ? processor::cpu : gpu; }
 };
 
 std::vector<std::string_view> names() {
@@ -117,6 +117,13 @@ void add_fuzz(CLI::App& program) {
             ->type_name("PROBLEM");
     for (CLI::Option* const other : {only, seed, count}) repeated->excludes(other);
     command->add_flag("--cpu", given->on_cpu, "the CPU implementations, where there is a GPU too");
+    static const std::map<std::string, fuzz::processor> edges{{"begin", fuzz::processor::gpu_page_begin},
+                                                              {"end", fuzz::processor::gpu_page_end}};
+    command
+        ->add_option("--page", given->gpu,
+                     "put each operand at the begin or the end of pages, beside addresses that lead nowhere")
+        ->type_name("begin|end")
+        ->transform(CLI::CheckedTransformer(edges));
     command->add_flag("--list", given->list, "print the problems and run none")->excludes(repeated);
     command->callback([given, seed] {
         if (seed->count() == 0) given->seed = std::random_device{}();

@@ -2,6 +2,7 @@
 
 #include "benchmarks/cliffs/operands.hpp"
 #include "benchmarks/fuzz/problem.hpp"
+#include "tests/support/mapped_buffer.hpp"
 #include <heddle/error.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/view.hpp>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -112,7 +114,8 @@ inline lattice lie(std::vector<std::int64_t> extents, std::int64_t offset, std::
     return {std::move(extents), std::move(strides), offset};
 }
 
-/// A lattice of elements in host or device memory. All else around and between them is poison, and has to stay so.
+/// A lattice of elements in host or device memory. All else around and between them is poison, and has to stay so. At an edge
+/// of pages there is nothing around them: what is read or written there is an illegal address.
 template <class T>
 class operand {
   public:
@@ -121,21 +124,29 @@ class operand {
         std::int64_t last = 0;
         for (std::size_t i = 0; i < lie_.extents.size(); ++i)
             last += std::max<std::int64_t>(lie_.extents[i] - 1, 0) * lie_.strides[i];
-        image_.resize(static_cast<std::size_t>(first() + last + 1 + canaries));
+        image_.resize(static_cast<std::size_t>(first() + last + 1 + canaries_));
         std::memset(static_cast<void*>(image_.data()), poison, image_.size() * sizeof(T));
         if (where_ == processor::gpu)
             check(cudaMalloc(reinterpret_cast<void**>(&device_), image_.size() * sizeof(T)));
+        else if (where_ != processor::cpu) {
+            const auto edge =
+                where_ == processor::gpu_page_begin ? test::page_edge::begin : test::page_edge::end;
+            pages_.emplace(static_cast<std::int64_t>(image_.size() * sizeof(T)), edge);
+            device_ = reinterpret_cast<T*>(pages_->data());
+        }
         send();
     }
     operand(processor where, lattice lie, const std::vector<T>& elements) : operand(where, std::move(lie)) {
         for_each([&](std::size_t at, std::size_t i) { image_[at] = elements[i]; });
         send();
     }
-    ~operand() { (void)cudaFree(device_); }
+    ~operand() {
+        if (!pages_) (void)cudaFree(device_);
+    }
     operand(const operand&) = delete;
     operand& operator=(const operand&) = delete;
 
-    [[nodiscard]] T* data() { return (where_ == processor::gpu ? device_ : now_.data()) + first(); }
+    [[nodiscard]] T* data() { return (where_ == processor::cpu ? now_.data() : device_) + first(); }
     [[nodiscard]] vector_view<T> vector() { return {data(), lie_.extents.back(), lie_.strides.back()}; }
     [[nodiscard]] matrix_view<T> matrix() {
         const std::size_t last = lie_.extents.size() - 1;
@@ -168,9 +179,8 @@ class operand {
 
   private:
     static constexpr unsigned char poison = std::is_integral_v<T> ? 0xa7 : 0xff;
-    static constexpr std::int64_t canaries = 256;
 
-    [[nodiscard]] std::int64_t first() const { return canaries + lie_.offset; }
+    [[nodiscard]] std::int64_t first() const { return canaries_ + lie_.offset; }
 
     template <class View>
     View four() {
@@ -188,7 +198,7 @@ class operand {
 
     void send() {
         now_ = image_;
-        if (where_ == processor::gpu) {
+        if (where_ != processor::cpu) {
             check(cudaMemcpy(device_, image_.data(), image_.size() * sizeof(T), cudaMemcpyDefault));
             check(cudaDeviceSynchronize());
         }
@@ -214,6 +224,8 @@ class operand {
 
     processor where_;
     lattice lie_;
+    std::int64_t canaries_ = where_ == processor::cpu || where_ == processor::gpu ? 256 : 0;
+    std::optional<test::mapped_buffer> pages_;
     std::vector<T> image_;  ///< what was sent
     std::vector<T> now_;    ///< what is there, where that is host memory, or was read last
     T* device_ = nullptr;

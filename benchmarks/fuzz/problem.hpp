@@ -21,7 +21,8 @@ struct field {
     std::vector<std::string_view> words = {};
 };
 
-enum class processor { cpu, gpu };
+/// On a GPU operands are among others, or each has pages of its own, and begins or ends where they do.
+enum class processor { cpu, gpu, gpu_page_begin, gpu_page_end };
 
 class problem;
 

@@ -2,6 +2,8 @@
 
 #include <heddle/error.hpp>
 
+#include <cuda_runtime_api.h>
+
 #include <exception>
 
 namespace heddle::bench::fuzz {
@@ -21,7 +23,10 @@ outcome tried(const problem& p, processor where) {
 
 outcome run(const problem& p, processor where) {
     outcome found = tried(p, where);
-    if (found.wrong.empty()) return found;
+    found.repeated = to_string(p);
+    // An illegal address ends all work of the process: it would seem that simpler problems fail too.
+    if (found.wrong.empty() || (where != processor::cpu && cudaDeviceSynchronize() != cudaSuccess))
+        return found;
     const problem simplest =
         simplified(p, [where](const problem& other) { return !tried(other, where).wrong.empty(); });
     found.repeated = to_string(simplest);

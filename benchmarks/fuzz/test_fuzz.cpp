@@ -33,6 +33,7 @@ std::uint64_t seed() {
 class drawn_problems : public testing::TestWithParam<const operation*> {
   protected:
     static void check(processor where) {
+        if (where != processor::cpu && !has_device()) GTEST_SKIP() << "there is no CUDA device";
         const std::uint64_t count = where == processor::gpu ? problems_of_gpu : problems;
         std::uint64_t done = 0;
         for (std::uint64_t index = 0; index < count; ++index) {
@@ -51,8 +52,15 @@ TEST_P(drawn_problems, are_right_on_the_cpu) {
 }
 
 TEST_P(drawn_problems, are_right_on_the_gpu) {
-    if (!has_device()) GTEST_SKIP() << "there is no CUDA device";
     check(processor::gpu);
+}
+
+TEST_P(drawn_problems, read_nothing_before_their_pages) {
+    check(processor::gpu_page_begin);
+}
+
+TEST_P(drawn_problems, read_nothing_after_their_pages) {
+    check(processor::gpu_page_end);
 }
 
 std::vector<std::string_view> words_of(const operation& of, std::string_view name) {
