@@ -27,6 +27,7 @@ std::vector<field> image_fields(std::vector<field> fields) {
     const std::vector<field> more = {
         {"border", 0, {"replicate", "reflect", "reflect_101", "wrap", "constant"}},
         {"source", 0, {"of_each", "of_all"}},
+        {"beside", 0, {"none", "sources", "destinations"}},
         {"values", 0, all_values},
         {"images"},
         {"height"},
@@ -49,42 +50,72 @@ std::vector<field> image_fields(std::vector<field> fields) {
 
 void draw_images(drawing& d, problem& p) {
     p.draw_words(d);
-    if (!d.one_in(4)) p.set("source", 0);
+    for (const char* const word : {"source", "beside"})
+        if (!d.one_in(4)) p.set(word, 0);
+    const bool is_huge = d.one_in(24);  // such a window, of a small image
     const auto radius = [&] {
-        return static_cast<std::int64_t>(d.log_uniform(1, d.one_in(8) ? 60 : 18)) - 1;
+        return static_cast<std::int64_t>(d.log_uniform(1, is_huge ? 1300 : d.one_in(8) ? 60 : 18)) - 1;
     };
     p.set("radius_x", radius());
     p.set("radius_y", d.one_in(3) ? radius() : p["radius_x"]);
     p.set("images", d.one_in(3) ? d.integer(0, 3) : 1);
+    if (d.one_in(16)) p.set("images", static_cast<std::int64_t>(d.log_uniform(4, 5000)));
     p.set("channels", d.integer(1, 4));
-    const auto shape = draw_shape(d, 2, (1 << 15) / (p["channels"] * std::max<std::int64_t>(p["images"], 1)));
+    const std::int64_t reach = std::max<std::int64_t>(p["radius_x"] + p["radius_y"], 32),
+                       in_all = reach * p["channels"] * std::max<std::int64_t>(p["images"], 1),
+                       most = std::max<std::int64_t>((1 << 20) / in_all, 1);
+    const auto shape = draw_shape(d, 2, most);
     p.set("height", shape[0]);
     p.set("width", shape[1]);
+    if (d.one_in(16)) {
+        p.set("width", d.integer(1, 4));
+        p.set("height", std::max<std::int64_t>(most / p["width"], 1));
+    }
     if (d.one_in(3)) {
         p.set("left", d.integer(0, p["width"] / 2));
         p.set("top", d.integer(0, p["height"] / 2));
         p.set("right", d.integer(0, p["width"] / 4));
         p.set("bottom", d.integer(0, p["height"] / 4));
     }
-    const cliffs::placement from = d.lie(false), to = d.lie(false);
-    p.set("offset", from.offset);
-    p.set("padding", from.padding);
-    p.set("to_offset", to.offset);
-    p.set("to_padding", to.padding);
+    const std::int64_t packet = 16, lie = d.integer(0, 3);
+    if (lie < 2) {  // rows at multiples of 16 bytes, and a part that begins there
+        p.set("left", p["left"] / packet * packet);
+        const std::int64_t row = p["width"] * p["channels"],
+                           to_row = row - (p["left"] + p["right"]) * p["channels"];
+        p.set("padding", (packet - row % packet) % packet);
+        p.set("to_padding", ((packet - to_row % packet) % packet));
+    } else
+        for (const char* const which : {"", "to_"}) {
+            const cliffs::placement at = d.lie(false);
+            const std::string name(which);
+            p.set(name + "offset", lie == 2 ? at.offset : d.integer(0, packet - 1));
+            p.set(name + "padding", lie == 2 ? at.padding : d.integer(0, 31));
+        }
     p.set("seed", d.integer(0, 1 << 30));
 }
 
-/// Integers are of all bits, but where they are two values, squares of which have many sums near a half.
+/// Integers are of all bits, or two values, squares of which have many sums near a half, or all at an end of their range.
 template <class T>
 std::vector<T> draw_pixels(values kind, std::int64_t count, std::uint64_t seed) {
     if constexpr (std::is_integral_v<T>) {
         std::mt19937_64 generator(seed);
         std::vector<T> drawn(static_cast<std::size_t>(count));
+        const auto level = static_cast<T>(seed % 4 - 2);
         for (std::size_t i = 0; i < drawn.size(); ++i)
-            drawn[i] = static_cast<T>(kind == values::integers ? (i / 5 % 2 == 0 ? 20 : 201) : generator());
+            drawn[i] = kind == values::tiny       ? level
+                       : kind == values::integers ? static_cast<T>(i / 5 % 2 == 0 ? 20 : 201)
+                                                  : static_cast<T>(generator());
         return drawn;
     } else
-        return draw_values<T>(kind, count, seed);
+        return draw_for_windows<T>(kind, count, seed);
+}
+
+/// Images one after another, or the rows of all beside each other.
+lattice lie_apart(std::int64_t images, std::int64_t height, std::int64_t row, std::int64_t offset,
+                  std::int64_t padding, bool beside) {
+    lattice all = lie({images, height, row}, offset, padding, 1);
+    if (beside) all.strides = {row, images * row + padding, 1};
+    return all;
 }
 
 /// Images in memory, and what is computed of them.
@@ -101,10 +132,11 @@ class images {
           sources_(p["source"] == 1 ? 1 : count),
           pixels_(draw_pixels<From>(static_cast<values>(p["values"]), sources_ * height * width * channels,
                                     static_cast<std::uint64_t>(p["seed"]))),
-          from_(lie({sources_, height, width * channels}, p["offset"], p["padding"], 1)),
-          to_(lie({count, std::max<std::int64_t>(part.height, 0),
-                   std::max<std::int64_t>(part.width, 0) * channels},
-                  p["to_offset"], p["to_padding"], 1)),
+          from_(lie_apart(sources_, height, width * channels, p["offset"], p["padding"],
+                          p.word("beside") == "sources")),
+          to_(lie_apart(count, std::max<std::int64_t>(part.height, 0),
+                        std::max<std::int64_t>(part.width, 0) * channels, p["to_offset"], p["to_padding"],
+                        p.word("beside") == "destinations")),
           source_(where, from_, pixels_),
           destination_(where, to_) {
         for (const From pixel : pixels_)
@@ -130,13 +162,23 @@ class images {
             {destination_.data(), part.width, part.height, channels, to_.strides[1]}, count, to_.strides[0]};
     }
 
-    /// A pixel of the source or of its border.
-    [[nodiscard]] double at(std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t channel) const {
-        const std::int64_t row = inside(y, height), col = inside(x, width);
+    [[nodiscard]] std::int64_t source_of(std::int64_t image) const { return sources_ == count ? image : 0; }
+    /// A pixel of the source; of its border, where the row or the column is -1.
+    [[nodiscard]] double pixel(std::int64_t image, std::int64_t row, std::int64_t col,
+                               std::int64_t channel) const {
         if (row < 0 || col < 0) return static_cast<double>(border_value);
-        const std::int64_t of = sources_ == count ? image : 0;
-        return as_double(
-            pixels_[static_cast<std::size_t>(((of * height + row) * width + col) * channels + channel)]);
+        const std::int64_t line = source_of(image) * height + row;
+        return as_double(pixels_[static_cast<std::size_t>((line * width + col) * channels + channel)]);
+    }
+    [[nodiscard]] double at(std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t channel) const {
+        return pixel(image, inside(y, height), inside(x, width), channel);
+    }
+    /// What stands for the places from `first` on, and for so many before and after them, along a line of n.
+    [[nodiscard]] std::vector<std::int64_t> places(std::int64_t first, std::int64_t size, std::int64_t reach,
+                                                   std::int64_t n) const {
+        std::vector<std::int64_t> all;
+        for (std::int64_t i = first - reach; i < first + size + reach; ++i) all.push_back(inside(i, n));
+        return all;
     }
     /// function(image, y, x, channel) of each pixel of the result, its place that in the source.
     template <class Function>
@@ -146,7 +188,11 @@ class images {
                 for (std::int64_t x = part.x; x < part.x + part.width; ++x)
                     for (std::int64_t c = 0; c < channels; ++c) function(image, y, x, c);
     }
-    [[nodiscard]] std::string wrong(const expectation& expected) {
+    /// run() is what is to write the destinations.
+    template <class Run>
+    [[nodiscard]] std::string wrong(const expectation& expected, Run run) {
+        destination_.clear();
+        run();
         return first_of(
             {expected.mismatch("destination", destination_.read()), destination_.damage(), source_.change()});
     }
@@ -190,36 +236,37 @@ expectation convolved(const images<T>& of, const std::vector<double>& along_x,
     const double share = bounds::of_passes(nx, ny, kind != filter::convolution),
                  denormals = kind == filter::blur ? bounds::of_blurred_denormals(nx, ny, of.largest)
                                                   : bounds::of_denormals(nx, ny, weight_y, of.largest);
-    // All rows that windows reach: sums along x of one column of the result, and of magnitudes.
-    const std::int64_t lines = of.part.height + 2 * radius_y;
+    // Each row of the source along x, and last the constant's; and the same of magnitudes.
     const auto line_elements = static_cast<std::size_t>(of.part.width * of.channels);
-    std::vector<double> sums(static_cast<std::size_t>(lines) * line_elements), magnitudes(sums.size());
+    std::vector<double> sums(static_cast<std::size_t>(of.height + 1) * line_elements),
+        magnitudes(sums.size());
     expectation expected;
-    std::int64_t last_image = -1;
+    if (line_elements == 0 || of.part.height == 0) return expected;
+    const auto columns = of.places(of.part.x, of.part.width, radius_x, of.width),
+               rows = of.places(of.part.y, of.part.height, radius_y, of.height);
+    std::int64_t last = -1;
     of.for_each([&](std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t c) {
-        if (image != last_image) {
-            last_image = image;
-            for (std::int64_t line = 0; line < lines; ++line)
-                for (std::size_t i = 0; i < line_elements; ++i) {
-                    const std::int64_t column = static_cast<std::int64_t>(i) / of.channels + of.part.x;
-                    double sum = 0, magnitude = 0;
-                    for (std::size_t k = 0; k < along_x.size(); ++k) {
-                        const double term =
-                            along_x[k] * of.at(image, of.part.y + line - radius_y,
-                                               column + static_cast<std::int64_t>(k) - radius_x,
-                                               static_cast<std::int64_t>(i) % of.channels);
-                        sum += term, magnitude += std::abs(term);
-                    }
-                    sums[static_cast<std::size_t>(line) * line_elements + i] = sum;
-                    magnitudes[static_cast<std::size_t>(line) * line_elements + i] = magnitude;
+        if (of.source_of(image) != last) {
+            last = of.source_of(image);
+            for (std::size_t i = 0; i < sums.size(); ++i) {
+                const auto line = static_cast<std::int64_t>(i / line_elements);
+                const std::size_t column = i % line_elements / static_cast<std::size_t>(of.channels);
+                sums[i] = magnitudes[i] = 0;
+                for (std::size_t k = 0; k < along_x.size(); ++k) {
+                    const double term =
+                        along_x[k] * of.pixel(image, line == of.height ? -1 : line, columns[column + k],
+                                              static_cast<std::int64_t>(i) % of.channels);
+                    sums[i] += term, magnitudes[i] += std::abs(term);
                 }
+            }
         }
         double sum = 0, magnitude = 0;
-        const std::size_t first = static_cast<std::size_t>(y - of.part.y) * line_elements +
-                                  static_cast<std::size_t>((x - of.part.x) * of.channels + c);
+        const auto at = static_cast<std::size_t>((x - of.part.x) * of.channels + c);
         for (std::size_t k = 0; k < along_y.size(); ++k) {
-            sum += along_y[k] * sums[first + k * line_elements];
-            magnitude += std::abs(along_y[k]) * magnitudes[first + k * line_elements];
+            const std::int64_t row = rows[static_cast<std::size_t>(y - of.part.y) + k];
+            const std::size_t from = static_cast<std::size_t>(row < 0 ? of.height : row) * line_elements + at;
+            sum += along_y[k] * sums[from];
+            magnitude += std::abs(along_y[k]) * magnitudes[from];
         }
         const double error = share * magnitude + denormals + extra;
         const auto pixel = kind == filter::box ? bounds::mean_pixel<T>(sum, error, nx, ny)
@@ -252,34 +299,47 @@ std::string wrong_gaussian_blur(const problem& p, processor where) {
     of.set(options);
     if (is_given) options.radius = radius;
     const std::vector<double> along_x = gaussian(sigma.x, radius.x), along_y = gaussian(sigma.y, radius.y);
-    double extra = 0;
     if (where == processor::cpu)
-        host::gaussian_blur<T>(of.sources(), of.destinations(), sigma, options);
-    else {
-        options.algorithm = rung_of(p, where, gaussian_blur_algorithms());
-        options.exact = p["values"] == static_cast<std::int64_t>(values::special);
-        using enum gaussian_blur_algorithm;
-        const bool is_any = options.algorithm == automatic;
-        const bool may_decimate =
-            options.algorithm == decimated || (is_any && !options.exact && std::min(sigma.x, sigma.y) >= 12);
-        const bool is_cut =
-            static_cast<double>(radius.x) < 4 * sigma.x || static_cast<double>(radius.y) < 4 * sigma.y;
-        if (options.algorithm == decimated && (is_cut || options.exact))
-            return {};  // other windows, and other places that infinities reach
-        if (may_decimate && !is_cut) extra = bounds::of_decimated * of.largest;
-        if (std::is_same_v<T, std::uint8_t>)
-            extra =
-                std::max(extra, bounds::of_whole_numbers(options.algorithm, along_x, along_y, of.channels));
-        gaussian_blur<T>(of.sources(), of.destinations(), sigma, stream(), options);
-    }
-    return of.wrong(convolved(of, along_x, along_y, filter::blur, extra));
+        return of.wrong(convolved(of, along_x, along_y, filter::blur),
+                        [&] { host::gaussian_blur<T>(of.sources(), of.destinations(), sigma, options); });
+    options.algorithm = rung_of(p, where, gaussian_blur_algorithms());
+    options.exact = p["values"] == static_cast<std::int64_t>(values::special);
+    using enum gaussian_blur_algorithm;
+    const bool is_any = options.algorithm == automatic;
+    const bool may_decimate =
+        options.algorithm == decimated || (is_any && !options.exact && std::min(sigma.x, sigma.y) >= 12);
+    const bool is_cut =
+        static_cast<double>(radius.x) < 4 * sigma.x || static_cast<double>(radius.y) < 4 * sigma.y;
+    if (options.algorithm == decimated && (is_cut || options.exact))
+        return {};  // other windows, and other places that infinities reach
+    double extra = may_decimate && !is_cut ? bounds::of_decimated * of.largest : 0;
+    if (std::is_same_v<T, std::uint8_t>)
+        extra = std::max(extra, bounds::of_whole_numbers(options.algorithm, along_x, along_y, of.channels));
+    const expectation expected = convolved(of, along_x, along_y, filter::blur, extra);
+    const auto variants =
+        is_any ? std::span<const std::string_view>{} : gaussian_blur_variants(options.algorithm);
+    return wrong_of_plans(variants, 0, [&](std::string_view variant, int) {
+        options.variant = variant;
+        return of.wrong(expected,
+                        [&] { gaussian_blur<T>(of.sources(), of.destinations(), sigma, stream(), options); });
+    });
 }
 
 void draw_gaussian_blur(drawing& d, problem& p) {
     draw_images(d, p);
-    const auto sigma = [&] { return static_cast<std::int64_t>(d.log_uniform(3, d.one_in(8) ? 150 : 50)); };
-    p.set("sigma_x", sigma());
-    p.set("sigma_y", d.one_in(3) ? sigma() : p["sigma_x"]);
+    const std::string_view rung = p.word("rung");
+    if (rung.starts_with("mma") || rung.starts_with("wgmma")) p.set("type", 2);
+    const bool is_wide = rung == "decimated";
+    if (is_wide) p.set("radius", 0);
+    if (is_wide && p.word("values") == "special") p.set("values", 0);
+    const bool is_full = !d.one_in(4);  // the outermost weights of a given window count
+    const auto sigma = [&](std::int64_t radius) {
+        if (p["radius"] == 1 && is_full) return std::max<std::int64_t>(5, radius * 10 / 3);
+        return is_wide ? d.integer(80, 160)
+                       : static_cast<std::int64_t>(d.log_uniform(1, d.one_in(8) ? 150 : 50));
+    };
+    p.set("sigma_x", sigma(p["radius_x"]));
+    p.set("sigma_y", d.one_in(3) || p["radius"] == 1 ? sigma(p["radius_y"]) : p["sigma_x"]);
 }
 
 template <class T>
@@ -289,9 +349,10 @@ std::string wrong_box_blur(const problem& p, processor where) {
     if (!of.has_part()) return {};
     image_filter_options options;
     of.set(options);
-    where == processor::cpu ? host::box_blur<T>(of.sources(), of.destinations(), radius, options)
-                            : box_blur<T>(of.sources(), of.destinations(), radius, stream(), options);
-    return of.wrong(convolved(of, bounds::box(radius.x), bounds::box(radius.y), filter::box));
+    return of.wrong(convolved(of, bounds::box(radius.x), bounds::box(radius.y), filter::box), [&] {
+        where == processor::cpu ? host::box_blur<T>(of.sources(), of.destinations(), radius, options)
+                                : box_blur<T>(of.sources(), of.destinations(), radius, stream(), options);
+    });
 }
 
 std::string wrong_convolution(const problem& p, processor where) {
@@ -303,11 +364,13 @@ std::string wrong_convolution(const problem& p, processor where) {
     if (!of.has_part()) return {};
     image_filter_options options;
     of.set(options);
-    where == processor::cpu
-        ? host::separable_convolution(of.sources(), of.destinations(), along_x, along_y, options)
-        : separable_convolution(of.sources(), of.destinations(), along_x, along_y, stream(), options);
-    return of.wrong(convolved(of, {along_x.begin(), along_x.end()}, {along_y.begin(), along_y.end()},
-                              filter::convolution));
+    const auto expected = convolved(of, {along_x.begin(), along_x.end()}, {along_y.begin(), along_y.end()},
+                                    filter::convolution);
+    return of.wrong(expected, [&] {
+        where == processor::cpu
+            ? host::separable_convolution(of.sources(), of.destinations(), along_x, along_y, options)
+            : separable_convolution(of.sources(), of.destinations(), along_x, along_y, stream(), options);
+    });
 }
 
 template <class T>
@@ -319,12 +382,6 @@ std::string wrong_stencil(const problem& p, processor where) {
     image_filter_options options{.algorithm = rung_of(p, where, image_filter_algorithms())};
     of.set(options);
     const auto which = kind == x_ ? gradient::x : kind == y_ ? gradient::y : gradient::magnitude;
-    if (where == processor::cpu)
-        kind == laplacian_ ? host::laplacian<T>(of.sources(), of.destinations(), options)
-                           : host::sobel<T>(of.sources(), of.destinations(), which, options);
-    else
-        kind == laplacian_ ? laplacian<T>(of.sources(), of.destinations(), stream(), options)
-                           : sobel<T>(of.sources(), of.destinations(), which, stream(), options);
     using window = std::array<double, 9>;
     static constexpr window along_x = {-1, 0, 1, -2, 0, 2, -1, 0, 1},
                             along_y = {-1, -2, -1, 0, 0, 0, 1, 2, 1}, cross = {0, 1, 0, 1, -4, 1, 0, 1, 0};
@@ -346,7 +403,14 @@ std::string wrong_stencil(const problem& p, processor where) {
                                                                           : along_y);
         expected.add(sum.value, sum.bound);
     });
-    return of.wrong(expected);
+    return of.wrong(expected, [&] {
+        if (where == processor::cpu)
+            kind == laplacian_ ? host::laplacian<T>(of.sources(), of.destinations(), options)
+                               : host::sobel<T>(of.sources(), of.destinations(), which, options);
+        else
+            kind == laplacian_ ? laplacian<T>(of.sources(), of.destinations(), stream(), options)
+                               : sobel<T>(of.sources(), of.destinations(), which, stream(), options);
+    });
 }
 
 }  // namespace

@@ -92,6 +92,17 @@ std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) 
     return drawn;
 }
 
+/// The same, but that few are special, so that most windows have none.
+template <class T>
+std::vector<T> draw_for_windows(values kind, std::int64_t count, std::uint64_t seed) {
+    std::vector<T> drawn = draw_values<T>(kind, count, seed);
+    if (kind != values::special) return drawn;
+    const std::vector<T> plain = draw_values<T>(values::uniform, count, seed);
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+        if (i % 16 != seed % 16) drawn[i] = plain[i];
+    return drawn;
+}
+
 /// Up to four extents, the last innermost, and how many elements lie from one to the next along each.
 struct lattice {
     std::vector<std::int64_t> extents, strides;
@@ -155,6 +166,9 @@ class operand {
     }
     [[nodiscard]] tensor_view<T> tensor() { return four<tensor_view<T>>(); }
     [[nodiscard]] filter_view<T> filters() { return four<filter_view<T>>(); }
+
+    /// All is as it was made.
+    void clear() { send(); }
 
     /// The elements, the innermost extent first, after all work of the device.
     std::vector<T> read() {

@@ -4,7 +4,10 @@
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -33,6 +36,22 @@ Algorithm rung_of(const problem& p, processor where, std::span<const Algorithm> 
         std::ranges::find_if(algorithms, [&](Algorithm each) { return to_string(each) == wanted; });
     if (found == algorithms.end()) throw unsupported(std::string(wanted) + " is no rung of this type");
     return *found;
+}
+
+/// What is wrong with a rung as its plan chooses, or with one of its kernels and tiles: wrong(variant, tile) says it of each that
+/// takes the problem.
+/// @throws unsupported  the plan finds none
+template <class Wrong>
+std::string wrong_of_plans(std::span<const std::string_view> variants, int tiles, Wrong wrong) {
+    std::string found = wrong(std::string_view(), -1);
+    for (std::size_t i = 0; i <= variants.size(); ++i)
+        for (int tile = i == 0 ? 0 : -1; tile < tiles && found.empty(); ++tile) try {
+                const std::string_view variant = i == 0 ? std::string_view() : variants[i - 1];
+                found = wrong(variant, tile);
+                if (!found.empty()) found = fmt::format("variant '{}', tile {}: {}", variant, tile, found);
+            } catch (const unsupported&) {
+            }
+    return found;
 }
 
 /// Calls f.operator()<T>() with the type of this place in single_types.

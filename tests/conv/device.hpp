@@ -5,8 +5,6 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/watchdog.hpp"
 #include <heddle/conv.hpp>
-#include <heddle/device.hpp>
-#include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 
 #include <gtest/gtest.h>
@@ -55,41 +53,6 @@ class conv_device : public gpu_test {
     void SetUp() override {
         gpu_test::SetUp();
         if (is_set_up()) stream.emplace();
-    }
-
-    /// Every plan does these operands right, or is refused where why_not() says so.
-    void check(operands& p, conv_options options, const conv_terms& terms = {}) {
-        options.geometry = p.s.geometry;
-        SCOPED_TRACE(text(p.s));
-        const conv_reference expected = p.expected(options);
-        const auto call = [&](const conv_options& with) {
-            conv<typename Types::Out, typename Types::In>(
-                p.input.tensor(), p.filters.filters(), p.output.tensor(), p.epilogue(terms), *stream, with);
-        };
-        const auto runs = [&](const conv_options& with) {
-            return why_not(with.algorithm, p.problem(with, terms), traits_of(current_device()), with.variant)
-                .empty();
-        };
-        p.prepare_output(options.beta);
-        for_every_conv_plan(options, [&](const conv_options& with) {
-            if (!runs(with)) {
-                ASSERT_THROW(call(with), unsupported);
-            }
-        });
-        ASSERT_TRUE(p.output.untouched());
-        for_every_conv_plan(options, [&](const conv_options& with) {
-            if (!runs(with)) return;
-            p.prepare_output(with.beta);
-            call(with);
-            synchronize(*stream, std::string(to_string(with.algorithm)) + " " + text(p.s));
-            ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, with, terms));
-        });
-        p.expect_intact();  // once, as reading memory takes a device that is shared longest
-    }
-    void check(const conv_shape& s, const conv_options& options = {}, const conv_gaps& gaps = {},
-               const conv_terms& terms = {}) {
-        operands p(s, gaps);
-        check(p, options, terms);
     }
 
     std::optional<heddle::stream> stream;

