@@ -7,68 +7,6 @@
 namespace heddle::test {
 namespace {
 
-TEST_P(gaussian_blur_rung, takes_huge_windows_or_says_why_not) {
-    for (const window_radius radius : {window_radius{150}, {1200}, {3, 1200}, {1200, 3}, {2, 1000}})
-        for (const std::int64_t channels : {1, 4})
-            for (const border kind : borders)
-                ASSERT_NO_FATAL_FAILURE(run_and_check<float>(problem{19, 5, channels, radius}.with(kind)));
-}
-
-TEST_P(gaussian_blur_rung, keeps_nan_and_infinity_in_their_windows) {
-    for (const std::int64_t channels : {1, 2, 3, 4})
-        for (const std::int64_t radius : {0, 1, 2, 3, 5, 8, 9, 11, 15, 16, 17}) {
-            const border kind = borders[static_cast<std::size_t>(radius) % borders.size()];
-            const problem p = problem{150, 40, channels, radius}.with(kind);
-            SCOPED_TRACE(text(p));
-            std::vector<float> elements = random_pixels<float>(p.elements());
-            elements[p.at(20, 10)] = std::numeric_limits<float>::quiet_NaN();
-            elements[p.at(75, 19)] = std::numeric_limits<float>::infinity();
-            elements[p.at(129, 31)] = -std::numeric_limits<float>::infinity();
-            guarded_images<float> source(p, layout::aligned), destination(p, layout::aligned);
-            source.upload(elements);
-            if (!blur<float>(p, source.batch(), destination.batch(), options_of(p), GetParam())) continue;
-            ASSERT_NO_FATAL_FAILURE(expect_close(p, destination.download(), elements));
-        }
-}
-
-TEST_P(gaussian_blur_rung, keeps_nan_and_infinity_from_weights_of_zero) {
-    check_weights_of_zero(on_device<float>());
-}
-
-TEST_P(gaussian_blur_rung, keeps_the_extremes_of_integers) {
-    const auto check = [this]<class T>(T level, const window_radius& radius, layout how) {
-        const problem p{67, 21, 3, radius};
-        SCOPED_TRACE(text(p, how));
-        guarded_images<T> source(p, how), destination(p, how);
-        source.upload(std::vector<T>(static_cast<std::size_t>(p.elements()), level));
-        if (!blur<T>(p, source.batch(), destination.batch(), options_of(p), GetParam())) return;
-        const double allowed = std::floor(bound<T>(p, level)(level));
-        for (const T value : destination.download()) ASSERT_LE(std::abs(to_double(value) - level), allowed);
-    };
-    const auto check_all = [&]<class T>(T) {
-        constexpr T most = std::numeric_limits<T>::max();
-        for (const window_radius radius : {window_radius{2}, {15}, {17}, {999, 3}, {3, 999}})
-            for (const T level : {T{0}, T{1}, static_cast<T>(most - 1), most})
-                for (const layout how : {layout::tight, layout::aligned}) check(level, radius, how);
-    };
-    check_all(std::uint8_t{});
-    check_all(std::uint16_t{});
-    expect_runs_of_bytes();
-}
-
-TEST_P(gaussian_blur_rung, marches_down_tall_images) {
-    // On 132 multiprocessors: more rows than all blocks of one wave take at their least, so that each takes
-    // more; so many that the blocks come in four waves; and in two of the blocks for large radii.
-    for (const problem& sized : {problem{3, 40000, 1, 2}, problem{3, 400000, 1, 2}, problem{2, 500000, 1, 17},
-                                 problem{3, 100000, 1, {1, 17}}}) {
-        const problem p = sized.with(border::reflect);
-        ASSERT_NO_FATAL_FAILURE(run_and_check<float>(p));
-        ASSERT_NO_FATAL_FAILURE(run_and_check<std::uint8_t>(p));
-        ASSERT_NO_FATAL_FAILURE(run_and_check<std::uint8_t>(p, layout::aligned));
-    }
-    expect_runs_of_bytes();
-}
-
 class gaussian_blur_of_large_images : public gaussian_blur_rung {
   protected:
     /// A square of uint8: its corners, its middle and both ends of some rows.
@@ -136,6 +74,15 @@ class gaussian_blur_of_large_images : public gaussian_blur_rung {
 };
 INSTANTIATE_TEST_SUITE_P(all, gaussian_blur_of_large_images, testing::ValuesIn(every_rung_without_variants()),
                          parameter_names());
+
+/// On 132 multiprocessors so many rows that blocks come in four waves; and in two of those for large radii.
+TEST_P(gaussian_blur_of_large_images, are_tall) {
+    const problem small{3, 400000, 1, 2}, large{2, 500000, 1, 17};
+    check_region_of_many(small.with(border::reflect), {0, 0, small.width, small.height}, 1, layout::aligned,
+                         on_device<std::uint8_t>());
+    check_region_of_many(large.with(border::reflect), {0, 0, large.width, large.height}, 1, layout::tight,
+                         on_device<float>());
+}
 
 TEST_P(gaussian_blur_of_large_images, large_of_more_than_2_to_31_elements) {
     check_square(46400, 1, 0.5);

@@ -3,59 +3,8 @@
 namespace heddle::test {
 namespace {
 
-class host_gaussian_blur : public testing::TestWithParam<pixel_type> {};
-INSTANTIATE_TEST_SUITE_P(all, host_gaussian_blur, testing::ValuesIn(pixel_types), parameter_names());
-
-TEST_P(host_gaussian_blur, is_right_at_every_shape_and_border) {
-    with_type(GetParam(), []<class T>() {
-        int turn = 0;
-        for (const problem& sized : problems_of_one_channel())
-            for (const std::int64_t channels : {1, 2, 3, 4})
-                for (const border kind : borders) {
-                    problem p = skewed(sized, turn++).with(kind);
-                    p.channels = channels;
-                    check_image(p, layouts[static_cast<std::size_t>(channels) % layouts.size()],
-                                on_host<T>());
-                    if (testing::Test::HasFatalFailure()) return;
-                }
-    });
-}
-
-TEST_P(host_gaussian_blur, takes_windows_far_larger_than_the_image) {
-    with_type(GetParam(), []<class T>() {
-        for (const border kind : borders)
-            check_image(problem{7, 5, 1, {1200, 900}}.with(kind), layout::tight, on_host<T>());
-    });
-}
-
-TEST_P(host_gaussian_blur, blurs_regions_as_the_whole) {
-    with_type(GetParam(), []<class T>() {
-        for (const window_radius radius : {window_radius{2}, {9, 4}, {5, 17}, {20, 40}})
-            for (const border kind : borders) {
-                const problem p{67, 53, 1 + static_cast<std::int64_t>(kind) % 4, radius};
-                check_regions(p.with(kind), layout::odd, on_host<T>());
-            }
-    });
-}
-
-TEST_P(host_gaussian_blur, blurs_batches) {
-    with_type(GetParam(), []<class T>() {
-        check_batch({33, 21, 3, 2}, 1, layout::odd, on_host<T>());
-        check_batch({65, 40, 1, {5, 3}}, 3, layout::odd, on_host<T>());
-        check_batch({3, 2, 2, 1}, 1000, layout::odd, on_host<T>());
-    });
-}
-
-TEST_P(host_gaussian_blur, of_drawn_problems_is_right) {
-    with_type(GetParam(), []<class T>() { check_drawn_problems(on_host<T>()); });
-}
-
 TEST(host_gaussian_blur_of_uint8, rounds_as_float64_nearly_everywhere) {
     check_rounding_of_uint8(on_host<std::uint8_t>());
-}
-
-TEST(host_gaussian_blur_taps, of_zero_take_nothing_from_nan_and_infinity) {
-    check_weights_of_zero(on_host<float>());
 }
 
 TEST(host_gaussian_blur_taps, are_the_gaussian_symmetric_and_of_sum_1) {

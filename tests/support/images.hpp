@@ -161,50 +161,30 @@ constexpr std::int64_t stride_of(layout how, std::int64_t row) {
     return how == layout::odd ? (row + 3) / 2 * 2 + 1 : row;
 }
 
-/// Images of one size among canaries: one after another, or the rows of all side by side.
+/// Images of one size among canaries, one after another.
 template <class T>
 class guarded_images {
   public:
     explicit guarded_images(const image_size& size, layout how, memory where = memory::device,
-                            std::int64_t images = 1, bool is_side_by_side = false)
+                            std::int64_t images = 1)
         : size_(size),
           images_(images),
-          is_side_by_side_(is_side_by_side),
-          stride_(stride_of(how, size.row() * (is_side_by_side ? images : 1))),
-          elements_(size.height * (is_side_by_side ? 1 : images), size.row() * (is_side_by_side ? images : 1),
-                    stride_, how == layout::odd ? 1 : 0, 1,
+          stride_(stride_of(how, size.row())),
+          elements_(size.height * images, size.row(), stride_, how == layout::odd ? 1 : 0, 1,
                     where == memory::host ? guarded<T>::memory::host : guarded<T>::memory::device) {}
 
     /// The first image.
     image_view<T> view() { return {elements_.data(), size_.width, size_.height, size_.channels, stride_}; }
-    image_batch_view<T> batch() {
-        return {view(), images_, is_side_by_side_ ? size_.row() : size_.height * stride_};
-    }
+    image_batch_view<T> batch() { return {view(), images_, size_.height * stride_}; }
 
-    /// Images one after another.
-    void upload(const std::vector<T>& images) { elements_.upload(permuted(images, false)); }
-    std::vector<T> download() { return permuted(elements_.download(), true); }
+    void upload(const std::vector<T>& images) { elements_.upload(images); }
+    std::vector<T> download() { return elements_.download(); }
     bool canaries_alive() { return elements_.canaries_alive(); }
     bool untouched() { return elements_.untouched(); }
 
   private:
-    std::vector<T> permuted(const std::vector<T>& from, bool back) const {
-        if (!is_side_by_side_) return from;
-        std::vector<T> to(from.size());
-        const std::int64_t row = size_.row();
-        for (std::int64_t image = 0; image < images_; ++image)
-            for (std::int64_t y = 0; y < size_.height; ++y)
-                for (std::int64_t i = 0; i < row; ++i) {
-                    const auto apart = static_cast<std::size_t>((image * size_.height + y) * row + i);
-                    const auto beside = static_cast<std::size_t>((y * images_ + image) * row + i);
-                    to[back ? apart : beside] = from[back ? beside : apart];
-                }
-        return to;
-    }
-
     image_size size_;
     std::int64_t images_;
-    bool is_side_by_side_;
     std::int64_t stride_;
     guarded<T> elements_;
 };
