@@ -83,7 +83,7 @@ void draw_images(drawing& d, problem& p) {
         const std::int64_t row = p["width"] * p["channels"],
                            to_row = row - (p["left"] + p["right"]) * p["channels"];
         p.set("padding", (packet - row % packet) % packet);
-        p.set("to_padding", ((packet - to_row % packet) % packet));
+        p.set("to_padding", (packet - to_row % packet) % packet);
     } else
         for (const char* const which : {"", "to_"}) {
             const cliffs::placement at = d.lie(false);
@@ -114,7 +114,7 @@ std::vector<T> draw_pixels(values kind, std::int64_t count, std::uint64_t seed) 
 lattice lie_apart(std::int64_t images, std::int64_t height, std::int64_t row, std::int64_t offset,
                   std::int64_t padding, bool beside) {
     lattice all = lie({images, height, row}, offset, padding, 1);
-    if (beside) all.strides = {row, images * row + padding, 1};
+    if (beside) all.strides = {row, std::max<std::int64_t>(images, 1) * row + padding, 1};
     return all;
 }
 
@@ -311,7 +311,7 @@ std::string wrong_gaussian_blur(const problem& p, processor where) {
     const bool is_cut =
         static_cast<double>(radius.x) < 4 * sigma.x || static_cast<double>(radius.y) < 4 * sigma.y;
     if (options.algorithm == decimated && (is_cut || options.exact))
-        return {};  // other windows, and other places that infinities reach
+        throw unsupported("its window is another, and so are the places that infinities reach");
     double extra = may_decimate && !is_cut ? bounds::of_decimated * of.largest : 0;
     if (std::is_same_v<T, std::uint8_t>)
         extra = std::max(extra, bounds::of_whole_numbers(options.algorithm, along_x, along_y, of.channels));

@@ -63,6 +63,7 @@ TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {
     using Out = TypeParam::Out;
     using In = TypeParam::In;
     test::conv_operands<Out, In> p({2, 20, 19, 24, 40, 3, 3, {.padding = test::around(1)}});
+    const test::conv_reference expected = p.expected({.geometry = p.s.geometry});
     for (const precision each : test::precisions<In>())
         test::for_every_conv_plan(
             {.geometry = p.s.geometry, .precision = each}, [&](const conv_options& options) {
@@ -76,6 +77,7 @@ TYPED_TEST(conv_correctness, gives_the_same_bits_in_a_graph) {
                 };
                 call();
                 const auto first = p.output.download();
+                ASSERT_NO_FATAL_FAILURE(p.expect_close(expected, options));
                 p.prepare_output(0);
                 const graph captured = graph::capture(*this->stream, call);
                 for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
