@@ -194,7 +194,7 @@ std::string wrong_label_hits(const problem& p, processor where) {
 void draw_norm_gradient(drawing& d, problem& p) {
     draw_norm(d, p, {"x", "dy", "dx"});
     p.set("sum_step", d.integer(1, 3));
-    if (!d.one_in(8)) return;
+    if (!d.one_in(16)) return;
     const std::int64_t cols = draw_extent(d, 1 << 16);
     p.set("rows", (1 << 21) / cols - d.integer(0, 7));
     p.set("cols", cols);

@@ -12,10 +12,10 @@ namespace heddle::bench::fuzz {
 
 inline const std::vector<std::string_view> orders = {"rows", "columns"};
 
-inline lattice matrix_of(const problem& p, const std::string& matrix, std::int64_t rows, std::int64_t cols) {
-    const bool in_columns = p[matrix + "_order"] == 1;
-    lattice lines = lie(in_columns ? std::vector{cols, rows} : std::vector{rows, cols}, p[matrix + "_offset"],
-                        p[matrix + "_padding"], p[matrix + "_step"]);
+inline lattice matrix_of(const problem& p, const std::string& prefix, std::int64_t rows, std::int64_t cols) {
+    const bool in_columns = p[prefix + "_order"] == 1;
+    lattice lines = lie(in_columns ? std::vector{cols, rows} : std::vector{rows, cols}, p[prefix + "_offset"],
+                        p[prefix + "_padding"], p[prefix + "_step"]);
     if (in_columns) {
         std::swap(lines.extents[0], lines.extents[1]);
         std::swap(lines.strides[0], lines.strides[1]);

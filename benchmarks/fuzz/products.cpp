@@ -1,6 +1,6 @@
 #include "tests/bounds/products.hpp"
 
-#include "benchmarks/fuzz/matrices.hpp"
+#include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/support/rows.hpp"
 #include <heddle/batched_matmul.hpp>
@@ -13,11 +13,40 @@ namespace {
 
 using bounds::activated;
 
+const std::vector<std::string_view> orders = {"rows", "columns"};
 const std::vector<std::string_view> factors = {"1", "0", "-0.5", "2"};
 constexpr float factor_of[] = {1, 0, -0.5f, 2};
 
+/// A matrix of a product, in either order: the names of its fields begin with `prefix`.
+lattice matrix_of(const problem& p, const std::string& prefix, std::int64_t rows, std::int64_t cols) {
+    const bool in_columns = p[prefix + "_order"] == 1;
+    lattice lines = lie(in_columns ? std::vector{cols, rows} : std::vector{rows, cols}, p[prefix + "_offset"],
+                        p[prefix + "_padding"], p[prefix + "_step"]);
+    if (in_columns) {
+        std::swap(lines.extents[0], lines.extents[1]);
+        std::swap(lines.strides[0], lines.strides[1]);
+    }
+    return lines;
+}
+
+std::vector<field> fields_of(std::initializer_list<std::string> matrices, std::vector<field> fields) {
+    for (const std::string& matrix : matrices) {
+        fields.push_back({matrix + "_order", 0, orders});
+        fields.push_back({matrix + "_offset", 0});
+        fields.push_back({matrix + "_padding", 0});
+        fields.push_back({matrix + "_step", 1});
+    }
+    return fields;
+}
+
 void draw_matrices(drawing& d, problem& p, std::initializer_list<const char*> matrices) {
-    for (const char* const matrix : matrices) set_matrix(p, matrix, d.lie(true, 12));
+    for (const std::string matrix : matrices) {
+        const cliffs::placement at = d.lie(true, 12);
+        p.set(matrix + "_order", at.column_major ? 1 : 0);
+        p.set(matrix + "_offset", at.offset);
+        p.set(matrix + "_padding", at.padding);
+        p.set(matrix + "_step", at.step);
+    }
 }
 
 /// What additions of a product of k terms may be off by, beside the sum of their magnitudes.
