@@ -1,4 +1,4 @@
-#include "tests/support/loss.hpp"
+#include "tests/bounds/loss.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/rows.hpp"
 #include <heddle/host.hpp>
@@ -28,7 +28,7 @@ TEST(host_cross_entropy, has_the_gradient_of_its_loss) {
         const auto loss_at = [&](std::size_t j, double by) {
             auto moved = at;
             moved[j] += by;
-            return test::expected_cross_entropy::loss_of(moved, label, static_cast<double>(smoothing));
+            return bounds::expected_cross_entropy::loss_of(moved, label, static_cast<double>(smoothing));
         };
         EXPECT_NEAR(loss, loss_at(0, 0), 1e-6);
         for (std::size_t j = 0; j < at.size(); ++j)

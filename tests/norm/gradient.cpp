@@ -1,6 +1,6 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/guarded.hpp"
-#include "tests/support/norm_gradient.hpp"
+#include "tests/support/norm.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/rows.hpp"
 #include <heddle/error.hpp>
@@ -22,7 +22,7 @@ namespace {
 
 using algorithm = norm_gradient_algorithm;
 using operation = test::norm_operation;
-using reference = test::expected_norm_gradient;
+using reference = bounds::expected_norm_gradient;
 using test::guarded;
 using test::random_elements;
 
@@ -66,7 +66,7 @@ TYPED_TEST(norm_gradients, of_equal_elements_without_squares_are_bounded) {
         ASSERT_TRUE(test::are_within(dx.download(), std::vector<double>(of_dx.size()), of_dx));
         ASSERT_TRUE(test::are_within(dgamma.download(), std::vector<double>(of_dgamma.size()), of_dgamma));
         const reference expected(operation::layer_norm, xs, std::vector<TypeParam>{}, dys, cols, epsilon,
-                                 test::norm_gradient_depth(algorithm::automatic, cols));
+                                 bounds::norm_gradient_depth(algorithm::automatic, cols));
         ASSERT_TRUE(test::are_within(dbeta.download(), expected.dbeta, expected.dbeta_bounds));
     }
 }

@@ -1,5 +1,5 @@
 #include "tests/support/guarded.hpp"
-#include "tests/support/norm_gradient.hpp"
+#include "tests/support/norm.hpp"
 #include "tests/support/provoked.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/rows.hpp"
@@ -21,7 +21,7 @@ namespace heddle {
 namespace {
 
 using operation = test::norm_operation;
-using reference = test::expected_norm_gradient;
+using reference = bounds::expected_norm_gradient;
 using test::guarded;
 using test::invalid_argument_of;
 using test::random_elements;

@@ -4,7 +4,6 @@
 #include "tests/support/random.hpp"
 #include "tests/support/rows.hpp"
 #include "tests/support/softmax.hpp"
-#include "tests/support/softmax_gradient.hpp"
 #include <heddle/graph.hpp>
 #include <heddle/host.hpp>
 #include <heddle/softmax.hpp>
@@ -23,7 +22,7 @@ namespace heddle {
 namespace {
 
 using algorithm = softmax_gradient_algorithm;
-using reference = test::expected_softmax_gradient;
+using reference = bounds::expected_softmax_gradient;
 using test::guarded;
 using test::invalid_argument_of;
 using test::random_elements;
