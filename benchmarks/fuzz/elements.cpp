@@ -179,10 +179,7 @@ bool is_right_elementwise(op operation, T actual, T x, T y, T z, processor where
     if (operation == op::sigmoid)
         return bounds::is_sigmoid(actual, x, is_fast ? bounds::fast_functions : bounds::accurate_functions);
     const bounds::operation_accuracy accuracy{unit_roundoff<compute_type<T>>(), is_fast};
-    const auto input = static_cast<long double>(as_double(x));
-    return bounds::is_expected(actual, operation == op::clamp
-                                           ? bounds::expect(operation, accuracy, input, 0, 0, low, high)
-                                           : bounds::expect(operation, accuracy, input, 0, 0, alpha, 0));
+    return bounds::is_expected(actual, bounds::expect(operation, accuracy, as_double(x), low, high));
 }
 
 /// The place of "any_bits" behind the values that other operations have.
@@ -286,6 +283,7 @@ void draw_elementwise(drawing& d, problem& p) {
     draw_matrices(d, p, {"x", "y", "z", "out"}, d.one_in(24) ? 1 << 19 : 1 << 16);
     for (const char* const shape : {"x_shape", "y_shape", "z_shape"})
         if (d.one_in(2)) p.set(shape, 0);
+    if (d.one_in(3)) p.set("values", d.integer(any_bits - 1, any_bits));  // special ones, or any
     if (!d.one_in(8)) p.set("y_is", 0);
     if (d.one_in(2)) p.set("in_place", 0);
     p.set("range", d.one_of<std::int64_t>({1, 12, 40, 104, 750}));

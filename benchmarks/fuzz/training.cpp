@@ -239,6 +239,7 @@ void draw_list(drawing& d, problem& p) {
     p.set("size", size());
     p.set("second", parameters > 1 ? size() : 0);
     p.set("third", parameters > 2 ? size() : 0);
+    if (p.has("clip") && d.one_in(2)) p.set("clip", 1);
     if (p.has("scratch") && d.one_in(8)) p.set("size", p["size"] * d.integer(1, 64));
     // Some lists are longer than a launch has.
     p.set("pieces", d.one_in(2) ? 1 : d.one_in(2) ? d.integer(2, 20) : d.integer(150, 600));

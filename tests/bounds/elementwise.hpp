@@ -75,8 +75,9 @@ inline long double weighted(long double x, long double weight) {
     return weight == 0 ? 0 : x * weight;
 }
 
+/// `low` and `high` are clamp's. Sigmoid has bounds of its own, below, and what is only rounded needs none.
 inline expectation expect(elementwise_operation operation, const operation_accuracy& a, long double x,
-                          long double y, long double z, long double p, long double q) {
+                          long double low, long double high) {
     const long double unit = a.u;
     const auto exactly = [](long double value) { return expectation{value, 0}; };
     const auto relative = [](long double value, long double error) {
@@ -96,27 +97,12 @@ inline expectation expect(elementwise_operation operation, const operation_accur
     const long double cdf = 0.5L * std::erfc(-x * std::sqrt(0.5L));
 
     switch (operation) {
-        case elementwise_operation::add:
-            return relative(x + y, unit);
-        case elementwise_operation::subtract:
-            return relative(x - y, unit);
-        case elementwise_operation::multiply:
-            return relative(x * y, unit);
-        case elementwise_operation::scale:
-            return relative(p * x, unit);
-        case elementwise_operation::axpy:
-            return relative(std::fma(p, x, y),
-                            unit);  // a product of doubles has more digits than long double
-        case elementwise_operation::fused_multiply_add:
-            return relative(std::fma(x, y, z), unit);
         case elementwise_operation::clamp:
-            return exactly(x < p ? p : x > q ? q : x);
+            return exactly(x < low ? low : x > high ? high : x);
         case elementwise_operation::abs:
             return exactly(std::abs(x));
         case elementwise_operation::exp:
             return relative(std::exp(x), 3 * unit);
-        case elementwise_operation::sigmoid:
-            return relative(logistic(x), a.logistic(x));
         case elementwise_operation::tanh:
             return relative(std::tanh(x), a.tanh());
         case elementwise_operation::relu:
@@ -158,8 +144,9 @@ inline expectation expect(elementwise_operation operation, const operation_accur
                                       std::abs(second) * (a.shared_slope(x) + unit) + std::abs(value) * unit;
             return times(x, {value, std::isfinite(x) ? error : 0});
         }
+        default:
+            return exactly(std::numeric_limits<long double>::quiet_NaN());
     }
-    return exactly(std::numeric_limits<long double>::quiet_NaN());
 }
 
 template <class T>
