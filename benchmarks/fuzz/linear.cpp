@@ -44,7 +44,8 @@ std::string wrong_linear(const problem& p, processor where) {
     };
     const auto bound = [&](std::size_t i) {
         const double of_sum = share * s.magnitudes[i] + u * (s.magnitudes[i] + std::abs(bias_of(i)));
-        return error_of_result<T>({s.values[i] + bias_of(i), of_sum}, options.activation);
+        return error_of_result<T>(
+            activated_on<T>(where, options.activation, {s.values[i] + bias_of(i), of_sum}));
     };
     return first_of(
         {mismatch("y", y.read(), expected, bound), fault, y.damage(), x.change(), w.change(), bias.change()});
@@ -65,8 +66,8 @@ void draw_linear(drawing& d, problem& p) {
 const matmul_activation activations_of_x[] = {matmul_activation::none, matmul_activation::relu,
                                               matmul_activation::sigmoid, matmul_activation::tanh};
 
-/// x is what the activation may have made; relu's may be anything. `separate` rounds sums to 16 bits: those that it multiplies
-/// with a slope stay small.
+/// x is what the activation may have made; relu's may be anything. `separate` rounds sums to 16 bits: those
+/// that it multiplies with a slope stay small.
 template <class T>
 std::string wrong_linear_gradient(const problem& p, processor where) {
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
@@ -155,7 +156,7 @@ void draw_linear_gradient(drawing& d, problem& p) {
     set_shape(p, {"batch", "in", "out"}, draw_product(d, 1 << 20));
     const std::int64_t batch = p["batch"], in = p["in"], out = p["out"];
     draw_matrices(d, p,
-                  {{"x", batch, in}, {"w", out, in}, {"g", batch, out}, {"dx", batch, in}, {"dw", out, in}});
+                  {{"g", batch, out}, {"w", out, in}, {"x", batch, in}, {"dx", batch, in}, {"dw", out, in}});
     p.set("bias_offset", d.integer(0, 1));
     p.set("bias_step", d.integer(1, 2));
     for (const char* const word : {"wants_dx", "wants_dweights", "wants_dbias"})

@@ -27,8 +27,8 @@ std::vector<T> rows_of(const std::vector<T>& all, std::int64_t rows, std::int64_
     return some;
 }
 
-/// C holds NaN where beta is 0, and A and B where nothing is multiplied: they are not read. Of large products some rows of C
-/// are compared.
+/// C holds NaN where beta is 0, and A and B where nothing is multiplied: they are not read. Of large products
+/// some rows of C are compared.
 template <class In, class Out>
 std::string wrong_matmul(const problem& p, processor where) {
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
@@ -119,7 +119,7 @@ std::string wrong_matmul(const problem& p, processor where) {
             bounds::u * (magnitude + 2 * (std::abs(of_row) + std::abs(of_column)) + std::abs(sum));
         if (is_normwise && multiplies)
             of_sum += 0x1p-35 * std::abs(alpha) * norms_of_a[row] * norms_of_b[col];
-        approximate x = activated(epilogue.activation, {sum, std::isinf(sum) ? 0 : of_sum});
+        approximate x = activated_on<Out>(where, epilogue.activation, {sum, std::isinf(sum) ? 0 : of_sum});
         const double scale{epilogue.scale};
         if (scale != 1) x = bounds::rounded({scale * x.value, scale * x.bound});
         if (p["residual"] > 0)
@@ -292,7 +292,8 @@ struct one_of_list {
           c(where, matrix_of(p, "c", m, n), cs) {}
 };
 
-/// The first product is as large as the problem says, those after it are smaller, and each lies in its own way.
+/// The first product is as large as the problem says, those after it are smaller, and each lies in its own
+/// way.
 template <class In, class Out>
 std::string wrong_matmul_list(const problem& p, processor where) {
     const auto seed = static_cast<std::uint64_t>(p["seed"]);

@@ -26,7 +26,7 @@ using bounds::approximate;
 
 inline const std::vector<std::string_view> orders = {"rows", "columns"};
 inline const std::vector<std::string_view> factors = {"1", "0", "-0.5", "2"};
-constexpr float factor_of[] = {1, 0, -0.5f, 2};
+inline constexpr float factor_of[] = {1, 0, -0.5f, 2};
 inline const std::vector<std::string_view> factors_of_c = {"0", "-0.5", "2", "1"};
 inline const std::vector<std::string_view> precisions = {"fp32", "ieee", "tf32", "fp32_normwise"};
 inline constexpr precision precision_of[] = {precision::fp32, precision::ieee, precision::tf32,
@@ -60,8 +60,8 @@ struct named_matrix {
     std::int64_t rows, cols;
 };
 
-/// In two of three problems lines begin at multiples of 16 bytes, which some rungs ask for: of the first two matrices, A and B,
-/// and of half of the others.
+/// In two of three problems lines begin at multiples of 16 bytes, which some rungs ask for: of the first two
+/// matrices, A and B, and of half of the others.
 inline void draw_matrices(drawing& d, problem& p, const std::vector<named_matrix>& matrices) {
     constexpr std::int64_t packet = 8;
     const bool in_packets = d.integer(1, 3) > 1;
@@ -84,10 +84,13 @@ inline std::int64_t draw_length(drawing& d, double low, double high) {
     return static_cast<std::int64_t>(d.log_uniform(low, high));
 }
 
-/// m, n and k: any; beside tiles; a line; a short side; long sums, which are shared out; and a C of more tiles than a GPU works
-/// on at once.
+/// m, n and k: any; beside tiles; a line; a short side; long sums, which are shared out; and a C of more
+/// tiles than a GPU works on at once.
 inline std::vector<std::int64_t> draw_product(drawing& d, std::int64_t most) {
-    const auto beside = [&] { return (std::int64_t{16} << d.index(5)) * d.integer(1, 2) + d.integer(-1, 1); };
+    const auto beside = [&] {
+        const std::int64_t tile = std::int64_t{16} << d.index(5), tiles = d.integer(1, 2);
+        return tiles * tile + d.integer(-1, 1);
+    };
     const double widest = most < (1 << 22) ? 1500 : 4000;
     std::vector<std::int64_t> shape;
     switch (d.index(12)) {
@@ -175,7 +178,8 @@ matmul_options options_of(const problem& p, processor where, float alpha, float 
     return options;
 }
 
-/// Scratch memory of so many bytes between canaries, at a multiple of 16 and no more: zeros for tickets, then anything.
+/// Scratch memory of so many bytes between canaries, at a multiple of 16 and no more: zeros for tickets, then
+/// anything.
 class scratch_memory {
   public:
     explicit scratch_memory(std::int64_t bytes)
@@ -250,8 +254,13 @@ bool may_be_fp16x3(processor where, const matmul_options& options) {
 
 /// What a result may be off by.
 template <class Out>
-double error_of_result(const approximate& sum, matmul_activation activation = matmul_activation::none) {
-    return bounds::stored_as<Out>(activated(activation, sum)) + 0x1p-126;
+double error_of_result(const approximate& result) {
+    return bounds::stored_as<Out>(result) + 0x1p-126;
+}
+
+template <class Out>
+approximate activated_on(processor where, matmul_activation activation, const approximate& sum) {
+    return activated(activation, sum, where == processor::gpu && sizeof(Out) == 2 ? 0x1p-16 : bounds::u);
 }
 
 struct sums {
