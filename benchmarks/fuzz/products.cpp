@@ -17,7 +17,7 @@ std::vector<double> norms_of_rows(const std::vector<T>& by_rows, std::int64_t ro
     return norms;
 }
 
-/// Of all rows, each `step` from the one before.
+/// Some rows of a matrix, each `step` after the one before.
 template <class T>
 std::vector<T> rows_of(const std::vector<T>& all, std::int64_t rows, std::int64_t cols, std::int64_t first,
                        std::int64_t step) {
