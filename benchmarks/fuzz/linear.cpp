@@ -121,7 +121,7 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     const auto error_of = [&](std::int64_t terms) {
         return error_of_products<T>(terms, where, matmul_algorithm::automatic, options.precision);
     };
-    const bool rounds_sums = sizeof(T) == 2 && p["activation_of_x"] > 0 && where == processor::gpu &&
+    const bool rounds_sums = sizeof(T) == 2 && p["activation_of_x"] > 0 && where != processor::cpu &&
                              options.algorithm != linear_gradient_algorithm::fused;
     const auto bound_of_dx = [&, share = error_of(out)](std::size_t i) {
         const double sum = std::abs(to_x.values[i]), v = unit_roundoff<T>();

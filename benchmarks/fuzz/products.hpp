@@ -247,7 +247,7 @@ double error_of_products(std::int64_t k, processor where, matmul_algorithm rung 
 template <class In>
 bool may_be_fp16x3(processor where, const matmul_options& options) {
     using enum matmul_algorithm;
-    return where == processor::gpu && std::is_same_v<In, float> &&
+    return where != processor::cpu && std::is_same_v<In, float> &&
            (options.algorithm == fp16x3 ||
             (options.algorithm == automatic && options.precision == precision::fp32_normwise));
 }
@@ -260,7 +260,7 @@ double error_of_result(const approximate& result) {
 
 template <class Out>
 approximate activated_on(processor where, matmul_activation activation, const approximate& sum) {
-    return activated(activation, sum, where == processor::gpu && sizeof(Out) == 2 ? 0x1p-16 : bounds::u);
+    return activated(activation, sum, where != processor::cpu && sizeof(Out) == 2 ? 0x1p-16 : bounds::u);
 }
 
 struct sums {
