@@ -1,5 +1,5 @@
+#include "tests/bounds/loss.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/loss.hpp"
 #include "tests/support/mapped_buffer.hpp"
 #include "tests/support/matrix_reduce.hpp"
 #include "tests/support/norm.hpp"
@@ -210,8 +210,8 @@ TEST_F(large_rows, losses_of_many) {
             for (const std::int64_t row : places_of(cols)) {
                 std::vector<half> xs;
                 for (std::int64_t col = 0; col < cols; ++col) xs.push_back(elements[row * cols + col]);
-                const test::expected_cross_entropy expected(xs, {0}, cols, {},
-                                                            test::loss_steps_of(algorithm, cols));
+                const bounds::expected_cross_entropy expected(xs, {0}, cols, {},
+                                                              bounds::loss_steps_of(algorithm, cols));
                 ASSERT_TRUE(
                     test::are_within(read<half>(data + row * cols, cols), expected.gradient, expected.bounds))
                     << "row " << row;

@@ -422,10 +422,12 @@ operation gaussian_blur_cases() {
                           {"rung", 0, rung_words(gaussian_blur_algorithms())},
                           {"sigma_x", 10},
                           {"sigma_y", 10}}),
-            draw_gaussian_blur, [](const problem& p, processor where) {
+            draw_gaussian_blur,
+            [](const problem& p, processor where) {
                 return with_pixel<std::string>(p["type"],
                                                [&]<class T>() { return wrong_gaussian_blur<T>(p, where); });
-            }};
+            },
+            2};
 }
 
 operation image_filter_cases() {

@@ -4,6 +4,7 @@
 #include "tests/bounds/loss.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/softmax.hpp"
+#include <heddle/device.hpp>
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/norm.hpp>
@@ -23,7 +24,8 @@ std::string wrong_softmax_gradient(const problem& p, processor where) {
     if (is_log)  // of shares, none of which is above 1
         for (T& y : ys) y = static_cast<T>(-std::abs(static_cast<float>(y)));
     const auto dys = draw_values<T>(kind, rows * cols, seed + 1);
-    operand<T> y(where, matrix_of(p), ys), dy(where, dense(rows, cols), dys), apart(where, matrix_of(p));
+    operand<T> y(where, matrix_of(p, "y", rows, cols), ys), dy(where, matrix_of(p, "dy", rows, cols), dys),
+        apart(where, matrix_of(p, "dx", rows, cols));
     operand<T>& dx = p["in_place"] == 0 ? apart : p["in_place"] == 1 ? y : dy;
     if (where == processor::cpu)
         is_log ? host::log_softmax_gradient<T>(y.matrix(), dy.matrix(), dx.matrix())
@@ -54,32 +56,51 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
     const bool wants_dbeta = is_layer && (wanted == 0 || wanted == 3 || wanted == 4);
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
     const auto kind = static_cast<values>(p["values"]);
-    const auto xs = draw_values<T>(kind, rows * cols, seed),
-               dys = draw_values<T>(kind, rows * cols, seed + 1);
-    const auto gammas = draw_values<T>(values::uniform, cols, seed + 2);
-    operand<T> x(where, matrix_of(p), xs), dy(where, dense(rows, cols), dys), apart(where, matrix_of(p));
+    const auto xs = draw_norm_values<T>(p, seed), dys = draw_values<T>(kind, rows * cols, seed + 1);
+    const auto gammas = draw_values<T>(values::uniform, has_gamma ? cols : 0, seed + 2);
+    operand<T> x(where, matrix_of(p, "x", rows, cols), xs), dy(where, matrix_of(p, "dy", rows, cols), dys),
+        apart(where, matrix_of(p, "dx", rows, cols));
     operand<T>& dx = !wants_dx || p["in_place"] == 0 ? apart : p["in_place"] == 1 ? x : dy;
-    operand<T> gamma(where, lie({cols}, 1, 0, 2), gammas), dgamma(where, lie({cols}, 0, 0, 2)),
-        dbeta(where, vector_of(cols));
-    const auto of_gamma = has_gamma ? gamma.vector() : vector_view<T>{};
+    operand<T> gamma(where, parameter_of(p, has_gamma), gammas),
+        dgamma(where, lie({cols}, 0, 0, p["sum_step"])), dbeta(where, lie({cols}, 1, 0, p["sum_step"]));
     const auto to_x = wants_dx ? dx.matrix() : matrix_view<T>{};
     const auto to_gamma = wants_dgamma ? dgamma.vector() : vector_view<T>{},
                to_beta = wants_dbeta ? dbeta.vector() : vector_view<T>{};
-    constexpr float epsilon = 1e-5f;
+    const float epsilon = epsilon_of(p);
+    norm_gradient_options options{.algorithm = rung, .epsilon = epsilon};
+    std::vector<std::int64_t> scratch;  // zeros for the tickets, then what another operation may have left
+    if (p["workspace"] == 1 && where != processor::cpu)
+        scratch.resize(static_cast<std::size_t>(
+                           norm_gradient_workspace_bytes({.rows = rows,
+                                                          .cols = cols,
+                                                          .element_bytes = sizeof(T),
+                                                          .has_column_sums = wants_dgamma || wants_dbeta},
+                                                         traits_of(current_device()), rung)) /
+                           sizeof(std::int64_t),
+                       0x100000001);
+    const auto tickets = std::min<std::size_t>(scratch.size(), 4096 / sizeof(std::int64_t));
+    std::fill_n(scratch.begin(), tickets, 0);
+    operand<std::int64_t> workspace(where, lie({std::ssize(scratch)}, 2, 0, 1), scratch);
+    if (!scratch.empty())
+        options.workspace = {reinterpret_cast<std::byte*>(workspace.data()),
+                             scratch.size() * sizeof(std::int64_t)};
     if (where == processor::cpu)
-        is_layer ? host::layer_norm_gradient<T>(x.matrix(), of_gamma, dy.matrix(), to_x, to_gamma, to_beta,
-                                                epsilon)
-                 : host::rms_norm_gradient<T>(x.matrix(), of_gamma, dy.matrix(), to_x, to_gamma, epsilon);
-    else {
-        const norm_gradient_options options{.algorithm = rung, .epsilon = epsilon};
-        is_layer ? layer_norm_gradient<T>(x.matrix(), of_gamma, dy.matrix(), to_x, to_gamma, to_beta,
+        is_layer
+            ? host::layer_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, to_beta,
+                                           epsilon)
+            : host::rms_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, epsilon);
+    else
+        is_layer ? layer_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, to_beta,
                                           stream(), options)
-                 : rms_norm_gradient<T>(x.matrix(), of_gamma, dy.matrix(), to_x, to_gamma, stream(), options);
-    }
+                 : rms_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, stream(),
+                                        options);
     bounds::expected_norm_gradient all(
-        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs,
-        has_gamma ? gammas : std::vector<T>{}, dys, cols, epsilon,
+        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas, dys,
+        cols, epsilon,
         where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_gradient_depth(rung, cols));
+    const auto left = workspace.read();
+    const bool is_ready = std::all_of(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(tickets),
+                                      [](std::int64_t word) { return word == 0; });
     // An infinity in dy makes its row NaN or infinite, which depends on the order of additions.
     auto of_dx = wants_dx ? dx.read() : std::vector<T>{};
     for (std::int64_t i = 0; i < rows && wants_dx; ++i) {
@@ -97,7 +118,8 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
                      wants_dgamma ? to_dgamma.mismatch("dgamma", dgamma.read()) : dgamma.change(),
                      wants_dbeta ? to_dbeta.mismatch("dbeta", dbeta.read()) : dbeta.change(),
                      wants_dx ? dx.damage() : dx.change(), dgamma.damage(), dbeta.damage(), gamma.change(),
-                     &dx == &x ? "" : x.change(), &dx == &dy ? "" : dy.change()});
+                     &dx == &x ? "" : x.change(), &dx == &dy ? "" : dy.change(), workspace.damage(),
+                     is_ready ? "" : "the workspace's first bytes were not left zero"});
 }
 
 template <class T>
@@ -108,12 +130,15 @@ std::string wrong_squared_error(const problem& p, processor where) {
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
     const auto kind = static_cast<values>(p["values"]);
     const auto xs = draw_values<T>(kind, rows * cols, seed), ts = draw_values<T>(kind, rows * cols, seed + 1);
-    operand<T> x(where, matrix_of(p), xs), target(where, dense(rows, cols), ts), apart(where, matrix_of(p));
+    operand<T> x(where, matrix_of(p, "x", rows, cols), xs),
+        target(where, matrix_of(p, "target", rows, cols), ts),
+        apart(where, matrix_of(p, "gradient", rows, cols));
     operand<T>& gradient = !wants_gradient || p["in_place"] == 0 ? apart : p["in_place"] == 1 ? x : target;
     operand<float> loss(where, lie({rows}, 0, 0, 2));
     const auto to_gradient = wants_gradient ? gradient.matrix() : matrix_view<T>{};
     const auto to_loss = wants_loss ? loss.vector() : vector_view<float>{};
-    mean_squared_error_options options{.scale = 0.75f};
+    constexpr float scales[] = {1, 0.75f, -3};
+    mean_squared_error_options options{.scale = scales[p["scale"]]};
     if (where == processor::cpu)
         host::mean_squared_error<T>(x.matrix(), target.matrix(), to_loss, to_gradient, options);
     else {
@@ -136,20 +161,26 @@ std::string wrong_label_hits(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such scores do nothing
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto xs = draw_values<T>(static_cast<values>(p["values"]), rows * cols, seed);
+    const auto xs = draw_row_values<T>(p, seed);
     drawing d({"labels", seed, 0});
     std::vector<std::int32_t> classes;
     std::vector<double> expected;
     for (std::int64_t i = 0; i < rows; ++i) {
         const auto row = row_of(xs, i, cols);
-        std::size_t place = 0;
-        for (std::size_t j = 0; j < row.size() && !std::isnan(row[place]); ++j)
-            if (std::isnan(row[j]) || row[j] > row[place]) place = j;
-        const auto label = d.one_in(2) ? static_cast<std::int64_t>(place) : d.integer(-1, cols);
+        std::size_t first = 0, last = 0;  // of the largest
+        for (std::size_t j = 1; j < row.size(); ++j) {
+            const bool is_nan = std::isnan(row[j]), is_largest_nan = std::isnan(row[first]);
+            if (!is_largest_nan && (is_nan || row[j] > row[first]))
+                first = last = j;
+            else if (is_largest_nan ? is_nan : row[j] == row[first])
+                last = j;
+        }
+        const auto place = static_cast<std::int64_t>(first);
+        const auto label = d.one_of({place, place, static_cast<std::int64_t>(last), d.integer(-1, cols)});
         classes.push_back(static_cast<std::int32_t>(label));
-        expected.push_back(label == static_cast<std::int64_t>(place) ? 1 : 0);
+        expected.push_back(label == place ? 1 : 0);
     }
-    operand<T> x(where, matrix_of(p), xs);
+    operand<T> x(where, matrix_of(p, "x", rows, cols), xs);
     operand<std::int32_t> labels(where, lie({rows}, 0, 0, 2), classes), hits(where, lie({rows}, 1, 0, 3));
     where == processor::cpu ? host::label_hits<T>(x.matrix(), labels.vector(), hits.vector())
                             : label_hits<T>(x.matrix(), labels.vector(), hits.vector(), stream());
@@ -159,16 +190,29 @@ std::string wrong_label_hits(const problem& p, processor where) {
                      hits.damage(), x.change(), labels.change()});
 }
 
+/// Some have more rows than blocks and clusters go over at once.
+void draw_norm_gradient(drawing& d, problem& p) {
+    draw_norm(d, p, {"x", "dy", "dx"});
+    p.set("sum_step", d.integer(1, 3));
+    if (!d.one_in(16)) return;
+    const std::int64_t cols = draw_extent(d, 1 << 16);
+    p.set("rows", (1 << 21) / cols - d.integer(0, 7));
+    p.set("cols", cols);
+}
+
 }  // namespace
 
 operation softmax_gradient_cases() {
     return {"softmax_gradient",
-            matrix_fields({{"type", 0, single_types},
-                           {"function", 0, {"softmax", "log_softmax"}},
-                           {"in_place", 0, {"no", "y", "dy"}},
-                           {"values", 0, all_values},
-                           {"rung", 0, rung_words(softmax_gradient_algorithms())}}),
-            draw_matrix, [](const problem& p, processor where) {
+            row_fields({"y", "dy", "dx"}, {{"type", 0, single_types},
+                                           {"function", 0, {"softmax", "log_softmax"}},
+                                           {"in_place", 0, {"no", "y", "dy"}},
+                                           {"values", 0, all_values},
+                                           {"rung", 0, rung_words(softmax_gradient_algorithms())}}),
+            [](drawing& d, problem& p) {
+                draw_rows(d, p, {"y", "dy", "dx"});
+            },
+            [](const problem& p, processor where) {
                 return with_single<std::string>(
                     p["type"], [&]<class T>() { return wrong_softmax_gradient<T>(p, where); });
             }};
@@ -176,14 +220,17 @@ operation softmax_gradient_cases() {
 
 operation norm_gradient_cases() {
     return {"norm_gradient",
-            matrix_fields({{"type", 0, single_types},
-                           {"function", 0, {"layer_norm", "rms_norm"}},
-                           {"wanted", 0, {"all", "dx", "dgamma", "dbeta", "columns", "dx_and_dgamma"}},
-                           {"gamma", 0, {"there", "none"}},
-                           {"in_place", 0, {"no", "x", "dy"}},
-                           {"values", 0, all_values},
-                           {"rung", 0, rung_words(norm_gradient_algorithms())}}),
-            draw_matrix, [](const problem& p, processor where) {
+            norm_fields({"x", "dy", "dx"}, {"1e-5", "0.5"},
+                        {{"type", 0, single_types},
+                         {"function", 0, {"layer_norm", "rms_norm"}},
+                         {"wanted", 0, {"all", "dx", "dgamma", "dbeta", "columns", "dx_and_dgamma"}},
+                         {"gamma", 0, {"there", "none"}},
+                         {"in_place", 0, {"no", "x", "dy"}},
+                         {"workspace", 0, {"none", "given"}},
+                         {"sum_step"},
+                         {"values", 0, all_values},
+                         {"rung", 0, rung_words(norm_gradient_algorithms())}}),
+            draw_norm_gradient, [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_norm_gradient<T>(p, where); });
             }};
@@ -191,19 +238,24 @@ operation norm_gradient_cases() {
 
 operation squared_error_cases() {
     return {"mean_squared_error",
-            matrix_fields({{"type", 0, single_types},
-                           {"wanted", 0, {"both", "loss", "gradient"}},
-                           {"in_place", 0, {"no", "prediction", "target"}},
-                           {"values", 0, all_values},
-                           {"rung", 0, rung_words(loss_algorithms())}}),
-            draw_matrix, [](const problem& p, processor where) {
+            row_fields({"x", "target", "gradient"}, {{"type", 0, single_types},
+                                                     {"wanted", 0, {"both", "loss", "gradient"}},
+                                                     {"in_place", 0, {"no", "prediction", "target"}},
+                                                     {"scale", 0, {"1", "0.75", "-3"}},
+                                                     {"values", 0, all_values},
+                                                     {"rung", 0, rung_words(loss_algorithms())}}),
+            [](drawing& d, problem& p) {
+                draw_rows(d, p, {"x", "target", "gradient"}, 1 << 20);
+            },
+            [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_squared_error<T>(p, where); });
             }};
 }
 
 operation label_hits_cases() {
-    return {"label_hits", matrix_fields({{"type", 0, single_types}, {"values", 0, all_values}}), draw_matrix,
+    return {"label_hits", row_fields({"x"}, {{"type", 0, single_types}, {"values", 0, values_of_rows}}),
+            [](drawing& d, problem& p) { draw_rows(d, p, {"x"}); },
             [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_label_hits<T>(p, where); });

@@ -212,7 +212,8 @@ std::string wrong_conv(const problem& p, processor where) {
                         has_residual ? added : 0, is_first, [&](const bounds::approximate& a) {
                             if (std::isinf(a.value))
                                 return bounds::approximate(bounds::activated(activation, a.value));
-                            return bounds::activated(activation, a, on_host ? bounds::u : 0x1p-16);
+                            return bounds::activated(activation, a,
+                                                     on_host || sizeof(Out) != 2 ? bounds::u : 0x1p-16);
                         });
                     sums[at] = result.value;
                     bounds[at] = bounds::stored_as<Out>(result) + 0x1p-126;
@@ -365,11 +366,13 @@ operation conv_cases() {
                        {"precision", 0, {"fp32", "tf32"}},
                        {"values", 0, all_values},
                        {"rung", 0, rung_words(conv_algorithms())}}),
-        draw_conv, [](const problem& p, processor where) {
+        draw_conv,
+        [](const problem& p, processor where) {
             if (p["type"] == 3) return wrong_conv<half, float>(p, where);
             if (p["type"] == 4) return wrong_conv<bfloat16, float>(p, where);
             return with_single<std::string>(p["type"], [&]<class T>() { return wrong_conv<T, T>(p, where); });
-        }};
+        },
+        3};
 }
 
 operation pool_cases() {

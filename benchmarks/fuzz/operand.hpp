@@ -226,13 +226,14 @@ class operand {
     /// function(place in memory, place among the elements).
     template <class Function>
     void for_each(Function function) const {
-        const std::int64_t count = lie_.count();
+        const std::int64_t count = lie_.count(), line = lie_.extents.back(), step = lie_.strides.back();
         std::vector<std::int64_t> index(lie_.extents.size());
-        for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t i = 0; i < count; i += line) {
             const std::int64_t at =
                 std::inner_product(index.begin(), index.end(), lie_.strides.begin(), first());
-            function(static_cast<std::size_t>(at), static_cast<std::size_t>(i));
-            for (std::size_t d = index.size(); d-- > 0 && ++index[d] == lie_.extents[d];) index[d] = 0;
+            for (std::int64_t j = 0; j < line; ++j)
+                function(static_cast<std::size_t>(at + j * step), static_cast<std::size_t>(i + j));
+            for (std::size_t d = index.size() - 1; d-- > 0 && ++index[d] == lie_.extents[d];) index[d] = 0;
         }
     }
 

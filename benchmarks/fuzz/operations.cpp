@@ -12,7 +12,7 @@ std::span<const operation> operations() {
         squared_error_cases(), label_hits_cases(),       gaussian_blur_cases(),
         image_filter_cases(),  optimizer_cases(),        gradient_norm_cases(),
         random_cases(),        permutation_cases(),      batched_matmul_cases(),
-        linear_cases(),
+        linear_cases(),        planes_cases(),           matmul_list_cases(),
     };
     return table;
 }

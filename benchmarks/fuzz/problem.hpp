@@ -34,6 +34,8 @@ struct operation {
     /// What is wrong with what heddle computes; empty where nothing is.
     /// @throws heddle::unsupported  the rung that is asked for cannot do it
     std::string (*wrong)(const problem&, processor);
+    /// On a GPU as many problems as of others are drawn, times this: there are more kernels.
+    std::uint64_t times = 1;
 };
 
 /// A value for each field of an operation.

@@ -23,9 +23,9 @@ double additions(std::int64_t n) {
 template <class T>
 std::string wrong_softmax(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
-    const auto xs =
-        draw_values<T>(static_cast<values>(p["values"]), rows * cols, static_cast<std::uint64_t>(p["seed"]));
-    operand<T> x(where, matrix_of(p), xs), y(where, dense(rows, cols));
+    const auto xs = draw_row_values<T>(p, static_cast<std::uint64_t>(p["seed"]));
+    operand<T> x(where, matrix_of(p, "x", rows, cols), xs), apart(where, matrix_of(p, "y", rows, cols));
+    operand<T>& y = p["in_place"] == 1 ? x : apart;
     const bool logarithm = p["function"] == 1;
     const softmax_algorithm rung = rung_of(p, where, softmax_algorithms());
     if (where == processor::cpu)
@@ -40,21 +40,24 @@ std::string wrong_softmax(const problem& p, processor where) {
         where == processor::cpu ? bounds::softmax_steps_on_host : bounds::softmax_steps_of(rung, cols));
     const expectation expected =
         logarithm ? expectation{all.log_softmax, all.log_bounds} : expectation{all.softmax, all.bounds};
-    return first_of({expected.mismatch("y", y.read()), y.damage(), x.change()});
+    return first_of({expected.mismatch("y", y.read()), y.damage(), &y == &x ? "" : x.change()});
 }
 
 template <class T>
 std::string wrong_norm(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto xs = draw_values<T>(static_cast<values>(p["values"]), rows * cols, seed);
-    const auto gammas = draw_values<T>(values::uniform, cols, seed + 1),
-               betas = draw_values<T>(values::uniform, cols, seed + 2);
-    operand<T> x(where, matrix_of(p), xs), y(where, dense(rows, cols)), gamma(where, vector_of(cols), gammas),
-        beta(where, vector_of(cols), betas);
     const bool is_layer = p["function"] == 0;
+    const bool has_gamma = p["parameters"] % 2 == 0, has_beta = is_layer && p["parameters"] / 2 == 0;
+    const auto xs = draw_norm_values<T>(p, seed);
+    const auto gammas = draw_values<T>(values::uniform, has_gamma ? cols : 0, seed + 1),
+               betas = draw_values<T>(values::uniform, has_beta ? cols : 0, seed + 2);
+    operand<T> x(where, matrix_of(p, "x", rows, cols), xs), apart(where, matrix_of(p, "y", rows, cols));
+    operand<T>& y = p["in_place"] == 1 ? x : apart;
+    operand<T> gamma(where, parameter_of(p, has_gamma), gammas),
+        beta(where, parameter_of(p, has_beta), betas);
     const norm_algorithm rung = rung_of(p, where, norm_algorithms());
-    constexpr float epsilon = 1e-5f;
+    const float epsilon = epsilon_of(p);
     if (where == processor::cpu)
         is_layer ? host::layer_norm<T>(x.matrix(), gamma.vector(), beta.vector(), y.matrix(), epsilon)
                  : host::rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), epsilon);
@@ -64,12 +67,11 @@ std::string wrong_norm(const problem& p, processor where) {
                  : rms_norm<T>(x.matrix(), gamma.vector(), y.matrix(), stream(), options);
     }
     const bounds::expected_norm all(
-        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas,
-        is_layer ? betas : std::vector<T>{}, cols, epsilon,
-        where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_depth(rung, cols));
+        is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas, betas,
+        cols, epsilon, where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_depth(rung, cols));
     const expectation expected{all.values, all.bounds};
-    return first_of(
-        {expected.mismatch("y", y.read()), y.damage(), x.change(), gamma.change(), beta.change()});
+    return first_of({expected.mismatch("y", y.read()), y.damage(), &y == &x ? "" : x.change(), gamma.change(),
+                     beta.change()});
 }
 
 template <class T>
@@ -152,40 +154,56 @@ template <class T>
 std::string wrong_cross_entropy(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     if (cols == 0) return {};  // such logits do nothing
+    const bool wants_loss = p["wanted"] != 2, wants_gradient = p["wanted"] != 1;
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto xs = draw_values<T>(static_cast<values>(p["values"]), rows * cols, seed);
+    const auto xs = draw_row_values<T>(p, seed);
     std::vector<std::int32_t> classes;
     drawing d({"labels", seed, 0});
+    using limits = std::numeric_limits<std::int32_t>;
     for (std::int64_t i = 0; i < rows; ++i)
-        classes.push_back(static_cast<std::int32_t>(d.integer(0, cols - 1)));
-    operand<T> x(where, matrix_of(p), xs), gradient(where, dense(rows, cols));
-    operand<std::int32_t> labels(where, vector_of(rows), classes);
-    operand<float> loss(where, vector_of(rows));
-    cross_entropy_options options{.scale = 0.25f, .label_smoothing = p["smoothing"] == 1 ? 0.125f : 0};
+        classes.push_back(static_cast<std::int32_t>(
+            d.one_in(8)   ? d.one_of<std::int64_t>({-100, cols, -1, limits::max(), limits::min()})
+            : d.one_in(4) ? d.one_of<std::int64_t>({0, cols - 1})
+                          : d.integer(0, cols - 1)));
+    operand<T> x(where, matrix_of(p, "x", rows, cols), xs),
+        apart(where, matrix_of(p, "gradient", rows, cols));
+    operand<T>& gradient = wants_gradient && p["in_place"] == 1 ? x : apart;
+    operand<std::int32_t> labels(where, lie({rows}, 1, 0, 2), classes);
+    operand<float> loss(where, lie({rows}, 1, 0, 2));
+    const auto to_gradient = wants_gradient ? gradient.matrix() : matrix_view<T>{};
+    const auto to_loss = wants_loss ? loss.vector() : vector_view<float>{};
+    constexpr float scales[] = {1, 0.25f, -3, 0}, smoothings[] = {0, 0.1f, 1};
+    cross_entropy_options options{.scale = scales[p["scale"]], .label_smoothing = smoothings[p["smoothing"]]};
+    if (p["ignored"] == 1 && rows > 0) options.ignore_label = classes[classes.size() / 2];
     if (where == processor::cpu)
-        host::cross_entropy<T>(x.matrix(), labels.vector(), loss.vector(), gradient.matrix(), options);
+        host::cross_entropy<T>(x.matrix(), labels.vector(), to_loss, to_gradient, options);
     else {
         options.algorithm = rung_of(p, where, loss_algorithms());
-        cross_entropy<T>(x.matrix(), labels.vector(), loss.vector(), gradient.matrix(), stream(), options);
+        cross_entropy<T>(x.matrix(), labels.vector(), to_loss, to_gradient, stream(), options);
     }
     const bounds::expected_cross_entropy all(xs, classes, cols, options,
                                              where == processor::cpu
                                                  ? bounds::softmax_steps_on_host
                                                  : bounds::loss_steps_of(options.algorithm, cols));
     const expectation losses{all.loss, all.loss_bounds}, gradients{all.gradient, all.bounds};
-    return first_of({losses.mismatch("loss", loss.read()), gradients.mismatch("gradient", gradient.read()),
-                     loss.damage(), gradient.damage(), x.change(), labels.change()});
+    return first_of({wants_loss ? losses.mismatch("loss", loss.read()) : loss.change(),
+                     wants_gradient ? gradients.mismatch("gradient", gradient.read()) : gradient.change(),
+                     loss.damage(), gradient.damage(), &gradient == &x ? "" : x.change(), labels.change()});
 }
 
 }  // namespace
 
 operation softmax_cases() {
     return {"softmax",
-            matrix_fields({{"type", 0, single_types},
-                           {"function", 0, {"softmax", "log_softmax"}},
-                           {"values", 0, all_values},
-                           {"rung", 0, rung_words(softmax_algorithms())}}),
-            draw_matrix, [](const problem& p, processor where) {
+            row_fields({"x", "y"}, {{"type", 0, single_types},
+                                    {"function", 0, {"softmax", "log_softmax"}},
+                                    {"in_place", 0, {"no", "x"}},
+                                    {"values", 0, values_of_rows},
+                                    {"rung", 0, rung_words(softmax_algorithms())}}),
+            [](drawing& d, problem& p) {
+                draw_rows(d, p, {"x", "y"});
+            },
+            [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_softmax<T>(p, where); });
             }};
@@ -193,11 +211,19 @@ operation softmax_cases() {
 
 operation norm_cases() {
     return {"norm",
-            matrix_fields({{"type", 0, single_types},
-                           {"function", 0, {"layer_norm", "rms_norm"}},
-                           {"values", 0, all_values},
-                           {"rung", 0, rung_words(norm_algorithms())}}),
-            draw_matrix, [](const problem& p, processor where) {
+            norm_fields({"x", "y"}, {"1e-5", "0.5", "1e-12"},
+                        {{"type", 0, single_types},
+                         {"function", 0, {"layer_norm", "rms_norm"}},
+                         {"in_place", 0, {"no", "x"}},
+                         {"parameters", 0, {"both", "beta", "gamma", "none"}},
+                         {"values", 0, all_values},
+                         {"rung", 0, rung_words(norm_algorithms())}}),
+            [](drawing& d, problem& p) {
+                draw_norm(d, p, {"x", "y"});
+            },
+            [](
+
+                const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_norm<T>(p, where); });
             }};
@@ -218,11 +244,18 @@ operation matrix_reduce_cases() {
 
 operation cross_entropy_cases() {
     return {"cross_entropy",
-            matrix_fields({{"type", 0, single_types},
-                           {"smoothing", 0, {"none", "eighth"}},
-                           {"values", 0, finite_values},
-                           {"rung", 0, rung_words(loss_algorithms())}}),
-            draw_matrix, [](const problem& p, processor where) {
+            row_fields({"x", "gradient"}, {{"type", 0, single_types},
+                                           {"wanted", 0, {"both", "loss", "gradient"}},
+                                           {"in_place", 0, {"no", "logits"}},
+                                           {"ignored", 0, {"none", "a_label"}},
+                                           {"smoothing", 0, {"0", "0.1", "1"}},
+                                           {"scale", 0, {"1", "0.25", "-3", "0"}},
+                                           {"values", 0, values_of_rows},
+                                           {"rung", 0, rung_words(loss_algorithms())}}),
+            [](drawing& d, problem& p) {
+                draw_rows(d, p, {"x", "gradient"}, 1 << 20);
+            },
+            [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_cross_entropy<T>(p, where); });
             }};

@@ -1,7 +1,9 @@
 #pragma once
 
-#include "benchmarks/fuzz/operand.hpp"
+#include "benchmarks/fuzz/matrices.hpp"
 #include "tests/bounds/numbers.hpp"
+
+#include <bit>
 
 /// What operations on the rows of matrices share.
 namespace heddle::bench::fuzz {
@@ -25,6 +27,106 @@ inline void draw_matrix(drawing& d, problem& p) {
     p.set("step", at.step);
     p.set("seed", d.integer(0, 1 << 30));
     p.draw_words(d);
+}
+
+/// Log-uniform; half are beside a power of two, or thrice one: what lanes, blocks, clusters and tiles hold.
+inline std::int64_t draw_extent(drawing& d, std::int64_t most) {
+    const auto drawn = static_cast<std::int64_t>(d.log_uniform(1, static_cast<double>(most) + 1));
+    if (drawn < 2 || d.one_in(2)) return drawn;
+    const auto power = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(drawn)));
+    const std::int64_t border = d.one_in(4) ? power + power / 2 : power;
+    return std::max<std::int64_t>(border + d.one_of<std::int64_t>({-8, -1, 0, 0, 1, 8}), 1);
+}
+
+inline std::vector<field> row_fields(std::initializer_list<std::string> matrices, std::vector<field> fields) {
+    for (const char* const name : {"rows", "cols"}) fields.push_back({name});
+    fields.push_back({"seed", 0});
+    return fields_of(matrices, std::move(fields));
+}
+
+/// Each kind of plan, of rows from a lane's to one that no cluster holds, is drawn as often as another. A third of the problems
+/// have all matrices dense, and a third all row by row.
+inline void draw_rows(drawing& d, problem& p, std::initializer_list<const char*> matrices,
+                      std::int64_t longest = 1 << 19) {
+    p.draw_words(d);
+    if (d.one_in(4)) {
+        const auto shape = draw_shape(d, 2, 1 << 17);
+        p.set("rows", shape[0]);
+        p.set("cols", shape[1]);
+    } else {
+        const std::int64_t cols = draw_extent(d, longest);
+        p.set("rows", draw_extent(d, std::max<std::int64_t>((1 << 18) / cols, 1)));
+        p.set("cols", cols);
+    }
+    constexpr std::int64_t never = 1 << 30;
+    const std::size_t kind = d.index(3);
+    for (const char* const matrix : matrices)
+        set_matrix(p, matrix, kind == 0 ? cliffs::placement{} : d.lie(kind == 2, kind == 2 ? 8 : never));
+    p.set("seed", d.integer(0, 1 << 30));
+}
+
+/// Every kind of values, and `extreme`.
+inline const std::vector<std::string_view> values_of_rows = {"uniform", "integers", "cancelling", "spread",
+                                                             "tiny",    "special",  "extreme"};
+
+/// Extreme rows are of one number, have it in each third place, fall to what underflows, or are as any; up to two elements are
+/// others. Many are equal, and many are infinite.
+template <class T>
+std::vector<T> draw_row_values(const problem& p, std::uint64_t seed) {
+    const std::int64_t rows = p["rows"], cols = p["cols"];
+    const bool is_extreme = p.word("values") == "extreme";
+    auto drawn =
+        draw_values<T>(is_extreme ? values::uniform : static_cast<values>(p["values"]), rows * cols, seed);
+    if (!is_extreme || cols == 0) return drawn;
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    drawing d({"extreme", seed, 0});
+    const auto number = [&] {
+        return static_cast<T>(
+            d.one_of<float>({0, -0.0f, 2.5f, 1e-7f, 30000, -30000, infinity, -infinity, std::nanf("")}));
+    };
+    for (auto row = drawn.begin(); row != drawn.end(); row += cols) {
+        const T all = number();
+        const std::size_t kind = d.index(4);
+        for (std::int64_t i = 0; i < cols; ++i) {
+            if (kind == 0 || (kind == 1 && i % 3 == 0)) row[i] = all;
+            if (kind == 2) row[i] = static_cast<T>(-0.1f * static_cast<float>(i % 1200));
+        }
+        for (std::int64_t others = d.integer(0, 2); others > 0; --others)
+            row[d.integer(0, cols - 1)] = number();
+    }
+    return drawn;
+}
+
+/// What norms and their gradients share. Around a centre a variance that is a difference of squares is lost; tiny values are
+/// all equal there.
+inline std::vector<field> norm_fields(std::initializer_list<std::string> matrices,
+                                      std::vector<std::string_view> epsilons, std::vector<field> fields) {
+    fields.insert(fields.end(), {{"epsilon", 0, std::move(epsilons)},
+                                 {"centre", 0, {"0", "100", "-1000"}},
+                                 {"parameter_offset", 0},
+                                 {"parameter_step"}});
+    return row_fields(matrices, std::move(fields));
+}
+inline void draw_norm(drawing& d, problem& p, std::initializer_list<const char*> matrices) {
+    draw_rows(d, p, matrices);
+    const cliffs::placement of_parameters = d.vector_lie();
+    p.set("parameter_offset", of_parameters.offset);
+    p.set("parameter_step", of_parameters.step);
+}
+inline float epsilon_of(const problem& p) {
+    constexpr float epsilons[] = {1e-5f, 0.5f, 1e-12f};
+    return epsilons[p["epsilon"]];
+}
+inline lattice parameter_of(const problem& p, bool is_there) {
+    return lie({is_there ? p["cols"] : 0}, p["parameter_offset"], 0, p["parameter_step"]);
+}
+template <class T>
+std::vector<T> draw_norm_values(const problem& p, std::uint64_t seed) {
+    constexpr float centres[] = {0, 100, -1000};
+    auto drawn = draw_values<T>(static_cast<values>(p["values"]), p["rows"] * p["cols"], seed);
+    if (p["centre"] != 0)
+        for (T& x : drawn) x = static_cast<T>(static_cast<float>(x) + centres[p["centre"]]);
+    return drawn;
 }
 
 inline lattice matrix_of(const problem& p) {

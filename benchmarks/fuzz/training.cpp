@@ -18,7 +18,8 @@ using bounds::weight_and_moments;
 
 enum { sgd_, momentum_, nesterov_, adam_, adamw_ };
 
-/// A parameter in memory. Its arrays begin `offset` elements off an aligned address.
+/// A parameter in memory, cut to pieces that are parameters of a list. All arrays begin `offset` elements off an aligned
+/// address, or each another number, or one is astray.
 template <class T, class Gradient>
 struct drawn_parameter {
     std::vector<float> weights, firsts, seconds;
@@ -27,27 +28,39 @@ struct drawn_parameter {
     operand<T> value;
     operand<Gradient> gradient;
 
-    drawn_parameter(values kind, std::int64_t size, std::int64_t offset, std::uint64_t seed, processor where)
+    drawn_parameter(const problem& p, std::int64_t size, std::int64_t offset, std::uint64_t seed,
+                    processor where)
         : weights(draw_values<float>(values::uniform, size, seed)),
-          firsts(draw_values<float>(values::uniform, size, seed + 1)),
-          seconds(draw_values<float>(values::uniform, size, seed + 2)),
-          gradients(draw_values<Gradient>(kind, size, seed + 3)),
-          weight(where, lie({size}, offset, 0, 1), weights),
-          first(where, lie({size}, offset, 0, 1), firsts),
-          second(where, lie({size}, offset, 0, 1), squared(seconds)),
-          value(where, lie({size}, offset, 0, 1)),
-          gradient(where, lie({size}, offset, 0, 1), gradients) {}
+          firsts(moments(p, size, seed + 1)),
+          seconds(moments(p, size, seed + 2)),
+          gradients(draw_values<Gradient>(static_cast<values>(p["values"]), size, seed + 3)),
+          weight(where, array(p, 0, size, offset), weights),
+          first(where, array(p, 1, size, offset), firsts),
+          second(where, array(p, 2, size, offset), squared(seconds)),
+          value(where, array(p, 3, size, offset)),
+          gradient(where, array(p, 4, size, offset), gradients) {}
 
-    [[nodiscard]] parameter<T, Gradient> view(bool has_value, int moments) {
-        return {weight.data(),
-                has_value ? value.data() : nullptr,
-                gradient.data(),
-                moments > 0 ? first.data() : nullptr,
-                moments > 1 ? second.data() : nullptr,
-                static_cast<std::int64_t>(weights.size())};
+    void add_to(std::vector<parameter<T, Gradient>>& list, const problem& p, T* values, int moments) {
+        const auto size = static_cast<std::int64_t>(weights.size()),
+                   pieces = std::max<std::int64_t>(p["pieces"], 1);
+        for (std::int64_t i = 0; i < pieces; ++i) {
+            const std::int64_t at = size * i / pieces;
+            list.push_back({weight.data() + at, values == nullptr ? nullptr : values + at,
+                            gradient.data() + at, moments > 0 ? first.data() + at : nullptr,
+                            moments > 1 ? second.data() + at : nullptr, size * (i + 1) / pieces - at});
+        }
     }
 
   private:
+    static lattice array(const problem& p, std::int64_t which, std::int64_t size, std::int64_t offset) {
+        constexpr std::int64_t all = 0, each = 6;
+        if (p["astray"] == each) return lie({size}, (offset + which) % 8, 0, 1);
+        return lie({size}, p["astray"] == all || p["astray"] == which + 1 ? offset : 0, 0, 1);
+    }
+    static std::vector<float> moments(const problem& p, std::int64_t size, std::uint64_t seed) {
+        if (p["moments"] == 1) return std::vector<float>(static_cast<std::size_t>(size));
+        return draw_values<float>(values::uniform, size, seed);
+    }
     static const std::vector<float>& squared(std::vector<float>& elements) {
         for (float& x : elements) x *= x;
         return elements;
@@ -60,7 +73,7 @@ std::deque<drawn_parameter<T, Gradient>> draw_parameters(const problem& p, proce
     auto seed = static_cast<std::uint64_t>(p["seed"]);
     std::int64_t offset = p["offset"];
     for (const char* const size : {"size", "second", "third"}) {
-        list.emplace_back(static_cast<values>(p["values"]), p[size], offset, seed, where);
+        list.emplace_back(p, p[size], offset, seed, where);
         seed += 4, offset = offset > 0 ? offset % 7 + 1 : 0;
     }
     return list;
@@ -69,14 +82,25 @@ std::deque<drawn_parameter<T, Gradient>> draw_parameters(const problem& p, proce
 template <class T, class Gradient>
 std::string wrong_optimizer(const problem& p, processor where) {
     const std::int64_t kind = p["function"];
-    const bool is_adam = kind >= adam_, is_there = p["scalars"] == 1, has_value = p["value"] == 0;
+    const bool is_adam = kind >= adam_, is_there = p["scalars"] == 1,
+               is_weight = p["value"] == 2 && std::is_same_v<T, float>,
+               has_value = p["value"] != 1 && !is_weight;
     const int moments = is_adam ? 2 : kind == sgd_ ? 0 : 1;
     auto list = draw_parameters<T, Gradient>(p, where);
     std::vector<parameter<T, Gradient>> views;
-    for (auto& each : list) views.push_back(each.view(has_value, moments));
+    for (auto& each : list) {
+        T* values = has_value ? each.value.data() : nullptr;
+        if constexpr (std::is_same_v<T, float>)
+            if (is_weight) values = each.weight.data();
+        each.add_to(views, p, values, moments);
+    }
 
     const std::int64_t step = std::max<std::int64_t>(p["step"], 1);
-    const float norm = static_cast<float>(p["seed"] % 1000) / 250;
+    const bool clips = p["clip"] != 0;
+    static constexpr double most_norms[] = {1.3, 1.3, 0, 1e6, 1.3};
+    const double max_norm = most_norms[p["clip"]];
+    const float norm =
+        p["clip"] == 4 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(p["seed"] % 1000) / 250;
     constexpr float rate = 0.03f;
     operand<float> norm_there(where, vector_of(1), {norm}), rate_there(where, vector_of(1), {rate});
     operand<std::int64_t> step_there(where, vector_of(1), {step});
@@ -88,8 +112,8 @@ std::string wrong_optimizer(const problem& p, processor where) {
         if (is_there) options.device_learning_rate = rate_there.data();
         if (p["decay"] == 1) options.weight_decay = 0.1;
         if (p["scale"] == 1) options.gradient_scale = 0.7;
-        options.max_norm = 1.3;
-        if (p["clip"] == 1) options.clip_norm_of = norm_there.data();
+        options.max_norm = max_norm;
+        if (clips) options.clip_norm_of = norm_there.data();
         if (where != processor::cpu) options.algorithm = rung_of(p, where, optimizer_algorithms());
     };
     set(by_sgd);
@@ -108,8 +132,8 @@ std::string wrong_optimizer(const problem& p, processor where) {
     by_sgd.learning_rate = by_adam.learning_rate = static_cast<double>(rate);
     by_adam.step = step;
     const approximate factor =
-        p["clip"] == 1 ? bounds::gradient_factor(by_sgd.gradient_scale, 1.3, static_cast<double>(norm))
-                       : rounded(by_sgd.gradient_scale);
+        clips ? bounds::gradient_factor(by_sgd.gradient_scale, max_norm, static_cast<double>(norm))
+              : rounded(by_sgd.gradient_scale);
     std::string wrong;
     for (std::size_t k = 0; k < list.size() && wrong.empty(); ++k) {
         auto& each = list[k];
@@ -143,35 +167,67 @@ std::string wrong_optimizer(const problem& p, processor where) {
     return first_of({wrong, norm_there.change(), rate_there.change(), step_there.change()});
 }
 
+/// What is wrong with elements that are to be the bits of others; one NaN is as good as another.
+template <class T>
+std::string difference(std::string_view name, const std::vector<T>& actual, const std::vector<T>& expected) {
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0 &&
+            !(std::isnan(as_double(actual[i])) && std::isnan(as_double(expected[i]))))
+            return fmt::format("{}[{}] is {}, and should be {}", name, i, as_double(actual[i]),
+                               as_double(expected[i]));
+    return {};
+}
+
+/// A second call gives the same bits.
 template <class T, class Gradient>
 std::string wrong_gradient_norm(const problem& p, processor where) {
     auto list = draw_parameters<T, Gradient>(p, where);
     std::vector<parameter<T, Gradient>> views;
     double squares = 0, count = 0;
     for (auto& each : list) {
-        views.push_back(
-            {.gradient = each.gradient.data(), .count = static_cast<std::int64_t>(each.gradients.size())});
+        each.add_to(views, p, nullptr, 0);
         for (const Gradient g : each.gradients) squares += as_double(g) * as_double(g), ++count;
     }
-    operand<float> norm(where, vector_of(1));
-    where == processor::cpu ? host::gradient_norm<T, Gradient>(views, norm.data())
-                            : gradient_norm<T, Gradient>(views, norm.data(), stream());
+    operand<float> norm(where, vector_of(1)), again(where, vector_of(1));
+    if (where == processor::cpu) {
+        host::gradient_norm<T, Gradient>(views, norm.data());
+        host::gradient_norm<T, Gradient>(views, again.data());
+    } else {
+        const optimizer_problem size{static_cast<std::int64_t>(views.size()),
+                                     static_cast<std::int64_t>(count)};
+        const std::int64_t bytes = gradient_norm_workspace_bytes(size, traits_of(current_device()));
+        operand<double> workspace(where, vector_of((bytes + 15) / 16 * 2),
+                                  std::vector<double>(static_cast<std::size_t>((bytes + 15) / 16 * 2)));
+        gradient_norm_options options;
+        if (p["scratch"] == 1) options.scratch = scratch::none;
+        if (p["scratch"] == 2)
+            options.workspace = {reinterpret_cast<std::byte*>(workspace.data()),
+                                 static_cast<std::size_t>(bytes)};
+        gradient_norm<T, Gradient>(views, norm.data(), stream(), options);
+        gradient_norm<T, Gradient>(views, again.data(), stream(), options);
+        if (const std::string wrong = workspace.damage(); !wrong.empty()) return wrong;
+    }
     const double value = std::sqrt(squares);
+    const auto result = norm.read();
     return first_of({mismatch(
-                         "the norm", norm.read(), [&](std::size_t) { return value; },
+                         "the norm", result, [&](std::size_t) { return value; },
                          [&](std::size_t) { return (u + (count + 100) * 0x1p-54) * value + 0x1p-149; }),
-                     norm.damage(), list[0].gradient.change(), list[1].gradient.change(),
-                     list[2].gradient.change()});
+                     difference("the norm of a second call", again.read(), result), norm.damage(),
+                     list[0].gradient.change(), list[1].gradient.change(), list[2].gradient.change()});
 }
 
 std::vector<field> list_fields(std::vector<field> fields) {
-    const std::vector<field> more = {{"type", 0, {"f32", "f16", "bf16", "f16_of_f32", "bf16_of_f32"}},
-                                     {"values", 0, all_values},
-                                     {"size"},
-                                     {"second", 0},
-                                     {"third", 0},
-                                     {"offset", 0},
-                                     {"seed", 0}};
+    const std::vector<field> more = {
+        {"type", 0, {"f32", "f16", "bf16", "f16_of_f32", "bf16_of_f32"}},
+        {"values", 0, all_values},
+        {"moments", 0, {"there", "zero"}},
+        {"astray", 0, {"all", "weight", "first", "second", "value", "gradient", "each"}},
+        {"size"},
+        {"second", 0},
+        {"third", 0},
+        {"pieces", 1},
+        {"offset", 0},
+        {"seed", 0}};
     fields.insert(fields.end(), more.begin(), more.end());
     return fields;
 }
@@ -183,6 +239,10 @@ void draw_list(drawing& d, problem& p) {
     p.set("size", size());
     p.set("second", parameters > 1 ? size() : 0);
     p.set("third", parameters > 2 ? size() : 0);
+    if (p.has("clip") && d.one_in(2)) p.set("clip", 1);
+    if (p.has("scratch") && d.one_in(8)) p.set("size", p["size"] * d.integer(1, 64));
+    // Some lists are longer than a launch has.
+    p.set("pieces", d.one_in(2) ? 1 : d.one_in(2) ? d.integer(2, 20) : d.integer(150, 600));
     p.set("offset", d.one_in(2) ? 0 : d.integer(1, 7));
     if (p.has("step")) p.set("step", static_cast<std::int64_t>(d.log_uniform(1, 3000)));
     p.set("seed", d.integer(0, 1 << 30));
@@ -224,17 +284,6 @@ std::vector<field> random_fields(std::vector<field> fields) {
 void draw_random(drawing& d, problem& p) {
     draw_matrix(d, p);
     p.set("start", d.one_in(2) ? d.integer(0, 9) : d.integer(0, 1 << 30));
-}
-
-/// What is wrong with elements that are to be the bits of others; one NaN is as good as another.
-template <class T>
-std::string difference(std::string_view name, const std::vector<T>& actual, const std::vector<T>& expected) {
-    for (std::size_t i = 0; i < actual.size(); ++i)
-        if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0 &&
-            !(std::isnan(as_double(actual[i])) && std::isnan(as_double(expected[i]))))
-            return fmt::format("{}[{}] is {}, and should be {}", name, i, as_double(actual[i]),
-                               as_double(expected[i]));
-    return {};
 }
 
 /// The words that all numbers but double's uniform and normal ones are made of.
@@ -368,9 +417,9 @@ operation optimizer_cases() {
                          {"betas", 0, {"usual", "small"}},
                          {"decay", 0, {"none", "there"}},
                          {"scale", 0, {"one", "there"}},
-                         {"clip", 0, {"none", "there"}},
+                         {"clip", 0, {"none", "there", "to_zero", "far", "by_nan"}},
                          {"scalars", 0, {"options", "in_memory"}},
-                         {"value", 0, {"there", "none"}},
+                         {"value", 0, {"there", "none", "weight"}},
                          {"rung", 0, rung_words(optimizer_algorithms())},
                          {"step", 1}}),
             draw_list, [](const problem& p, processor where) {
@@ -381,7 +430,8 @@ operation optimizer_cases() {
 }
 
 operation gradient_norm_cases() {
-    return {"gradient_norm", list_fields({}), draw_list, [](const problem& p, processor where) {
+    return {"gradient_norm", list_fields({{"scratch", 0, {"pool", "none", "workspace"}}}), draw_list,
+            [](const problem& p, processor where) {
                 return with_gradients(p["type"], [&]<class T, class Gradient>() {
                     return wrong_gradient_norm<T, Gradient>(p, where);
                 });

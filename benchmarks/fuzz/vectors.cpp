@@ -6,7 +6,6 @@
 #include <heddle/host.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
-#include <heddle/transpose.hpp>
 
 namespace heddle::bench::fuzz {
 namespace {
@@ -189,41 +188,6 @@ std::string wrong_scan(const problem& p, processor where) {
 }
 
 template <class T>
-std::string wrong_transpose(const problem& p, processor where) {
-    const std::int64_t rows = p["rows"], cols = p["cols"];
-    std::vector<T> xs(static_cast<std::size_t>(rows * cols));
-    std::mt19937_64 generator(static_cast<std::uint64_t>(p["seed"]));
-    for (T& x : xs) x = static_cast<T>(generator());
-    operand<T> x(where, lie({rows, cols}, p["offset"], p["padding"], p["step"]), xs);
-    operand<T> y(where, lie({cols, rows}, p["y_offset"], p["y_padding"], 1));
-    if (where == processor::cpu)
-        host::transpose<T>(x.matrix(), y.matrix());
-    else
-        transpose<T>(x.matrix(), y.matrix(), stream(), {rung_of(p, where, transpose_algorithms())});
-    const auto ys = y.read();
-    for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = 0; j < cols; ++j)
-            if (ys[static_cast<std::size_t>(j * rows + i)] != xs[static_cast<std::size_t>(i * cols + j)])
-                return fmt::format("y({}, {}) is not x({}, {})", j, i, i, j);
-    return first_of({y.damage(), x.change()});
-}
-
-void draw_transpose(drawing& d, problem& p) {
-    p.draw_word("bytes", d);
-    const auto shape = draw_shape(d, 2, 1 << 17);
-    p.set("rows", shape[0]);
-    p.set("cols", shape[1]);
-    const cliffs::placement x = d.lie(false, 8), y = d.lie(false, 8);
-    p.set("offset", x.offset);
-    p.set("padding", x.padding);
-    p.set("step", x.step);
-    p.set("y_offset", y.offset);
-    p.set("y_padding", y.padding);
-    if (d.one_in(2)) p.draw_word("rung", d);
-    p.set("seed", d.integer(0, 1 << 30));
-}
-
-template <class T>
 std::string wrong_histogram(const problem& p, processor where) {
     constexpr bool is_byte = std::is_same_v<T, std::uint8_t>;
     const std::int64_t size = p["size"], bins = is_byte ? 256 : std::max<std::int64_t>(p["bins"], 1);
@@ -271,48 +235,6 @@ void draw_histogram(drawing& d, problem& p) {
     p.set("bins", static_cast<std::int64_t>(d.log_uniform(1, 20000)));
 }
 
-/// Operations of which the result is rounded once, or exact.
-template <class T>
-std::string wrong_elementwise(const problem& p, processor where) {
-    const std::int64_t size = p["size"], kind = p["function"];
-    const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto drawn = static_cast<values>(p["values"]);
-    const auto xs = draw_values<T>(drawn, size, seed), ys = draw_values<T>(drawn, size, seed + 1),
-               ws = draw_values<T>(drawn, size, seed + 2);
-    operand<T> x(where, vector_of(p), xs), y(where, lie({size}, 0, 0, 1), ys),
-        w(where, lie({size}, 1, 0, 1), ws), z(where, vector_of(p));
-    const elementwise_options options{rung_of(p, where, elementwise_algorithms())};
-    const vector_view<const T> a = x.vector(), b = y.vector(), c = w.vector();
-    const vector_view<T> to = z.vector();
-    const auto either = [&](auto on_host, auto on_device) {
-        where == processor::cpu ? on_host() : on_device();
-    };
-    if (kind == 0) either([&] { host::add<T>(a, b, to); }, [&] { add<T>(a, b, to, stream(), options); });
-    if (kind == 1)
-        either([&] { host::subtract<T>(a, b, to); }, [&] { subtract<T>(a, b, to, stream(), options); });
-    if (kind == 2)
-        either([&] { host::multiply<T>(a, b, to); }, [&] { multiply<T>(a, b, to, stream(), options); });
-    if (kind == 3)
-        either([&] { host::fused_multiply_add<T>(a, b, c, to); },
-               [&] { fused_multiply_add<T>(a, b, c, to, stream(), options); });
-    if (kind == 4) either([&] { host::abs<T>(a, to); }, [&] { abs<T>(a, to, stream(), options); });
-    if (kind == 5) either([&] { host::relu<T>(a, to); }, [&] { relu<T>(a, to, stream(), options); });
-    // A double is the number nearest to the exact one, as it is here.
-    const auto expected = [&](std::size_t i) {
-        const double p0 = as_double(xs[i]), p1 = as_double(ys[i]), p2 = as_double(ws[i]);
-        const double results[] = {
-            p0 + p1, p0 - p1, p0 * p1, std::fma(p0, p1, p2), std::abs(p0), std::isnan(p0) || p0 > 0 ? p0 : 0};
-        return results[kind];
-    };
-    const auto bound = [&](std::size_t i) {
-        const double value = std::abs(expected(i));
-        if (kind >= 4 || std::is_same_v<T, double> || !std::isfinite(value)) return 0.0;
-        return unit_roundoff<T>() * value * (1 + 0x1p-10) + (std::is_same_v<T, half> ? 0x1p-25 : 0x1p-133);
-    };
-    return first_of(
-        {mismatch("z", z.read(), expected, bound), z.damage(), x.change(), y.change(), w.change()});
-}
-
 }  // namespace
 
 operation reduce_cases() {
@@ -348,33 +270,6 @@ operation scan_cases() {
             }};
 }
 
-operation transpose_cases() {
-    return {"transpose",
-            {{"bytes", 0, {"4", "1", "2", "8"}},
-             {"rows"},
-             {"cols"},
-             {"offset", 0},
-             {"padding", 0},
-             {"step", 1},
-             {"y_offset", 0},
-             {"y_padding", 0},
-             {"rung", 0, rung_words(transpose_algorithms())},
-             {"seed", 0}},
-            draw_transpose,
-            [](const problem& p, processor where) {
-                switch (p["bytes"]) {
-                    case 0:
-                        return wrong_transpose<std::uint32_t>(p, where);
-                    case 1:
-                        return wrong_transpose<std::uint8_t>(p, where);
-                    case 2:
-                        return wrong_transpose<std::uint16_t>(p, where);
-                    default:
-                        return wrong_transpose<std::uint64_t>(p, where);
-                }
-            }};
-}
-
 operation histogram_cases() {
     return {"histogram",
             vector_fields({{"type", 0, {"u8", "f32"}},
@@ -385,23 +280,6 @@ operation histogram_cases() {
                 return p["type"] == 0 ? wrong_histogram<std::uint8_t>(p, where)
                                       : wrong_histogram<float>(p, where);
             }};
-}
-
-operation elementwise_cases() {
-    return {
-        "elementwise",
-        vector_fields({{"type", 0, floating_types},
-                       {"function", 0, {"add", "subtract", "multiply", "fused_multiply_add", "abs", "relu"}},
-                       {"values", 0, all_values},
-                       {"rung", 0, rung_words(elementwise_algorithms())}}),
-        draw_vector, [](const problem& p, processor where) {
-            return with_number<std::string>(std::min<std::int64_t>(p["type"], 3), [&]<class T>() {
-                if constexpr (std::is_integral_v<T>)
-                    return std::string();
-                else
-                    return wrong_elementwise<T>(p, where);
-            });
-        }};
 }
 
 }  // namespace heddle::bench::fuzz

@@ -1,12 +1,22 @@
-#include "tests/linear/linear_layers.hpp"
+#include "tests/linear/elements.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/rows.hpp"
+#include <heddle/device.hpp>
+#include <heddle/error.hpp>
 #include <heddle/graph.hpp>
+#include <heddle/linear.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/workspace.hpp>
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -19,8 +29,13 @@ using test::layer_elements;
 using algorithm = linear_gradient_algorithm;
 
 template <class T>
-class linear_edges : public test::linear_layers<T> {
+class linear_edges : public test::gpu_test {
   protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!IsSkipped()) stream.emplace();
+    }
+
     template <class Element>
     static bool are_same(guarded<Element>& a, guarded<Element>& b) {
         const auto of_a = a.download(), of_b = b.download();
@@ -33,25 +48,10 @@ class linear_edges : public test::linear_layers<T> {
                                                            {.activation_of_x = matmul_activation::relu});
         return why_not(each, problem, traits_of(current_device())).empty();
     }
+
+    std::optional<heddle::stream> stream;
 };
 TYPED_TEST_SUITE(linear_edges, test::row_types, test::type_names);
-
-TYPED_TEST(linear_edges, take_operands_without_elements) {
-    for (const auto& [batch, in, out] : {std::tuple{0, 5, 3}, {4, 0, 3}, {4, 5, 0}, {0, 0, 0}})
-        for (const bool has_workspace : {false, true}) {
-            SCOPED_TRACE(testing::Message() << batch << " x " << in << " to " << out);
-            const layer_elements<TypeParam> e(batch, in, out, matmul_activation::tanh);
-            ASSERT_NO_FATAL_FAILURE(this->check_linear(e, {.has_workspace = has_workspace}, true,
-                                                       {.activation = matmul_activation::tanh}));
-            for (const algorithm each : test::every_linear_gradient_algorithm()) {
-                const bool has_dx = batch > 0 && in > 0;  // which is what rungs are of
-                if (each != algorithm::automatic && !has_dx) continue;
-                ASSERT_NO_FATAL_FAILURE(
-                    this->check_gradient(e, {.has_workspace = has_workspace},
-                                         {.algorithm = each, .activation_of_x = matmul_activation::tanh}));
-            }
-        }
-}
 
 TYPED_TEST(linear_edges, of_relu_mask_any_sum_and_pass_on_a_nan_of_x) {
     constexpr std::int64_t batch = 130, in = 72, out = 16;
@@ -66,7 +66,7 @@ TYPED_TEST(linear_edges, of_relu_mask_any_sum_and_pass_on_a_nan_of_x) {
     x.upload(e.x);
     weights.upload(e.weights);
     gradient.upload(e.gradient);
-    for (const algorithm each : test::every_linear_gradient_algorithm()) {
+    for (const algorithm each : {algorithm::automatic, algorithm::separate, algorithm::fused}) {
         SCOPED_TRACE(to_string(each));
         guarded<TypeParam> dx(batch, in, in);
         if (!this->takes(each, x.matrix(), weights.matrix(), gradient.matrix(), dx.matrix())) continue;

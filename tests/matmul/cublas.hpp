@@ -2,7 +2,6 @@
 
 #include "tests/matmul/operands.hpp"
 #include <heddle/stream.hpp>
-#include <heddle/types.hpp>
 
 #include <cublas_v2.h>
 #include <gtest/gtest.h>
@@ -24,13 +23,6 @@ class cublas {
         const float one = 1, zero = 0;
         ASSERT_EQ(cublasSgemm_64(handle_, CUBLAS_OP_N, CUBLAS_OP_N, s.n, s.m, s.k, &one, b, s.n, a, s.k,
                                  &zero, c, s.n),
-                  CUBLAS_STATUS_SUCCESS);
-    }
-    void multiply(const shape& s, const bfloat16* a, const bfloat16* b, bfloat16* c) {
-        const float one = 1, zero = 0;
-        ASSERT_EQ(cublasGemmEx_64(handle_, CUBLAS_OP_N, CUBLAS_OP_N, s.n, s.m, s.k, &one, b, CUDA_R_16BF, s.n,
-                                  a, CUDA_R_16BF, s.k, &zero, c, CUDA_R_16BF, s.n, CUBLAS_COMPUTE_32F,
-                                  CUBLAS_GEMM_DEFAULT),
                   CUBLAS_STATUS_SUCCESS);
     }
 

@@ -3,100 +3,22 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-// Scaling alone, nothing to multiply, numbers that are none, more elements than an int counts, layouts that a rung refuses.
+// Infinities of the pieces of elements, more elements than an int counts, layouts that a rung refuses.
 namespace heddle {
 namespace {
 
 using test::guarded;
-using test::make;
-using test::matmul_16_bit;
 using test::matmul_device;
 using test::matmul_on_hopper;
-using test::matmul_rung;
 using test::operands;
 using test::shape;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-
-template <class T>
-std::vector<T> filled(std::int64_t size, float with) {
-    return std::vector<T>(static_cast<std::size_t>(size), T(with));
-}
-
-/// A and B are NaN.
-template <class T>
-void expect_scaling_alone(const shape& s, const stream& on, const matmul_options& options) {
-    operands<T> p(s, filled<T>(s.m * s.k, not_a_number), filled<T>(s.k * s.n, not_a_number));
-    p.multiply(on, options);
-    const std::vector<T> after = p.c.download();
-    for (std::size_t i = 0; i < after.size(); ++i)
-        ASSERT_EQ(test::to_double(after[i]), double{options.beta} * test::to_double(p.cs[i]));
-}
-
-TEST_P(matmul_rung, does_not_read_a_and_b_where_alpha_is_zero) {
-    expect_scaling_alone<float>(fitted({20, 10, 30}), *stream_, options(0, 2));
-}
-TEST_P(matmul_16_bit, does_not_read_a_and_b_where_alpha_is_zero) {
-    expect_scaling_alone<half>(fitted({24, 16, 32}), *stream_, options(0, 2));
-}
-
-/// Where k is 0 there is no product for alpha to scale: C = beta * C.
-template <class T>
-void expect_empty_products(const shape& s, const stream& on, matmul_options options) {
-    for (const float alpha : {1.0f, infinity, not_a_number}) {
-        SCOPED_TRACE(alpha);
-        operands<T> p({s.m, s.n, 0}, {{false, 8}, {}, {}});
-        p.cs = filled<T>(s.m * s.n, 3);
-        for (const float beta : {2.0f, 0.0f}) {
-            options.alpha = alpha, options.beta = beta;
-            p.multiply(on, options);
-            test::expect_same(p.c.download(), filled<T>(s.m * s.n, 3 * beta));
-            EXPECT_TRUE(p.c.canaries_alive());
-        }
-    }
-    guarded<T> b(s.k, s.n, s.n);
-    matmul<T>(matrix_view<const T>{nullptr, 0, s.k}, b.matrix(), matrix_view<T>{nullptr, 0, s.n}, on,
-              options);
-    test::synchronize(on, "nothing");
-}
-
-TEST_P(matmul_rung, handles_empty_extents) {
-    expect_empty_products<float>(fitted({4, 5, 4}), *stream_, options());
-}
-TEST_P(matmul_16_bit, handles_empty_extents) {
-    expect_empty_products<bfloat16>(fitted({8, 16, 8}), *stream_, options());
-}
-
-// What fills a tile up past an edge must never meet an infinity: 0 * Inf is NaN.
-template <class T>
-void expect_infinities_below_a_row_of_nans(const shape& s, const stream& on, const matmul_options& options) {
-    std::vector<T> a = filled<T>(s.m * s.k, infinity);
-    a[0] = T(not_a_number);
-    operands<T> p(s, a, filled<T>(s.k * s.n, 1));
-    p.multiply(on, options);
-    const std::vector<T> actual = p.c.download();
-    const bool makes_nan_of_infinities = options.algorithm == matmul_algorithm::fp16x3;
-    for (std::size_t i = 0; i < actual.size(); ++i) {
-        if (makes_nan_of_infinities || i < static_cast<std::size_t>(s.n))
-            ASSERT_TRUE(std::isnan(test::to_double(actual[i]))) << i;
-        else
-            ASSERT_EQ(test::to_double(actual[i]), double{infinity}) << i;
-    }
-}
-
-TEST_P(matmul_rung, keeps_infinities_and_nans_where_they_belong) {
-    expect_infinities_below_a_row_of_nans<float>(fitted({35, 37, 19}), *stream_, options());
-}
-TEST_P(matmul_16_bit, keeps_infinities_and_nans_where_they_belong) {
-    expect_infinities_below_a_row_of_nans<bfloat16>(fitted({72, 40, 24}), *stream_, options());
-}
 
 // None may come of the pieces of an element: 0 * Inf, Inf - Inf, a piece rounded up beyond the largest number.
 TEST_F(matmul_device, tf32x3_has_the_infinities_and_nans_of_fmas) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "tests/matmul/operands.hpp"
-#include "tests/support/activations.hpp"
 #include <heddle/matmul.hpp>
 
 #include <gtest/gtest.h>
@@ -19,32 +18,24 @@ struct epilogue_terms {
     std::vector<Out> across, down, added;
     guarded<Out> row_bias, column_bias, residual;
 
-    explicit epilogue_terms(const shape& s, bool is_on_host = false, const layout& of_residual = {true, 3, 1})
+    explicit epilogue_terms(const shape& s)
         : across(random_elements<Out>(s.n)),
           down(random_elements<Out>(s.m)),
           added(random_elements<Out>(s.m * s.n)),
-          row_bias(make(1, s.n, {false, 0, 1}, is_on_host, across)),
-          column_bias(make(1, s.m, {false, 0, 0, 2}, is_on_host, down)),
-          residual(make(s.m, s.n, of_residual, is_on_host, added)) {}
+          row_bias(make(1, s.n, {false, 0, 1}, across)),
+          column_bias(make(1, s.m, {false, 0, 0, 2}, down)),
+          residual(make(s.m, s.n, {true, 3, 1}, added)) {}
 
-    matmul_epilogue<Out> epilogue(matmul_activation activation, float scale, bool has_residual = true) {
-        matmul_epilogue<Out> result{activation, row_bias.vector(), column_bias.vector(), scale};
-        if (has_residual) result.residual = residual.matrix();
-        return result;
+    matmul_epilogue<Out> epilogue(matmul_activation activation, float scale) {
+        return {activation, row_bias.vector(), column_bias.vector(), scale, residual.matrix()};
     }
 
     /// `function` of a sum, of what that may be off by, and of its row and column gives a value and what that may be off by.
     template <class In, class Function>
     void expect_close(operands<Out, In>& p, const matmul_options& with, const matmul_epilogue<Out>& epilogue,
                       const Function& function) {
-        expect_close(p, p.expected(with.alpha, with.beta), with, epilogue, function);
-    }
-    /// With the reference of the product, which takes longer than all else.
-    template <class In, class Function>
-    void expect_close(operands<Out, In>& p, const reference& product, const matmul_options& with,
-                      const matmul_epilogue<Out>& epilogue, const Function& function) {
+        const reference product = p.expected(with.alpha, with.beta);
         const std::vector<Out> actual = p.c.download();
-        const bool has_residual = epilogue.residual.data != nullptr;
         const double scale{epilogue.scale}, u = unit_roundoff<float>();
         const error_bound of_product = bound_of<float, In>(with.algorithm);  // the sums are float
         for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -53,7 +44,7 @@ struct epilogue_terms {
                                   4 * u * (std::abs(product.value[i]) + 2);
             const auto [value, of_value] =
                 function(product.value[i] + to_double(across[col]) + to_double(down[row]), of_sum, row, col);
-            const double expected = scale * value + (has_residual ? to_double(added[i]) : 0.0);
+            const double expected = scale * value + to_double(added[i]);
             const double of_result = scale * of_value + 4 * u * (std::abs(expected) + 2);
             ASSERT_TRUE(is_within(to_double(actual[i]), expected,
                                   of_result + unit_roundoff<Out>() * (std::abs(expected) + of_result)))

@@ -61,9 +61,9 @@ inline layouts in_packets(const shape& s, int bits = 0, std::int64_t packet = 8)
 }
 
 template <class T>
-guarded<T> make(std::int64_t rows, std::int64_t cols, const layout& how, bool is_on_host = false,
+guarded<T> make(std::int64_t rows, std::int64_t cols, const layout& how,
                 const std::vector<T>& elements = {}) {
-    const auto where = is_on_host ? guarded<T>::memory::host : guarded<T>::memory::device;
+    constexpr auto where = guarded<T>::memory::device;
     const std::int64_t line = (how.is_transposed ? rows : cols) * how.step + how.padding;
     return how.is_transposed ? guarded<T>(rows, cols, how.step, how.offset, line, where, elements)
                              : guarded<T>(rows, cols, line, how.offset, how.step, where, elements);
@@ -127,25 +127,16 @@ struct operands {
     guarded<In> a, b;
     guarded<Out> c;
 
-    operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, std::vector<Out> of_c,
-             const layouts& lie, bool is_on_host = false)
+    operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, const layouts& lie = {})
         : s(size),
           as(std::move(of_a)),
           bs(std::move(of_b)),
-          cs(std::move(of_c)),
-          a(make(s.m, s.k, lie.a, is_on_host, as)),
-          b(make(s.k, s.n, lie.b, is_on_host, bs)),
-          c(make<Out>(s.m, s.n, lie.c, is_on_host)) {}
-    operands(const shape& size, std::vector<In> of_a, std::vector<In> of_b, const layouts& lie = {},
-             bool is_on_host = false)
-        : operands(size, std::move(of_a), std::move(of_b), random_elements<Out>(size.m * size.n), lie,
-                   is_on_host) {}
-    explicit operands(const shape& size, const layouts& lie = {}, bool is_on_host = false)
-        : operands(size, random_elements<In>(size.m * size.k), random_elements<In>(size.k * size.n), lie,
-                   is_on_host) {}
-    /// The same elements in other places.
-    operands(const operands& other, const layouts& lie)
-        : operands(other.s, other.as, other.bs, other.cs, lie) {}
+          cs(random_elements<Out>(s.m * s.n)),
+          a(make(s.m, s.k, lie.a, as)),
+          b(make(s.k, s.n, lie.b, bs)),
+          c(make<Out>(s.m, s.n, lie.c)) {}
+    explicit operands(const shape& size, const layouts& lie = {})
+        : operands(size, random_elements<In>(size.m * size.k), random_elements<In>(size.k * size.n), lie) {}
 
     /// Where beta is 0, C holds NaN, which must not get into the result.
     void prepare_c(float beta) {

@@ -126,11 +126,6 @@ inline auto rungs_that(element_type operands, const std::function<bool(matmul_al
     return testing::ValuesIn(fit);
 }
 
-/// The rungs that can run such a product on a Hopper device.
-inline auto rungs_that_run(const product& p) {
-    return rungs_that(p.operands, [&](auto rung) { return why_not(rung, p, hopper).empty(); });
-}
-
 inline std::string name_of_rung(const testing::TestParamInfo<matmul_algorithm>& tested) {
     return std::string(to_string(tested.param));
 }

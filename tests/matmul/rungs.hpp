@@ -3,10 +3,7 @@
 #include "tests/matmul/operands.hpp"
 #include "tests/matmul/problems.hpp"
 #include "tests/support/gpu.hpp"
-#include "tests/support/numeric.hpp"
-#include "tests/support/provoked.hpp"
 #include <heddle/device.hpp>
-#include <heddle/error.hpp>
 #include <heddle/matmul.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/workspace.hpp>
@@ -19,17 +16,6 @@
 #include <string>
 
 namespace heddle::test {
-
-/// `call` throws `unsupported` with this reason. What was given may differ in what no rung asks about.
-template <class Call>
-void expect_refused(const std::string& reason, const Call& call) {
-    try {
-        call();
-        FAIL() << "was not refused: " << reason;
-    } catch (const unsupported& error) {
-        EXPECT_EQ(lack_in(error.what()), lack_in(reason));
-    }
-}
 
 /// With a stream and a workspace.
 class matmul_device : public gpu_test {
@@ -79,26 +65,6 @@ class rung_test : public matmul_device, public testing::WithParamInterface<matmu
         return s;
     }
 
-    /// The product is right within the rung's bound, or, where the rung cannot run it, refused. Returns whether it ran.
-    template <class Out, class In>
-    bool run_and_check(operands<Out, In>& p, const matmul_options& with) {
-        SCOPED_TRACE(text(p.s) + " " + type_name<In>() + " to " + type_name<Out>());
-        if (const std::string reason = p.why_not(with); !reason.empty()) {
-            expect_refused(reason, [&] { p.multiply(*stream_, with); });
-            EXPECT_TRUE(p.c.untouched());
-            return false;
-        }
-        p.multiply(*stream_, with);
-        expect_close(p, with);
-        p.expect_intact();
-        return true;
-    }
-    template <class Out, class In>
-    bool run_and_check(const shape& s, const layouts& lie, const matmul_options& with) {
-        operands<Out, In> p(s, lie);
-        return run_and_check(p, with);
-    }
-
   private:
     element_type operands_;
 };
@@ -106,26 +72,11 @@ class rung_test : public matmul_device, public testing::WithParamInterface<matmu
 class matmul_rung : public rung_test {
   protected:
     matmul_rung() : rung_test(element_type::f32) {}
-
-    void run(const shape& s, const layouts& lie, const matmul_options& with) {
-        EXPECT_TRUE((run_and_check<float, float>(fitted(s), lie, with)));
-    }
-    void run(const shape& s, const layouts& lie = {}) { run(s, lie, options()); }
 };
 
 class matmul_16_bit : public rung_test {
   protected:
     matmul_16_bit() : rung_test(element_type::f16) {}
-
-    void run_all_types(const shape& given, const layouts& lie, const matmul_options& with) {
-        const shape s = fitted(given);
-        run_and_check<half, half>(s, lie, with);
-        run_and_check<float, half>(s, lie, with);
-        run_and_check<bfloat16, bfloat16>(s, lie, with);
-        run_and_check<float, bfloat16>(s, lie, with);
-    }
-    void run_all_types(const shape& s, const layouts& lie) { run_all_types(s, lie, options()); }
-    void run_all_types(const shape& s) { run_all_types(s, in_packets(s)); }
 };
 
 }  // namespace heddle::test

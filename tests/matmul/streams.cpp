@@ -14,6 +14,11 @@ using test::matmul_rung;
 using test::operands;
 using test::shape;
 
+INSTANTIATE_TEST_SUITE_P(all, matmul_rung, testing::ValuesIn(test::every_rung(element_type::f32)),
+                         test::name_of_rung);
+INSTANTIATE_TEST_SUITE_P(all, matmul_16_bit, testing::ValuesIn(test::every_rung(element_type::f16)),
+                         test::name_of_rung);
+
 // Who adds up what others left adds in one order, whoever comes first; and what a call leaves in the workspace does not
 // matter to the next.
 template <class Out, class In>

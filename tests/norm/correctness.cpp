@@ -1,115 +1,133 @@
-#include "tests/norm/norm_rows.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/norm.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/rows.hpp"
 #include <heddle/graph.hpp>
+#include <heddle/host.hpp>
+#include <heddle/norm.hpp>
+#include <heddle/stream.hpp>
 
-#include <algorithm>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
 
-using operation = test::norm_operation;
-using test::every_algorithm;
 using test::guarded;
 using test::random_elements;
-using test::row_layout;
 
 template <class T>
-using norm_rows = test::norm_rows<T>;
+class norm_rows : public test::gpu_test {};
 TYPED_TEST_SUITE(norm_rows, test::row_types, test::type_names);
 
-TYPED_TEST(norm_rows, take_every_shape) {
-    for (const auto& [rows, cols] : test::row_shapes()) {
-        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
-        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols));
-    }
-}
-
-TYPED_TEST(norm_rows, take_long_rows) {
-    for (const auto& [rows, cols] : test::long_row_shapes()) {
-        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
-        ASSERT_NO_FATAL_FAILURE(
-            this->check(rows, cols, {}, {norm_algorithm::block_per_row, norm_algorithm::vectorized}));
-    }
-}
-
-TYPED_TEST(norm_rows, of_drawn_problems_take_every_plan) {
-    constexpr int draws = 70;  // of each type
-    test::drawing draw;
-    for (int i = 0; i < draws; ++i) {
-        const auto [rows, cols] = test::draw_row_shape(draw);
-        SCOPED_TRACE(testing::Message() << "draw " << i << ": " << rows << " x " << cols);
-        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols,
-                                            {.x = test::draw_row_layout(draw),
-                                             .y = test::draw_row_layout(draw),
-                                             .parameter_offset = draw(0, 1) * draw(0, 8),
-                                             .parameter_stride = draw(0, 4) == 0 ? draw(2, 3) : 1,
-                                             .has_parameters = draw(0, 3) != 0}));
-    }
-}
-
-TYPED_TEST(norm_rows, take_no_parameters) {
-    for (const std::int64_t cols : {1, 17, 128, 1024, 5000, 140001}) {
-        SCOPED_TRACE(cols);
-        ASSERT_NO_FATAL_FAILURE(this->check(3, cols, {.has_parameters = false},
-                                            {norm_algorithm::block_per_row, norm_algorithm::vectorized}));
-    }
-}
-
-TYPED_TEST(norm_rows, are_accurate_far_from_zero) {
-    // A difference of squares would lose the variance of these altogether.
-    for (const double center : {100.0, -1000.0})
-        for (const std::int64_t cols : {7, 128, 1024, 4097, 30000, 150000}) {
-            SCOPED_TRACE(testing::Message() << cols << " columns about " << center);
-            const auto xs = random_elements<TypeParam>(2 * cols, center - 5, center + 5);
-            ASSERT_NO_FATAL_FAILURE(
-                this->check(xs, 2, cols, {}, {norm_algorithm::block_per_row, norm_algorithm::vectorized}));
-        }
-}
-
-TYPED_TEST(norm_rows, work_in_place) {
-    for (const std::int64_t cols : {3, 128, 1024, 5000, 40000, 140001})
-        for (const norm_algorithm algorithm : every_algorithm()) {
-            SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
-            guarded<TypeParam> x(2, cols, cols + 4);
-            if (!test::takes(algorithm, x.matrix(), {}, {}, x.matrix())) continue;
-            const auto xs = random_elements<TypeParam>(2 * cols, -5, 5);
-            const norm_options options{.algorithm = algorithm};
-            x.upload(xs);
-            layer_norm<TypeParam>(x.matrix(), {}, {}, x.matrix(), *this->stream, options);
-            this->stream->synchronize();
-            ASSERT_NO_FATAL_FAILURE(this->expect(operation::layer_norm, x, xs, {}, {}, cols, options));
-            x.upload(xs);
-            rms_norm<TypeParam>(x.matrix(), {}, x.matrix(), *this->stream, options);
-            this->stream->synchronize();
-            ASSERT_NO_FATAL_FAILURE(this->expect(operation::rms_norm, x, xs, {}, {}, cols, options));
-        }
-}
-
-TYPED_TEST(norm_rows, work_in_place_in_columns) {
-    for (const auto& [rows, cols] : {std::pair{3, 40000}, {40, 700}, {1000, 20}}) {
-        SCOPED_TRACE(testing::Message() << rows << " x " << cols);
-        guarded<TypeParam> x = test::make_rows<TypeParam>(rows, cols, {.padding = 1, .column_major = true});
-        const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -5, 5);
-        x.upload(xs);
-        layer_norm<TypeParam>(x.matrix(), {}, {}, x.matrix(), *this->stream);
-        this->stream->synchronize();
-        ASSERT_NO_FATAL_FAILURE(this->expect(operation::layer_norm, x, xs, {}, {}, cols, {}));
-    }
-}
-
 TYPED_TEST(norm_rows, give_the_same_bits_in_a_graph) {
+    const heddle::stream stream;
     for (const auto& [rows, cols] : {std::pair{1000, 100}, {50, 5000}, {20, 50000}, {3, 200000}}) {
         const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -4, 4);
         guarded<TypeParam> x(rows, cols, cols), y(rows, cols, cols), again(rows, cols, cols);
         x.upload(xs);
-        layer_norm<TypeParam>(x.matrix(), {}, {}, y.matrix(), *this->stream);
+        layer_norm<TypeParam>(x.matrix(), {}, {}, y.matrix(), stream);
         const graph captured = graph::capture(
-            *this->stream, [&] { layer_norm<TypeParam>(x.matrix(), {}, {}, again.matrix(), *this->stream); });
-        for (int i = 0; i < 3; ++i) captured.launch(*this->stream);
-        this->stream->synchronize();
+            stream, [&] { layer_norm<TypeParam>(x.matrix(), {}, {}, again.matrix(), stream); });
+        for (int i = 0; i < 3; ++i) captured.launch(stream);
+        stream.synchronize();
         const auto first = y.download(), second = again.download();
         EXPECT_EQ(std::memcmp(first.data(), second.data(), first.size() * sizeof(TypeParam)), 0);
+    }
+}
+
+/// half holds nothing whose square float does not.
+using wide_types = testing::Types<float, bfloat16>;
+
+/// Rows whose sums float cannot hold, beside two that it can: layer_norm and rms_norm, which call the functions of that name on
+/// the views, do what their comments say, wherever they run.
+template <class T, class LayerNorm, class RmsNorm>
+void check_beyond_float(std::int64_t cols, double depth, typename guarded<T>::memory where,
+                        LayerNorm layer_norm, RmsNorm rms_norm) {
+    constexpr std::int64_t rows = 6;
+    enum row { ordinary, large, overflowing_squares, one_overflowing_square, overflowing_sum, negative_sum };
+    std::vector<T> xs = random_elements<T>(rows * cols, 1, 2);
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+        T& x = xs[static_cast<std::size_t>(i)];
+        const float sign = i % 2 == 0 ? 1 : -1;
+        const float scales[rows] = {1, sign * 1e15f, sign * 1e20f, 1, 1.5e38f, -1.5e38f};
+        x = static_cast<T>(static_cast<float>(x) * scales[i / cols]);
+    }
+    xs[static_cast<std::size_t>(one_overflowing_square * cols + cols / 3)] = static_cast<T>(2e19f);
+
+    const auto gammas = random_elements<T>(cols, 1, 2), betas = random_elements<T>(cols, 1, 2);
+    guarded<T> x(rows, cols, cols, 0, 1, where), y(rows, cols, cols, 0, 1, where);
+    guarded<T> gamma(cols, 0, where), beta(cols, 0, where);
+    x.upload(xs);
+    gamma.upload(gammas);
+    beta.upload(betas);
+    const std::vector<T> in_range(xs.begin(), xs.begin() + overflowing_squares * cols);
+
+    layer_norm(x.matrix(), gamma.vector(), beta.vector(), y.matrix());
+    std::vector<T> ys = y.download();
+    for (std::int64_t i = overflowing_squares * cols; i < rows * cols; ++i) {
+        const double actual = test::to_double(ys[static_cast<std::size_t>(i)]);
+        const double shift = test::to_double(betas[static_cast<std::size_t>(i % cols)]);
+        ASSERT_TRUE(i / cols >= overflowing_sum ? std::isnan(actual) : actual == shift)
+            << "layer_norm, row " << i / cols << ": " << actual;
+    }
+    ys.resize(in_range.size());
+    const test::expected_norm layer(test::norm_operation::layer_norm, in_range, gammas, betas, cols, 1e-5f,
+                                    depth);
+    ASSERT_TRUE(test::are_within(ys, layer.values, layer.bounds));
+
+    rms_norm(x.matrix(), gamma.vector(), y.matrix());
+    ys = y.download();
+    for (std::int64_t i = overflowing_squares * cols; i < rows * cols; ++i)
+        ASSERT_EQ(test::to_double(ys[static_cast<std::size_t>(i)]), 0) << "rms_norm, row " << i / cols;
+    ys.resize(in_range.size());
+    const test::expected_norm rms(test::norm_operation::rms_norm, in_range, gammas, {}, cols, 1e-5f, depth);
+    ASSERT_TRUE(test::are_within(ys, rms.values, rms.bounds));
+}
+
+template <class T>
+class norm_beyond_float : public test::gpu_test {};
+TYPED_TEST_SUITE(norm_beyond_float, wide_types, test::type_names);
+
+TYPED_TEST(norm_beyond_float, is_what_the_comments_say) {
+    using matrix = matrix_view<TypeParam>;
+    using vector = vector_view<TypeParam>;
+    const heddle::stream stream;
+    for (const std::int64_t cols : {32, 100, 1000, 5000, 40000, 140001})
+        for (const norm_algorithm algorithm : norm_algorithms()) {
+            SCOPED_TRACE(testing::Message() << cols << " columns, " << to_string(algorithm));
+            ASSERT_NO_FATAL_FAILURE(check_beyond_float<TypeParam>(
+                cols, test::norm_depth(algorithm, cols), guarded<TypeParam>::memory::device,
+                [&](matrix x, vector gamma, vector beta, matrix y) {
+                    layer_norm<TypeParam>(x, gamma, beta, y, stream, {.algorithm = algorithm});
+                },
+                [&](matrix x, vector gamma, matrix y) {
+                    rms_norm<TypeParam>(x, gamma, y, stream, {.algorithm = algorithm});
+                }));
+        }
+}
+
+template <class T>
+class host_norm_beyond_float : public testing::Test {};
+TYPED_TEST_SUITE(host_norm_beyond_float, wide_types, test::type_names);
+
+TYPED_TEST(host_norm_beyond_float, is_what_the_comments_say) {
+    using matrix = matrix_view<TypeParam>;
+    using vector = vector_view<TypeParam>;
+    for (const std::int64_t cols : {32, 1000, 40000}) {
+        SCOPED_TRACE(testing::Message() << cols << " columns");
+        ASSERT_NO_FATAL_FAILURE(check_beyond_float<TypeParam>(
+            cols, test::norm_depth_on_host, guarded<TypeParam>::memory::host,
+            [](matrix x, vector gamma, vector beta, matrix y) {
+                host::layer_norm<TypeParam>(x, gamma, beta, y);
+            },
+            [](matrix x, vector gamma, matrix y) { host::rms_norm<TypeParam>(x, gamma, y); }));
     }
 }
 

@@ -1,5 +1,5 @@
 #include "tests/support/guarded.hpp"
-#include "tests/support/norm_gradient.hpp"
+#include "tests/support/norm.hpp"
 #include "tests/support/provoked.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/rows.hpp"
@@ -21,11 +21,10 @@ namespace heddle {
 namespace {
 
 using operation = test::norm_operation;
-using reference = test::expected_norm_gradient;
+using reference = bounds::expected_norm_gradient;
 using test::guarded;
 using test::invalid_argument_of;
 using test::random_elements;
-using test::row_layout;
 
 const cuda::stream_ref no_stream{cudaStream_t{}};
 
@@ -78,47 +77,6 @@ TEST(are_within, takes_the_infinity_that_a_number_rounds_to) {
                                            {std::nanf(""), 92056.0},
                                            {inf, std::nan("")}})
         EXPECT_FALSE(takes(actual, expected)) << actual << " for " << expected;
-}
-
-template <class T>
-class host_norm_gradient : public testing::Test {};
-TYPED_TEST_SUITE(host_norm_gradient, test::row_types, test::type_names);
-
-TYPED_TEST(host_norm_gradient, is_the_formula) {
-    using matrix = guarded<TypeParam>;
-    constexpr auto host = matrix::memory::host;
-    for (const auto& [rows, cols] : {std::pair{0, 3}, {3, 0}, {1, 1}, {5, 7}, {1001, 33}, {3, 40000}})
-        for (const row_layout& l : {row_layout{}, {.padding = 3}, {.step = 2}, {.column_major = true}})
-            for (const std::int64_t parameters : {0, cols}) {
-                SCOPED_TRACE(testing::Message() << rows << " x " << cols);
-                const auto xs = random_elements<TypeParam>(std::int64_t{rows} * cols, -1, 3),
-                           dys = random_elements<TypeParam>(std::int64_t{rows} * cols),
-                           gammas = random_elements<TypeParam>(parameters);
-                auto x = test::make_rows<TypeParam>(rows, cols, l, host);
-                auto dy = test::make_rows<TypeParam>(rows, cols, {.padding = 1}, host);
-                auto dx = test::make_rows<TypeParam>(rows, cols, {.step = 2}, host);
-                matrix gamma(1, parameters, 0, 0, 2, host), dgamma(1, cols, 0, 0, 3, host),
-                    dbeta(1, cols, 0, 0, 1, host);
-                x.upload(xs);
-                dy.upload(dys);
-                gamma.upload(gammas);
-                host::layer_norm_gradient<TypeParam>(x.matrix(), gamma.vector(), dy.matrix(), dx.matrix(),
-                                                     dgamma.vector(), dbeta.vector(), 0.01f);
-                const reference layer(operation::layer_norm, xs, gammas, dys, cols, 0.01f,
-                                      test::norm_depth_on_host);
-                ASSERT_TRUE(test::are_within(dx.download(), layer.dx, layer.dx_bounds));
-                ASSERT_TRUE(test::are_within(dgamma.download(), layer.dgamma, layer.dgamma_bounds));
-                ASSERT_TRUE(test::are_within(dbeta.download(), layer.dbeta, layer.dbeta_bounds));
-                host::rms_norm_gradient<TypeParam>(x.matrix(), gamma.vector(), dy.matrix(), dy.matrix(),
-                                                   dgamma.vector());
-                const reference rms(operation::rms_norm, xs, gammas, dys, cols, 1e-5f,
-                                    test::norm_depth_on_host);
-                ASSERT_TRUE(test::are_within(dy.download(), rms.dx, rms.dx_bounds));
-                ASSERT_TRUE(test::are_within(dgamma.download(), rms.dgamma, rms.dgamma_bounds));
-                ASSERT_TRUE(dx.canaries_alive() && dy.canaries_alive() && dgamma.canaries_alive() &&
-                            dbeta.canaries_alive());
-                ASSERT_TRUE(x.untouched() && gamma.untouched());
-            }
 }
 
 TEST(norm_gradient_arguments, are_checked_before_anything_is_enqueued) {

@@ -1,18 +1,19 @@
-#include "tests/support/gpu.hpp"
-#include "tests/support/optimizer.hpp"
+#include "tests/optimizer/parameters.hpp"
 #include "tests/support/provoked.hpp"
 #include <heddle/host.hpp>
 #include <heddle/optimizer.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace heddle {
 namespace {
 
 using test::invalid_argument_of;
-using test::parameter_layout;
 
 const cuda::stream_ref no_stream{cudaStream_t{}};
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -23,7 +24,7 @@ class optimizer_arguments : public testing::Test {
     using list_type = test::guarded_list<half, float>;
     using parameters = std::vector<parameter<half, float>>;
 
-    list_type list{{parameter_layout::alike(3), parameter_layout::alike(5)}, 1, list_type::memory::host};
+    list_type list{{3, 5}, list_type::memory::host};
 
     template <class Spoil>
     std::string message(Spoil spoil, const adam_options& options = {}) {

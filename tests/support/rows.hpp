@@ -35,36 +35,10 @@ guarded<T> make_rows(std::int64_t rows, std::int64_t cols, const row_layout& l,
                           : guarded<T>(rows, cols, line, l.offset, l.step, where);
 }
 
-/// Off by one around every border: of packets, lanes, warps, blocks, clusters and rows read twice.
 struct row_shape {
     std::int64_t rows;
     std::int64_t cols;
 };
-inline std::vector<row_shape> row_shapes() {
-    std::vector<row_shape> shapes = {{0, 5}, {5, 0}, {1, 1}, {65537, 1}, {1, 1023}, {3000, 8}, {70001, 3}};
-    for (const std::int64_t cols :
-         {2,   3,   4,   5,   7,    8,    9,    12,   15,   16,   17,   31,   32,  33,  63,
-          64,  65,  100, 127, 128,  129,  255,  256,  257,  264,  496,  509,  511, 512, 513,
-          520, 769, 896, 999, 1000, 1016, 1023, 1024, 1025, 1032, 2047, 2048, 2056})
-        shapes.push_back({37, cols});
-    for (const std::int64_t cols : {4096, 4097, 8191, 8192, 8193, 8200, 16384, 16385, 16392, 20000, 32768,
-                                    40001, 65536, 65537, 65544, 131071, 131072})
-        shapes.push_back({3, cols});
-    return shapes;
-}
-
-/// Longer than eight blocks hold. Operations without larger clusters read them twice, by several shares of a block or cluster,
-/// the last of them full or not.
-inline std::vector<row_shape> long_row_shapes() {
-    return {{2, 131073}, {2, 131080}, {2, 196608}, {1, 262147}, {1, 1000000}};
-}
-
-/// Off by one around every border of strips: of their rows, of a tile's columns, of clusters that hold a row or read it again.
-inline std::vector<row_shape> strided_shapes() {
-    return {{7, 100},  {20000, 5}, {300, 1},   {1, 3000},  {1, 32769}, {2, 70001},
-            {5, 4097}, {31, 129},  {33, 128},  {64, 2049}, {65, 1000}, {127, 33},
-            {129, 16}, {513, 8},   {1, 65537}, {3, 70001}, {64, 8193}, {63, 16385}};
-}
 
 inline row_layout draw_row_layout(drawing& draw) {
     return {.offset = draw(0, 1) * draw(0, 8),

@@ -9,7 +9,6 @@
 namespace heddle::test {
 
 using bounds::expected_softmax;
-using bounds::softmax_steps;
 using bounds::softmax_steps_of;
 using bounds::softmax_steps_on_host;
 

@@ -1,69 +1,88 @@
-#include "tests/transpose/transposition.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/random.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/graph.hpp>
+#include <heddle/stream.hpp>
+#include <heddle/transpose.hpp>
 
-#include <algorithm>
+#include <gtest/gtest.h>
+
 #include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <random>
 #include <utility>
+#include <vector>
 
+// What benchmarks/fuzz does not draw.
 namespace heddle {
 namespace {
 
-using test::are_same_bits;
-using test::every_algorithm;
-using test::expected_transpose;
 using test::guarded;
-using test::random_bits;
-using test::row_layout;
 
-template <class T>
-using transposition = test::transposition<T>;
-template <class T>
-using transposition_of_words = test::transposition<T>;
-
-TYPED_TEST_SUITE(transposition, test::transposed_types, test::type_names);
-TYPED_TEST_SUITE(transposition_of_words, test::words, test::type_names);
-
-TYPED_TEST(transposition, takes_small_and_large_matrices) {
-    for (const auto& [rows, cols] : {std::pair{1, 1}, {2, 3}, {17, 19}, {256, 512}, {1021, 509}})
-        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols));
+std::vector<transpose_algorithm> every_algorithm() {
+    std::vector<transpose_algorithm> all(transpose_algorithms().begin(), transpose_algorithms().end());
+    all.push_back(transpose_algorithm::automatic);
+    return all;
 }
 
-TYPED_TEST(transposition_of_words, of_drawn_problems_takes_every_plan) {
-    constexpr int draws = 50;  // of each type
-    test::drawing draw;
-    const auto draw_layout = [&] {
-        return row_layout{.offset = draw(0, 1) * draw(0, 16),
-                          .padding = draw(0, 2) * draw(0, 16),
-                          .step = draw(0, 4) == 0 ? draw(2, 3) : 1,
-                          .column_major = draw(0, 3) == 0};
-    };
-    const std::vector<transpose_algorithm> any_layout = {
-        transpose_algorithm::naive, transpose_algorithm::shared_memory, transpose_algorithm::automatic};
-    for (int i = 0; i < draws; ++i) {
-        // Long rows and long columns, of few others and of many.
-        std::int64_t rows = draw(1, std::int64_t{1} << draw(1, 16));
-        std::int64_t cols = draw(1, std::max<std::int64_t>(1, 100000 / rows));
-        if (draw(0, 1) == 0) std::swap(rows, cols);
-        const row_layout from = draw_layout(), to = draw_layout();
-        SCOPED_TRACE(testing::Message() << "draw " << i);
-        ASSERT_NO_FATAL_FAILURE(this->check(rows, cols, from, to,
-                                            from.step == 1 && to.step == 1 ? every_algorithm() : any_layout));
+/// Any bits at all: NaNs with payloads, infinities and denormals among them.
+template <class T>
+std::vector<T> random_bits(std::int64_t size) {
+    static std::mt19937_64 generator(test::seed());
+    std::vector<T> elements(static_cast<std::size_t>(size));
+    for (T& element : elements) {
+        const std::uint64_t bits = generator();
+        std::memcpy(static_cast<void*>(&element), &bits, sizeof(T));
     }
+    return elements;
 }
 
-TYPED_TEST(transposition_of_words, works_between_column_ranges_of_one_matrix) {
+template <class T>
+std::vector<T> expected_transpose(const std::vector<T>& source, std::int64_t rows, std::int64_t cols) {
+    std::vector<T> destination(source.size());
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t col = 0; col < cols; ++col)
+            destination[static_cast<std::size_t>(col * rows + row)] =
+                source[static_cast<std::size_t>(row * cols + col)];
+    return destination;
+}
+
+/// Nothing is computed: every bit must be the source's.
+template <class T>
+testing::AssertionResult are_same_bits(const std::vector<T>& actual, const std::vector<T>& expected) {
+    if (actual.size() != expected.size()) return testing::AssertionFailure() << actual.size() << " elements";
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0)
+            return testing::AssertionFailure() << "element " << i << " differs";
+    return testing::AssertionSuccess();
+}
+
+class transposition : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!IsSkipped()) stream.emplace();
+    }
+
+    std::optional<heddle::stream> stream;
+};
+using large_transposition = transposition;
+
+TEST_F(transposition, works_between_column_ranges_of_one_matrix) {
     const std::int64_t side = 70, stride = 3 * side;
     for (const transpose_algorithm algorithm : every_algorithm()) {
         SCOPED_TRACE(to_string(algorithm));
-        guarded<TypeParam> m(side, stride, stride);
-        auto elements = random_bits<TypeParam>(side * stride);
+        guarded<float> m(side, stride, stride);
+        auto elements = random_bits<float>(side * stride);
         m.upload(elements);
-        transpose<TypeParam>(matrix_view<TypeParam>{m.data(), side, side, stride},
-                             matrix_view<TypeParam>{m.data() + 2 * side, side, side, stride}, *this->stream,
-                             {.algorithm = algorithm});
-        const auto at = [&](std::int64_t row, std::int64_t col) -> TypeParam& {
+        transpose<float>(matrix_view<float>{m.data(), side, side, stride},
+                         matrix_view<float>{m.data() + 2 * side, side, side, stride}, *stream,
+                         {.algorithm = algorithm});
+        const auto at = [&](std::int64_t row, std::int64_t col) -> float& {
             return elements[static_cast<std::size_t>(row * stride + col)];
         };
         for (std::int64_t row = 0; row < side; ++row)
@@ -73,27 +92,43 @@ TYPED_TEST(transposition_of_words, works_between_column_ranges_of_one_matrix) {
     }
 }
 
-TYPED_TEST(transposition_of_words, replays_from_a_graph) {
+TEST_F(transposition, replays_from_a_graph) {
     const std::int64_t rows = 129, cols = 260;
     for (const transpose_algorithm algorithm : every_algorithm()) {
         SCOPED_TRACE(to_string(algorithm));
-        guarded<TypeParam> source(rows, cols, cols), destination(cols, rows, rows + 1);
-        const auto graph = graph::capture(*this->stream, [&] {
-            transpose<TypeParam>(source.matrix(), destination.matrix(), *this->stream,
-                                 {.algorithm = algorithm});
+        guarded<float> source(rows, cols, cols), destination(cols, rows, rows + 1);
+        const auto graph = graph::capture(*stream, [&] {
+            transpose<float>(source.matrix(), destination.matrix(), *stream, {.algorithm = algorithm});
         });
         EXPECT_TRUE(destination.untouched()) << "a captured call ran";
         for (int replay = 0; replay < 2; ++replay) {
-            const auto elements = random_bits<TypeParam>(rows * cols);
+            const auto elements = random_bits<float>(rows * cols);
             source.upload(elements);
-            graph.launch(*this->stream);
-            this->stream->synchronize();
+            graph.launch(*stream);
+            stream->synchronize();
             EXPECT_TRUE(are_same_bits(destination.download(), expected_transpose(elements, rows, cols)));
         }
     }
 }
 
-class large_transposition : public test::transposition<std::uint8_t> {};
+struct alignas(8) point {
+    float x, y;
+};
+enum class weekday : std::uint16_t {};
+
+TEST_F(transposition, takes_any_trivially_copyable_type) {
+    guarded<point> source(67, 35, 35), destination(35, 67, 67);
+    const auto points = random_bits<point>(67 * 35);
+    source.upload(points);
+    transpose<point>(source.matrix(), destination.matrix(), *stream);
+    EXPECT_TRUE(are_same_bits(destination.download(), expected_transpose(points, 67, 35)));
+
+    guarded<weekday> days(5, 9, 9), turned(9, 5, 5);
+    const auto some_days = random_bits<weekday>(45);
+    days.upload(some_days);
+    transpose<weekday>(days.matrix(), turned.matrix(), *stream);
+    EXPECT_TRUE(are_same_bits(turned.download(), expected_transpose(some_days, 5, 9)));
+}
 
 TEST_F(large_transposition, takes_more_than_2_to_31_elements) {
     constexpr std::int64_t rows = 65539, cols = 32779;
@@ -125,23 +160,22 @@ TEST_F(large_transposition, takes_more_than_2_to_31_elements) {
     }
 }
 
-struct alignas(8) point {
-    float x, y;
-};
-enum class weekday : std::uint16_t {};
-
-TEST_F(large_transposition, takes_any_trivially_copyable_type) {
-    guarded<point> source(67, 35, 35), destination(35, 67, 67);
-    const auto points = random_bits<point>(67 * 35);
-    source.upload(points);
-    transpose<point>(source.matrix(), destination.matrix(), *stream);
-    EXPECT_TRUE(are_same_bits(destination.download(), expected_transpose(points, 67, 35)));
-
-    guarded<weekday> days(5, 9, 9), turned(9, 5, 5);
-    const auto some_days = random_bits<weekday>(45);
-    days.upload(some_days);
-    transpose<weekday>(days.matrix(), turned.matrix(), *stream);
-    EXPECT_TRUE(are_same_bits(turned.download(), expected_transpose(some_days, 5, 9)));
+TEST_F(large_transposition, takes_more_tiles_than_a_grid_is_high) {
+    constexpr std::pair<std::int64_t, std::int64_t> shapes[] = {
+        {2, 65535 * 256 + 300},  // vectorized: columns
+        {65535 * 128 + 70, 3},   // shared_memory: rows
+        {65535 * 8 + 9, 33}};    // naive: rows
+    for (const auto& [rows, cols] : shapes)
+        for (const transpose_algorithm algorithm : every_algorithm()) {
+            SCOPED_TRACE(testing::Message() << rows << " x " << cols << ' ' << to_string(algorithm));
+            const auto elements = random_bits<std::uint8_t>(rows * cols);
+            guarded<std::uint8_t> source(rows, cols, cols), destination(cols, rows, rows);
+            source.upload(elements);
+            transpose<std::uint8_t>(source.matrix(), destination.matrix(), *stream, {.algorithm = algorithm});
+            stream->synchronize();
+            ASSERT_TRUE(are_same_bits(destination.download(), expected_transpose(elements, rows, cols)));
+            ASSERT_TRUE(destination.canaries_alive());
+        }
 }
 
 }  // namespace

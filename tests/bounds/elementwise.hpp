@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/support/numeric.hpp"
+#include "tests/bounds/numbers.hpp"
 #include <heddle/elementwise.hpp>
 #include <heddle/types.hpp>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace heddle::test {
+namespace heddle::bounds {
 
 /// What an elementwise operation gives in extended precision, and what a result computed in compute_type<T> may
 /// be off by before it is rounded to T. Derived in docs/accuracy.md.
@@ -75,9 +75,10 @@ inline long double weighted(long double x, long double weight) {
     return weight == 0 ? 0 : x * weight;
 }
 
+/// `low` and `high` are clamp's. Sigmoid has bounds of its own, below, and what is only rounded needs none.
 inline expectation expect(elementwise_operation operation, const operation_accuracy& a, long double x,
-                          long double y, long double z, long double p, long double q) {
-    const long double u = a.u;
+                          long double low, long double high) {
+    const long double unit = a.u;
     const auto exactly = [](long double value) { return expectation{value, 0}; };
     const auto relative = [](long double value, long double error) {
         return expectation{value, std::isfinite(value) ? std::abs(value) * error : 0};
@@ -90,42 +91,29 @@ inline expectation expect(elementwise_operation operation, const operation_accur
     const long double linear = 2 * std::sqrt(2 / M_PIl), cubic = 0.044715L;
     const long double argument = linear * x * (1 + cubic * x * x);
     const long double slope = linear * (1 + 3 * cubic * x * x);
-    const auto off = [&](long double factor) { return std::isfinite(argument) ? 7 * u * factor : 0; };
+    const auto off = [&](long double factor) { return std::isfinite(argument) ? 7 * unit * factor : 0; };
     const long double gelu_off = off(std::abs(argument) * logistic(-argument));
     const long double density = std::exp(-0.5L * x * x) / std::sqrt(2 * M_PIl);
     const long double cdf = 0.5L * std::erfc(-x * std::sqrt(0.5L));
 
     switch (operation) {
-        case elementwise_operation::add:
-            return relative(x + y, u);
-        case elementwise_operation::subtract:
-            return relative(x - y, u);
-        case elementwise_operation::multiply:
-            return relative(x * y, u);
-        case elementwise_operation::scale:
-            return relative(p * x, u);
-        case elementwise_operation::axpy:
-            return relative(std::fma(p, x, y), u);  // a product of doubles has more digits than long double
-        case elementwise_operation::fused_multiply_add:
-            return relative(std::fma(x, y, z), u);
         case elementwise_operation::clamp:
-            return exactly(x < p ? p : x > q ? q : x);
+            return exactly(x < low ? low : x > high ? high : x);
         case elementwise_operation::abs:
             return exactly(std::abs(x));
         case elementwise_operation::exp:
-            return relative(std::exp(x), 3 * u);
-        case elementwise_operation::sigmoid:
-            return relative(logistic(x), a.logistic(x));
+            return relative(std::exp(x), 3 * unit);
         case elementwise_operation::tanh:
             return relative(std::tanh(x), a.tanh());
         case elementwise_operation::relu:
             return exactly(x < 0 ? 0 : x);
         case elementwise_operation::gelu:
-            return times(x, relative(weighted(x, cdf), a.normal_cdf(x) + u));
+            return times(x, relative(weighted(x, cdf), a.normal_cdf(x) + unit));
         case elementwise_operation::gelu_tanh:
-            return times(x, relative(weighted(x, logistic(argument)), a.logistic(argument) + gelu_off + u));
+            return times(x,
+                         relative(weighted(x, logistic(argument)), a.logistic(argument) + gelu_off + unit));
         case elementwise_operation::silu:
-            return times(x, relative(weighted(x, logistic(x)), a.logistic(x) + u));
+            return times(x, relative(weighted(x, logistic(x)), a.logistic(x) + unit));
         case elementwise_operation::sigmoid_derivative:
             return relative(logistic_slope(x), a.logistic_slope(x));
         case elementwise_operation::tanh_derivative:
@@ -135,8 +123,9 @@ inline expectation expect(elementwise_operation operation, const operation_accur
         case elementwise_operation::gelu_derivative: {
             const long double second = weighted(x, density);
             const long double value = cdf + second;
-            const long double error =
-                cdf * a.normal_cdf(x) + std::abs(second) * (a.normal_density(x) + u) + std::abs(value) * u;
+            const long double error = cdf * a.normal_cdf(x) +
+                                      std::abs(second) * (a.normal_density(x) + unit) +
+                                      std::abs(value) * unit;
             return times(x, {value, std::isfinite(x) ? error : 0});
         }
         case elementwise_operation::gelu_tanh_derivative: {
@@ -144,19 +133,20 @@ inline expectation expect(elementwise_operation operation, const operation_accur
             const long double value = logistic(argument) + second;
             const long double error =
                 logistic(argument) * (a.shared_logistic(argument) + gelu_off) +
-                std::abs(second) * (9 * u + off(std::abs(argument)) + a.shared_slope(argument)) +
-                std::abs(value) * u;
+                std::abs(second) * (9 * unit + off(std::abs(argument)) + a.shared_slope(argument)) +
+                std::abs(value) * unit;
             return times(x * slope, {value, std::isfinite(argument) ? error : 0});
         }
         case elementwise_operation::silu_derivative: {
             const long double second = weighted(x, logistic_slope(x));
             const long double value = logistic(x) + second;
             const long double error = logistic(x) * a.shared_logistic(x) +
-                                      std::abs(second) * (a.shared_slope(x) + u) + std::abs(value) * u;
+                                      std::abs(second) * (a.shared_slope(x) + unit) + std::abs(value) * unit;
             return times(x, {value, std::isfinite(x) ? error : 0});
         }
+        default:
+            return exactly(std::numeric_limits<long double>::quiet_NaN());
     }
-    return exactly(std::numeric_limits<long double>::quiet_NaN());
 }
 
 template <class T>
@@ -171,23 +161,87 @@ long double largest() {
 
 /// Whether `actual` is `expected`, rounded to T: NaN where that is, infinite where it may round to that.
 template <class T>
-testing::AssertionResult is_expected(T actual, const expectation& expected) {
-    constexpr double u = unit_roundoff<T>();
-    using compute = compute_type<T>;
+bool is_expected(T actual, const expectation& expected) {
+    constexpr double unit = unit_roundoff<T>();
     const long double value = to_double(actual);
-    if (std::isnan(value) && std::isnan(expected.value)) return testing::AssertionSuccess();
-    if (value == expected.value) return testing::AssertionSuccess();
+    if (std::isnan(value) && std::isnan(expected.value)) return true;
+    if (value == expected.value) return true;
     // Among the denormals of what is computed in, each of a few steps may be off by one.
-    const long double rounding = sizeof(T) == 2 ? std::abs(expected.value) * u + smallest<T>() / 2 : 0;
+    const long double rounding = sizeof(T) == 2 ? std::abs(expected.value) * unit + smallest<T>() / 2 : 0;
     const long double bound =
-        expected.error + rounding * (1 + 2 * u) + 4 * expected.factor * smallest<compute>();
+        expected.error + rounding * (1 + 2 * unit) + 4 * expected.factor * smallest<compute_type<T>>();
     if (std::isinf(value) && std::abs(expected.value) + bound >= largest<T>() &&
         std::signbit(value) == std::signbit(expected.value))
-        return testing::AssertionSuccess();
-    if (std::abs(value - expected.value) <= bound) return testing::AssertionSuccess();
-    return testing::AssertionFailure()
-           << static_cast<double>(value) << " is off " << static_cast<double>(expected.value)
-           << " by more than " << static_cast<double>(bound);
+        return true;
+    return std::abs(value - expected.value) <= bound;
 }
 
-}  // namespace heddle::test
+/// What the functions that a sigmoid is made of may be off by.
+struct sigmoid_accuracy {
+    double exp_ulp = 1.5;          ///< of the exponential: base + slope * |argument|
+    double exp_ulp_slope = 0;      ///< per unit of the argument
+    double division_rounding = 1;  ///< of the division, in units of roundoff u
+};
+
+/// The CUDA Math API states errors against the correctly rounded result: 1 ulp for exp and expf, so 1.5
+/// against the exact one. glibc's are within 1 ulp of that. A quotient in float comes from a reciprocal
+/// within 1 ulp = 2u and the exact remainder: the first quotient and the remainder's share are each off by 2u
+/// + u, so the last rounding adds u to 9u^2. In double it is correctly rounded.
+inline constexpr sigmoid_accuracy accurate_functions{.division_rounding = 1 + 9 * 0x1p-24};
+
+/// __expf within 2 + floor(|1.173 x|) ulp and __fdividef within 2 ulp (CUDA Programming Guide, "Mathematical
+/// Functions"), of the correctly rounded results.
+inline constexpr sigmoid_accuracy fast_functions{2.5, 1.173, 5};
+
+/// The ulps of exp(-|x|), against the exact one.
+inline double sigmoid_exp_ulp(double x, const sigmoid_accuracy& accuracy) {
+    constexpr double exp_is_zero = 104;  // in float, the only one with a slope; keeps its term finite
+    return accuracy.exp_ulp + std::floor(accuracy.exp_ulp_slope * std::min(std::abs(x), exp_is_zero));
+}
+
+/// The largest relative error of e / (1 + e) or 1 / (1 + e), e = exp(-|x|), computed in `Compute` and rounded
+/// to T. An error of one ulp is at most two units of roundoff u. The error of e passes to the quotient once
+/// at most, whichever of its places it stands in; the sum adds one u, the division its own.
+template <class T>
+double sigmoid_relative_error(double x, const sigmoid_accuracy& accuracy) {
+    constexpr double unit = unit_roundoff<compute_type<T>>();
+    const double computed =
+        (1 + 2 * sigmoid_exp_ulp(x, accuracy) * unit) / (1 - unit) * (1 + accuracy.division_rounding * unit) -
+        1;
+    return sizeof(T) == 2 ? (1 + computed) * (1 + unit_roundoff<T>()) - 1 : computed;
+}
+
+/// What comes on top among the denormals, where an ulp is the smallest number. In double and float a result
+/// is denormal only where e is: then 1 + e is 1, the quotient is e, and all that is off is e, by its ulps.
+/// The fast division adds its own, and a 16-bit type half of its smallest number.
+template <class T>
+long double sigmoid_absolute_error(double x, const sigmoid_accuracy& accuracy) {
+    const long double ulp = sigmoid_exp_ulp(x, accuracy);
+    if constexpr (sizeof(T) == 2)
+        return (ulp + accuracy.division_rounding / 2) * smallest<float>() + smallest<T>() / 2;
+    else
+        return ulp * smallest<T>();
+}
+
+/// The sigmoid in extended precision, whose own error is far below every bound.
+template <class T>
+long double exact_sigmoid(T x) {
+    return logistic(static_cast<long double>(to_double(x)));
+}
+
+/// What a computed sigmoid may be off by.
+template <class T>
+long double sigmoid_bound(double x, long double exact, const sigmoid_accuracy& accuracy) {
+    return sigmoid_relative_error<T>(x, accuracy) * exact + sigmoid_absolute_error<T>(x, accuracy);
+}
+
+/// Whether y is within the theory's bound of sigmoid(x), and NaN where x is.
+template <class T>
+bool is_sigmoid(T y, T x, const sigmoid_accuracy& accuracy) {
+    const double input = to_double(x), output = to_double(y);
+    if (std::isnan(input)) return std::isnan(output);
+    const long double exact = exact_sigmoid(x);
+    return std::abs(output - exact) <= sigmoid_bound<T>(input, exact, accuracy);
+}
+
+}  // namespace heddle::bounds

@@ -1,0 +1,323 @@
+#pragma once
+
+#include "benchmarks/fuzz/operand.hpp"
+#include "benchmarks/fuzz/operations.hpp"
+#include "benchmarks/support/rows.hpp"
+#include "tests/bounds/products.hpp"
+#include <heddle/matmul.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+/// What operations that multiply matrices share: how these lie, plans, scratch memory, and what is right.
+namespace heddle::bench::fuzz {
+
+using bounds::activated;
+using bounds::approximate;
+
+inline const std::vector<std::string_view> orders = {"rows", "columns"};
+inline const std::vector<std::string_view> factors = {"1", "0", "-0.5", "2"};
+inline constexpr float factor_of[] = {1, 0, -0.5f, 2};
+inline const std::vector<std::string_view> factors_of_c = {"0", "-0.5", "2", "1"};
+inline const std::vector<std::string_view> precisions = {"fp32", "ieee", "tf32", "fp32_normwise"};
+inline constexpr precision precision_of[] = {precision::fp32, precision::ieee, precision::tf32,
+                                             precision::fp32_normwise};
+inline const std::vector<std::string_view> memories = {"pool", "workspace", "none"};
+
+/// A matrix of a product, in either order: the names of its fields begin with `prefix`.
+inline lattice matrix_of(const problem& p, const std::string& prefix, std::int64_t rows, std::int64_t cols) {
+    const bool in_columns = p[prefix + "_order"] == 1;
+    lattice lines = lie(in_columns ? std::vector{cols, rows} : std::vector{rows, cols}, p[prefix + "_offset"],
+                        p[prefix + "_padding"], p[prefix + "_step"]);
+    if (in_columns) {
+        std::swap(lines.extents[0], lines.extents[1]);
+        std::swap(lines.strides[0], lines.strides[1]);
+    }
+    return lines;
+}
+
+inline std::vector<field> fields_of(std::initializer_list<std::string> matrices, std::vector<field> fields) {
+    for (const std::string& matrix : matrices) {
+        fields.push_back({matrix + "_order", 0, orders});
+        fields.push_back({matrix + "_offset", 0});
+        fields.push_back({matrix + "_padding", 0});
+        fields.push_back({matrix + "_step", 1});
+    }
+    return fields;
+}
+
+struct named_matrix {
+    std::string name;
+    std::int64_t rows, cols;
+};
+
+/// In two of three problems lines begin at multiples of 16 bytes, which some rungs ask for: of the first two
+/// matrices, A and B, and of half of the others.
+inline void draw_matrices(drawing& d, problem& p, const std::vector<named_matrix>& matrices) {
+    constexpr std::int64_t packet = 8;
+    const bool in_packets = d.integer(1, 3) > 1;
+    std::size_t place = 0;
+    for (const auto& [name, rows, cols] : matrices) {
+        const cliffs::placement at = d.lie(false, 12);
+        p.draw_word(name + "_order", d);
+        p.set(name + "_offset", at.offset);
+        p.set(name + "_padding", at.padding);
+        p.set(name + "_step", at.step);
+        if (++place > 2 ? !in_packets || d.one_in(2) : !in_packets) continue;
+        const std::int64_t line = p[name + "_order"] == 1 ? rows : cols;
+        p.set(name + "_offset", 0);
+        p.set(name + "_padding", (packet - line % packet) % packet);
+        p.set(name + "_step", 1);
+    }
+}
+
+inline std::int64_t draw_length(drawing& d, double low, double high) {
+    return static_cast<std::int64_t>(d.log_uniform(low, high));
+}
+
+/// m, n and k: any; beside tiles; a line; a short side; long sums, which are shared out; and a C of more
+/// tiles than a GPU works on at once.
+inline std::vector<std::int64_t> draw_product(drawing& d, std::int64_t most) {
+    const auto beside = [&] {
+        const std::int64_t tile = std::int64_t{16} << d.index(5), tiles = d.integer(1, 2);
+        return tiles * tile + d.integer(-1, 1);
+    };
+    const double widest = most < (1 << 22) ? 1500 : 4000;
+    std::vector<std::int64_t> shape;
+    switch (d.index(12)) {
+        case 0:
+        case 1:
+        case 2:
+            shape = draw_shape(d, 3, most);
+            break;
+        case 3:
+        case 4:
+        case 5:
+        case 6:
+            shape = {beside(), beside(), beside()};
+            break;
+        case 7:
+            shape = {1, draw_length(d, 1, 40000), draw_length(d, 1, 20000)};
+            break;
+        case 8:
+            shape = {d.integer(2, 64), draw_length(d, 64, 80000), draw_length(d, 1, 5000)};
+            break;
+        case 9:
+            shape = {draw_length(d, 1, 4), draw_length(d, 1, 4), draw_length(d, 2000, 1000000)};
+            break;
+        case 10:
+            shape = {draw_length(d, 1, 300), draw_length(d, 1, 300), draw_length(d, 2000, 20000)};
+            most *= 4;
+            break;
+        default:
+            shape = {draw_length(d, 300, widest), draw_length(d, 300, widest), draw_length(d, 1, 300)};
+            most *= 32;
+    }
+    if (d.one_in(2)) std::swap(shape[0], shape[1]);
+    shape[2] =
+        std::min(shape[2], std::max<std::int64_t>(most / std::max<std::int64_t>(shape[0] * shape[1], 1), 1));
+    if (d.one_in(32)) shape[2] = 0;
+    return shape;
+}
+
+inline void set_shape(problem& p, std::initializer_list<const char*> extents,
+                      const std::vector<std::int64_t>& shape) {
+    std::size_t i = 0;
+    for (const char* const extent : extents) p.set(extent, shape[i++]);
+}
+
+/// Three of four times one of the type's. `vector` and `skinny` get the short side that they ask for.
+inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols) {
+    if (d.one_in(4)) return;
+    const auto rungs = matmul_algorithms(p["type"] == 0 ? element_type::f32 : element_type::f16);
+    const matmul_algorithm rung = rungs[d.index(rungs.size())];
+    const auto& words = std::ranges::find(p.of().fields, "rung", &field::name)->words;
+    const auto found = std::ranges::find(words, to_string(rung));
+    if (found == words.end()) return;
+    p.set("rung", found - words.begin());
+    const char* const side = p[rows] <= p[cols] ? rows : cols;
+    if (rung == matmul_algorithm::vector) p.set(side, 1);
+    if (rung == matmul_algorithm::skinny) p.set(side, std::min<std::int64_t>(p[side], d.integer(1, 64)));
+}
+
+inline void draw_plan(drawing& d, problem& p) {
+    p.draw_word("memory", d);
+    if (p["type"] == 0 && d.one_in(3)) p.draw_word("precision", d);
+    if (p.has("tile") && d.one_in(2)) p.set("tile", d.integer(1, 24));
+    if (p.has("variant") && d.one_in(2)) p.set("variant", d.integer(1, 6));
+}
+
+/// What options of all products have.
+template <class Options>
+void set_plan(const problem& p, Options& options) {
+    options.precision = precision_of[p["precision"]];
+    options.scratch = p["memory"] == 2 ? scratch::none : scratch::pool;
+}
+
+/// Tiles and variants are counted through, from 1 on, and begin again.
+template <class In>
+matmul_options options_of(const problem& p, processor where, float alpha, float beta) {
+    matmul_options options{
+        .alpha = alpha, .beta = beta, .algorithm = rung_of(p, where, matmul_algorithms(element_type_of<In>))};
+    set_plan(p, options);
+    const auto tiles = matmul_tiles(options.algorithm);
+    if (p.has("tile") && p["tile"] > 0 && !tiles.empty())
+        options.tile = static_cast<int>((p["tile"] - 1) % std::ssize(tiles));
+    const auto variants = matmul_variants(options.algorithm);
+    if (p.has("variant") && p["variant"] > 0 && !variants.empty())
+        options.variant = variants[static_cast<std::size_t>(p["variant"] - 1) % variants.size()];
+    return options;
+}
+
+/// Scratch memory of so many bytes between canaries, at a multiple of 16 and no more: zeros for tickets, then
+/// anything.
+class scratch_memory {
+  public:
+    explicit scratch_memory(std::int64_t bytes)
+        : words_(processor::gpu, lie({bytes / word_bytes}, 2, 0, 1), words_of(bytes / word_bytes)),
+          bytes_(static_cast<std::size_t>(bytes)) {}
+
+    operator std::span<std::byte>() { return {reinterpret_cast<std::byte*>(words_.data()), bytes_}; }
+
+    std::string fault() {
+        const std::vector<std::int64_t> words = words_.read();
+        const auto tickets = std::span(words).first(std::min(words.size(), ticket_words));
+        const bool is_ready = std::ranges::all_of(tickets, [](std::int64_t word) { return word == 0; });
+        return first_of({words_.damage(), is_ready ? "" : "the workspace's first bytes were not left zero"});
+    }
+
+  private:
+    static constexpr std::int64_t word_bytes = 8;
+    static constexpr std::size_t ticket_words = 512;
+
+    static std::vector<std::int64_t> words_of(std::int64_t count) {
+        std::vector<std::int64_t> words(static_cast<std::size_t>(count), 0x100000001);
+        std::fill_n(words.begin(), std::min(words.size(), ticket_words), 0);
+        return words;
+    }
+
+    operand<std::int64_t> words_;
+    std::size_t bytes_;
+};
+
+/// Calls run(), with the scratch memory that the problem asks for. What is wrong with what it leaves there.
+template <class Options, class Bytes, class Run>
+std::string run_in_memory(const problem& p, Options& options, Bytes bytes, Run run) {
+    std::optional<scratch_memory> given;
+    if (p["memory"] == 1) options.workspace = given.emplace(bytes());
+    run();
+    return given ? given->fault() : "";
+}
+
+/// As drawn, but few of the special ones: most sums are numbers.
+template <class T>
+std::vector<T> draw_terms(values kind, std::int64_t count, std::uint64_t seed) {
+    if (kind != values::special) return draw_values<T>(kind, count, seed);
+    std::vector<T> drawn = draw_values<T>(values::uniform, count, seed);
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const float special[] = {infinity, -infinity, std::nanf("")};
+    for (std::uint64_t i = 0; i <= seed % 4 && count > 0; ++i)
+        drawn[(seed / 4 + i * 7919) % drawn.size()] = static_cast<T>(special[(seed + i) % 3]);
+    return drawn;
+}
+
+/// What additions of a product of k terms may be off by, beside the sum of their magnitudes.
+template <class In>
+double error_of_products(std::int64_t k, processor where, matmul_algorithm rung = matmul_algorithm::automatic,
+                         precision wanted = precision::fp32) {
+    const auto terms = static_cast<double>(k);
+    if (where == processor::cpu) return bounds::of_fmas(terms);
+    if (rung != matmul_algorithm::automatic || !std::is_same_v<In, float>)
+        return bounds::of_matmul<In>(rung, terms);
+    if (wanted == precision::tf32) return bounds::of_tf32(terms);
+    if (wanted == precision::fp32_normwise)
+        return std::max({bounds::of_fmas(terms), bounds::of_tf32x3(terms), bounds::of_fp16x3(terms)});
+    return bounds::of_fmas(terms);
+}
+
+template <class In>
+bool may_be_fp16x3(processor where, const matmul_options& options) {
+    using enum matmul_algorithm;
+    return where != processor::cpu && std::is_same_v<In, float> &&
+           (options.algorithm == fp16x3 ||
+            (options.algorithm == automatic && options.precision == precision::fp32_normwise));
+}
+
+/// What a result may be off by.
+template <class Out>
+double error_of_result(const approximate& result) {
+    return bounds::stored_as<Out>(result) + 0x1p-126;
+}
+
+template <class Out>
+approximate activated_on(processor where, matmul_activation activation, const approximate& sum) {
+    return activated(activation, sum, where != processor::cpu && sizeof(Out) == 2 ? 0x1p-16 : bounds::u);
+}
+
+struct sums {
+    std::vector<double> values, magnitudes;
+};
+
+/// The sums of a (m x k) times b (k x n), both by rows.
+template <class In>
+sums products_of(const std::vector<In>& a, const std::vector<In>& b, std::int64_t m, std::int64_t n,
+                 std::int64_t k) {
+    sums s;
+    s.values.resize(static_cast<std::size_t>(m * n));
+    s.magnitudes = s.values;
+    std::vector<double> ys, sizes;
+    for (const In y : b) {
+        ys.push_back(as_double(y));
+        sizes.push_back(bounds::counted_magnitude(y));
+    }
+    for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t l = 0; l < k; ++l) {
+            const In element = a[static_cast<std::size_t>(i * k + l)];
+            const double x = as_double(element), size = bounds::counted_magnitude(element);
+            double* const value = s.values.data() + i * n;
+            double* const magnitude = s.magnitudes.data() + i * n;
+            for (std::int64_t j = 0; j < n; ++j) {
+                value[j] += x * ys[static_cast<std::size_t>(l * n + j)];
+                magnitude[j] += size * sizes[static_cast<std::size_t>(l * n + j)];
+            }
+        }
+    return s;
+}
+
+template <class T>
+std::vector<T> transposed(const std::vector<T>& by_rows, std::int64_t rows, std::int64_t cols) {
+    std::vector<T> result(by_rows.size());
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c)
+            result[static_cast<std::size_t>(c * rows + r)] = by_rows[static_cast<std::size_t>(r * cols + c)];
+    return result;
+}
+
+inline const std::vector<std::string_view> activations = {"none", "relu",    "gelu", "gelu_tanh",
+                                                          "silu", "sigmoid", "tanh"};
+
+/// The rungs of all types.
+inline std::vector<std::string_view> all_rungs() {
+    std::vector<std::string_view> words = rung_words(matmul_algorithms(element_type::f32));
+    for (const std::string_view word : rung_words(matmul_algorithms(element_type::f16)))
+        if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+    return words;
+}
+/// But for fp16x3, whose bound is one of norms.
+inline std::vector<std::string_view> rungs_without_norms() {
+    std::vector<std::string_view> words = all_rungs();
+    std::erase(words, to_string(matmul_algorithm::fp16x3));
+    return words;
+}
+inline const std::vector<std::string_view> precisions_without_norms(precisions.begin(), precisions.end() - 1);
+
+}  // namespace heddle::bench::fuzz
