@@ -23,12 +23,6 @@ namespace heddle::test {
 using scan_types = testing::Types<double, float, std::int32_t, std::int64_t>;
 
 enum class scan_kind { inclusive, exclusive };
-inline constexpr scan_kind scan_kinds[] = {scan_kind::inclusive, scan_kind::exclusive};
-
-inline const char* name_of(scan_kind kind) {
-    return kind == scan_kind::inclusive ? "inclusive" : "exclusive";
-}
-
 inline std::vector<scan_algorithm> every_algorithm() {
     std::vector<scan_algorithm> all(scan_algorithms().begin(), scan_algorithms().end());
     all.push_back(scan_algorithm::automatic);
@@ -127,33 +121,6 @@ class scan_test : public gpu_test {
     }
 
     std::optional<heddle::stream> stream;
-};
-
-template <class T>
-class scanned_vectors : public scan_test {
-  protected:
-    /// Every algorithm and kind, with and without a workspace.
-    void check(std::int64_t size, std::int64_t x_offset = 0, std::int64_t y_offset = 0,
-               std::int64_t x_stride = 1, std::int64_t y_stride = 1) {
-        const auto xs = elements<T>(size);
-        guarded<T> x(1, size, 0, x_offset, x_stride);
-        x.upload(xs);
-        for (const scan_algorithm algorithm : every_algorithm()) {
-            guarded_workspace scratch(this->template workspace_bytes<T>(size, algorithm));
-            for (const scan_kind kind : scan_kinds) {
-                SCOPED_TRACE(testing::Message() << to_string(algorithm) << ' ' << name_of(kind));
-                scan_options options{.algorithm = algorithm};
-                if (kind == scan_kind::inclusive) options.workspace = scratch;
-                guarded<T> y(1, size, 0, y_offset, y_stride);
-                this->template run<T>(kind, x.vector(), y.vector(), options);
-                this->stream->synchronize();
-                ASSERT_TRUE(are_sums(y.download(), xs, kind, this->template depth<T>(size, algorithm)));
-                ASSERT_TRUE(y.canaries_alive());
-                ASSERT_TRUE(scratch.is_intact());
-            }
-        }
-        ASSERT_TRUE(x.untouched());
-    }
 };
 
 }  // namespace heddle::test
