@@ -31,7 +31,7 @@ TYPED_TEST(reduce, finds_the_first_of_equals) {
     using element = TypeParam;
     const auto lowest = is_integer<element> ? std::numeric_limits<element>::min() : -infinity<element>();
     const auto highest = is_integer<element> ? std::numeric_limits<element>::max() : infinity<element>();
-    for (const std::int64_t size : {40, 1030, 70001, 300007, 3000017}) {
+    for (const std::int64_t size : {40, 1030, 70001, 3000017}) {
         guarded<element> x(size, 1);
         const vector_view<const element> view = x.vector();
         for (const std::int64_t at : {std::int64_t{0}, std::int64_t{7}, size / 3, size - 1}) {

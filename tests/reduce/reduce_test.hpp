@@ -71,16 +71,13 @@ struct reduce_reference {
     long double magnitude = 0;  ///< the sum of |x|
     std::uint64_t wrapped = 0;  ///< the sum of integers, modulo 2^64
     long double sum_error = 0;  ///< of `sum` itself
-    T smallest{};
     T largest{};
 
     explicit reduce_reference(const std::vector<T>& x) {
         if constexpr (is_integer<T>) {
-            smallest = std::numeric_limits<T>::max();
             largest = std::numeric_limits<T>::min();
             for (const T e : x) wrapped += static_cast<std::uint64_t>(std::int64_t{e});
         } else {
-            smallest = infinity<T>();
             largest = -infinity<T>();
             for (const T e : x) {
                 sum += to_double(e);
@@ -89,10 +86,8 @@ struct reduce_reference {
             sum_error = static_cast<long double>(x.size()) * std::numeric_limits<long double>::epsilon() / 2 *
                         magnitude;
         }
-        for (const T e : x) {
-            if (comparable(e) < comparable(smallest)) smallest = e;
+        for (const T e : x)
             if (comparable(e) > comparable(largest)) largest = e;
-        }
     }
 
     /// After `depth` additions, each within (1 + u), the errors come to at most depth * u / (1 - depth * u) of
