@@ -42,15 +42,15 @@ TYPED_TEST(reduce, finds_the_first_of_equals) {
                     for (std::int64_t i = first; i < size; i += 13) xs[static_cast<std::size_t>(i)] = value;
                     x.upload(xs);
                 };
-                for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::argmax)) {
-                    SCOPED_TRACE(to_string(algorithm));
-                    const reduce_options options{.algorithm = algorithm};
-                    set_from(at, highest);
-                    ASSERT_EQ(this->argmax_of(view, options),
-                              comparable(base) == comparable(highest) ? 0 : at);
-                    set_from(at, lowest);
-                    ASSERT_EQ(this->argmin_of(view, options),
-                              comparable(base) == comparable(lowest) ? 0 : at);
+                for (const bool is_argmax : {true, false}) {
+                    const element value = is_argmax ? highest : lowest;
+                    set_from(at, value);
+                    for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::argmax)) {
+                        const reduce_options options{.algorithm = algorithm};
+                        ASSERT_EQ(is_argmax ? this->argmax_of(view, options) : this->argmin_of(view, options),
+                                  comparable(base) == comparable(value) ? 0 : at)
+                            << to_string(algorithm);
+                    }
                 }
             }
         }
