@@ -88,7 +88,7 @@ TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
                 sum<TypeParam>(x.vector(), sum_of_x.data(), *this->stream, {.workspace = scratch});
                 const auto ys =
                     this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm, .workspace = scratch});
-                ASSERT_TRUE(are_sums(ys, {xs.begin(), xs.begin() + size}, scan_kind::inclusive,
+                ASSERT_TRUE(are_sums(ys, {xs.begin(), xs.begin() + size},
                                      this->template depth<TypeParam>(size, algorithm)));
             }
     EXPECT_TRUE(scratch.is_intact());
@@ -163,7 +163,7 @@ TEST_F(large_scan, keeps_its_bound_on_positive_data) {
             SCOPED_TRACE(to_string(algorithm));
             const auto ys =
                 scan_of(scan_kind::inclusive, vector_view<const float>(x.vector()), {.algorithm = algorithm});
-            ASSERT_TRUE(are_sums(ys, xs, scan_kind::inclusive, depth<float>(size, algorithm)));
+            ASSERT_TRUE(are_sums(ys, xs, depth<float>(size, algorithm)));
         }
     }
 }
