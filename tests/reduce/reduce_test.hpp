@@ -60,10 +60,6 @@ template <class T>
 T infinity() {
     return static_cast<T>(std::numeric_limits<float>::infinity());
 }
-template <class T>
-T nan() {
-    return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
-}
 
 template <class T>
 struct reduce_reference {
