@@ -19,13 +19,13 @@ inline const field scratch_field = {"scratch", 0, {"pool", "given", "none"}};
 class scratch_memory {
   public:
     scratch_memory(const problem& p, processor where, std::int64_t bytes)
-        : kind_(p["scratch"]), words_(where, lie({bytes / 8}, 2, 0, 1), words_of(bytes)) {}
+        : kind_(p["scratch"]),
+          bytes_(static_cast<std::size_t>(bytes)),
+          words_(where, lie({(bytes + 15) / 16 * 2}, 2, 0, 1), words_of((bytes + 15) / 16 * 2)) {}
 
     template <class Options>
     void add_to(Options& options) {
-        if (kind_ == 1)
-            options.workspace = {reinterpret_cast<std::byte*>(words_.data()),
-                                 words_.read().size() * sizeof(std::int64_t)};
+        if (kind_ == 1) options.workspace = {reinterpret_cast<std::byte*>(words_.data()), bytes_};
         if (kind_ == 2) options.scratch = scratch::none;
     }
     /// Empty where it was written inside alone, and is ready for the next call.
@@ -41,14 +41,24 @@ class scratch_memory {
   private:
     static constexpr std::size_t ticket_words = 4096 / sizeof(std::int64_t);
 
-    static std::vector<std::int64_t> words_of(std::int64_t bytes) {
-        std::vector<std::int64_t> words(static_cast<std::size_t>(bytes / 8), 0x100000001);
+    static std::vector<std::int64_t> words_of(std::int64_t count) {
+        std::vector<std::int64_t> words(static_cast<std::size_t>(count), 0x100000001);
         std::fill_n(words.begin(), std::min(words.size(), ticket_words), 0);
         return words;
     }
 
     std::int64_t kind_;
+    std::size_t bytes_;
     operand<std::int64_t> words_;
 };
+
+/// Calls run(), with the scratch memory that the problem asks for. What is wrong with what it leaves there.
+template <class Options, class Bytes, class Run>
+std::string run_in_memory(const problem& p, processor where, Options& options, Bytes bytes, Run run) {
+    scratch_memory scratch(p, where, p["scratch"] == 1 ? bytes() : 0);
+    scratch.add_to(options);
+    run();
+    return scratch.damage();
+}
 
 }  // namespace heddle::bench::fuzz

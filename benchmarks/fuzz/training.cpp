@@ -1,5 +1,6 @@
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/fuzz/rows.hpp"
+#include "benchmarks/fuzz/scratch.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/optimizer.hpp"
 #include "tests/bounds/random.hpp"
@@ -196,17 +197,12 @@ std::string wrong_gradient_norm(const problem& p, processor where) {
     } else {
         const optimizer_problem size{static_cast<std::int64_t>(views.size()),
                                      static_cast<std::int64_t>(count)};
-        const std::int64_t bytes = gradient_norm_workspace_bytes(size, traits_of(current_device()));
-        operand<double> workspace(where, vector_of((bytes + 15) / 16 * 2),
-                                  std::vector<double>(static_cast<std::size_t>((bytes + 15) / 16 * 2)));
+        scratch_memory scratch(p, where, gradient_norm_workspace_bytes(size, traits_of(current_device())));
         gradient_norm_options options;
-        if (p["scratch"] == 1) options.scratch = scratch::none;
-        if (p["scratch"] == 2)
-            options.workspace = {reinterpret_cast<std::byte*>(workspace.data()),
-                                 static_cast<std::size_t>(bytes)};
+        scratch.add_to(options);
         gradient_norm<T, Gradient>(views, norm.data(), stream(), options);
         gradient_norm<T, Gradient>(views, again.data(), stream(), options);
-        if (const std::string wrong = workspace.damage(); !wrong.empty()) return wrong;
+        if (const std::string wrong = scratch.damage(); !wrong.empty()) return wrong;
     }
     const double value = std::sqrt(squares);
     const auto result = norm.read();
@@ -495,8 +491,7 @@ operation optimizer_cases() {
 }
 
 operation gradient_norm_cases() {
-    return {"gradient_norm", list_fields({{"scratch", 0, {"pool", "none", "workspace"}}}), draw_list,
-            [](const problem& p, processor where) {
+    return {"gradient_norm", list_fields({scratch_field}), draw_list, [](const problem& p, processor where) {
                 return with_gradients(p["type"], [&]<class T, class Gradient>() {
                     return wrong_gradient_norm<T, Gradient>(p, where);
                 });
