@@ -162,48 +162,6 @@ TEST_F(plain_calls_test, allocate_nothing_where_scratch_is_none_or_given) {
     }
 }
 
-/// Whole numbers, so that the order does not matter.
-TEST_F(plain_calls_test, are_right_without_scratch_memory_at_any_size) {
-    const stream s;
-    device_buffer<std::int32_t> x(size, s), with(size, s), without(size, s);
-    copy_and_wait(test::random_elements<std::int32_t>(size, -1000, 1000), x, s);
-    device_buffer<std::int64_t> sums(2, s);
-    const auto host = [&](const auto& buffer, std::int64_t count) {
-        std::vector<typename std::decay_t<decltype(buffer)>::value_type> values(
-            static_cast<std::size_t>(count));
-        copy_and_wait(vector_view{buffer.data(), count}, values, s);
-        return values;
-    };
-    for (const std::int64_t n : {1, 2047, 4097, 65537, 300007, 1000003})
-        for (const std::int64_t stride : {1, 3}) {
-            SCOPED_TRACE(std::to_string(n) + ", stride " + std::to_string(stride));
-            const vector_view<const std::int32_t> elements{x.data(), n / stride, stride};
-            sum<std::int32_t>(elements, sums.data(), s);
-            sum<std::int32_t>(elements, sums.data() + 1, s, {.scratch = scratch::none});
-            const auto both = host(sums, 2);
-            EXPECT_EQ(both[0], both[1]);
-            inclusive_scan<std::int32_t>(elements, {with.data(), n / stride}, s);
-            inclusive_scan<std::int32_t>(elements, {without.data(), n / stride}, s,
-                                         {.scratch = scratch::none});
-            EXPECT_TRUE(host(with, n / stride) == host(without, n / stride));
-        }
-    device_buffer<float> largest(1024, s), of_none(1024, s);
-    for (const std::int64_t rows : {1, 3, 700})
-        for (const bool of_rows : {true, false}) {
-            SCOPED_TRACE(std::to_string(rows) + (of_rows ? " rows" : " columns"));
-            const std::int64_t cols = size / rows;
-            const auto reduce = [&](device_buffer<float>& y, scratch from) {
-                if (of_rows)
-                    row_max<float>({x_.data(), rows, cols}, {y.data(), rows}, s, {.scratch = from});
-                else
-                    column_max<float>({x_.data(), cols, rows}, {y.data(), rows}, s, {.scratch = from});
-            };
-            reduce(largest, scratch::pool);
-            reduce(of_none, scratch::none);
-            EXPECT_TRUE(host(largest, rows) == host(of_none, rows));
-        }
-}
-
 TEST_F(plain_calls_test, take_nothing_anew_after_a_synchronisation) {
     const stream s;
     device_buffer<float> result(2 * size, s);

@@ -1,5 +1,6 @@
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/fuzz/rows.hpp"
+#include "benchmarks/fuzz/scratch.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/loss.hpp"
 #include "tests/bounds/norm.hpp"
@@ -68,22 +69,14 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
                to_beta = wants_dbeta ? dbeta.vector() : vector_view<T>{};
     const float epsilon = epsilon_of(p);
     norm_gradient_options options{.algorithm = rung, .epsilon = epsilon};
-    std::vector<std::int64_t> scratch;  // zeros for the tickets, then what another operation may have left
-    if (p["workspace"] == 1 && where != processor::cpu)
-        scratch.resize(static_cast<std::size_t>(
-                           norm_gradient_workspace_bytes({.rows = rows,
-                                                          .cols = cols,
-                                                          .element_bytes = sizeof(T),
-                                                          .has_column_sums = wants_dgamma || wants_dbeta},
-                                                         traits_of(current_device()), rung)) /
-                           sizeof(std::int64_t),
-                       0x100000001);
-    const auto tickets = std::min<std::size_t>(scratch.size(), 4096 / sizeof(std::int64_t));
-    std::fill_n(scratch.begin(), tickets, 0);
-    operand<std::int64_t> workspace(where, lie({std::ssize(scratch)}, 2, 0, 1), scratch);
-    if (!scratch.empty())
-        options.workspace = {reinterpret_cast<std::byte*>(workspace.data()),
-                             scratch.size() * sizeof(std::int64_t)};
+    const norm_gradient_problem size{.rows = rows,
+                                     .cols = cols,
+                                     .element_bytes = sizeof(T),
+                                     .has_column_sums = wants_dgamma || wants_dbeta};
+    scratch_memory scratch(
+        p, where,
+        where == processor::cpu ? 0 : norm_gradient_workspace_bytes(size, traits_of(current_device()), rung));
+    scratch.add_to(options);
     if (where == processor::cpu)
         is_layer
             ? host::layer_norm_gradient<T>(x.matrix(), gamma.vector(), dy.matrix(), to_x, to_gamma, to_beta,
@@ -98,9 +91,6 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
         is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas, dys,
         cols, epsilon,
         where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_gradient_depth(rung, cols));
-    const auto left = workspace.read();
-    const bool is_ready = std::all_of(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(tickets),
-                                      [](std::int64_t word) { return word == 0; });
     // An infinity in dy makes its row NaN or infinite, which depends on the order of additions.
     auto of_dx = wants_dx ? dx.read() : std::vector<T>{};
     for (std::int64_t i = 0; i < rows && wants_dx; ++i) {
@@ -118,8 +108,7 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
                      wants_dgamma ? to_dgamma.mismatch("dgamma", dgamma.read()) : dgamma.change(),
                      wants_dbeta ? to_dbeta.mismatch("dbeta", dbeta.read()) : dbeta.change(),
                      wants_dx ? dx.damage() : dx.change(), dgamma.damage(), dbeta.damage(), gamma.change(),
-                     &dx == &x ? "" : x.change(), &dx == &dy ? "" : dy.change(), workspace.damage(),
-                     is_ready ? "" : "the workspace's first bytes were not left zero"});
+                     &dx == &x ? "" : x.change(), &dx == &dy ? "" : dy.change(), scratch.damage()});
 }
 
 template <class T>
@@ -226,7 +215,7 @@ operation norm_gradient_cases() {
                          {"wanted", 0, {"all", "dx", "dgamma", "dbeta", "columns", "dx_and_dgamma"}},
                          {"gamma", 0, {"there", "none"}},
                          {"in_place", 0, {"no", "x", "dy"}},
-                         {"workspace", 0, {"none", "given"}},
+                         {"scratch", 0, {"pool", "given"}},
                          {"sum_step"},
                          {"values", 0, all_values},
                          {"rung", 0, rung_words(norm_gradient_algorithms())}}),

@@ -27,7 +27,7 @@ std::string wrong_linear(const problem& p, processor where) {
         host::linear<T>(x.matrix(), w.matrix(), of_bias, y.matrix(), options);
     else
         fault = run_in_memory(
-            p, options,
+            p, where, options,
             [&] {
                 return linear_workspace_bytes<T>(x.matrix(), w.matrix(), of_bias, y.matrix(), stream(),
                                                  options);
@@ -99,7 +99,7 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
         host::linear_gradient<T>(x.matrix(), w.matrix(), gradient.matrix(), to_dx, to_dw, to_db, options);
     else
         fault = run_in_memory(
-            p, options,
+            p, where, options,
             [&] {
                 return linear_gradient_workspace_bytes<T>(x.matrix(), w.matrix(), gradient.matrix(), to_dx,
                                                           to_dw, to_db, stream(), options);
@@ -183,7 +183,7 @@ operation linear_cases() {
                                         {"values", 0, finite_values},
                                         {"rung", 0, rungs_without_norms()},
                                         {"precision", 0, precisions_without_norms},
-                                        {"memory", 0, memories},
+                                        scratch_field,
                                         {"seed", 0}}),
             draw_linear, [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
@@ -207,7 +207,7 @@ operation linear_gradient_cases() {
                                                 {"values", 0, finite_values},
                                                 {"rung", 0, rung_words(linear_gradient_algorithms())},
                                                 {"precision", 0, precisions_without_norms},
-                                                {"memory", 0, memories},
+                                                scratch_field,
                                                 {"seed", 0}}),
         draw_linear_gradient, wrong_linear_gradient};
 }

@@ -72,7 +72,7 @@ std::string wrong_matmul(const problem& p, processor where) {
                     traits_of(current_device()), options.variant);
         try {
             fault = run_in_memory(
-                p, options,
+                p, where, options,
                 [&] {
                     return matmul_workspace_bytes<Out, In>(a.matrix(), b.matrix(), c.matrix(), epilogue,
                                                            stream(), options);
@@ -232,7 +232,7 @@ std::string wrong_batched_matmul(const problem& p, processor where) {
         host::batched_matmul<Out, In>(from_a, from_b, to_c, alpha, beta);
     else
         fault = run_in_memory(
-            p, options,
+            p, where, options,
             [&] { return batched_matmul_workspace_bytes<Out, In>(from_a, from_b, to_c, stream(), options); },
             [&] { batched_matmul<Out, In>(from_a, from_b, to_c, stream(), options); });
 
@@ -319,7 +319,8 @@ std::string wrong_matmul_list(const problem& p, processor where) {
         host::batched_matmul<Out, In>(list, alpha, beta);
     else
         fault = run_in_memory(
-            p, options, [&] { return batched_matmul_workspace_bytes<Out, In>(list, stream(), options); },
+            p, where, options,
+            [&] { return batched_matmul_workspace_bytes<Out, In>(list, stream(), options); },
             [&] { batched_matmul<Out, In>(list, stream(), options); });
     for (auto& each : all) {
         products right;
@@ -369,7 +370,7 @@ operation matmul_cases() {
                                              {"tile", 0},
                                              {"variant", 0},
                                              {"precision", 0, precisions},
-                                             {"memory", 0, memories},
+                                             scratch_field,
                                              {"seed", 0}}),
             draw_matmul,
             [](const problem& p, processor where) {
@@ -400,7 +401,7 @@ operation batched_matmul_cases() {
                                         {"tile", 0},
                                         {"variant", 0},
                                         {"precision", 0, precisions_without_norms},
-                                        {"memory", 0, memories},
+                                        scratch_field,
                                         {"seed", 0}}),
             draw_batched_matmul,
             [](const problem& p, processor where) {
@@ -423,7 +424,7 @@ operation matmul_list_cases() {
                                         {"values", 0, all_values},
                                         {"rung", 0, rungs_without_norms()},
                                         {"precision", 0, precisions_without_norms},
-                                        {"memory", 0, memories},
+                                        scratch_field,
                                         {"seed", 0}}),
             draw_matmul_list, [](const problem& p, processor where) {
                 return with_types(

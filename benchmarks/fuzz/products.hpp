@@ -1,7 +1,8 @@
 #pragma once
 
-#include "benchmarks/fuzz/operand.hpp"
+#include "benchmarks/fuzz/matrices.hpp"
 #include "benchmarks/fuzz/operations.hpp"
+#include "benchmarks/fuzz/scratch.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/products.hpp"
 #include <heddle/matmul.hpp>
@@ -24,36 +25,12 @@ namespace heddle::bench::fuzz {
 using bounds::activated;
 using bounds::approximate;
 
-inline const std::vector<std::string_view> orders = {"rows", "columns"};
 inline const std::vector<std::string_view> factors = {"1", "0", "-0.5", "2"};
 inline constexpr float factor_of[] = {1, 0, -0.5f, 2};
 inline const std::vector<std::string_view> factors_of_c = {"0", "-0.5", "2", "1"};
 inline const std::vector<std::string_view> precisions = {"fp32", "ieee", "tf32", "fp32_normwise"};
 inline constexpr precision precision_of[] = {precision::fp32, precision::ieee, precision::tf32,
                                              precision::fp32_normwise};
-inline const std::vector<std::string_view> memories = {"pool", "workspace", "none"};
-
-/// A matrix of a product, in either order: the names of its fields begin with `prefix`.
-inline lattice matrix_of(const problem& p, const std::string& prefix, std::int64_t rows, std::int64_t cols) {
-    const bool in_columns = p[prefix + "_order"] == 1;
-    lattice lines = lie(in_columns ? std::vector{cols, rows} : std::vector{rows, cols}, p[prefix + "_offset"],
-                        p[prefix + "_padding"], p[prefix + "_step"]);
-    if (in_columns) {
-        std::swap(lines.extents[0], lines.extents[1]);
-        std::swap(lines.strides[0], lines.strides[1]);
-    }
-    return lines;
-}
-
-inline std::vector<field> fields_of(std::initializer_list<std::string> matrices, std::vector<field> fields) {
-    for (const std::string& matrix : matrices) {
-        fields.push_back({matrix + "_order", 0, orders});
-        fields.push_back({matrix + "_offset", 0});
-        fields.push_back({matrix + "_padding", 0});
-        fields.push_back({matrix + "_step", 1});
-    }
-    return fields;
-}
 
 struct named_matrix {
     std::string name;
@@ -150,7 +127,7 @@ inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols
 }
 
 inline void draw_plan(drawing& d, problem& p) {
-    p.draw_word("memory", d);
+    p.draw_word("scratch", d);
     if (p["type"] == 0 && d.one_in(3)) p.draw_word("precision", d);
     if (p.has("tile") && d.one_in(2)) p.set("tile", d.integer(1, 24));
     if (p.has("variant") && d.one_in(2)) p.set("variant", d.integer(1, 6));
@@ -160,7 +137,7 @@ inline void draw_plan(drawing& d, problem& p) {
 template <class Options>
 void set_plan(const problem& p, Options& options) {
     options.precision = precision_of[p["precision"]];
-    options.scratch = p["memory"] == 2 ? scratch::none : scratch::pool;
+    options.scratch = p.word("scratch") == "none" ? scratch::none : scratch::pool;
 }
 
 /// Tiles and variants are counted through, from 1 on, and begin again.
@@ -176,46 +153,6 @@ matmul_options options_of(const problem& p, processor where, float alpha, float 
     if (p.has("variant") && p["variant"] > 0 && !variants.empty())
         options.variant = variants[static_cast<std::size_t>(p["variant"] - 1) % variants.size()];
     return options;
-}
-
-/// Scratch memory of so many bytes between canaries, at a multiple of 16 and no more: zeros for tickets, then
-/// anything.
-class scratch_memory {
-  public:
-    explicit scratch_memory(std::int64_t bytes)
-        : words_(processor::gpu, lie({bytes / word_bytes}, 2, 0, 1), words_of(bytes / word_bytes)),
-          bytes_(static_cast<std::size_t>(bytes)) {}
-
-    operator std::span<std::byte>() { return {reinterpret_cast<std::byte*>(words_.data()), bytes_}; }
-
-    std::string fault() {
-        const std::vector<std::int64_t> words = words_.read();
-        const auto tickets = std::span(words).first(std::min(words.size(), ticket_words));
-        const bool is_ready = std::ranges::all_of(tickets, [](std::int64_t word) { return word == 0; });
-        return first_of({words_.damage(), is_ready ? "" : "the workspace's first bytes were not left zero"});
-    }
-
-  private:
-    static constexpr std::int64_t word_bytes = 8;
-    static constexpr std::size_t ticket_words = 512;
-
-    static std::vector<std::int64_t> words_of(std::int64_t count) {
-        std::vector<std::int64_t> words(static_cast<std::size_t>(count), 0x100000001);
-        std::fill_n(words.begin(), std::min(words.size(), ticket_words), 0);
-        return words;
-    }
-
-    operand<std::int64_t> words_;
-    std::size_t bytes_;
-};
-
-/// Calls run(), with the scratch memory that the problem asks for. What is wrong with what it leaves there.
-template <class Options, class Bytes, class Run>
-std::string run_in_memory(const problem& p, Options& options, Bytes bytes, Run run) {
-    std::optional<scratch_memory> given;
-    if (p["memory"] == 1) options.workspace = given.emplace(bytes());
-    run();
-    return given ? given->fault() : "";
 }
 
 /// As drawn, but few of the special ones: most sums are numbers.

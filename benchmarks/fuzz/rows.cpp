@@ -1,11 +1,13 @@
 #include "benchmarks/fuzz/rows.hpp"
 
 #include "benchmarks/fuzz/operations.hpp"
+#include "benchmarks/fuzz/scratch.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/loss.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/reduce.hpp"
 #include "tests/bounds/softmax.hpp"
+#include <heddle/device.hpp>
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/matrix_reduce.hpp>
@@ -14,11 +16,6 @@
 
 namespace heddle::bench::fuzz {
 namespace {
-
-/// Additions on the way of an element of a line of n, of any rung (docs/accuracy.md).
-double additions(std::int64_t n) {
-    return static_cast<double>(std::min<std::int64_t>(n, 4096)) + static_cast<double>(n) / 4096 + 64;
-}
 
 template <class T>
 std::string wrong_softmax(const problem& p, processor where) {
@@ -76,78 +73,110 @@ std::string wrong_norm(const problem& p, processor where) {
 
 template <class T>
 std::string wrong_matrix_reduce(const problem& p, processor where) {
-    const bool by_rows = p["lines"] == 0;
+    enum { sum_, mean_, max_, argmax_, variance_, min_ };
+    const bool by_rows = p["lines"] == 0, on_host = where == processor::cpu;
     const std::int64_t rows = p["rows"], cols = p["cols"], lines = by_rows ? rows : cols,
                        length = by_rows ? cols : rows;
-    const auto kind = p["function"];         // sum, mean, max, argmax, variance
-    if (length == 0 && kind > 1) return {};  // a line without elements has neither
-    const auto xs =
+    const auto kind = p["function"];
+    auto xs =
         draw_values<T>(static_cast<values>(p["values"]), rows * cols, static_cast<std::uint64_t>(p["seed"]));
-    operand<T> x(where, matrix_of(p), xs), extremes(where, vector_of(lines));
-    operand<float> y(where, vector_of(lines));
-    operand<std::int64_t> places(where, vector_of(lines));
+    const float means[] = {0, 1000, -1000};
+    if (p["mean"] > 0)
+        for (T& x : xs) x = static_cast<T>(static_cast<float>(x) + means[p["mean"]]);
+    const lattice results = lie({lines}, 0, 0, p["y_step"]);
+    operand<T> x(where, ordered_matrix(p), xs), extremes(where, results);
+    operand<float> y(where, results);
+    operand<std::int64_t> places(where, results);
     const matrix_view<const T> m = x.matrix();
-    const matrix_reduce_options options{.algorithm = rung_of(p, where, matrix_reduce_algorithms())};
-    const bool on_host = where == processor::cpu;
+    matrix_reduce_options options{.algorithm = rung_of(p, where, matrix_reduce_algorithms()),
+                                  .correction = p["correction"]};
+    matrix_reduce_problem of_lines = by_rows ? row_problem(m) : column_problem(m);
+    of_lines.has_scratch = p.word("scratch") != "none";
+    const device_traits* const device = on_host ? nullptr : &traits_of(current_device());
+    scratch_memory scratch(p, where,
+                           on_host ? 0 : matrix_reduce_workspace_bytes(of_lines, *device, options.algorithm));
+    scratch.add_to(options);
     const auto either = [&](auto host_rows, auto host_columns, auto device_rows, auto device_columns) {
         if (on_host)
             by_rows ? host_rows() : host_columns();
         else
             by_rows ? device_rows() : device_columns();
     };
-    if (kind == 0)
+    if (kind == sum_)
         either([&] { host::row_sum<T>(m, y.vector()); }, [&] { host::column_sum<T>(m, y.vector()); },
                [&] { row_sum<T>(m, y.vector(), stream(), options); },
                [&] { column_sum<T>(m, y.vector(), stream(), options); });
-    if (kind == 1)
+    if (kind == mean_)
         either([&] { host::row_mean<T>(m, y.vector()); }, [&] { host::column_mean<T>(m, y.vector()); },
                [&] { row_mean<T>(m, y.vector(), stream(), options); },
                [&] { column_mean<T>(m, y.vector(), stream(), options); });
-    if (kind == 2)
+    if (kind == max_)
         either([&] { host::row_max<T>(m, extremes.vector()); },
                [&] { host::column_max<T>(m, extremes.vector()); },
                [&] { row_max<T>(m, extremes.vector(), stream(), options); },
                [&] { column_max<T>(m, extremes.vector(), stream(), options); });
-    if (kind == 3)
+    if (kind == argmax_)
         either([&] { host::row_argmax<T>(m, places.vector()); },
                [&] { host::column_argmax<T>(m, places.vector()); },
                [&] { row_argmax<T>(m, places.vector(), stream(), options); },
                [&] { column_argmax<T>(m, places.vector(), stream(), options); });
-    if (kind == 4)
-        either([&] { host::row_variance<T>(m, y.vector()); },
-               [&] { host::column_variance<T>(m, y.vector()); },
+    if (kind == variance_)
+        either([&] { host::row_variance<T>(m, y.vector(), options); },
+               [&] { host::column_variance<T>(m, y.vector(), options); },
                [&] { row_variance<T>(m, y.vector(), stream(), options); },
                [&] { column_variance<T>(m, y.vector(), stream(), options); });
+    if (kind == min_)
+        either([&] { host::row_min<T>(m, extremes.vector()); },
+               [&] { host::column_min<T>(m, extremes.vector()); },
+               [&] { row_min<T>(m, extremes.vector(), stream(), options); },
+               [&] { column_min<T>(m, extremes.vector(), stream(), options); });
 
-    const double n = static_cast<double>(length), depth = additions(length) + 4;
+    const double n = static_cast<double>(length), divisor = n - static_cast<double>(p["correction"]),
+                 depth = static_cast<double>(
+                     on_host ? 1 : matrix_reduce_depth(of_lines, *device, options.algorithm));
+    const auto of_sums = [&](double roundings) { return bounds::of_additions(roundings, u) + n * 0x1p-53; };
     expectation expected;
     for (std::int64_t line = 0; line < lines; ++line) {
-        std::vector<double> elements(static_cast<std::size_t>(length));
-        for (std::int64_t i = 0; i < length; ++i)
-            elements[static_cast<std::size_t>(i)] =
-                as_double(xs[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
-        double sum = 0, magnitudes = 0, squares = 0, largest = 0;
-        std::size_t place = 0;
-        for (std::size_t i = 0; i < elements.size(); ++i) {
-            sum += elements[i], magnitudes += std::abs(elements[i]),
-                largest = std::max(largest, std::abs(elements[i]));
-            if (std::isnan(elements[place])) continue;
-            if (std::isnan(elements[i]) || elements[i] > elements[place]) place = i;
+        double sum = 0, magnitudes = 0, squares = 0, largest_magnitude = 0, least = HUGE_VAL,
+               largest = -HUGE_VAL;
+        std::int64_t place = -1;
+        const auto element = [&](std::int64_t i) {
+            return as_double(xs[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
+        };
+        for (std::int64_t i = 0; i < length; ++i) {
+            const double a = element(i);
+            sum += a, magnitudes += std::abs(a), largest_magnitude = std::max(largest_magnitude, std::abs(a));
+            if (!std::isnan(least) && (std::isnan(a) || a < least)) least = a;
+            if (i == 0 || (!std::isnan(largest) && (std::isnan(a) || a > largest))) largest = a, place = i;
         }
-        for (const double a : elements) squares += (a - sum / n) * (a - sum / n);
-        if (kind == 0) expected.add(sum, bounds::of_additions(depth, u) * magnitudes);
-        if (kind == 1) expected.add(sum / n, bounds::of_additions(depth, u) * magnitudes / n + 0x1p-149);
-        if (kind == 2) expected.add(elements[place], 0);
-        if (kind == 3) expected.add(static_cast<double>(place), 0);
-        if (kind == 4) {
-            const double v = std::isfinite(sum) ? squares / n : std::nan("");
-            expected.add(v, bounds::of_variance(depth - 4, n, n * v, largest, n) + 0x1p-126);
-        }
+        for (std::int64_t i = 0; i < length; ++i) squares += (element(i) - sum / n) * (element(i) - sum / n);
+        if (kind == sum_) expected.add(sum, of_sums(depth) * magnitudes);
+        // A division more, by a length that was rounded to float.
+        if (kind == mean_) expected.add(sum / n, of_sums(depth + 3) * magnitudes / n + smallest<float>());
+        if (kind == max_) expected.add(largest, 0);
+        if (kind == min_) expected.add(least, 0);
+        if (kind == argmax_) expected.add(static_cast<double>(place), 0);
+        if (kind == variance_)
+            expected.add(std::isfinite(sum) && divisor > 0 ? squares / divisor : std::nan(""),
+                         bounds::of_variance(depth, n, squares, largest_magnitude, divisor) + 0x1p-126);
     }
-    const std::string wrong = kind == 2   ? expected.mismatch("y", extremes.read())
-                              : kind == 3 ? expected.mismatch("y", places.read())
-                                          : expected.mismatch("y", y.read());
-    return first_of({wrong, y.damage(), extremes.damage(), places.damage(), x.change()});
+    const std::string wrong = kind == max_ || kind == min_ ? expected.mismatch("y", extremes.read())
+                              : kind == argmax_            ? expected.mismatch("y", places.read())
+                                                           : expected.mismatch("y", y.read());
+    return first_of({wrong, y.damage(), extremes.damage(), places.damage(), scratch.damage(), x.change()});
+}
+
+/// Some have lines that blocks share.
+void draw_matrix_reduce(drawing& d, problem& p) {
+    draw_matrix(d, p);
+    if (d.one_in(5)) {
+        const std::int64_t few = d.integer(1, 70),
+                           many = static_cast<std::int64_t>(d.log_uniform(300, 1 << 20)) / few + 1;
+        const bool is_wide = d.one_in(2);
+        p.set("rows", is_wide ? few : many);
+        p.set("cols", is_wide ? many : few);
+    }
+    if (d.one_in(3)) p.set("y_step", d.integer(2, 3));
 }
 
 template <class T>
@@ -232,11 +261,16 @@ operation norm_cases() {
 operation matrix_reduce_cases() {
     return {"matrix_reduce",
             matrix_fields({{"type", 0, single_types},
-                           {"function", 0, {"sum", "mean", "max", "argmax", "variance"}},
+                           {"function", 0, {"sum", "mean", "max", "argmax", "variance", "min"}},
                            {"lines", 0, {"rows", "columns"}},
+                           {"order", 0, {"row_major", "column_major"}},
                            {"values", 0, all_values},
-                           {"rung", 0, rung_words(matrix_reduce_algorithms())}}),
-            draw_matrix, [](const problem& p, processor where) {
+                           {"mean", 0, {"as_drawn", "thousand", "minus_thousand"}},
+                           {"correction", 0, {"0", "1"}},
+                           {"rung", 0, rung_words(matrix_reduce_algorithms())},
+                           scratch_field,
+                           {"y_step", 1}}),
+            draw_matrix_reduce, [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_matrix_reduce<T>(p, where); });
             }};

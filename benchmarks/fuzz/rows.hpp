@@ -132,6 +132,12 @@ std::vector<T> draw_norm_values(const problem& p, std::uint64_t seed) {
 inline lattice matrix_of(const problem& p) {
     return lie({p["rows"], p["cols"]}, p["offset"], p["padding"], p["step"]);
 }
+/// Its lines are the matrix's rows, or its columns.
+inline lattice ordered_matrix(const problem& p) {
+    if (p.word("order") == "row_major") return matrix_of(p);
+    const lattice turned = lie({p["cols"], p["rows"]}, p["offset"], p["padding"], p["step"]);
+    return {{p["rows"], p["cols"]}, {turned.strides[1], turned.strides[0]}, turned.offset};
+}
 inline lattice dense(std::int64_t rows, std::int64_t cols) {
     return lie({rows, cols}, 0, 0, 1);
 }

@@ -34,8 +34,7 @@ class drawn_problems : public testing::TestWithParam<const operation*> {
   protected:
     static void check(processor where) {
         if (where != processor::cpu && !has_device()) GTEST_SKIP() << "there is no CUDA device";
-        const std::uint64_t count =
-            where == processor::gpu ? problems_of_gpu * GetParam()->times : problems;
+        const std::uint64_t count = where == processor::gpu ? problems_of_gpu * GetParam()->times : problems;
         std::uint64_t done = 0;
         for (std::uint64_t index = 0; index < count; ++index) {
             const problem p = draw_problem(*GetParam(), seed(), index);

@@ -1,5 +1,6 @@
 #include "benchmarks/fuzz/operations.hpp"
 #include "benchmarks/fuzz/rows.hpp"
+#include "benchmarks/fuzz/scratch.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/optimizer.hpp"
 #include "tests/bounds/random.hpp"
@@ -7,6 +8,7 @@
 #include <heddle/optimizer.hpp>
 #include <heddle/random.hpp>
 
+#include <array>
 #include <deque>
 
 namespace heddle::bench::fuzz {
@@ -195,17 +197,12 @@ std::string wrong_gradient_norm(const problem& p, processor where) {
     } else {
         const optimizer_problem size{static_cast<std::int64_t>(views.size()),
                                      static_cast<std::int64_t>(count)};
-        const std::int64_t bytes = gradient_norm_workspace_bytes(size, traits_of(current_device()));
-        operand<double> workspace(where, vector_of((bytes + 15) / 16 * 2),
-                                  std::vector<double>(static_cast<std::size_t>((bytes + 15) / 16 * 2)));
+        scratch_memory scratch(p, where, gradient_norm_workspace_bytes(size, traits_of(current_device())));
         gradient_norm_options options;
-        if (p["scratch"] == 1) options.scratch = scratch::none;
-        if (p["scratch"] == 2)
-            options.workspace = {reinterpret_cast<std::byte*>(workspace.data()),
-                                 static_cast<std::size_t>(bytes)};
+        scratch.add_to(options);
         gradient_norm<T, Gradient>(views, norm.data(), stream(), options);
         gradient_norm<T, Gradient>(views, again.data(), stream(), options);
-        if (const std::string wrong = workspace.damage(); !wrong.empty()) return wrong;
+        if (const std::string wrong = scratch.damage(); !wrong.empty()) return wrong;
     }
     const double value = std::sqrt(squares);
     const auto result = norm.read();
@@ -257,11 +254,13 @@ std::string with_gradients(std::int64_t type, Function f) {
     return f.template operator()<bfloat16, float>();
 }
 
-/// The generator of a problem: its numbers may begin behind others, and their places may begin again at 0.
+/// The generator of a problem: its numbers may begin behind others, their places may begin again at 0, and the
+/// number of a block of four, or of two doubles, may pass 32 bits.
 philox generator_of(const problem& p) {
     const auto start = static_cast<std::uint64_t>(p["start"]);
+    const std::uint64_t begins[] = {start, 0 - start, (1ULL << 34) - start, (1ULL << 33) - start};
     return {.seed = static_cast<std::uint64_t>(p["seed"]) * 0x9e3779b97f4a7c15,
-            .offset = p["places"] == 1 ? 0 - start : start};
+            .offset = begins[p["places"]]};
 }
 
 /// A call may take a part of its offset from memory.
@@ -275,15 +274,28 @@ void with_offset(const problem& p, processor where, Call call) {
 }
 
 std::vector<field> random_fields(std::vector<field> fields) {
-    const std::vector<field> more = {
-        {"places", 0, {"forwards", "wrapping"}}, {"device_offset", 0, {"none", "there"}}, {"start", 0}};
+    const std::vector<field> more = {{"places", 0, {"forwards", "wrapping", "past_2_to_34", "past_2_to_33"}},
+                                     {"device_offset", 0, {"none", "there"}},
+                                     {"start", 0}};
     fields.insert(fields.end(), more.begin(), more.end());
     return matrix_fields(fields);
 }
 
 void draw_random(drawing& d, problem& p) {
     draw_matrix(d, p);
-    p.set("start", d.one_in(2) ? d.integer(0, 9) : d.integer(0, 1 << 30));
+    p.set("start", d.integer(0, d.one_of<std::int64_t>({9, 9, 1 << 15, 1 << 30})));
+    if (d.one_in(50)) {  // threads have several packets, or rows are more than a grid is high
+        p.set("rows", d.integer(1, d.one_in(2) ? 3 : 300'000));
+        p.set("cols", d.integer(1, 3'000'000 / p["rows"]));
+    }
+}
+
+void draw_random_matrix(drawing& d, problem& p) {
+    draw_random(d, p);
+    if (d.one_in(2)) p.set("order", 0);  // rungs are faster there, and more
+    const cliffs::placement x = d.lie(false, 8);
+    p.set("x_offset", x.offset);
+    p.set("x_padding", x.padding);
 }
 
 /// The words that all numbers but double's uniform and normal ones are made of.
@@ -311,18 +323,66 @@ std::string wrong_random_bits(const problem& p, processor where) {
                      difference("bits of the tail", later, {bits.begin() + behind, bits.end()}), y.damage()});
 }
 
+/// Of zeros and ones as bytes.
+std::string wrong_bernoulli_bytes(const problem& p, processor where) {
+    const std::int64_t rows = p["rows"], cols = p["cols"];
+    operand<std::uint8_t> y(where, ordered_matrix(p));
+    with_offset(p, where, [&](const philox& g) {
+        where == processor::cpu ? host::random_bernoulli<std::uint8_t>(y.matrix(), 0.3, g)
+                                : random_bernoulli<std::uint8_t>(y.matrix(), 0.3, g, stream(),
+                                                                 {rung_of(p, where, random_algorithms())});
+    });
+    const auto words = words_of(generator_of(p), rows * cols);
+    return first_of({mismatch(
+                         "y", y.read(), [&](std::size_t i) { return words[i] < 0.3 * 0x1p32 ? 1.0 : 0.0; },
+                         [](std::size_t) { return 0.0; }),
+                     y.damage()});
+}
+
+/// Ends where the nearest number is outside, around zero, whose sign counts, and some that no type has.
+template <class T>
+std::array<double, 2> range_of(std::int64_t number) {
+    const double next = 1 + 2 * unit_roundoff<T>(), least = smallest<T>();
+    const double ranges[][2] = {{-1, 2.5},
+                                {0, 1},
+                                {1000, 1001},
+                                {1, next},
+                                {-next, -1},
+                                {-1, 0},
+                                {-0.0, 1},
+                                {-least, least},
+                                {0, least},
+                                {0.1, 0.3},
+                                {-3 * least, 5 * least},
+                                {least / 2, 3 * least},
+                                {-1, least / 4},
+                                {1, 1.02},
+                                {-1.02, -1}};
+    const auto& [low, high] = ranges[number];
+    return {static_cast<compute_type<T>>(low), static_cast<compute_type<T>>(high)};
+}
+const std::vector<std::string_view> range_words = {
+    "around_zero", "unit",       "thousand", "one_number", "minus_one",
+    "below_zero",  "minus_zero", "denormal", "zero_alone", "tenths",
+    "denormals",   "above_zero", "to_zero",  "narrow",     "below_minus_one"};
+
 template <class T>
 std::string wrong_random(const problem& p, processor where) {
     enum { uniform_, normal_, bernoulli_, dropout_, dropout_gradient_ };
     using compute = compute_type<T>;
     constexpr bool is_double = std::is_same_v<T, double>;
     const std::int64_t rows = p["rows"], cols = p["cols"], kind = p["function"], count = rows * cols;
-    static constexpr double shares[] = {0.5, 0.3, 0, 1, 1e-3}, ends[][2] = {{-1, 2.5}, {0, 1}, {1000, 1001}};
-    const double share = shares[p["share"]], low = ends[p["share"] % 3][0], high = ends[p["share"] % 3][1];
+    static constexpr double shares[] = {0.5, 0.3, 0, 1, 1e-3, 0x1p-32, 1 - 0x1p-32};
+    const double share = shares[p["share"]];
+    const auto [low_, high_] = range_of<T>(p["range"]);
+    const double low = low_, high = high_;
     constexpr double mean = 0.5, deviation = 1.5;
     const auto xs = draw_values<T>(static_cast<values>(p["values"]), count, generator_of(p).seed);
-    operand<T> x(where, dense(rows, cols), xs), apart(where, matrix_of(p));
-    operand<T>& y = kind >= dropout_ && p["in_place"] == 1 ? x : apart;
+    const bool is_in_place = kind >= dropout_ && p["in_place"] == 1;
+    const lattice of_y = ordered_matrix(p);
+    operand<T> x(where, is_in_place ? of_y : lie({rows, cols}, p["x_offset"], p["x_padding"], 1), xs),
+        apart(where, of_y);
+    operand<T>& y = is_in_place ? x : apart;
     const auto on_host = [&](auto to, auto from, const philox& g) {
         const auto a = static_cast<compute>(kind == uniform_ ? low : mean),
                    b = static_cast<compute>(kind == uniform_ ? high : deviation);
@@ -378,7 +438,7 @@ std::string wrong_random(const problem& p, processor where) {
     };
     const auto bound = [&](std::size_t i) {
         const double value = std::abs(expected(i));
-        if (kind == uniform_) return is_double ? (high - low) / 2 : 2 * (v + u) * value + smallest<T>();
+        if (kind == uniform_) return is_double ? high - low : 2 * (v + u) * value + smallest<T>();
         if (kind == normal_) return deviation * most_z * (1 + 4 * v) + 4 * v;
         if (kind == bernoulli_ || is_one(i)) return 0.0;
         return (3 * of_compute + (sizeof(T) == 2 ? v : 0)) * value + (is_double ? 0 : smallest<T>());
@@ -388,11 +448,12 @@ std::string wrong_random(const problem& p, processor where) {
         if (!(as_double(ys[i]) >= low && as_double(ys[i]) < high))
             beyond = fmt::format("y[{}] is {}, beyond [{}, {})", i, as_double(ys[i]), low, high);
     return first_of({wrong_bits, beyond, mismatch("y by its words", ys, expected, bound), y.damage(),
-                     &y == &x ? "" : x.change()});
+                     is_in_place ? "" : x.change()});
 }
 
 std::string wrong_permutation(const problem& p, processor where) {
-    const std::int64_t size = p["cols"] * std::clamp<std::int64_t>(p["rows"], 1, 16);
+    const std::int64_t size =
+        std::min<std::int64_t>(p["cols"] * std::clamp<std::int64_t>(p["rows"], 1, 16), 1'200'000);
     operand<std::int32_t> y(where, lie({size}, p["offset"], 0, p["step"]));
     with_offset(p, where, [&](const philox& g) {
         where == processor::cpu ? host::random_permutation(y.vector(), g)
@@ -430,8 +491,7 @@ operation optimizer_cases() {
 }
 
 operation gradient_norm_cases() {
-    return {"gradient_norm", list_fields({{"scratch", 0, {"pool", "none", "workspace"}}}), draw_list,
-            [](const problem& p, processor where) {
+    return {"gradient_norm", list_fields({scratch_field}), draw_list, [](const problem& p, processor where) {
                 return with_gradients(p["type"], [&]<class T, class Gradient>() {
                     return wrong_gradient_norm<T, Gradient>(p, where);
                 });
@@ -439,20 +499,28 @@ operation gradient_norm_cases() {
 }
 
 operation random_cases() {
-    return {"random",
-            random_fields(
-                {{"type", 0, floating_types},
-                 {"function", 0, {"uniform", "normal", "bernoulli", "dropout", "dropout_gradient", "bits"}},
-                 {"share", 0, {"half", "three_tenths", "none", "all", "thousandth"}},
-                 {"in_place", 0, {"no", "yes"}},
-                 {"values", 0, all_values},
-                 {"rung", 0, rung_words(random_algorithms())}}),
-            draw_random, [](const problem& p, processor where) {
-                if (p["function"] == 5) return wrong_random_bits(p, where);
-                if (p["type"] == 1) return wrong_random<double>(p, where);
-                return with_single<std::string>(std::max<std::int64_t>(p["type"] - 1, 0),
-                                                [&]<class T>() { return wrong_random<T>(p, where); });
-            }};
+    return {
+        "random",
+        random_fields(
+            {{"type", 0, floating_types},
+             {"function",
+              0,
+              {"uniform", "normal", "bernoulli", "dropout", "dropout_gradient", "bits", "bernoulli_bytes"}},
+             {"share", 0, {"half", "three_tenths", "none", "all", "thousandth", "least", "nearly_all"}},
+             {"range", 0, range_words},
+             {"order", 0, {"row_major", "column_major"}},
+             {"x_offset", 0},
+             {"x_padding", 0},
+             {"in_place", 0, {"no", "yes"}},
+             {"values", 0, all_values},
+             {"rung", 0, rung_words(random_algorithms())}}),
+        draw_random_matrix, [](const problem& p, processor where) {
+            if (p["function"] == 5) return wrong_random_bits(p, where);
+            if (p["function"] == 6) return wrong_bernoulli_bytes(p, where);
+            if (p["type"] == 1) return wrong_random<double>(p, where);
+            return with_single<std::string>(std::max<std::int64_t>(p["type"] - 1, 0),
+                                            [&]<class T>() { return wrong_random<T>(p, where); });
+        }};
 }
 
 operation permutation_cases() {

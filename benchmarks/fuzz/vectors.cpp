@@ -1,7 +1,9 @@
 #include "benchmarks/fuzz/operand.hpp"
 #include "benchmarks/fuzz/operations.hpp"
+#include "benchmarks/fuzz/scratch.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/reduce.hpp"
+#include <heddle/device.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/host.hpp>
 #include <heddle/reduce.hpp>
@@ -49,16 +51,43 @@ lattice vector_of(const problem& p) {
     return lie({p["size"]}, p["offset"], 0, p["step"]);
 }
 
-/// What n additions of T in a row may be off by, beside their magnitudes; 0 of integers.
-template <class T>
-double error_of_additions(double n) {
-    if constexpr (std::is_integral_v<T>)
-        return 0;
-    else
-        return bounds::of_additions(n, unit_roundoff<sum_type<T>>());
+/// As draw_vector(), with sizes beside powers of two, at which plans change, and some that fill the device.
+void draw_long_vector(drawing& d, problem& p, std::int64_t most) {
+    draw_vector(d, p);
+    if (d.one_in(4)) p.set("size", (std::int64_t{1} << d.integer(5, 21)) + d.integer(-1, 1));
+    if (d.one_in(50)) p.set("size", d.integer(most / 4, most));
 }
 
-/// Exact where the sum is one of integers, to the last place where double has more digits than are needed.
+void draw_second_vector(drawing& d, problem& p) {
+    const cliffs::placement y = d.vector_lie();
+    p.set("y_offset", y.offset);
+    p.set("y_step", y.step);
+}
+
+lattice second_vector_of(const problem& p) {
+    return lie({p["size"]}, p["y_offset"], 0, p["y_step"]);
+}
+
+/// Spread integers are so large that sums wrap. Half of the special vectors have one special element alone.
+template <class T>
+std::vector<T> draw_numbers(const problem& p, std::uint64_t seed) {
+    const std::int64_t size = p["size"];
+    const auto kind = static_cast<values>(p["values"]);
+    const bool is_lone = kind == values::special && seed % 2 == 1 && size > 0;
+    auto xs = draw_values<T>(is_lone ? values::uniform : kind, size, seed);
+    std::mt19937_64 generator(seed);
+    if constexpr (std::is_integral_v<T>) {
+        constexpr int shift = sizeof(T) == 8 ? 1 : 33;
+        if (kind == values::spread)
+            for (T& x : xs) x = static_cast<T>(static_cast<std::int64_t>(generator()) >> shift);
+    } else if (is_lone) {
+        const float specials[] = {NAN, HUGE_VALF, -HUGE_VALF};
+        xs[generator() % xs.size()] = static_cast<T>(specials[generator() % 3]);
+    }
+    return xs;
+}
+
+/// An integer exactly; a double with more digits than are needed.
 using wide = long double;
 template <class T>
 wide widened(T x) {
@@ -68,141 +97,261 @@ wide widened(T x) {
         return as_double(x);
 }
 
+/// Sums as the GPU and the CPU have them: integers wrap.
+template <class T>
+using exact_sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, wide>;
+template <class T>
+wide widened_sum(exact_sum<T> sum) {
+    if constexpr (std::is_integral_v<T>)
+        return static_cast<std::make_signed_t<exact_sum<T>>>(sum);
+    else
+        return sum;
+}
+
+/// What so many additions of numbers of T may be off by, and the reference's n, beside the sum of magnitudes.
+template <class T>
+wide error_of_additions(std::int64_t depth, std::int64_t n) {
+    return bounds::of_additions(static_cast<double>(depth), unit_roundoff<T>()) +
+           static_cast<wide>(n + 2) * 0x1p-64L;
+}
+
+template <class T>
+std::string wrong_number(std::string_view name, T actual_number, wide expected, wide bound) {
+    const wide actual = widened(actual_number);
+    if (std::isnan(expected)
+            ? std::isnan(actual)
+            : actual == expected || (std::isfinite(expected) && std::abs(actual - expected) <= bound))
+        return {};
+    return fmt::format("{} is {}, and should be {} within {}", name, actual, expected, bound);
+}
+
+/// docs/accuracy.md: chunks of 4096, 32 accumulators in each, and pairs of chunks.
+std::int64_t reduce_depth_on_host(std::int64_t size) {
+    std::int64_t levels = 0;
+    while ((std::int64_t{4096} << levels) < size) ++levels;
+    return 4096 / 32 + 5 + levels;
+}
+
+const std::vector<std::string_view> reductions = {"sum",   "mean",          "max", "argmin", "dot",
+                                                  "norm2", "count_nonzero", "min", "argmax", "norm1"};
+
 template <class T>
 std::string wrong_reduce(const problem& p, processor where) {
-    enum { sum_, mean_, max_, argmin_, dot_, norm2_, nonzero_ };
+    enum { sum_, mean_, max_, argmin_, dot_, norm2_, nonzero_, min_, argmax_, norm1_ };
+    constexpr bool is_integer = std::is_integral_v<T>;
     const std::int64_t size = p["size"], kind = p["function"];
-    if (size == 0 && (kind == max_ || kind == argmin_)) return {};  // there is none
+    if (is_integer && kind == norm2_) return {};
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
-    const auto xs = draw_values<T>(static_cast<values>(p["values"]), size, seed),
-               ys = draw_values<T>(values::uniform, size, seed + 1);
-    operand<T> x(where, vector_of(p), xs), y(where, vector_of(p), ys), extreme(where, lie({1}, 0, 0, 1));
+    const auto xs = draw_numbers<T>(p, seed);
+    const auto ys = kind == dot_ ? draw_numbers<T>(p, seed + 1) : std::vector<T>(xs.size());
+    operand<T> x(where, vector_of(p), xs), y(where, second_vector_of(p), ys),
+        extreme(where, lie({1}, 0, 0, 1));
     operand<sum_type<T>> total(where, lie({1}, 0, 0, 1));
     operand<mean_type<T>> average(where, lie({1}, 0, 0, 1));
     operand<std::int64_t> place(where, lie({1}, 0, 0, 1));
     const vector_view<const T> view = x.vector(), other = y.vector();
+    std::int64_t depth = reduce_depth_on_host(size);
+    std::string of_scratch;
     if (where == processor::cpu) {
         if (kind == sum_) *total.data() = host::sum<T>(view);
         if (kind == mean_) *average.data() = host::mean<T>(view);
         if (kind == max_) *extreme.data() = host::max<T>(view);
+        if (kind == min_) *extreme.data() = host::min<T>(view);
         if (kind == argmin_) *place.data() = host::argmin<T>(view);
+        if (kind == argmax_) *place.data() = host::argmax<T>(view);
         if (kind == dot_) *total.data() = host::dot<T>(view, other);
+        if (kind == norm1_) *total.data() = host::norm1<T>(view);
         if (kind == nonzero_) *place.data() = host::count_nonzero<T>(view);
-        if constexpr (!std::is_integral_v<T>)
+        if constexpr (!is_integer)
             if (kind == norm2_) *total.data() = host::norm2<T>(view);
     } else {
-        const reduce_options options{.algorithm = rung_of(p, where, reduce_algorithms())};
+        reduce_options options{.algorithm = rung_of(p, where, reduce_algorithms())};
+        const reduce_problem problem{
+            .size = size,
+            .stride = size <= 1 ? 1 : std::max(p["step"], kind == dot_ ? p["y_step"] : 1),
+            .element_bytes = sizeof(T),
+            .has_scratch = p.word("scratch") != "none"};
+        const device_traits& device = traits_of(current_device());
+        scratch_memory scratch(p, where, reduce_workspace_bytes(problem, device, options.algorithm));
+        scratch.add_to(options);
         if (kind == sum_) sum<T>(view, total.data(), stream(), options);
         if (kind == mean_) mean<T>(view, average.data(), stream(), options);
         if (kind == max_) max<T>(view, extreme.data(), stream(), options);
+        if (kind == min_) min<T>(view, extreme.data(), stream(), options);
         if (kind == argmin_) argmin<T>(view, place.data(), stream(), options);
+        if (kind == argmax_) argmax<T>(view, place.data(), stream(), options);
         if (kind == dot_) dot<T>(view, other, total.data(), stream(), options);
+        if (kind == norm1_) norm1<T>(view, total.data(), stream(), options);
         if (kind == nonzero_) count_nonzero<T>(view, place.data(), stream(), options);
-        if constexpr (!std::is_integral_v<T>)
+        if constexpr (!is_integer)
             if (kind == norm2_) norm2<T>(view, total.data(), stream(), options);
+        depth = reduce_depth(problem, device, options.algorithm);
+        of_scratch = scratch.damage();
     }
-    wide total_ = 0, magnitudes = 0, products = 0, of_products = 0, squares = 0;
-    std::int64_t nonzero = 0;
-    std::size_t least_place = 0, largest_place = 0;
+    exact_sum<T> sum_of_all = 0, products = 0, norm1_of_all = 0;
+    wide terms = 0, magnitudes = 0, of_products = 0, squares = 0;
+    std::int64_t nonzero = 0, least_place = size > 0 ? 0 : -1, largest_place = least_place;
+    wide least = HUGE_VALL, largest = -HUGE_VALL;  // those of nothing
+    if constexpr (is_integer) least = std::numeric_limits<T>::max(), largest = std::numeric_limits<T>::min();
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const wide a = widened(xs[i]), b = widened(ys[i]);
-        total_ += a, magnitudes += std::abs(a), products += a * b, of_products += std::abs(a * b),
-            squares += a * a;
-        nonzero += a != 0;
-        const auto replaces = [&](std::size_t now, bool is_less) {
-            const wide c = widened(xs[now]);
-            return !std::isnan(c) && (std::isnan(a) || (is_less ? a < c : a > c));
-        };
-        if (replaces(least_place, true)) least_place = i;
-        if (replaces(largest_place, false)) largest_place = i;
+        if constexpr (is_integer) {
+            const auto bits = static_cast<std::uint64_t>(xs[i]);
+            sum_of_all += bits, products += bits * static_cast<std::uint64_t>(ys[i]),
+                norm1_of_all += a < 0 ? -bits : bits;
+        } else {
+            sum_of_all += a, products += a * b, norm1_of_all += std::abs(a);
+        }
+        terms += a, magnitudes += std::abs(a), of_products += std::abs(a * b), squares += a * a,
+            nonzero += a != 0;
+        const auto at = static_cast<std::int64_t>(i);
+        if (i == 0 || (!std::isnan(least) && (std::isnan(a) || a < least))) least = a, least_place = at;
+        if (i == 0 || (!std::isnan(largest) && (std::isnan(a) || a > largest)))
+            largest = a, largest_place = at;
     }
-    const auto n = static_cast<double>(size);
-    const double depth = std::min(n, 4096.0) + n / 4096 + 80, smallest_sum = 0x1p-149;
-    const auto one = [&](auto& result, wide expected, double bound) {
-        return first_of(
-            {mismatch(
-                 "the result", result.read(), [&](std::size_t) { return static_cast<double>(expected); },
-                 [&](std::size_t) { return bound; }),
-             result.damage(), x.change(), y.change()});
+    const auto n = static_cast<wide>(size);
+    const auto one = [&](auto& result, wide expected, wide bound) {
+        return first_of({wrong_number("the result", result.read()[0], expected, bound), result.damage(),
+                         of_scratch, x.change(), y.change()});
     };
-    const auto near = [&](wide amount) { return static_cast<double>(amount); };
+    const auto of_sums = [&](std::int64_t roundings) {
+        return is_integer ? 0 : error_of_additions<sum_type<T>>(roundings, size);
+    };
+    const wide least_sum = is_integer ? 0 : smallest<sum_type<T>>();
     switch (kind) {
         case sum_:
-            return one(total, total_, error_of_additions<T>(depth) * near(magnitudes));
-        case mean_:
-            return one(average, total_ / static_cast<wide>(size),
-                       (error_of_additions<T>(depth) + 0x1p-52) * near(magnitudes) / n +
-                           2 * unit_roundoff<mean_type<T>>() * near(std::abs(total_)) / n + smallest_sum);
+            return one(total, widened_sum<T>(sum_of_all), of_sums(depth) * magnitudes);
+        case mean_:  // two roundings more, and one of an int64 to double
+            return one(average, terms / n,
+                       error_of_additions<mean_type<T>>(depth + 3, size) * magnitudes / n +
+                           smallest<mean_type<T>>());
         case max_:
-            return one(extreme, widened(xs[largest_place]), 0);
+            return one(extreme, largest, 0);
+        case min_:
+            return one(extreme, least, 0);
         case argmin_:
-            return one(place, static_cast<wide>(least_place), 0);
+            return one(place, least_place, 0);
+        case argmax_:
+            return one(place, largest_place, 0);
         case dot_:
-            return one(total, products,
-                       error_of_additions<T>(depth + 1) * near(of_products) +
-                           (std::is_integral_v<T> ? 0 : n * smallest_sum));
-        case norm2_:
-            if constexpr (std::is_integral_v<T>)
-                return {};
-            else
-                return one(total, std::sqrt(squares),
-                           (2 * unit_roundoff<sum_type<T>>() + depth * 0x1p-53) * near(std::sqrt(squares)) +
-                               smallest_sum);
+            return one(total, widened_sum<T>(products), of_sums(depth + 1) * of_products + n * least_sum);
+        case norm1_:
+            return one(total, widened_sum<T>(norm1_of_all), of_sums(depth) * magnitudes);
+        case norm2_: {  // the root halves the error of the squares; it rounds, and the result's type does
+            constexpr bool is_double = std::is_same_v<T, double>;
+            const wide relative = static_cast<wide>(depth + (is_double ? 4 : 3)) * 0x1p-54L +
+                                  (n + 2) * 0x1p-64L + (is_double ? 0 : 0x1p-24L);
+            return one(total, std::sqrt(squares), relative * std::sqrt(squares) + least_sum);
+        }
         default:
-            return one(place, static_cast<wide>(nonzero), 0);
+            return one(place, nonzero, 0);
     }
+}
+
+/// Most rungs are those of sum, min and max alone.
+void draw_reduce(drawing& d, problem& p) {
+    draw_long_vector(d, p, 6'000'000);
+    draw_second_vector(d, p);
+    const auto has = reduce_algorithms(reduce_operation::dot);
+    const auto is_of_all = [&](reduce_algorithm each) { return to_string(each) == p.word("rung"); };
+    if (p["rung"] > 0 && std::ranges::none_of(has, is_of_all))
+        p.set("function", d.one_of<std::int64_t>({0, 2, 7}));
 }
 
 template <class T>
 std::string wrong_scan(const problem& p, processor where) {
     const std::int64_t size = p["size"];
     const bool is_inclusive = p["function"] == 0, is_in_place = p["in_place"] == 1;
-    const auto xs =
-        draw_values<T>(static_cast<values>(p["values"]), size, static_cast<std::uint64_t>(p["seed"]));
-    operand<T> x(where, vector_of(p), xs), y(where, lie({size}, 0, 0, 1));
+    const auto xs = draw_numbers<T>(p, static_cast<std::uint64_t>(p["seed"]));
+    operand<T> x(where, vector_of(p), xs), y(where, second_vector_of(p));
     operand<T>& result = is_in_place ? x : y;
+    std::int64_t depth =
+        2 * 1024 + size / 1024;  // through a chunk of 1024 twice, and one addition for each chunk
+    std::string of_scratch;
     if (where == processor::cpu)
         is_inclusive ? host::inclusive_scan<T>(x.vector(), result.vector())
                      : host::exclusive_scan<T>(x.vector(), result.vector());
     else {
-        const scan_options options{.algorithm = rung_of(p, where, scan_algorithms())};
+        scan_options options{.algorithm = rung_of(p, where, scan_algorithms())};
+        const scan_problem problem{
+            .size = size, .element_bytes = sizeof(T), .has_scratch = p.word("scratch") != "none"};
+        const device_traits& device = traits_of(current_device());
+        scratch_memory scratch(p, where, scan_workspace_bytes(problem, device, options.algorithm));
+        scratch.add_to(options);
         is_inclusive ? inclusive_scan<T>(x.vector(), result.vector(), stream(), options)
                      : exclusive_scan<T>(x.vector(), result.vector(), stream(), options);
+        depth = scan_depth(problem, device, options.algorithm);
+        of_scratch = scratch.damage();
     }
-    std::vector<double> sums, bounds;
-    wide sum = 0, magnitudes = 0;
-    for (const T element : xs) {
-        const auto note = [&] {
-            sums.push_back(static_cast<double>(sum));
-            bounds.push_back(error_of_additions<T>(2 * 1024 + static_cast<double>(size) / 1024 + 80) *
-                             static_cast<double>(magnitudes));
+    const auto found = result.read();
+    exact_sum<T> so_far = 0;
+    wide magnitudes = 0;
+    std::string wrong;
+    for (std::size_t i = 0; i < found.size() && wrong.empty(); ++i) {
+        const auto compare = [&] {
+            if constexpr (std::is_integral_v<T>)
+                wrong = wrong_number("y", found[i], static_cast<T>(so_far), 0);
+            else
+                wrong = wrong_number("y", found[i], so_far,
+                                     error_of_additions<T>(depth, static_cast<std::int64_t>(i)) * magnitudes);
+            if (!wrong.empty()) wrong += fmt::format(" (element {})", i);
         };
-        if (!is_inclusive) note();
-        sum += widened(element), magnitudes += std::abs(widened(element));
-        if (is_inclusive) note();
+        if (!is_inclusive) compare();
+        if constexpr (std::is_integral_v<T>)
+            so_far += static_cast<std::uint64_t>(xs[i]);
+        else
+            so_far += xs[i], magnitudes += std::abs(xs[i]);
+        if (is_inclusive) compare();
     }
-    return first_of({mismatch(
-                         "y", result.read(), [&](std::size_t i) { return sums[i]; },
-                         [&](std::size_t i) { return bounds[i]; }),
-                     result.damage(), is_in_place ? "" : x.change()});
+    return first_of({wrong, result.damage(), of_scratch, is_in_place ? "" : x.change()});
 }
 
+void draw_scan(drawing& d, problem& p) {
+    draw_long_vector(d, p, 3'000'000);
+    draw_second_vector(d, p);
+}
+
+/// Elements lie anywhere, a fourth of them beside the range; few bins have most of them, or runs of them.
 template <class T>
 std::string wrong_histogram(const problem& p, processor where) {
+    enum { any_, few_, runs_ };
+    using limits = std::numeric_limits<float>;
     constexpr bool is_byte = std::is_same_v<T, std::uint8_t>;
-    const std::int64_t size = p["size"], bins = is_byte ? 256 : std::max<std::int64_t>(p["bins"], 1);
+    const std::int64_t size = p["size"], bins = is_byte ? 256 : std::max<std::int64_t>(p["bins"], 1),
+                       distinct = std::max<std::int64_t>(p["distinct"], 1), gap = p["seed"] % 2 == 0 ? 1 : 13;
+    static constexpr float ranges[][2] = {
+        {-1, 2}, {0, limits::max()}, {-limits::max() / 2, limits::max() / 2}, {-0x1p-100f, 0x1p-100f}};
+    const float lower = ranges[p["range"]][0], upper = ranges[p["range"]][1];
+    const float specials[] = {lower,
+                              upper,
+                              std::nextafter(lower, -HUGE_VALF),
+                              limits::max(),
+                              limits::lowest(),
+                              std::nextafter(upper, -HUGE_VALF),
+                              HUGE_VALF,
+                              -HUGE_VALF,
+                              limits::quiet_NaN(),
+                              -limits::max(),
+                              -0.0f,
+                              limits::denorm_min()};
     std::vector<T> xs(static_cast<std::size_t>(size));
     std::mt19937_64 generator(static_cast<std::uint64_t>(p["seed"]));
-    const bool is_one_value = p["spread"] == 1;
-    for (T& x : xs) {
-        const std::uint64_t bits = is_one_value ? 77 : generator();
+    for (std::int64_t i = 0; i < size; ++i) {
+        const auto drawn = [&](std::int64_t count) {
+            return static_cast<std::int64_t>(generator() % static_cast<std::uint64_t>(count));
+        };
+        std::int64_t bin = drawn(bins + bins / 2 + 2) - bins / 4 - 1;
+        if (p["elements"] == few_ && drawn(4) > 0) bin = gap * drawn(distinct);
+        if (p["elements"] == runs_) bin = gap * (i * distinct / size);
+        T& x = xs[static_cast<std::size_t>(i)];
         if constexpr (is_byte)
-            x = static_cast<T>(bits);
+            x = static_cast<T>(bin);
+        else if (p["elements"] != runs_ && drawn(32) == 0)
+            x = specials[drawn(std::ssize(specials))];
         else
-            x = bits % 64 == 1 ? std::numeric_limits<float>::quiet_NaN()
-                               : static_cast<float>(bits % 4096) / 1024 - 1.5f;
+            x = static_cast<float>(lower + (static_cast<double>(bin) + 0.5) / static_cast<double>(bins) *
+                                               (double{upper} - double{lower}));
     }
-    const float lower = -1, upper = 2;
     operand<T> x(where, vector_of(p), xs);
     operand<std::int64_t> counts(where, lie({bins}, 0, 0, 1));
     const histogram_options options{where == processor::cpu ? histogram_algorithm::automatic
@@ -214,12 +363,11 @@ std::string wrong_histogram(const problem& p, processor where) {
         where == processor::cpu ? host::histogram(x.vector(), lower, upper, counts.vector())
                                 : histogram(x.vector(), lower, upper, counts.vector(), stream(), options);
     std::vector<double> expected(static_cast<std::size_t>(bins));
+    const auto scale = static_cast<float>(static_cast<double>(bins) / (double{upper} - double{lower}));
     for (const T element : xs) {
         if constexpr (is_byte) {
             ++expected[element];
         } else if (element >= lower && element < upper) {
-            const float scale = static_cast<float>(static_cast<double>(bins) /
-                                                   (static_cast<double>(upper) - static_cast<double>(lower)));
             const auto bin = static_cast<std::int64_t>((element - lower) * scale);
             ++expected[static_cast<std::size_t>(std::min(bin, bins - 1))];
         }
@@ -230,9 +378,13 @@ std::string wrong_histogram(const problem& p, processor where) {
                      counts.damage(), x.change()});
 }
 
+/// Shared memory keeps 12288 counts, and a packet 16 bytes.
 void draw_histogram(drawing& d, problem& p) {
-    draw_vector(d, p);
+    draw_long_vector(d, p, 6'000'000);
+    if (d.one_in(2)) p.set("offset", d.integer(0, 15));
     p.set("bins", static_cast<std::int64_t>(d.log_uniform(1, 20000)));
+    if (d.one_in(4)) p.set("bins", d.one_of<std::int64_t>({4096, 4097, 12288, 12289, 65536, 100000}));
+    p.set("distinct", static_cast<std::int64_t>(d.log_uniform(1, 5000)));
 }
 
 }  // namespace
@@ -240,10 +392,13 @@ void draw_histogram(drawing& d, problem& p) {
 operation reduce_cases() {
     return {"reduce",
             vector_fields({{"type", 0, numbers},
-                           {"function", 0, {"sum", "mean", "max", "argmin", "dot", "norm2", "count_nonzero"}},
+                           {"function", 0, reductions},
                            {"values", 0, all_values},
-                           {"rung", 0, rung_words(reduce_algorithms())}}),
-            draw_vector, [](const problem& p, processor where) {
+                           {"rung", 0, rung_words(reduce_algorithms())},
+                           scratch_field,
+                           {"y_offset", 0},
+                           {"y_step", 1}}),
+            draw_reduce, [](const problem& p, processor where) {
                 return with_number<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_reduce<T>(p, where); });
             }};
@@ -255,8 +410,11 @@ operation scan_cases() {
                            {"function", 0, {"inclusive", "exclusive"}},
                            {"in_place", 0, {"no", "yes"}},
                            {"values", 0, all_values},
-                           {"rung", 0, rung_words(scan_algorithms())}}),
-            draw_vector, [](const problem& p, processor where) {
+                           {"rung", 0, rung_words(scan_algorithms())},
+                           scratch_field,
+                           {"y_offset", 0},
+                           {"y_step", 1}}),
+            draw_scan, [](const problem& p, processor where) {
                 switch (p["type"]) {
                     case 0:
                         return wrong_scan<float>(p, where);
@@ -273,8 +431,10 @@ operation scan_cases() {
 operation histogram_cases() {
     return {"histogram",
             vector_fields({{"type", 0, {"u8", "f32"}},
-                           {"spread", 0, {"all", "one_value"}},
+                           {"elements", 0, {"any", "few", "runs"}},
+                           {"range", 0, {"few_units", "positive", "widest", "narrow"}},
                            {"rung", 0, rung_words(histogram_algorithms())},
+                           {"distinct", 1},
                            {"bins", 1}}),
             draw_histogram, [](const problem& p, processor where) {
                 return p["type"] == 0 ? wrong_histogram<std::uint8_t>(p, where)

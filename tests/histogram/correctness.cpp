@@ -1,59 +1,60 @@
-#include "tests/histogram/counting.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/random.hpp"
+#include <heddle/buffer.hpp>
+#include <heddle/copy.hpp>
 #include <heddle/graph.hpp>
+#include <heddle/histogram.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
 
 namespace heddle {
 namespace {
 
-using test::counted_elements;
-using test::expected_counts;
 using test::guarded;
 
-template <class T>
-class histogram_of : public test::histogram_test {};
-using element_types = testing::Types<std::uint8_t, float>;
-TYPED_TEST_SUITE(histogram_of, element_types, test::type_names);
+class histogram_of_bytes : public test::gpu_test {};
 
-TYPED_TEST(histogram_of, takes_every_size_and_alignment) {
-    for (const std::int64_t size :
-         {0, 1, 2, 15, 16, 17, 31, 255, 257, 1009, 16383, 16384, 16385, 65537, 1000003})
-        for (const std::int64_t offset : {0, 1, 3, 15})
-            ASSERT_NO_FATAL_FAILURE(this->check(counted_elements<TypeParam>(size), 256, offset));
-}
-
-TYPED_TEST(histogram_of, drawn_problems_take_every_plan) {
-    constexpr int draws = 100;  // of each type
-    test::drawing draw;
-    for (int i = 0; i < draws; ++i) {
-        SCOPED_TRACE(testing::Message() << "draw " << i);
-        const std::int64_t size = draw(0, std::int64_t{1} << draw(0, 17));
-        // Up to 32 columns of counts, down to one, and more than an SM can keep.
-        const std::int64_t bins = sizeof(TypeParam) == 1 ? 256 : draw(1, std::int64_t{1} << draw(0, 14));
-        const std::int64_t stride = draw(0, 2) == 0 ? draw(2, 5) : 1;
-        ASSERT_NO_FATAL_FAILURE(
-            this->check(counted_elements<TypeParam>(size), bins, draw(0, 1) * draw(0, 15), stride));
-    }
-}
-
-TYPED_TEST(histogram_of, counts_anew_in_a_graph) {
-    const auto xs = counted_elements<TypeParam>(70001);
-    guarded<TypeParam> x(std::ssize(xs));
+TEST_F(histogram_of_bytes, counts_anew_in_a_graph) {
+    const stream s;
+    const auto xs = test::random_elements<std::uint8_t>(70001, 0, 255);
+    std::vector<std::int64_t> expected(256);
+    for (const std::uint8_t element : xs) ++expected[element];
+    guarded<std::uint8_t> x(std::ssize(xs));
     x.upload(xs);
-    guarded<std::int64_t> result(256);
-    const graph captured =
-        graph::capture(*this->stream, [&] { this->run(x.vector(), {}, result.vector(), *this->stream, {}); });
-    for (int i = 0; i < 3; ++i) {
-        captured.launch(*this->stream);
-        this->stream->synchronize();
-        ASSERT_EQ(result.download(), expected_counts(xs, 256, {}));
+    for (const histogram_algorithm algorithm : histogram_algorithms()) {
+        guarded<std::int64_t> result(256);
+        const graph captured =
+            graph::capture(s, [&] { histogram(x.vector(), result.vector(), s, {.algorithm = algorithm}); });
+        for (int i = 0; i < 3; ++i) {
+            captured.launch(s);
+            s.synchronize();
+            ASSERT_EQ(result.download(), expected) << to_string(algorithm);
+        }
     }
 }
 
-class histogram_of_floats : public test::histogram_test {};
-
-TEST_F(histogram_of_floats, takes_any_number_of_bins) {
-    const auto xs = counted_elements<float>(100003);
-    for (const std::int64_t bins : {1, 2, 3, 31, 100, 257, 1000, 2048, 4096, 4097, 12288, 12289, 100000})
-        ASSERT_NO_FATAL_FAILURE(check(xs, bins, 1));
+TEST_F(histogram_of_bytes, counts_beyond_32_bits) {
+    constexpr std::int64_t size = (std::int64_t{1} << 32) + 77;
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    if (free < 5 * (std::size_t{1} << 30)) GTEST_SKIP() << "needs 5 GiB of device memory";
+    const stream s;
+    device_buffer<std::uint8_t> x(size, s);
+    fill_bytes(x, std::byte{9}, s);
+    for (const histogram_algorithm algorithm :
+         {histogram_algorithm::shared_memory, histogram_algorithm::vectorized}) {
+        guarded<std::int64_t> result(256);
+        histogram(x, result.vector(), s, {.algorithm = algorithm});
+        s.synchronize();
+        std::vector<std::int64_t> expected(256);
+        expected[9] = size;
+        EXPECT_EQ(result.download(), expected) << to_string(algorithm);
+    }
 }
 
 }  // namespace

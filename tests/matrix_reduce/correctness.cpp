@@ -1,69 +1,53 @@
-#include "tests/matrix_reduce/matrix_reduce_test.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/matrix_reduce.hpp"
+#include "tests/support/numeric.hpp"
+#include "tests/support/random.hpp"
+#include "tests/support/rows.hpp"
+#include <heddle/device.hpp>
 #include <heddle/graph.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/workspace.hpp>
 
-#include <algorithm>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 namespace {
 
-using shape = test::matrix_shape;
-using test::along;
 using test::guarded;
 using test::random_elements;
+using test::to_double;
+
+std::vector<matrix_reduce_algorithm> every_algorithm() {
+    std::vector<matrix_reduce_algorithm> all(matrix_reduce_algorithms().begin(),
+                                             matrix_reduce_algorithms().end());
+    all.push_back(matrix_reduce_algorithm::automatic);
+    return all;
+}
 
 template <class T>
-using matrix_reduce = test::reduced_matrix<T>;
-TYPED_TEST_SUITE(matrix_reduce, test::row_types, test::type_names);
-
-/// Off by one around packets, lanes, warps, blocks and strips.
-TYPED_TEST(matrix_reduce, takes_every_shape) {
-    const shape shapes[] = {{0, 0},    {0, 5},    {5, 0},     {1, 1},      {1, 7},     {7, 1},
-                            {3, 5},    {2, 33},   {33, 2},    {17, 31},    {31, 32},   {33, 33},
-                            {64, 64},  {65, 63},  {127, 129}, {128, 128},  {257, 255}, {5, 511},
-                            {5, 512},  {9, 513},  {100, 8},   {1000, 3},   {3001, 16}, {7, 1024},
-                            {9, 1025}, {3, 2047}, {3, 2049},  {20, 4096},  {1025, 17}, {4099, 5},
-                            {1, 1009}, {1009, 1}, {4500, 70}, {1, 100003}, {100003, 1}};
-    for (const shape& s : shapes) ASSERT_NO_FATAL_FAILURE(this->check(s));
+T number(double value) {
+    return static_cast<T>(static_cast<float>(value));
 }
 
-/// Off by one around what a thread takes alone, wherever packets begin, and around its blocks.
-TYPED_TEST(matrix_reduce, takes_short_rows_of_every_length) {
-    for (const std::int64_t rows : {127, 129, 1025})
-        for (const std::int64_t cols : {2, 3, 7, 8, 9, 17, 31, 33, 65})
-            ASSERT_NO_FATAL_FAILURE(this->check(shape(rows, cols, cols, (rows + cols) % 9, 1)));
-    for (std::int64_t offset = 0; offset <= 8; offset += 2)
-        for (const std::int64_t cols : {3, 17}) {
-            ASSERT_NO_FATAL_FAILURE(this->check(shape(300, cols, cols, offset, 1)));
-            ASSERT_NO_FATAL_FAILURE(this->check(shape(cols, 515, 515, offset, 1)));
-        }
-    for (const std::int64_t rows : {1, 2, 7, 8, 9})
-        for (const std::int64_t cols : {255, 256, 257, 1025})
-            ASSERT_NO_FATAL_FAILURE(this->check(shape(rows, cols, cols + 3, 1, 1)));
-}
-
-/// Rows and ranges of rows that blocks share: one ticket for one of them, and one for several.
-TYPED_TEST(matrix_reduce, shares_long_rows_and_columns_among_blocks) {
-    for (const shape& s : {shape{3, 70001}, {70000, 8}, {70001, 3}, {66, 33000}, {300, 17000}})
-        ASSERT_NO_FATAL_FAILURE(this->check(s));
-}
-TYPED_TEST(matrix_reduce, of_drawn_problems_take_every_plan) {
-    constexpr int draws = 70;  // of each type
-    test::drawing draw;
-    for (int i = 0; i < draws; ++i) {
-        // Wide matrices as often as tall ones: up to 2^1 columns, up to 2^2, ...
-        const std::int64_t cols = draw(1, std::int64_t{1} << draw(1, 17));
-        const std::int64_t rows = draw(1, std::max<std::int64_t>(1, 100000 / cols));
-        const std::int64_t step = draw(0, 4) == 0 ? draw(2, 3) : 1, padding = draw(0, 1) * draw(0, 9);
-        const std::int64_t offset = draw(0, 1) * draw(0, 8);
-        const bool is_column_major = draw(0, 3) == 0;
-        const std::int64_t line = (is_column_major ? rows : cols) * step + padding;
-        SCOPED_TRACE(testing::Message() << "draw " << i);
-        ASSERT_NO_FATAL_FAILURE(this->check(is_column_major ? shape(rows, cols, step, offset, line)
-                                                            : shape(rows, cols, line, offset, step)));
+template <class T>
+class matrix_reduce : public test::gpu_test {
+  protected:
+    void SetUp() override {
+        gpu_test::SetUp();
+        if (!IsSkipped()) stream.emplace();
     }
-}
+
+    std::optional<heddle::stream> stream;
+};
+TYPED_TEST_SUITE(matrix_reduce, test::row_types, test::type_names);
 
 TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
     for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{9, 150001}, {30000, 72}}) {
@@ -71,22 +55,23 @@ TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
         guarded<TypeParam> x(rows, cols, cols);
         x.upload(elements);
         const matrix_view<const TypeParam> view = x.matrix();
-        for (const along direction : {along::rows, along::columns}) {
-            const std::int64_t size = direction == along::rows ? rows : cols;
+        for (const bool by_rows : {true, false}) {
+            const std::int64_t size = by_rows ? rows : cols;
             guarded<float> first(size), again(size), transposed_sum(size);
             const auto reduce = [&](guarded<float>& y, const matrix_reduce_options& options = {}) {
-                if (direction == along::rows)
+                if (by_rows)
                     row_sum<TypeParam>(view, y.vector(), *this->stream, options);
                 else
                     column_sum<TypeParam>(view, y.vector(), *this->stream, options);
             };
             workspace scratch(
-                matrix_reduce_workspace_bytes(test::problem_of(direction, view), this->device()),
+                matrix_reduce_workspace_bytes(by_rows ? row_problem(view) : column_problem(view),
+                                              traits_of(current_device())),
                 *this->stream);
             reduce(first);
             this->stream->synchronize();
             const auto expected = first.download();
-            if (direction == along::rows)
+            if (by_rows)
                 column_sum<TypeParam>(transposed(view), transposed_sum.vector(), *this->stream);
             else
                 row_sum<TypeParam>(transposed(view), transposed_sum.vector(), *this->stream);
@@ -104,6 +89,49 @@ TYPED_TEST(matrix_reduce, gives_the_same_bits_every_time_and_in_a_graph) {
                 this->stream->synchronize();
                 ASSERT_EQ(again.download(), expected);
             }
+        }
+    }
+}
+
+TYPED_TEST(matrix_reduce, finds_the_first_of_equals) {
+    const std::int64_t rows = 50, cols = 3000;
+    auto elements = random_elements<TypeParam>(rows * cols, 0, 3);
+    for (TypeParam& e : elements) e = number<TypeParam>(std::floor(to_double(e)));
+    for (std::int64_t j = 0; j < cols; ++j) {
+        const auto place = static_cast<std::size_t>(j);
+        elements[place] = number<TypeParam>(-HUGE_VAL);                                 // row 0: all -Inf
+        elements[place + 1 * static_cast<std::size_t>(cols)] = number<TypeParam>(NAN);  // row 1: all NaN
+        elements[place + 2 * static_cast<std::size_t>(cols)] = number<TypeParam>(j % 2 == 0 ? -0.0 : 0.0);
+    }
+    guarded<TypeParam> x(rows, cols, cols);
+    x.upload(elements);
+    for (const bool by_rows : {true, false}) {
+        std::vector<std::int64_t> places;
+        std::vector<TypeParam> maxima;
+        for (std::int64_t line = 0; line < (by_rows ? rows : cols); ++line) {
+            const test::reduced_row expected(by_rows ? cols : rows, [&](std::int64_t i) {
+                return to_double(
+                    elements[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
+            });
+            places.push_back(expected.argmax);
+            maxima.push_back(number<TypeParam>(expected.largest));
+        }
+        for (const matrix_reduce_algorithm algorithm : every_algorithm()) {
+            SCOPED_TRACE(to_string(algorithm));
+            guarded<std::int64_t> y(std::ssize(places));
+            guarded<TypeParam> largest(std::ssize(places));
+            const matrix_reduce_options options{.algorithm = algorithm};
+            if (by_rows) {
+                row_argmax<TypeParam>(x.matrix(), y.vector(), *this->stream, options);
+                row_max<TypeParam>(x.matrix(), largest.vector(), *this->stream, options);
+            } else {
+                column_argmax<TypeParam>(x.matrix(), y.vector(), *this->stream, options);
+                column_max<TypeParam>(x.matrix(), largest.vector(), *this->stream, options);
+            }
+            ASSERT_EQ(y.download(), places);
+            const auto found = largest.download();
+            for (std::size_t i = 0; i < found.size(); ++i)
+                ASSERT_TRUE(test::is_within(to_double(found[i]), to_double(maxima[i]), 0)) << i;
         }
     }
 }

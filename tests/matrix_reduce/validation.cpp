@@ -1,6 +1,14 @@
-#include "tests/matrix_reduce/matrix_reduce_test.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/guarded.hpp"
+#include "tests/support/guarded_workspace.hpp"
 #include "tests/support/provoked.hpp"
+#include "tests/support/rows.hpp"
+#include <heddle/device.hpp>
 #include <heddle/host.hpp>
+#include <heddle/matrix_reduce.hpp>
+#include <heddle/stream.hpp>
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <span>
@@ -15,20 +23,21 @@ using test::guarded_workspace;
 using test::invalid_argument_of;
 
 template <class T>
-using matrix_reduce_validation = test::reduced_matrix<T>;
+class matrix_reduce_validation : public test::gpu_test {};
 TYPED_TEST_SUITE(matrix_reduce_validation, test::row_types, test::type_names);
 
 TYPED_TEST(matrix_reduce_validation, asks_for_a_workspace_that_is_large_enough) {
+    const stream s;
     guarded<TypeParam> x(2, 100000, 100000);
     guarded<float> y(2);
-    const auto bytes = matrix_reduce_workspace_bytes(row_problem(x.matrix()), this->device());
+    const auto bytes = matrix_reduce_workspace_bytes(row_problem(x.matrix()), traits_of(current_device()));
     guarded_workspace scratch(bytes);
     const std::span<std::byte> small =
         std::span<std::byte>(scratch).first(static_cast<std::size_t>(bytes - 1));
-    EXPECT_EQ(invalid_argument_of(
-                  [&] { row_sum<TypeParam>(x.matrix(), y.vector(), *this->stream, {.workspace = small}); }),
-              "row_sum: options.workspace is " + std::to_string(bytes - 1) + ", expected at least " +
-                  std::to_string(bytes) + " bytes");
+    EXPECT_EQ(
+        invalid_argument_of([&] { row_sum<TypeParam>(x.matrix(), y.vector(), s, {.workspace = small}); }),
+        "row_sum: options.workspace is " + std::to_string(bytes - 1) + ", expected at least " +
+            std::to_string(bytes) + " bytes");
     EXPECT_TRUE(y.untouched());
 }
 

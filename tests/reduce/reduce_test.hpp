@@ -30,6 +30,13 @@ inline std::vector<reduce_algorithm> every_algorithm() {
     return all;
 }
 
+inline std::vector<reduce_algorithm> algorithms_of(reduce_operation operation) {
+    const auto all = reduce_algorithms(operation);
+    std::vector<reduce_algorithm> algorithms(all.begin(), all.end());
+    algorithms.push_back(reduce_algorithm::automatic);
+    return algorithms;
+}
+
 template <class T>
 inline constexpr bool is_integer = std::is_integral_v<T>;
 
@@ -53,10 +60,6 @@ template <class T>
 T infinity() {
     return static_cast<T>(std::numeric_limits<float>::infinity());
 }
-template <class T>
-T nan() {
-    return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
-}
 
 template <class T>
 struct reduce_reference {
@@ -64,16 +67,13 @@ struct reduce_reference {
     long double magnitude = 0;  ///< the sum of |x|
     std::uint64_t wrapped = 0;  ///< the sum of integers, modulo 2^64
     long double sum_error = 0;  ///< of `sum` itself
-    T smallest{};
     T largest{};
 
     explicit reduce_reference(const std::vector<T>& x) {
         if constexpr (is_integer<T>) {
-            smallest = std::numeric_limits<T>::max();
             largest = std::numeric_limits<T>::min();
             for (const T e : x) wrapped += static_cast<std::uint64_t>(std::int64_t{e});
         } else {
-            smallest = infinity<T>();
             largest = -infinity<T>();
             for (const T e : x) {
                 sum += to_double(e);
@@ -82,10 +82,8 @@ struct reduce_reference {
             sum_error = static_cast<long double>(x.size()) * std::numeric_limits<long double>::epsilon() / 2 *
                         magnitude;
         }
-        for (const T e : x) {
-            if (comparable(e) < comparable(smallest)) smallest = e;
+        for (const T e : x)
             if (comparable(e) > comparable(largest)) largest = e;
-        }
     }
 
     /// After `depth` additions, each within (1 + u), the errors come to at most depth * u / (1 - depth * u) of
@@ -118,47 +116,6 @@ testing::AssertionResult is_value(T actual, T expected) {
 template <class T>
 bool same_bits(T a, T b) {
     return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
-
-/// Off by one around warps, blocks, tiles and every rung's change to more launches or blocks.
-template <class T>
-std::vector<std::int64_t> sizes() {
-    constexpr std::int64_t one_block = std::int64_t{1024} * 4 * (16 / sizeof(T));
-    return {0,
-            1,
-            2,
-            31,
-            32,
-            33,
-            255,
-            256,
-            257,
-            509,
-            511,
-            512,
-            513,
-            1023,
-            1024,
-            1025,
-            4097,
-            10007,
-            one_block - 1,
-            one_block,
-            one_block + 7,
-            65535,
-            65536,
-            65537,
-            262145,
-            300007,
-            8 * one_block - 1,  // a cluster, then 16 of them
-
-            8 * one_block,
-            8 * one_block + 7,
-            (1 << 20) - 1,
-            1 << 20,
-            (1 << 20) + 1,
-            128 * one_block,
-            128 * one_block + 7};
 }
 
 class reduce_test : public gpu_test {
@@ -208,33 +165,57 @@ class reduce_test : public gpu_test {
     std::optional<heddle::stream> stream;
 };
 
-/// sum, min and max.
 template <class T>
-class reduced_vectors : public reduce_test {
+class reductions : public reduce_test {
   protected:
-    /// Every operation with every algorithm that takes the stride, with and without a workspace.
-    void check(std::int64_t size, std::int64_t offset = 0, std::int64_t stride = 1) {
-        const auto xs = elements<T>(size);
-        const reduce_reference<T> expected(xs);
-        guarded<T> x(1, size, 0, offset, stride);
-        x.upload(xs);
-        const vector_view<const T> view = x.vector();
-        for (const reduce_algorithm algorithm : every_algorithm()) {
-            if (!why_not(algorithm, problem_of(view), traits_of(current_device())).empty()) continue;
-            SCOPED_TRACE(to_string(algorithm));
-            guarded_workspace scratch(workspace_bytes(view, algorithm));
-            const reduce_options pool{.algorithm = algorithm};
-            const reduce_options given{.algorithm = algorithm, .workspace = scratch};
+    using elements_view = vector_view<const T>;
 
-            const sum_type<T> total = this->sum_of(view, given);
-            ASSERT_TRUE(expected.is_sum(total, depth(view, algorithm)));
-            ASSERT_TRUE(same_bits(total, this->sum_of(view, pool)));
-            ASSERT_TRUE(is_value(this->min_of(view, given), expected.smallest));
-            ASSERT_TRUE(is_value(this->max_of(view, pool), expected.largest));
-            ASSERT_TRUE(scratch.is_intact());
-        }
-        ASSERT_TRUE(x.untouched());
+    mean_type<T> mean_of(elements_view x, const reduce_options& options = {}) {
+        return result_of<mean_type<T>>([&](auto* result) { mean<T>(x, result, *stream, options); });
+    }
+    std::int64_t argmin_of(elements_view x, const reduce_options& options = {}) {
+        return result_of<std::int64_t>([&](auto* result) { argmin<T>(x, result, *stream, options); });
+    }
+    std::int64_t argmax_of(elements_view x, const reduce_options& options = {}) {
+        return result_of<std::int64_t>([&](auto* result) { argmax<T>(x, result, *stream, options); });
+    }
+    sum_type<T> dot_of(elements_view x, elements_view y, const reduce_options& options = {}) {
+        return result_of<sum_type<T>>([&](auto* result) { dot<T>(x, y, result, *stream, options); });
+    }
+    sum_type<T> norm1_of(elements_view x, const reduce_options& options = {}) {
+        return result_of<sum_type<T>>([&](auto* result) { norm1<T>(x, result, *stream, options); });
+    }
+    sum_type<T> norm2_of(elements_view x, const reduce_options& options = {}) {
+        return result_of<sum_type<T>>([&](auto* result) { norm2<T>(x, result, *stream, options); });
+    }
+    std::int64_t count_nonzero_of(elements_view x, const reduce_options& options = {}) {
+        return result_of<std::int64_t>([&](auto* result) { count_nonzero<T>(x, result, *stream, options); });
     }
 };
+
+/// Vectors whose squares overflow, underflow or both, in T and in what is wider; scaled by powers of two, their
+/// norm is exact in all types: 3, 4 and 12 give 13.
+template <class T>
+std::vector<std::vector<T>> extreme_vectors() {
+    const int low = std::ilogb(smallest<T>());
+    const int high = std::is_same_v<T, half> ? 12 : std::is_same_v<T, double> ? 1020 : 124;
+    std::vector<std::vector<T>> vectors;
+    for (int exponent = low; exponent + 4 <= high; exponent += (high - low) / 37 + 1)
+        for (const std::int64_t size : {3, 1000, 70001, 300007}) {
+            std::vector<T> xs(static_cast<std::size_t>(size), T(0.0f));
+            const auto scaled = [&](double x) { return static_cast<T>(std::ldexp(x, exponent)); };
+            xs[0] = scaled(3);
+            xs[static_cast<std::size_t>(size / 2)] = scaled(-4);
+            xs[static_cast<std::size_t>(size - 1)] = scaled(12);
+            vectors.push_back(xs);
+        }
+    return vectors;
+}
+
+/// 13 for 3, 4 and 12.
+template <class T>
+double norm_of_extreme(const std::vector<T>& xs) {
+    return to_double(xs[0]) / 3 * 13;
+}
 
 }  // namespace heddle::test

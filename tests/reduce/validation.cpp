@@ -19,7 +19,7 @@ using test::invalid_argument_of;
 using test::reduce_reference;
 
 template <class T>
-using reduce_validation = test::reduced_vectors<T>;
+using reduce_validation = test::reductions<T>;
 TYPED_TEST_SUITE(reduce_validation, test::reduced_types, test::type_names);
 
 TYPED_TEST(reduce_validation, asks_for_a_workspace_that_is_large_enough) {

@@ -6,6 +6,9 @@
 #include <heddle/workspace.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 namespace heddle {
 namespace {
@@ -20,62 +23,9 @@ using test::same_bits;
 using test::scan_kind;
 using test::scan_test;
 
-/// Off by one around warps, rows, tiles (2048 elements; of packets 1024 or 2048 where few, else 4096 or 8192) and groups of 32 of them.
-std::vector<std::int64_t> sizes() {
-    std::vector<std::int64_t> all = {0, 1, 2, 3, 5};
-    for (const std::int64_t edge : {32, 256, 1024, 2048, 4096, 8192, 16384, 65536, 131072, 262144})
-        all.insert(all.end(), {edge - 1, edge, edge + 1});
-    all.insert(all.end(), {509, 10007, 300007, 1000003});
-    return all;
-}
-
 template <class T>
-using scan = test::scanned_vectors<T>;
+class scan : public scan_test {};
 TYPED_TEST_SUITE(scan, test::scan_types, test::type_names);
-
-TYPED_TEST(scan, takes_every_size) {
-    for (const std::int64_t size : sizes()) {
-        SCOPED_TRACE(size);
-        ASSERT_NO_FATAL_FAILURE(this->check(size));
-    }
-}
-
-TYPED_TEST(scan, of_drawn_problems_take_every_plan) {
-    constexpr int draws = 50;  // of each type
-    test::drawing draw;
-    const auto draw_offset = [&] { return draw(0, 1) * draw(0, 5); };
-    const auto draw_stride = [&] { return draw(0, 3) == 0 ? draw(2, 4) : 1; };
-    for (int i = 0; i < draws; ++i) {
-        // A block or a few as often as many: up to 2^5 elements, up to 2^6, ...
-        const std::int64_t size = draw(1, std::int64_t{1} << draw(5, 20));
-        const std::int64_t x_offset = draw_offset(), y_offset = draw_offset();
-        const std::int64_t x_stride = draw_stride(), y_stride = draw_stride();
-        SCOPED_TRACE(testing::Message() << "draw " << i << ": " << size << " elements, offsets " << x_offset
-                                        << ", " << y_offset << ", strides " << x_stride << ", " << y_stride);
-        ASSERT_NO_FATAL_FAILURE(this->check(size, x_offset, y_offset, x_stride, y_stride));
-    }
-}
-
-TYPED_TEST(scan, works_in_place) {
-    for (const std::int64_t size : {1, 1000, 8193, 300007})
-        for (const std::int64_t offset : {0, 1})
-            for (const std::int64_t stride : {1, 2}) {
-                const auto xs = elements<TypeParam>(size);
-                for (const scan_algorithm algorithm : every_algorithm())
-                    for (const scan_kind kind : test::scan_kinds) {
-                        SCOPED_TRACE(testing::Message()
-                                     << size << " elements, offset " << offset << ", stride " << stride
-                                     << ", " << to_string(algorithm));
-                        guarded<TypeParam> y(1, size, 0, offset, stride);
-                        y.upload(xs);
-                        this->template run<TypeParam>(kind, y.vector(), y.vector(), {.algorithm = algorithm});
-                        this->stream->synchronize();
-                        ASSERT_TRUE(are_sums(y.download(), xs, kind,
-                                             this->template depth<TypeParam>(size, algorithm)));
-                        ASSERT_TRUE(y.canaries_alive());
-                    }
-            }
-}
 
 TYPED_TEST(scan, gives_the_same_bits_every_time) {
     const std::int64_t size = 3000017;
@@ -138,7 +88,7 @@ TYPED_TEST(scan, shares_one_workspace_with_other_operations) {
                 sum<TypeParam>(x.vector(), sum_of_x.data(), *this->stream, {.workspace = scratch});
                 const auto ys =
                     this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm, .workspace = scratch});
-                ASSERT_TRUE(are_sums(ys, {xs.begin(), xs.begin() + size}, scan_kind::inclusive,
+                ASSERT_TRUE(are_sums(ys, {xs.begin(), xs.begin() + size},
                                      this->template depth<TypeParam>(size, algorithm)));
             }
     EXPECT_TRUE(scratch.is_intact());
@@ -170,26 +120,50 @@ TYPED_TEST(scan, runs_on_several_streams_at_once) {
     }
 }
 
+template <class T>
+class scan_floating : public scan_test {};
+using floating_types = testing::Types<double, float>;
+TYPED_TEST_SUITE(scan_floating, floating_types, test::type_names);
+
+TYPED_TEST(scan_floating, keeps_denormals_and_gives_positive_zeros) {
+    const std::int64_t size = 10007;
+    const TypeParam denormal = std::numeric_limits<TypeParam>::denorm_min();
+    guarded<TypeParam> x(size);
+    for (const scan_algorithm algorithm : every_algorithm()) {
+        SCOPED_TRACE(to_string(algorithm));
+        const vector_view<const TypeParam> view = x.vector();
+        // Multiples of one denormal add up without rounding.
+        x.upload(std::vector<TypeParam>(size, denormal));
+        const auto sums = this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm});
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            ASSERT_EQ(sums[i], denormal * static_cast<TypeParam>(i + 1)) << i;
+        x.upload(std::vector<TypeParam>(size, TypeParam{-0.0}));
+        for (const TypeParam y : this->scan_of(scan_kind::inclusive, view, {.algorithm = algorithm})) {
+            ASSERT_EQ(y, 0);
+            ASSERT_FALSE(std::signbit(y));
+        }
+    }
+}
+
 class large_scan : public scan_test {};
 
 /// Around 1024 tiles of packets, where the look-back reaches beyond one supergroup, and several of them.
 TEST_F(large_scan, keeps_its_bound_on_positive_data) {
-    for (const std::int64_t size : {8192 * 1024 - 1, 8192 * 1024, 8192 * 1024 + 1, 8192 * 3300 + 5}) {
+    for (const auto& [size, offset] : {std::pair<std::int64_t, std::int64_t>{8192 * 1024, 0},
+                                       {8192 * 1024 + 1, 1},
+                                       {8192 * 3300 + 5, 0}}) {
         SCOPED_TRACE(size);
         auto xs = random_elements<float>(1000003, 0, 1);
         const std::size_t period = xs.size();
         xs.resize(static_cast<std::size_t>(size));
         for (std::size_t i = period; i < xs.size(); ++i) xs[i] = xs[i - period];
-        for (const std::int64_t offset : {0, 1}) {
-            guarded<float> x(size, offset);
-            x.upload(xs);
-            for (const scan_algorithm algorithm :
-                 {scan_algorithm::reduce_then_scan, scan_algorithm::look_back}) {
-                SCOPED_TRACE(to_string(algorithm));
-                const auto ys = scan_of(scan_kind::inclusive, vector_view<const float>(x.vector()),
-                                        {.algorithm = algorithm});
-                ASSERT_TRUE(are_sums(ys, xs, scan_kind::inclusive, depth<float>(size, algorithm)));
-            }
+        guarded<float> x(size, offset);
+        x.upload(xs);
+        for (const scan_algorithm algorithm : {scan_algorithm::reduce_then_scan, scan_algorithm::look_back}) {
+            SCOPED_TRACE(to_string(algorithm));
+            const auto ys =
+                scan_of(scan_kind::inclusive, vector_view<const float>(x.vector()), {.algorithm = algorithm});
+            ASSERT_TRUE(are_sums(ys, xs, depth<float>(size, algorithm)));
         }
     }
 }

@@ -15,7 +15,7 @@ using test::guarded_workspace;
 using test::invalid_argument_of;
 
 template <class T>
-using scan_validation = test::scanned_vectors<T>;
+class scan_validation : public test::scan_test {};
 TYPED_TEST_SUITE(scan_validation, test::scan_types, test::type_names);
 
 TYPED_TEST(scan_validation, asks_for_a_workspace_that_is_large_enough) {

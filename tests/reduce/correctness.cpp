@@ -4,63 +4,79 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace heddle {
 namespace {
 
+using test::algorithms_of;
+using test::comparable;
 using test::elements;
 using test::every_algorithm;
 using test::guarded;
 using test::guarded_workspace;
+using test::infinity;
+using test::is_integer;
 using test::is_value;
 using test::reduce_reference;
 using test::same_bits;
 
 template <class T>
-using reduce = test::reduced_vectors<T>;
+using reduce = test::reductions<T>;
 TYPED_TEST_SUITE(reduce, test::reduced_types, test::type_names);
 
-TYPED_TEST(reduce, takes_every_size) {
-    for (const std::int64_t size : test::sizes<TypeParam>()) {
-        SCOPED_TRACE(size);
-        ASSERT_NO_FATAL_FAILURE(this->check(size));
-    }
-}
-
-// On 132 multiprocessors, enough to fill the device with blocks of more than one tile each, but not enough
-// for several rounds of blocks with all the tiles that each should have.
-TYPED_TEST(reduce, takes_sizes_that_just_fill_the_device) {
-    ASSERT_NO_FATAL_FAILURE(this->check(24000044 / std::int64_t{sizeof(TypeParam)}, 1));
-    ASSERT_NO_FATAL_FAILURE(this->check(1500007, 0, 2));
-}
-
-TYPED_TEST(reduce, of_drawn_problems_take_every_plan) {
-    constexpr int draws = 34;  // of each type
-    test::drawing draw;
-    const auto draw_offset = [&] { return draw(0, 1) * draw(0, 9); };
-    const auto draw_stride = [&] { return draw(0, 3) == 0 ? draw(2, 4) : 1; };
-    for (int i = 0; i < draws; ++i) {
-        // One block as often as many: up to 2^5 elements, up to 2^6, ...
-        const std::int64_t size = draw(1, std::int64_t{1} << draw(5, 23));
-        const std::int64_t offset = draw_offset(), stride = draw_stride();
-        SCOPED_TRACE(testing::Message() << "draw " << i << ": " << size << " elements, offset " << offset
-                                        << ", stride " << stride);
-        ASSERT_NO_FATAL_FAILURE(this->check(size, offset, stride));
+// Equal elements in different threads, warps, blocks and packets; and an extremum that is also the identity.
+TYPED_TEST(reduce, finds_the_first_of_equals) {
+    using element = TypeParam;
+    const auto lowest = is_integer<element> ? std::numeric_limits<element>::min() : -infinity<element>();
+    const auto highest = is_integer<element> ? std::numeric_limits<element>::max() : infinity<element>();
+    for (const std::int64_t size : {40, 1030, 70001, 3000017}) {
+        guarded<element> x(size, 1);
+        const vector_view<const element> view = x.vector();
+        for (const std::int64_t at : {std::int64_t{0}, std::int64_t{7}, size / 3, size - 1}) {
+            SCOPED_TRACE(testing::Message() << size << " elements, at " << at);
+            for (const element base : {lowest, element(1.0f), highest}) {
+                std::vector<element> xs(static_cast<std::size_t>(size), base);
+                const auto set_from = [&](std::int64_t first, element value) {
+                    for (std::int64_t i = first; i < size; i += 13) xs[static_cast<std::size_t>(i)] = value;
+                    x.upload(xs);
+                };
+                for (const bool is_argmax : {true, false}) {
+                    const element value = is_argmax ? highest : lowest;
+                    set_from(at, value);
+                    for (const reduce_algorithm algorithm : algorithms_of(reduce_operation::argmax)) {
+                        const reduce_options options{.algorithm = algorithm};
+                        ASSERT_EQ(is_argmax ? this->argmax_of(view, options) : this->argmin_of(view, options),
+                                  comparable(base) == comparable(value) ? 0 : at)
+                            << to_string(algorithm);
+                    }
+                }
+            }
+        }
     }
 }
 
 TYPED_TEST(reduce, gives_the_same_bits_every_time) {
     const std::int64_t size = 3000017;
-    guarded<TypeParam> x(size);
+    guarded<TypeParam> x(size), y(size, 1);
     x.upload(elements<TypeParam>(size));
-    const vector_view<const TypeParam> view = x.vector();
+    y.upload(elements<TypeParam>(size));
+    const vector_view<const TypeParam> a = x.vector(), b = y.vector();
+    const auto expect_same = [](auto compute) {
+        const auto first = compute();
+        for (int i = 0; i < 20; ++i) ASSERT_TRUE(same_bits(compute(), first));
+    };
     for (const reduce_algorithm algorithm : every_algorithm()) {
         SCOPED_TRACE(to_string(algorithm));
-        workspace scratch(this->workspace_bytes(view, algorithm), *this->stream);
+        workspace scratch(this->workspace_bytes(a, algorithm), *this->stream);
         const reduce_options options{.algorithm = algorithm, .workspace = scratch};
-        const auto first = this->sum_of(view, options);
-        for (int i = 0; i < 20; ++i) ASSERT_TRUE(same_bits(this->sum_of(view, options), first));
+        expect_same([&] { return this->sum_of(a, options); });
+        if (algorithm != reduce_algorithm::automatic) continue;
+        expect_same([&] { return this->mean_of(a, options); });
+        expect_same([&] { return this->dot_of(a, b, options); });
+        expect_same([&] { return this->norm1_of(a, options); });
+        if constexpr (!is_integer<TypeParam>) expect_same([&] { return this->norm2_of(a, options); });
     }
 }
 
@@ -91,7 +107,9 @@ TYPED_TEST(reduce, gives_the_same_bits_in_a_graph) {
 }
 
 TYPED_TEST(reduce, shares_one_workspace_among_all_calls) {
-    const std::vector<std::int64_t> some_sizes = {5, 300007, 4097, 70001, 1000003};
+    // The last just fills 132 multiprocessors with blocks of more than one tile each.
+    const std::vector<std::int64_t> some_sizes = {5, 300007, 4097,
+                                                  24000044 / std::int64_t{sizeof(TypeParam)}};
     const auto xs = elements<TypeParam>(some_sizes.back());
     guarded<TypeParam> x(some_sizes.back());
     x.upload(xs);
@@ -99,7 +117,7 @@ TYPED_TEST(reduce, shares_one_workspace_among_all_calls) {
     for (const reduce_algorithm algorithm : every_algorithm())
         bytes = std::max(bytes, this->workspace_bytes(x.vector(), algorithm));
     guarded_workspace scratch(bytes);
-    for (int round = 0; round < 4; ++round)
+    for (int round = 0; round < 2; ++round)
         for (const std::int64_t size : some_sizes) {
             const reduce_reference<TypeParam> expected({xs.begin(), xs.begin() + size});
             const vector_view<const TypeParam> view{x.data(), size};

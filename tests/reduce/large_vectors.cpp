@@ -81,25 +81,6 @@ TEST_F(reduce_rings, find_a_peak_anywhere) {
 
 class large_reduce : public reduce_test {};
 
-TEST_F(large_reduce, keeps_its_bound_on_positive_data) {
-    const auto size = (std::int64_t{1} << 26) + 5;
-    auto xs = random_elements<float>(1000003, 0, 1);
-    const std::size_t period = xs.size();
-    xs.resize(static_cast<std::size_t>(size));
-    for (std::size_t i = period; i < xs.size(); ++i) xs[i] = xs[i - period];
-    const reduce_reference<float> expected(xs);
-    device_buffer<float> x(size, *stream);
-    copy_and_wait(xs, x, *stream);
-    const vector_view<const float> view = x;
-    for (const reduce_algorithm algorithm : every_algorithm()) {
-        SCOPED_TRACE(to_string(algorithm));
-        const reduce_options options{.algorithm = algorithm};
-        EXPECT_TRUE(expected.is_sum(sum_of(view, options), depth(view, algorithm)));
-        EXPECT_TRUE(is_value(min_of(view, options), expected.smallest));
-        EXPECT_TRUE(is_value(max_of(view, options), expected.largest));
-    }
-}
-
 // The bound of docs/accuracy.md at 2^30 elements, of data of one sign, whose errors cancel least. The elements
 // repeat with a period that is prime, so that the reference needs one of them alone.
 TEST_F(large_reduce, keeps_its_bound_at_2_to_30_elements) {
