@@ -48,6 +48,8 @@ LAYERS = [
     # Tests, benchmarks and examples may include what they like of others; of ours the public headers alone.
     # Bounds of results are pure: benchmarks that check results share them with the tests.
     Layer(r"tests/bounds/.+", [STANDARD, PUBLIC, r"tests/bounds/.+\.hpp"]),
+    Layer(r"tests/fuzz/test_fuzz\.cpp", [PUBLIC, r"tests/.+"]),
+    Layer(r"tests/fuzz/.+", [PUBLIC, r"tests/(bounds|fuzz)/.+\.hpp", r"tests/support/mapped_buffer\.hpp"]),
     Layer(r"tests/device/.+", [PUBLIC, r"tests/.+", r"kernels/(device|frame)/.+"]),
     Layer(r"tests/overlap\.cpp", [PUBLIC, r"tests/.+", r"src/overlap\.hpp"]),
     Layer(r"tests/benchmarks/.+", [PUBLIC, r"tests/.+", r"benchmarks/.+\.hpp"]),
@@ -55,7 +57,7 @@ LAYERS = [
     # It plans by tables of its own.
     Layer(r"benchmarks/tuning/.+", [PUBLIC, r"benchmarks/tuning/.+", r"src/matmul/rungs\.hpp",
                                     r"kernels/matmul/(plan|tuning)/.+\.hpp"]),
-    Layer(r"benchmarks/(fuzz|cliffs)/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+", r"tests/bounds/.+\.hpp"]),
+    Layer(r"benchmarks/(cliffs/.+|program/fuzz\.cpp)", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+", r"tests/(bounds|fuzz)/.+\.hpp"]),
     Layer(r"benchmarks/.+", [PUBLIC, PUBLIC_DEVICE, r"benchmarks/.+"]),
     Layer(r"examples/.+", [PUBLIC, PUBLIC_DEVICE, r"examples/.+"]),
 ]
@@ -148,7 +150,8 @@ def self_test() -> int:
         "src/reduce/rungs.cpp": '#include "kernels/reduce/plan/levels.hpp"\n',
         "src/reduce.cpp": '#include "kernels/reduce/launch.hpp"\n#include "src/a.hpp"\n#include <fmt/format.h>\n',
         "tests/bounds/matmul.hpp": '#include "tests/bounds/numbers.hpp"\n#include <cmath>\n',
-        "benchmarks/fuzz/products.cpp": '#include "tests/bounds/matmul.hpp"\n#include <cuda_runtime_api.h>\n',
+        "tests/fuzz/products.cpp": '#include "tests/bounds/matmul.hpp"\n#include <cuda_runtime_api.h>\n',
+        "benchmarks/cliffs/matmul.cpp": '#include "tests/fuzz/draw.hpp"\n#include <cuda_runtime_api.h>\n',
         "tests/overlap.cpp": '#include "src/overlap.hpp"\n',
         "tests/device/tile.cu": '#include "kernels/device/tile.cuh"\n',
         "tests/reduce.cpp": '#include "tests/support/gpu.hpp"\n#include <cublas_v2.h>\n#include <heddle/view.hpp>\n',
@@ -202,7 +205,8 @@ def self_test() -> int:
         ("tests/device/block.cu", '#include "kernels/matmul/launch.hpp"', "kernels/matmul/launch.hpp"),
         ("tests/bounds/matmul.hpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
         ("tests/bounds/matmul.hpp", "#include <gtest/gtest.h>", "gtest/gtest.h"),
-        ("benchmarks/fuzz/products.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
+        ("tests/fuzz/products.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
+        ("benchmarks/cliffs/matmul.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
         ("benchmarks/matmul.cpp", '#include "tests/support/gpu.hpp"', "tests/support/gpu.hpp"),
         ("benchmarks/matmul.cpp", '#include "tests/bounds/matmul.hpp"', "tests/bounds/matmul.hpp"),
         ("examples/demo/other.cpp", '#include "src/a.hpp"', "src/a.hpp"),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "benchmarks/cliffs/draw.hpp"
+#include "tests/fuzz/draw.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace heddle::bench::cliffs {
+
+using namespace fuzz;
 
 struct peer {
     std::string name;

@@ -1,5 +1,4 @@
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/draw.hpp"
 #include "benchmarks/cliffs/report.hpp"
 #include "benchmarks/cliffs/run.hpp"
 #include "benchmarks/program/commands.hpp"
@@ -10,6 +9,7 @@
 #include "benchmarks/program/suggestion.hpp"
 #include "benchmarks/support/peers.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/fuzz/draw.hpp"
 #include <heddle/device.hpp>
 #include <heddle/error.hpp>
 #include <heddle/memory_pool.hpp>

@@ -79,11 +79,11 @@ void add_expected(const problem& p, operands<T>& o, const std::vector<place>& pl
         const auto xs = gathered<T>(o.input.data(), inputs), ws = gathered<T>(o.filters.data(), weights);
         double sum = 0, magnitudes = 0;
         for (std::size_t i = 0; i < xs.size(); ++i) {
-            const double product = as_double(xs[i]) * as_double(ws[i]);
+            const double product = to_double(xs[i]) * to_double(ws[i]);
             sum += product;
             magnitudes += std::abs(product);
         }
-        const double bias = as_double(gathered<T>(o.bias.data(), {filter}).front());
+        const double bias = to_double(gathered<T>(o.bias.data(), {filter}).front());
         const bounds::approximate result = bounds::conv_result(
             {sum, share * magnitudes}, 1, bias, 0, true,
             [](const bounds::approximate& a) { return bounds::activated(matmul_activation::relu, a); });

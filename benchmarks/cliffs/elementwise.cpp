@@ -214,7 +214,7 @@ trial prepare(const problem<T>& p) {
     std::vector<std::array<double, 3>> in(places.size());
     for (std::size_t i = 0; i < p.inputs(); ++i) {
         const auto elements = gathered(o->inputs[i].view(), places);
-        for (std::size_t place = 0; place < places.size(); ++place) in[place][i] = as_double(elements[place]);
+        for (std::size_t place = 0; place < places.size(); ++place) in[place][i] = to_double(elements[place]);
     }
     std::vector<double> expected, bounds;
     for (const auto& of_place : in) {

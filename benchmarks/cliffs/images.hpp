@@ -126,7 +126,7 @@ std::function<std::string(double)> check_of(const std::shared_ptr<image_operands
         for (std::size_t i = 0; i < values.size(); ++i) {
             const place& at = places[i % places.size()];
             std::string wrong = mismatch(fmt::format("value {} of row {}", at.col, at.row),
-                                         as_double(actual[i]), values[i].value, slack * values[i].bound);
+                                         to_double(actual[i]), values[i].value, slack * values[i].bound);
             if (!wrong.empty()) return wrong;
         }
         return o->destination.changed_gap();

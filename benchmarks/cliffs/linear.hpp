@@ -1,8 +1,8 @@
 #pragma once
 
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/draw.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/fuzz/draw.hpp"
 #include <heddle/matmul.hpp>
 #include <heddle/types.hpp>
 

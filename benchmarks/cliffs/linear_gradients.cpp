@@ -78,7 +78,7 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
         const double norms = std::sqrt(dots[i].x_squares) * std::sqrt(dots[i].y_squares);
         const double of_sum =
             product_bound<T>(p.options.precision, static_cast<double>(p.out), dots[i].magnitudes, norms);
-        const double factor = bounds::derivative_of_result(p.options.activation_of_x, as_double(x[i]));
+        const double factor = bounds::derivative_of_result(p.options.activation_of_x, to_double(x[i]));
         // The sum may be rounded to T before.
         const double before = bounds::stored_as<T>(dots[i].sum, of_sum), value = factor * dots[i].sum;
         const double error = std::abs(factor) * (before + 3 * u * (std::abs(dots[i].sum) + before));

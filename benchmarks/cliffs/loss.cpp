@@ -95,7 +95,7 @@ expectation expected_cross_entropy(const problem<T>& p, operands<T>& o, expectat
                of_labels = gathered(o.x.view(), at_labels);
     const auto facts = facts_of(o.x.data(), lines);
     for (std::size_t i = 0; i < facts.size(); ++i) {
-        const double x = as_double(xs[i]), x_of_label = as_double(of_labels[i]);
+        const double x = to_double(xs[i]), x_of_label = to_double(of_labels[i]);
         const double log_sum = std::log(facts[i].exponentials), of_label = facts[i].largest - x_of_label;
         const double mean = facts[i].largest - facts[i].sum / n + log_sum;
         const double apart = std::abs(x_of_label) + facts[i].magnitudes / n;  // or less
@@ -125,7 +125,7 @@ expectation expected_squared_error(const problem<T>& p, operands<T>& o, expectat
         const double loss = (squares - 2 * dots[i].sum) / n;  // where it cancels, double's roundings show
         expected.losses.add(loss, error_of_additions(steps.additions + 6, bounds::u) * std::abs(loss) +
                                       0x1p-50 * squares / n + 0x1p-140);
-        expected.gradient.add(bounds::squared_error_gradient<T>(as_double(xs[i]) - as_double(targets[i]), n,
+        expected.gradient.add(bounds::squared_error_gradient<T>(to_double(xs[i]) - to_double(targets[i]), n,
                                                                 static_cast<double>(p.scale())));
     }
     return expected;

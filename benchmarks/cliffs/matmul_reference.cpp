@@ -67,7 +67,7 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
         std::vector<place> at;
         for (const place& where : in_matrix) at.push_back(place_of(where));
         const auto given = gathered(of->view(), at);
-        for (std::size_t i = 0; i < given.size(); ++i) values[i] = as_double(given[i]);
+        for (std::size_t i = 0; i < given.size(); ++i) values[i] = to_double(given[i]);
         return values;
     };
     const auto row_bias = optional_values(o->row_bias, [](place at) { return place{0, at.col}; });
@@ -76,7 +76,7 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
     const auto dots = dots_of(o->a.first.data, rows, o->b.first.data, cols);
     std::vector<double> expected, bounds;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const double summand = p.beta == 0 ? 0 : p.beta * as_double(c[i]);
+        const double summand = p.beta == 0 ? 0 : p.beta * to_double(c[i]);
         const double biases = row_bias[i] + column_bias[i];
         const double magnitudes = std::abs(p.alpha) * dots[i].magnitudes + std::abs(summand);
         const double norms = std::abs(p.alpha) * std::sqrt(dots[i].x_squares) * std::sqrt(dots[i].y_squares);
@@ -94,9 +94,9 @@ std::function<std::string(double slack)> check_of(const product_problem<Out, In>
     return [o, places, offsets, expected, bounds, is_poisoned = p.beta == 0](double slack) -> std::string {
         const auto actual = gathered<Out>(o->c.first.data, offsets);
         for (std::size_t i = 0; i < places.size(); ++i) {
-            if (overflows<Out>(as_double(actual[i]), expected[i], slack * bounds[i])) continue;
+            if (overflows<Out>(to_double(actual[i]), expected[i], slack * bounds[i])) continue;
             if (std::string wrong = mismatch(fmt::format("element ({}, {})", places[i].row, places[i].col),
-                                             as_double(actual[i]), expected[i], slack * bounds[i]);
+                                             to_double(actual[i]), expected[i], slack * bounds[i]);
                 !wrong.empty())
                 return wrong;
         }

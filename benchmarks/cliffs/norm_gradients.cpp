@@ -133,14 +133,14 @@ expected_places expected_dx(const problem<T>& p, operands<T>& o) {
     const auto of_products = dots_of(o.dy.data(), of_dy, o.x.data(), of_x, o.gamma.data());
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const bounds::normalised_row row = row_of_norm(p, facts[i]);
-        const double g = as_double(dys[i]) * as_double(gammas[i]), magnitude = of_g[i].magnitudes / n;
+        const double g = to_double(dys[i]) * to_double(gammas[i]), magnitude = of_g[i].magnitudes / n;
         // No factor is above 1, so that the squares of dy are at least those of g; nor is |g z| above |g x| and |g mean|.
         const bounds::norm_gradient_means means{
             row.is_centred ? of_g[i].sum / n : 0,
             (of_products[i].sum - row.mean * of_g[i].sum) / row.sigma / n, magnitude,
             (of_products[i].magnitudes / n + std::abs(row.mean) * magnitude) / row.sigma,
             of_g[i].x_squares / n};
-        expected.add(bounds::norm_gradient<T>(row, means, g, row.z(as_double(xs[i]))));
+        expected.add(bounds::norm_gradient<T>(row, means, g, row.z(to_double(xs[i]))));
     }
     return expected;
 }
@@ -174,7 +174,7 @@ expected_places expected_dgamma(const problem<T>& p, operands<T>& o) {
         const std::vector<T> xs = gathered(o.x.view(), column), dys = gathered(o.dy.view(), column);
         double sum = 0, magnitudes = 0, of_z = 0;
         for (std::size_t i = 0; i < xs.size(); ++i) {
-            const double z = rows[i].z(as_double(xs[i])), dy = as_double(dys[i]);
+            const double z = rows[i].z(to_double(xs[i])), dy = to_double(dys[i]);
             sum += dy * z;
             magnitudes += std::abs(dy * z);
             of_z += std::abs(dy) * rows[i].error_of_z(z);

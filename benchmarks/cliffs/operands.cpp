@@ -126,7 +126,7 @@ std::string mismatch(const matrix_view<T>& m, const std::vector<place>& places,
     const std::vector<T> actual = gathered(m, places);
     for (std::size_t i = 0; i < places.size(); ++i) {
         std::string wrong = mismatch(fmt::format("element ({}, {})", places[i].row, places[i].col),
-                                     as_double(actual[i]), expected[i], slack * bounds[i]);
+                                     to_double(actual[i]), expected[i], slack * bounds[i]);
         if (!wrong.empty()) return wrong;
     }
     return {};

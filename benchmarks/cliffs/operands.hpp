@@ -1,8 +1,8 @@
 #pragma once
 
-#include "benchmarks/cliffs/draw.hpp"
 #include "benchmarks/support/rows.hpp"
 #include "tests/bounds/numbers.hpp"
+#include "tests/fuzz/draw.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/types.hpp>
 #include <heddle/view.hpp>
@@ -17,6 +17,8 @@
 
 /// Operands in device memory, and places of them that are looked at.
 namespace heddle::bench::cliffs {
+
+using namespace fuzz;
 
 /// Uniform in [low, high]; where `step` is not 0, its multiples.
 struct numbers {
@@ -94,16 +96,8 @@ std::vector<std::remove_const_t<T>> gathered(const matrix_view<T>& m, const std:
     return gathered<std::remove_const_t<T>>(m.data, offsets_of(m, places));
 }
 
-/// The exact value.
-template <class T>
-double as_double(T value) {
-    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
-        return static_cast<double>(static_cast<float>(value));
-    else
-        return static_cast<double>(value);
-}
-
 using bounds::smallest;
+using bounds::to_double;
 using bounds::unit_roundoff;
 
 /// What to say of a result that is not within its bound; empty where it is. NaN is within the bound of NaN alone.

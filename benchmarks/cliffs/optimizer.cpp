@@ -148,8 +148,8 @@ expectation expected_step(const problem& p, operands<T, Gradient>& o) {
     const bounds::approximate factor =
         p.clips ? bounds::gradient_factor(1, sgd_options{}.max_norm, norm) : bounds::approximate(1);
     for (std::size_t i = 0; i < places.size(); ++i) {
-        bounds::weight_and_moments state{as_double(weights[i]), as_double(firsts[i]), as_double(seconds[i])};
-        const bounds::approximate g = bounds::rounded(factor * as_double(gradients[i]));
+        bounds::weight_and_moments state{to_double(weights[i]), to_double(firsts[i]), to_double(seconds[i])};
+        const bounds::approximate g = bounds::rounded(factor * to_double(gradients[i]));
         p.is_adam() ? state.step(o.of_adam(p), p.op == operation::adamw, g) : state.step(o.of_sgd(p), g);
         expected.weight.add(state.weight);
         expected.first.add(state.first);
@@ -163,7 +163,7 @@ template <class T, class Gradient>
 std::string wrong_values(const std::vector<place>& places, operands<T, Gradient>& o) {
     expected_places expected{places, {}, {}};
     for (const float weight : gathered(o.weight.view(), places))
-        expected.add(as_double(static_cast<T>(weight)), 0);
+        expected.add(to_double(static_cast<T>(weight)), 0);
     return expected.wrong("value", o.value, 1, false);
 }
 

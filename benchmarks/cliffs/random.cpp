@@ -95,7 +95,7 @@ trial prepare(const problem<T>& p) {
     if (o->x) xs = gathered(o->x->view(), expected.places);
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const auto& [row, col] = expected.places[i];
-        const double value = as_double(on_host(p, row * p.cols + col, xs[i]));
+        const double value = to_double(on_host(p, row * p.cols + col, xs[i]));
         // All others are equal, bit for bit.
         expected.add(value, p.op == operation::normal ? bounds::of_normal<T>(value, mean, deviation) : 0);
     }

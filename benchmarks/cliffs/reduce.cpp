@@ -89,7 +89,7 @@ void run(const problem<T>& p, operands<T>& o) {
 template <class T>
 double downloaded(operation op, const device_buffer<double>& result) {
     const auto as = [&]<class R>() {
-        return as_double(gathered(reinterpret_cast<const R*>(result.data()), {0}).front());
+        return to_double(gathered(reinterpret_cast<const R*>(result.data()), {0}).front());
     };
     if (op == operation::mean) return as.template operator()<mean_type<T>>();
     if (op == operation::min || op == operation::max) return as.template operator()<T>();

@@ -166,8 +166,8 @@ trial prepare(const problem<T>& p) {
     const std::vector<line_facts> rows = facts_of(o->x.data(), lines);
     expected_places results{places, {}, {}};
     for (std::size_t i = 0; i < places.size(); ++i)
-        results.add(expected(p.op, x[i], gamma.empty() ? 1 : as_double(gamma[i]),
-                             beta.empty() ? 0 : as_double(beta[i]), rows[i], p.cols));
+        results.add(expected(p.op, x[i], gamma.empty() ? 1 : to_double(gamma[i]),
+                             beta.empty() ? 0 : to_double(beta[i]), rows[i], p.cols));
     t.wrong = [o, results](double slack) {
         return results.wrong("result", o->result(), slack, o->y.has_value());
     };

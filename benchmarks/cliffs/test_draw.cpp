@@ -1,5 +1,5 @@
 #include "benchmarks/cliffs/case.hpp"
-#include "benchmarks/cliffs/draw.hpp"
+#include "tests/fuzz/draw.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace heddle::bench::cliffs {
+
+using namespace fuzz;
 namespace {
 
 constexpr std::uint64_t draws = 2000;

@@ -55,7 +55,7 @@ trial prepare(const problem<T>& p) {
     const auto places = sampled_places(p.cols, p.rows, p.seed);
     std::vector<double> expected;
     for (const T element : gathered(transposed(o->source.view()), places))
-        expected.push_back(as_double(element));
+        expected.push_back(to_double(element));
     t.wrong = [o, places, expected](double slack) {
         const std::vector<double> exact(places.size(), 0);
         const std::string wrong = mismatch(o->destination.view(), places, expected, exact, slack);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "benchmarks/cliffs/draw.hpp"
 #include "benchmarks/support/cublas.hpp"
 #include "benchmarks/support/cudnn.hpp"
 #include "benchmarks/support/npp.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/fuzz/draw.hpp"
 #include <heddle/buffer.hpp>
 #include <heddle/copy.hpp>
 #include <heddle/error.hpp>
@@ -21,6 +21,8 @@
 
 /// The vendors' functions that drawn cases alone call, loaded when the program runs.
 namespace heddle::bench::cliffs {
+
+using namespace fuzz;
 
 #if HEDDLE_HAS_CUBLAS
 HEDDLE_LOADED(cublas_library, cublasAsumEx_64);

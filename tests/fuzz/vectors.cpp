@@ -1,15 +1,14 @@
-#include "benchmarks/fuzz/operand.hpp"
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/fuzz/scratch.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/reduce.hpp"
+#include "tests/fuzz/operand.hpp"
+#include "tests/fuzz/operations.hpp"
+#include "tests/fuzz/scratch.hpp"
 #include <heddle/device.hpp>
 #include <heddle/histogram.hpp>
 #include <heddle/host.hpp>
 #include <heddle/reduce.hpp>
 #include <heddle/scan.hpp>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 const std::vector<std::string_view> numbers = {"f32", "f64", "f16", "bf16", "i32", "i64"};
@@ -40,7 +39,7 @@ std::vector<field> vector_fields(std::vector<field> fields) {
 
 void draw_vector(drawing& d, problem& p) {
     p.set("size", draw_shape(d, 1, 1 << 16)[0] * (d.one_in(4) ? d.integer(1, 64) : 1));
-    const cliffs::placement at = d.vector_lie();
+    const placement at = d.vector_lie();
     p.set("offset", at.offset);
     p.set("step", at.step);
     p.set("seed", d.integer(0, 1 << 30));
@@ -59,7 +58,7 @@ void draw_long_vector(drawing& d, problem& p, std::int64_t most) {
 }
 
 void draw_second_vector(drawing& d, problem& p) {
-    const cliffs::placement y = d.vector_lie();
+    const placement y = d.vector_lie();
     p.set("y_offset", y.offset);
     p.set("y_step", y.step);
 }
@@ -94,7 +93,7 @@ wide widened(T x) {
     if constexpr (std::is_integral_v<T>)
         return x;
     else
-        return as_double(x);
+        return to_double(x);
 }
 
 /// Sums as the GPU and the CPU have them: integers wrap.
@@ -442,4 +441,4 @@ operation histogram_cases() {
             }};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

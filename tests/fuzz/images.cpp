@@ -1,13 +1,12 @@
-#include "benchmarks/fuzz/operand.hpp"
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/products.hpp"
 #include "tests/bounds/windows.hpp"
+#include "tests/fuzz/operand.hpp"
+#include "tests/fuzz/operations.hpp"
 #include <heddle/conv.hpp>
 #include <heddle/host.hpp>
 #include <heddle/pool.hpp>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 /// Windows: how far apart, and what lies around an image. Behind each pixel, row and image of the operand that is spaced there
@@ -112,7 +111,7 @@ struct term {
 template <class T>
 std::vector<term> terms_of(const std::vector<T>& elements) {
     std::vector<term> all;
-    for (const T e : elements) all.push_back({as_double(e), bounds::counted_magnitude(e)});
+    for (const T e : elements) all.push_back({to_double(e), bounds::counted_magnitude(e)});
     return all;
 }
 
@@ -202,13 +201,13 @@ std::string wrong_conv(const problem& p, processor where) {
                     sum = is_read ? static_cast<double>(alpha) * sum : 0;
                     magnitudes = is_read ? std::abs(static_cast<double>(alpha)) * magnitudes : 0;
                     if (beta != 0) {
-                        const double added = static_cast<double>(beta) * as_double(before[at]);
+                        const double added = static_cast<double>(beta) * to_double(before[at]);
                         sum += added, magnitudes += std::abs(added);
                     }
-                    const double added = as_double(is_in_place ? before[at] : residuals[at]);
+                    const double added = to_double(is_in_place ? before[at] : residuals[at]);
                     const bounds::approximate result = bounds::conv_result(
                         {sum, std::isfinite(sum) ? share * magnitudes : 0},
-                        has_scale ? as_double(scales[channel]) : 1, has_bias ? as_double(biases[channel]) : 0,
+                        has_scale ? to_double(scales[channel]) : 1, has_bias ? to_double(biases[channel]) : 0,
                         has_residual ? added : 0, is_first, [&](const bounds::approximate& a) {
                             if (std::isinf(a.value))
                                 return bounds::approximate(bounds::activated(activation, a.value));
@@ -299,7 +298,7 @@ std::string wrong_pool(const problem& p, processor where) {
                             const std::int64_t from_y = y * geometry.stride.y + r - geometry.padding.top,
                                                from_x = x * geometry.stride.x + s - geometry.padding.left;
                             if (from_y < 0 || from_y >= height || from_x < 0 || from_x >= width) continue;
-                            const double a = as_double(xs[of_input(image, from_y, from_x, c)]);
+                            const double a = to_double(xs[of_input(image, from_y, from_x, c)]);
                             if (std::isnan(a) || a > largest) largest = a;
                             sum += a, magnitudes += std::abs(a), ++pixels;
                             if (std::isnan(sum) && std::isnan(a)) largest = a;
@@ -388,4 +387,4 @@ operation pool_cases() {
             }};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

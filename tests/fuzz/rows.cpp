@@ -1,12 +1,11 @@
-#include "benchmarks/fuzz/rows.hpp"
+#include "tests/fuzz/rows.hpp"
 
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/fuzz/scratch.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/loss.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/reduce.hpp"
 #include "tests/bounds/softmax.hpp"
+#include "tests/fuzz/operations.hpp"
+#include "tests/fuzz/scratch.hpp"
 #include <heddle/device.hpp>
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
@@ -14,7 +13,7 @@
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 template <class T>
@@ -141,7 +140,7 @@ std::string wrong_matrix_reduce(const problem& p, processor where) {
                largest = -HUGE_VAL;
         std::int64_t place = -1;
         const auto element = [&](std::int64_t i) {
-            return as_double(xs[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
+            return to_double(xs[static_cast<std::size_t>(by_rows ? line * cols + i : i * cols + line)]);
         };
         for (std::int64_t i = 0; i < length; ++i) {
             const double a = element(i);
@@ -295,4 +294,4 @@ operation cross_entropy_cases() {
             }};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

@@ -1,4 +1,4 @@
-#include "benchmarks/fuzz/problem.hpp"
+#include "tests/fuzz/problem.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 problem::problem(const operation& of) : of_(&of) {
     for (const field& each : of.fields) values_.push_back(each.simplest);
@@ -149,12 +149,12 @@ std::vector<std::int64_t> draw_shape(drawing& d, std::size_t count, std::int64_t
         if (kind == 0)
             extent = of_users[d.index(std::size(of_users))] + (d.one_in(4) ? d.integer(-1, 1) : 0);
         else if (kind == 1)
-            extent = d.extent(1, 5000, cliffs::extent_kind::odd);
+            extent = d.extent(1, 5000, extent_kind::odd);
         else
             extent = d.one_in(24) ? 0 : static_cast<std::int64_t>(d.log_uniform(1, 5000));
     }
     const auto product = [&] {
-        return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, cliffs::bounded_product);
+        return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, bounded_product);
     };
     while (product() > most) {
         std::int64_t& largest = *std::ranges::max_element(shape);
@@ -164,4 +164,4 @@ std::vector<std::int64_t> draw_shape(drawing& d, std::size_t count, std::int64_t
     return shape;
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

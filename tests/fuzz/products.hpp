@@ -1,10 +1,9 @@
 #pragma once
 
-#include "benchmarks/fuzz/matrices.hpp"
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/fuzz/scratch.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/products.hpp"
+#include "tests/fuzz/matrices.hpp"
+#include "tests/fuzz/operations.hpp"
+#include "tests/fuzz/scratch.hpp"
 #include <heddle/matmul.hpp>
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 #include <vector>
 
 /// What operations that multiply matrices share: how these lie, plans, scratch memory, and what is right.
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 using bounds::activated;
 using bounds::approximate;
@@ -44,7 +43,7 @@ inline void draw_matrices(drawing& d, problem& p, const std::vector<named_matrix
     const bool in_packets = d.integer(1, 3) > 1;
     std::size_t place = 0;
     for (const auto& [name, rows, cols] : matrices) {
-        const cliffs::placement at = d.lie(false, 12);
+        const placement at = d.lie(false, 12);
         p.draw_word(name + "_order", d);
         p.set(name + "_offset", at.offset);
         p.set(name + "_padding", at.padding);
@@ -213,13 +212,13 @@ sums products_of(const std::vector<In>& a, const std::vector<In>& b, std::int64_
     s.magnitudes = s.values;
     std::vector<double> ys, sizes;
     for (const In y : b) {
-        ys.push_back(as_double(y));
+        ys.push_back(to_double(y));
         sizes.push_back(bounds::counted_magnitude(y));
     }
     for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t l = 0; l < k; ++l) {
             const In element = a[static_cast<std::size_t>(i * k + l)];
-            const double x = as_double(element), size = bounds::counted_magnitude(element);
+            const double x = to_double(element), size = bounds::counted_magnitude(element);
             double* const value = s.values.data() + i * n;
             double* const magnitude = s.magnitudes.data() + i * n;
             for (std::int64_t j = 0; j < n; ++j) {
@@ -257,4 +256,4 @@ inline std::vector<std::string_view> rungs_without_norms() {
 }
 inline const std::vector<std::string_view> precisions_without_norms(precisions.begin(), precisions.end() - 1);
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

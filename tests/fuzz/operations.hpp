@@ -1,6 +1,6 @@
 #pragma once
 
-#include "benchmarks/fuzz/problem.hpp"
+#include "tests/fuzz/problem.hpp"
 #include <heddle/error.hpp>
 #include <heddle/types.hpp>
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 /// What the files of operations share. Each operation is made by a function of its file; operations.cpp lists them.
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 /// The names of an operation's rungs, `automatic` first.
 template <class Algorithm>
@@ -69,4 +69,4 @@ operation matmul_cases(), linear_gradient_cases(), softmax_cases(), norm_cases()
     gradient_norm_cases(), random_cases(), permutation_cases(), batched_matmul_cases(), linear_cases(),
     planes_cases(), matmul_list_cases();
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

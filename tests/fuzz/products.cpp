@@ -1,18 +1,18 @@
-#include "benchmarks/fuzz/products.hpp"
+#include "tests/fuzz/products.hpp"
 
 #include <heddle/batched_matmul.hpp>
 #include <heddle/host.hpp>
 
 #include <deque>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 template <class T>
 std::vector<double> norms_of_rows(const std::vector<T>& by_rows, std::int64_t rows, std::int64_t cols) {
     std::vector<double> norms(static_cast<std::size_t>(rows));
     for (std::size_t i = 0; i < by_rows.size(); ++i)
-        norms[i / static_cast<std::size_t>(cols)] += as_double(by_rows[i]) * as_double(by_rows[i]);
+        norms[i / static_cast<std::size_t>(cols)] += to_double(by_rows[i]) * to_double(by_rows[i]);
     for (double& norm : norms) norm = std::sqrt(norm);
     return norms;
 }
@@ -107,9 +107,9 @@ std::string wrong_matmul(const problem& p, processor where) {
     const double share = error_of_products<In>(k, where, options.algorithm, options.precision);
     const auto result = [&](std::size_t i) {
         const std::size_t row = i / static_cast<std::size_t>(n), col = i % static_cast<std::size_t>(n);
-        const double added = beta == 0 ? 0 : beta * as_double(checked_cs[i]),
-                     of_row = has_row ? as_double(across[col]) : 0,
-                     of_column = has_column ? as_double(down[static_cast<std::size_t>(first) +
+        const double added = beta == 0 ? 0 : beta * to_double(checked_cs[i]),
+                     of_row = has_row ? to_double(across[col]) : 0,
+                     of_column = has_column ? to_double(down[static_cast<std::size_t>(first) +
                                                              row * static_cast<std::size_t>(step)])
                                             : 0,
                      sum = (multiplies ? alpha * s.values[i] : 0) + added + of_row + of_column,
@@ -123,7 +123,7 @@ std::string wrong_matmul(const problem& p, processor where) {
         const double scale{epilogue.scale};
         if (scale != 1) x = bounds::rounded({scale * x.value, scale * x.bound});
         if (p["residual"] > 0)
-            x = bounds::rounded(x + as_double(adds_c ? checked_cs[i] : checked_residuals[i]));
+            x = bounds::rounded(x + to_double(adds_c ? checked_cs[i] : checked_residuals[i]));
         return x;
     };
     return first_of({mismatch(
@@ -191,7 +191,7 @@ struct products {
     template <class Out>
     void add(const sums& s, float alpha, float beta, const Out* cs, double share) {
         for (std::size_t i = 0; i < s.values.size(); ++i) {
-            const double added = beta == 0 ? 0 : beta * as_double(cs[i]),
+            const double added = beta == 0 ? 0 : beta * to_double(cs[i]),
                          value = (alpha == 0 ? 0 : alpha * s.values[i]) + added,
                          magnitude = (alpha == 0 ? 0 : std::abs(alpha) * s.magnitudes[i]) + std::abs(added);
             bounds.push_back(error_of_result<Out>({value, share * magnitude}));
@@ -432,4 +432,4 @@ operation matmul_list_cases() {
             }};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

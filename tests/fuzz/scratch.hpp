@@ -1,6 +1,6 @@
 #pragma once
 
-#include "benchmarks/fuzz/operand.hpp"
+#include "tests/fuzz/operand.hpp"
 #include <heddle/scratch.hpp>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 inline const field scratch_field = {"scratch", 0, {"pool", "given", "none"}};
 
@@ -61,4 +61,4 @@ std::string run_in_memory(const problem& p, processor where, Options& options, B
     return scratch.damage();
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

@@ -1,7 +1,6 @@
-#include "benchmarks/fuzz/operand.hpp"
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/elementwise.hpp"
+#include "tests/fuzz/operand.hpp"
+#include "tests/fuzz/operations.hpp"
 #include <heddle/elementwise.hpp>
 #include <heddle/host.hpp>
 #include <heddle/planes.hpp>
@@ -10,7 +9,7 @@
 #include <deque>
 
 /// Operations on each element by itself, and those that only change elements' places.
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 using op = elementwise_operation;
@@ -55,8 +54,7 @@ void draw_matrices(drawing& d, problem& p, std::initializer_list<const char*> na
     // In packets most begin as far behind a multiple of 16 bytes.
     const std::int64_t offset = d.one_in(2) ? 0 : d.integer(1, 15);
     for (const std::string name : names) {
-        const cliffs::placement at =
-            p["lines"] == 1 && !d.one_in(8) ? cliffs::placement{.offset = offset} : d.lie(true, 8);
+        const placement at = p["lines"] == 1 && !d.one_in(8) ? placement{.offset = offset} : d.lie(true, 8);
         p.set(name + "_offset", at.offset);
         p.set(name + "_padding", at.padding);
         p.set(name + "_step", at.step);
@@ -174,12 +172,12 @@ bool is_right_elementwise(op operation, T actual, T x, T y, T z, processor where
     if (is_rounded_once(operation)) {
         const T right = rounded_once(operation, x, y, z);
         return has_same_bits(actual, right) ||
-               (std::isnan(as_double(actual)) && std::isnan(as_double(right)));
+               (std::isnan(to_double(actual)) && std::isnan(to_double(right)));
     }
     if (operation == op::sigmoid)
         return bounds::is_sigmoid(actual, x, is_fast ? bounds::fast_functions : bounds::accurate_functions);
     const bounds::operation_accuracy accuracy{unit_roundoff<compute_type<T>>(), is_fast};
-    return bounds::is_expected(actual, bounds::expect(operation, accuracy, as_double(x), low, high));
+    return bounds::is_expected(actual, bounds::expect(operation, accuracy, to_double(x), low, high));
 }
 
 /// The place of "any_bits" behind the values that other operations have.
@@ -196,9 +194,9 @@ std::vector<T> draw_inputs(const problem& p, op operation, std::int64_t count, s
     const bool is_bounded_there =
         is_rounded_once(operation) || operation == op::sigmoid || operation == op::exp;
     for (T& x : drawn) {
-        const double magnitude = std::abs(as_double(x));
+        const double magnitude = std::abs(to_double(x));
         if (!is_bounded_there && magnitude > 40 && magnitude < 1000)
-            x = static_cast<T>(as_double(x) > 0 ? 40.0f : -40.0f);
+            x = static_cast<T>(to_double(x) > 0 ? 40.0f : -40.0f);
     }
     return drawn;
 }
@@ -270,8 +268,8 @@ std::string wrong_elementwise(const problem& p, processor where) {
             const T x = input_of(0).at(i, j), y = input_of(1).at(i, j), z = input_of(2).at(i, j);
             const T actual = results[static_cast<std::size_t>(i * cols + j)];
             if (!is_right_elementwise(operation, actual, x, y, z, where))
-                return fmt::format("out({}, {}) is {}, of {}, {} and {}", i, j, as_double(actual),
-                                   as_double(x), as_double(y), as_double(z));
+                return fmt::format("out({}, {}) is {}, of {}, {} and {}", i, j, to_double(actual),
+                                   to_double(x), to_double(y), to_double(z));
         }
     std::string changed;
     for (std::size_t k = 0; k < 3; ++k)
@@ -450,4 +448,4 @@ operation planes_cases() {
             }};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

@@ -1,6 +1,6 @@
-#include "benchmarks/fuzz/operations.hpp"
+#include "tests/fuzz/operations.hpp"
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 std::span<const operation> operations() {
     static const std::vector<operation> table = {
@@ -17,4 +17,4 @@ std::span<const operation> operations() {
     return table;
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

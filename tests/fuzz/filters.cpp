@@ -1,14 +1,13 @@
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/fuzz/rows.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/windows.hpp"
+#include "tests/fuzz/operations.hpp"
+#include "tests/fuzz/rows.hpp"
 #include <heddle/gaussian_blur.hpp>
 #include <heddle/host.hpp>
 #include <heddle/image_filter.hpp>
 
 #include <array>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 const std::vector<std::string_view> pixel_types = {"f32", "f16", "u8", "u16"};
@@ -86,7 +85,7 @@ void draw_images(drawing& d, problem& p) {
         p.set("to_padding", (packet - to_row % packet) % packet);
     } else
         for (const char* const which : {"", "to_"}) {
-            const cliffs::placement at = d.lie(false);
+            const placement at = d.lie(false);
             const std::string name(which);
             p.set(name + "offset", lie == 2 ? at.offset : d.integer(0, packet - 1));
             p.set(name + "padding", lie == 2 ? at.padding : d.integer(0, 31));
@@ -140,7 +139,7 @@ class images {
           source_(where, from_, pixels_),
           destination_(where, to_) {
         for (const From pixel : pixels_)
-            if (std::isfinite(as_double(pixel))) largest = std::max(largest, std::abs(as_double(pixel)));
+            if (std::isfinite(to_double(pixel))) largest = std::max(largest, std::abs(to_double(pixel)));
     }
 
     [[nodiscard]] bool is_whole() const { return part.width == width && part.height == height; }
@@ -168,7 +167,7 @@ class images {
                                std::int64_t channel) const {
         if (row < 0 || col < 0) return static_cast<double>(border_value);
         const std::int64_t line = source_of(image) * height + row;
-        return as_double(pixels_[static_cast<std::size_t>((line * width + col) * channels + channel)]);
+        return to_double(pixels_[static_cast<std::size_t>((line * width + col) * channels + channel)]);
     }
     [[nodiscard]] double at(std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t channel) const {
         return pixel(image, inside(y, height), inside(x, width), channel);
@@ -446,4 +445,4 @@ operation image_filter_cases() {
             }};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

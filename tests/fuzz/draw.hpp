@@ -12,7 +12,7 @@
 #include <vector>
 
 /// Cases that nobody listed: what each is follows from a seed. Pure.
-namespace heddle::bench::cliffs {
+namespace heddle::fuzz {
 
 /// The limits of a case: the device memory of its operands, its operations, and the largest of its extents over the smallest.
 inline constexpr double most_bytes = 2e9;
@@ -104,4 +104,4 @@ class drawing {
     std::size_t types_ = 1;
 };
 
-}  // namespace heddle::bench::cliffs
+}  // namespace heddle::fuzz

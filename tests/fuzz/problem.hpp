@@ -1,6 +1,6 @@
 #pragma once
 
-#include "benchmarks/cliffs/draw.hpp"
+#include "tests/fuzz/draw.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -10,9 +10,7 @@
 #include <vector>
 
 /// Problems of every operation that follow from a seed, are told by one line, and become simpler while they fail. Pure.
-namespace heddle::bench::fuzz {
-
-using cliffs::drawing;
+namespace heddle::fuzz {
 
 /// A number of a problem. Where it has words, it is the place of one among them.
 struct field {
@@ -86,4 +84,4 @@ problem simplified(const problem& p, const std::function<bool(const problem&)>& 
 /// third anything, zero too.
 std::vector<std::int64_t> draw_shape(drawing& d, std::size_t count, std::int64_t most);
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

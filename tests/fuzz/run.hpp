@@ -1,10 +1,10 @@
 #pragma once
 
-#include "benchmarks/fuzz/problem.hpp"
+#include "tests/fuzz/problem.hpp"
 
 #include <string>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 /// What became of a problem.
 struct outcome {
@@ -17,4 +17,4 @@ struct outcome {
 /// Runs a problem, and where it is wrong makes it simpler.
 outcome run(const problem& p, processor where);
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

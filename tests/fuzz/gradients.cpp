@@ -1,17 +1,16 @@
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/fuzz/rows.hpp"
-#include "benchmarks/fuzz/scratch.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/loss.hpp"
 #include "tests/bounds/norm.hpp"
 #include "tests/bounds/softmax.hpp"
+#include "tests/fuzz/operations.hpp"
+#include "tests/fuzz/rows.hpp"
+#include "tests/fuzz/scratch.hpp"
 #include <heddle/device.hpp>
 #include <heddle/host.hpp>
 #include <heddle/loss.hpp>
 #include <heddle/norm.hpp>
 #include <heddle/softmax.hpp>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 template <class T>
@@ -99,7 +98,7 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
         for (auto at = static_cast<std::size_t>(i * cols); at < static_cast<std::size_t>((i + 1) * cols);
              ++at) {
             all.dx[at] = std::nan("");
-            if (std::isinf(as_double(of_dx[at]))) of_dx[at] = static_cast<T>(std::nanf(""));
+            if (std::isinf(to_double(of_dx[at]))) of_dx[at] = static_cast<T>(std::nanf(""));
         }
     }
     const expectation to_dx{all.dx, all.dx_bounds}, to_dgamma{all.dgamma, all.dgamma_bounds},
@@ -251,4 +250,4 @@ operation label_hits_cases() {
             }};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "benchmarks/fuzz/operand.hpp"
+#include "tests/fuzz/operand.hpp"
 
 #include <initializer_list>
 #include <string>
@@ -8,7 +8,7 @@
 #include <vector>
 
 /// Matrices that each lie in memory as is drawn: the names of a matrix's fields begin with its own.
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 inline const std::vector<std::string_view> orders = {"rows", "columns"};
 
@@ -33,11 +33,11 @@ inline std::vector<field> fields_of(std::initializer_list<std::string> matrices,
     return fields;
 }
 
-inline void set_matrix(problem& p, const std::string& matrix, const cliffs::placement& at) {
+inline void set_matrix(problem& p, const std::string& matrix, const placement& at) {
     p.set(matrix + "_order", at.column_major ? 1 : 0);
     p.set(matrix + "_offset", at.offset);
     p.set(matrix + "_padding", at.padding);
     p.set(matrix + "_step", at.step);
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "benchmarks/fuzz/matrices.hpp"
 #include "tests/bounds/numbers.hpp"
+#include "tests/fuzz/matrices.hpp"
 
 #include <bit>
 
 /// What operations on the rows of matrices share.
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 using bounds::u;
 
@@ -21,7 +21,7 @@ inline void draw_matrix(drawing& d, problem& p) {
     const auto shape = draw_shape(d, 2, 1 << 17);
     p.set("rows", shape[0]);
     p.set("cols", shape[1]);
-    const cliffs::placement at = d.lie(false, 8);
+    const placement at = d.lie(false, 8);
     p.set("offset", at.offset);
     p.set("padding", at.padding);
     p.set("step", at.step);
@@ -61,7 +61,7 @@ inline void draw_rows(drawing& d, problem& p, std::initializer_list<const char*>
     constexpr std::int64_t never = 1 << 30;
     const std::size_t kind = d.index(3);
     for (const char* const matrix : matrices)
-        set_matrix(p, matrix, kind == 0 ? cliffs::placement{} : d.lie(kind == 2, kind == 2 ? 8 : never));
+        set_matrix(p, matrix, kind == 0 ? placement{} : d.lie(kind == 2, kind == 2 ? 8 : never));
     p.set("seed", d.integer(0, 1 << 30));
 }
 
@@ -109,7 +109,7 @@ inline std::vector<field> norm_fields(std::initializer_list<std::string> matrice
 }
 inline void draw_norm(drawing& d, problem& p, std::initializer_list<const char*> matrices) {
     draw_rows(d, p, matrices);
-    const cliffs::placement of_parameters = d.vector_lie();
+    const placement of_parameters = d.vector_lie();
     p.set("parameter_offset", of_parameters.offset);
     p.set("parameter_step", of_parameters.step);
 }
@@ -150,7 +150,7 @@ template <class T>
 std::vector<double> row_of(const std::vector<T>& elements, std::int64_t row, std::int64_t cols) {
     std::vector<double> result(static_cast<std::size_t>(cols));
     for (std::size_t j = 0; j < result.size(); ++j)
-        result[j] = as_double(elements[static_cast<std::size_t>(row * cols) + j]);
+        result[j] = to_double(elements[static_cast<std::size_t>(row * cols) + j]);
     return result;
 }
 
@@ -169,4 +169,4 @@ struct expectation {
     }
 };
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "benchmarks/cliffs/operands.hpp"
-#include "benchmarks/fuzz/problem.hpp"
+#include "tests/bounds/numbers.hpp"
+#include "tests/fuzz/problem.hpp"
 #include "tests/support/mapped_buffer.hpp"
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/tensor.hpp>
 #include <heddle/view.hpp>
 
@@ -25,11 +26,17 @@
 #include <vector>
 
 /// What operations compute with: operands between canaries, their values, and when a result is right.
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 
 using bounds::smallest;
+using bounds::to_double;
 using bounds::unit_roundoff;
-using cliffs::as_double;
+
+/// On which all work of the GPU runs.
+inline const heddle::stream& stream() {
+    static const heddle::stream of_all;
+    return of_all;
+}
 
 inline const std::vector<std::string_view> floating_types = {"f32", "f64", "f16", "bf16"};
 inline const std::vector<std::string_view> single_types = {"f32", "f16", "bf16"};
@@ -71,7 +78,7 @@ std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) 
                 drawn[i] = limited(std::round(8 * x));
                 break;
             case values::cancelling:
-                drawn[i] = limited(i % 2 == 0 ? x : -as_double(drawn[i - 1]));
+                drawn[i] = limited(i % 2 == 0 ? x : -to_double(drawn[i - 1]));
                 break;
             case values::spread:
                 drawn[i] = limited(std::ldexp(x, static_cast<int>(generator() % 25) - 16));
@@ -250,7 +257,7 @@ class operand {
 /// largest number may be infinite.
 template <class T>
 bool is_right(T actual_element, double expected, double bound) {
-    const double actual = as_double(actual_element);
+    const double actual = to_double(actual_element);
     if (std::isnan(expected)) return std::isnan(actual);
     if (actual == expected || (std::isfinite(expected) && std::abs(actual - expected) <= bound)) return true;
     if constexpr (std::is_integral_v<T>)
@@ -269,7 +276,7 @@ std::string mismatch(std::string_view name, const std::vector<T>& actual, Expect
     for (std::size_t i = 0; i < actual.size(); ++i) {
         const double right = expected(i), allowed = bound(i);
         if (!is_right(actual[i], right, allowed))
-            return fmt::format("{}[{}] is {}, and should be {} within {}", name, i, as_double(actual[i]),
+            return fmt::format("{}[{}] is {}, and should be {} within {}", name, i, to_double(actual[i]),
                                right, allowed);
     }
     return {};
@@ -281,4 +288,4 @@ inline std::string first_of(std::initializer_list<std::string> found) {
     return at == found.end() ? std::string() : *at;
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

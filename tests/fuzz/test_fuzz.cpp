@@ -1,45 +1,40 @@
-#include "benchmarks/fuzz/run.hpp"
-#include "benchmarks/support/rows.hpp"
+#include "tests/fuzz/run.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
-constexpr std::uint64_t problems = 50, problems_of_gpu = 200;
-
-/// HEDDLE_TEST_SEED repeats a run.
-std::uint64_t seed() {
-    static const std::uint64_t value = [] {
-        const char* const given = std::getenv("HEDDLE_TEST_SEED");
-        const std::uint64_t drawn =
-            given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-        printf("HEDDLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(drawn));
-        return drawn;
-    }();
-    return value;
-}
+constexpr std::uint64_t problems = 200, problems_of_gpu = 400;
 
 class drawn_problems : public testing::TestWithParam<const operation*> {
   protected:
+    static void require_gpu() {
+        const std::string reason = test::why_no_gpu();
+        if (reason.empty()) return;
+        if (test::is_gpu_required()) FAIL() << "HEDDLE_REQUIRE_GPU is set: " << reason;
+        GTEST_SKIP() << reason;
+    }
+
     static void check(processor where) {
-        if (where != processor::cpu && !has_device()) GTEST_SKIP() << "there is no CUDA device";
+        if (where != processor::cpu) require_gpu();
+        if (IsSkipped() || HasFatalFailure()) return;
         const std::uint64_t count = where == processor::gpu ? problems_of_gpu * GetParam()->times : problems;
         std::uint64_t done = 0;
         for (std::uint64_t index = 0; index < count; ++index) {
-            const problem p = draw_problem(*GetParam(), seed(), index);
+            const problem p = draw_problem(*GetParam(), test::seed(), index);
             const outcome found = run(p, where);
-            EXPECT_EQ(found.wrong, "") << "seed " << seed() << ": " << to_string(p)
+            EXPECT_EQ(found.wrong, "") << "seed " << test::seed() << ": " << to_string(p)
                                        << "\nheddle-bench fuzz --problem '" << found.repeated << "'";
             done += found.is_refused ? 0 : 1;
         }
@@ -73,7 +68,8 @@ std::vector<std::string_view> words_of(const operation& of, std::string_view nam
 std::vector<problem> small_problems(const operation& of) {
     constexpr std::uint64_t drawn = 300;
     std::vector<problem> all;
-    for (std::uint64_t index = 0; index < drawn; ++index) all.push_back(draw_problem(of, seed(), index));
+    for (std::uint64_t index = 0; index < drawn; ++index)
+        all.push_back(draw_problem(of, test::seed(), index));
     const auto size = [&of](const problem& p) {
         double product = 1;
         for (const field& each : of.fields)
@@ -88,7 +84,8 @@ std::vector<problem> small_problems(const operation& of) {
 
 /// A set that sanitizers get through: every rung on every type that it takes, by one problem each.
 TEST_P(drawn_problems, run_every_rung_on_the_gpu) {
-    if (!has_device()) GTEST_SKIP() << "there is no CUDA device";
+    require_gpu();
+    if (IsSkipped() || HasFatalFailure()) return;
     const std::size_t types = std::max<std::size_t>(words_of(*GetParam(), "type").size(), 1);
     const auto rungs = words_of(*GetParam(), "rung");
     const std::vector<problem> candidates = small_problems(*GetParam());
@@ -136,4 +133,4 @@ TEST(simplified_problem, fails_too_and_is_as_simple_as_can_be) {
 }
 
 }  // namespace
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

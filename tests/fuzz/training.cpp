@@ -1,9 +1,8 @@
-#include "benchmarks/fuzz/operations.hpp"
-#include "benchmarks/fuzz/rows.hpp"
-#include "benchmarks/fuzz/scratch.hpp"
-#include "benchmarks/support/rows.hpp"
 #include "tests/bounds/optimizer.hpp"
 #include "tests/bounds/random.hpp"
+#include "tests/fuzz/operations.hpp"
+#include "tests/fuzz/rows.hpp"
+#include "tests/fuzz/scratch.hpp"
 #include <heddle/host.hpp>
 #include <heddle/optimizer.hpp>
 #include <heddle/random.hpp>
@@ -11,7 +10,7 @@
 #include <array>
 #include <deque>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 using bounds::approximate;
@@ -141,9 +140,9 @@ std::string wrong_optimizer(const problem& p, processor where) {
         auto& each = list[k];
         std::vector<weight_and_moments> states;
         for (std::size_t i = 0; i < each.weights.size(); ++i) {
-            weight_and_moments state{as_double(each.weights[i]), as_double(each.firsts[i]),
-                                     as_double(each.seconds[i])};
-            const approximate g = rounded(factor * as_double(each.gradients[i]));
+            weight_and_moments state{to_double(each.weights[i]), to_double(each.firsts[i]),
+                                     to_double(each.seconds[i])};
+            const approximate g = rounded(factor * to_double(each.gradients[i]));
             is_adam ? state.step(by_adam, kind == adamw_, g) : state.step(by_sgd, g);
             states.push_back(state);
         }
@@ -154,7 +153,7 @@ std::string wrong_optimizer(const problem& p, processor where) {
                 [&](std::size_t i) { return (states[i].*member).bound; });
         };
         const auto weights = each.weight.read();
-        const auto rounded_once = [&](std::size_t i) { return as_double(static_cast<T>(weights[i])); };
+        const auto rounded_once = [&](std::size_t i) { return to_double(static_cast<T>(weights[i])); };
         wrong = first_of(
             {compare("weights", each.weight, &weight_and_moments::weight),
              moments > 0 ? compare("first moments", each.first, &weight_and_moments::first)
@@ -174,9 +173,9 @@ template <class T>
 std::string difference(std::string_view name, const std::vector<T>& actual, const std::vector<T>& expected) {
     for (std::size_t i = 0; i < actual.size(); ++i)
         if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0 &&
-            !(std::isnan(as_double(actual[i])) && std::isnan(as_double(expected[i]))))
-            return fmt::format("{}[{}] is {}, and should be {}", name, i, as_double(actual[i]),
-                               as_double(expected[i]));
+            !(std::isnan(to_double(actual[i])) && std::isnan(to_double(expected[i]))))
+            return fmt::format("{}[{}] is {}, and should be {}", name, i, to_double(actual[i]),
+                               to_double(expected[i]));
     return {};
 }
 
@@ -188,7 +187,7 @@ std::string wrong_gradient_norm(const problem& p, processor where) {
     double squares = 0, count = 0;
     for (auto& each : list) {
         each.add_to(views, p, nullptr, 0);
-        for (const Gradient g : each.gradients) squares += as_double(g) * as_double(g), ++count;
+        for (const Gradient g : each.gradients) squares += to_double(g) * to_double(g), ++count;
     }
     operand<float> norm(where, vector_of(1)), again(where, vector_of(1));
     if (where == processor::cpu) {
@@ -293,7 +292,7 @@ void draw_random(drawing& d, problem& p) {
 void draw_random_matrix(drawing& d, problem& p) {
     draw_random(d, p);
     if (d.one_in(2)) p.set("order", 0);  // rungs are faster there, and more
-    const cliffs::placement x = d.lie(false, 8);
+    const placement x = d.lie(false, 8);
     p.set("x_offset", x.offset);
     p.set("x_padding", x.padding);
 }
@@ -420,8 +419,8 @@ std::string wrong_random(const problem& p, processor where) {
     const std::string wrong_bits =
         kind == normal_ && where != processor::cpu
             ? mismatch(
-                  "y", ys, [&](std::size_t i) { return as_double(same[i]); },
-                  [&](std::size_t i) { return bounds::of_normal<T>(as_double(same[i]), mean, deviation); })
+                  "y", ys, [&](std::size_t i) { return to_double(same[i]); },
+                  [&](std::size_t i) { return bounds::of_normal<T>(to_double(same[i]), mean, deviation); })
             : difference("y", ys, same);
 
     // They are within their range, and what their words say.
@@ -434,7 +433,7 @@ std::string wrong_random(const problem& p, processor where) {
             return is_double ? (low + high) / 2 : low + (words[i] >> 8) * 0x1p-24 * (high - low);
         if (kind == normal_) return mean;
         if (kind == bernoulli_) return is_one(i) ? 1.0 : 0.0;
-        return is_one(i) ? 0.0 : as_double(xs[i]) * (1 / (1 - share));
+        return is_one(i) ? 0.0 : to_double(xs[i]) * (1 / (1 - share));
     };
     const auto bound = [&](std::size_t i) {
         const double value = std::abs(expected(i));
@@ -445,8 +444,8 @@ std::string wrong_random(const problem& p, processor where) {
     };
     std::string beyond;
     for (std::size_t i = 0; kind == uniform_ && i < ys.size(); ++i)
-        if (!(as_double(ys[i]) >= low && as_double(ys[i]) < high))
-            beyond = fmt::format("y[{}] is {}, beyond [{}, {})", i, as_double(ys[i]), low, high);
+        if (!(to_double(ys[i]) >= low && to_double(ys[i]) < high))
+            beyond = fmt::format("y[{}] is {}, beyond [{}, {})", i, to_double(ys[i]), low, high);
     return first_of({wrong_bits, beyond, mismatch("y by its words", ys, expected, bound), y.damage(),
                      is_in_place ? "" : x.change()});
 }
@@ -527,4 +526,4 @@ operation permutation_cases() {
     return {"random_permutation", random_fields({}), draw_random, wrong_permutation};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

@@ -1,9 +1,9 @@
-#include "benchmarks/fuzz/products.hpp"
 #include "tests/bounds/reduce.hpp"
+#include "tests/fuzz/products.hpp"
 #include <heddle/host.hpp>
 #include <heddle/linear.hpp>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 template <class T>
@@ -37,7 +37,7 @@ std::string wrong_linear(const problem& p, processor where) {
     const sums s = products_of(xs, transposed(weights, out, in), batch, out, in);
     const double u = bounds::u, share = error_of_products<T>(in, where, options.algorithm, options.precision);
     const auto bias_of = [&](std::size_t i) {
-        return has_bias ? as_double(biases[i % static_cast<std::size_t>(out)]) : 0;
+        return has_bias ? to_double(biases[i % static_cast<std::size_t>(out)]) : 0;
     };
     const auto expected = [&](std::size_t i) {
         return activated(options.activation, s.values[i] + bias_of(i));
@@ -115,7 +115,7 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     const sums to_b = products_of(
         of_gradient, std::vector<T>(static_cast<std::size_t>(batch), static_cast<T>(1.0f)), out, 1, batch);
     const auto slope = [&](std::size_t i) {
-        return bounds::derivative_of_result(activation, as_double(xs[i]));
+        return bounds::derivative_of_result(activation, to_double(xs[i]));
     };
     const auto expected_dx = [&](std::size_t i) { return slope(i) * to_x.values[i]; };
     const auto error_of = [&](std::int64_t terms) {
@@ -212,4 +212,4 @@ operation linear_gradient_cases() {
         draw_linear_gradient, wrong_linear_gradient};
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

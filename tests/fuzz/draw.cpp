@@ -1,4 +1,4 @@
-#include "benchmarks/cliffs/draw.hpp"
+#include "tests/fuzz/draw.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace heddle::bench::cliffs {
+namespace heddle::fuzz {
 namespace {
 
 /// The finaliser of splitmix64.
@@ -188,4 +188,4 @@ placement drawing::vector_lie(std::int64_t strided) {
     return other_.is_aligned ? placement{} : p;
 }
 
-}  // namespace heddle::bench::cliffs
+}  // namespace heddle::fuzz

@@ -1,4 +1,4 @@
-#include "benchmarks/fuzz/run.hpp"
+#include "tests/fuzz/run.hpp"
 
 #include <heddle/error.hpp>
 
@@ -6,7 +6,7 @@
 
 #include <exception>
 
-namespace heddle::bench::fuzz {
+namespace heddle::fuzz {
 namespace {
 
 outcome tried(const problem& p, processor where) {
@@ -34,4 +34,4 @@ outcome run(const problem& p, processor where) {
     return found;
 }
 
-}  // namespace heddle::bench::fuzz
+}  // namespace heddle::fuzz

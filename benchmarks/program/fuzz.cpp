@@ -1,8 +1,8 @@
-#include "benchmarks/fuzz/run.hpp"
 #include "benchmarks/program/commands.hpp"
 #include "benchmarks/program/interrupt.hpp"
 #include "benchmarks/program/suggestion.hpp"
 #include "benchmarks/support/rows.hpp"
+#include "tests/fuzz/run.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,8 +19,10 @@
 #include <vector>
 
 namespace heddle::bench {
-namespace fuzz {
+namespace fuzzing {
 namespace {
+
+using namespace fuzz;
 
 struct request {
     std::vector<std::string> only;
@@ -93,18 +95,18 @@ void run_problems(const request& r) {
 }
 
 }  // namespace
-}  // namespace fuzz
+}  // namespace fuzzing
 
 void add_fuzz(CLI::App& program) {
-    const auto given = std::make_shared<fuzz::request>();
+    const auto given = std::make_shared<fuzzing::request>();
     CLI::App* const command = program.add_subcommand(
         "fuzz", "Draw problems from a seed and compare what heddle computes with float64");
-    CLI::Option* const only =
-        command
-            ->add_option("--only", given->only,
-                         fmt::format("an operation, more than once too: {}", fmt::join(fuzz::names(), ", ")))
-            ->type_name("OPERATION")
-            ->allow_extra_args(false);
+    CLI::Option* const only = command
+                                  ->add_option("--only", given->only,
+                                               fmt::format("an operation, more than once too: {}",
+                                                           fmt::join(fuzzing::names(), ", ")))
+                                  ->type_name("OPERATION")
+                                  ->allow_extra_args(false);
     CLI::Option* const seed =
         command->add_option("--seed", given->seed,
                             "what problems are drawn from; where it is not given, one is drawn, and printed");
@@ -128,11 +130,11 @@ void add_fuzz(CLI::App& program) {
     command->callback([given, seed] {
         if (seed->count() == 0) given->seed = std::random_device{}();
         if (given->list)
-            fuzz::list_problems(*given);
+            fuzzing::list_problems(*given);
         else if (!given->repeated.empty())
-            fuzz::repeat(*given);
+            fuzzing::repeat(*given);
         else
-            fuzz::run_problems(*given);
+            fuzzing::run_problems(*given);
     });
 }
 
