@@ -62,7 +62,7 @@ void list_problems(const request& r) {
 }
 
 void repeat(const request& r) {
-    problem p = [&] {
+    fuzz::problem p = [&] {
         try {
             return parse_problem(r.repeated);
         } catch (const std::invalid_argument& error) {

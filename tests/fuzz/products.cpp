@@ -248,6 +248,13 @@ std::string wrong_batched_matmul(const problem& p, processor where) {
     return first_of({right.mismatch(c.read()), fault, c.damage(), a.change(), b.change()});
 }
 
+/// So many products of a shape, or fewer: large batches of small ones, and small ones of large.
+std::int64_t fitting_count(std::int64_t most, const std::vector<std::int64_t>& shape) {
+    constexpr std::int64_t most_elements = 1 << 20;
+    const std::int64_t elements = shape[0] * shape[1] + (shape[0] + shape[1]) * shape[2];
+    return std::min(most, std::max<std::int64_t>(most_elements / std::max<std::int64_t>(elements, 1), 1));
+}
+
 void draw_batched_matmul(drawing& d, problem& p) {
     if (d.one_in(2)) p.draw_word("type", d);
     p.draw_word("values", d);
@@ -257,9 +264,7 @@ void draw_batched_matmul(drawing& d, problem& p) {
         count = d.integer(65536, 66000);
         shape = {d.integer(1, 4), d.integer(1, 4), d.integer(1, 5)};
     }
-    while (count > 1 && count * (shape[0] * shape[1] + (shape[0] + shape[1]) * shape[2]) > (1 << 22))
-        count /= 2;
-    p.set("count", count);
+    p.set("count", fitting_count(count, shape));
     set_shape(p, {"m", "n", "k"}, shape);
     draw_rung(d, p, "m", "n");
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
@@ -335,8 +340,9 @@ std::string wrong_matmul_list(const problem& p, processor where) {
 void draw_matmul_list(drawing& d, problem& p) {
     for (const char* const word : {"type", "values"}) p.draw_word(word, d);
     const std::int64_t count = draw_length(d, 1, 160);
-    p.set("count", count);
-    set_shape(p, {"m", "n", "k"}, draw_product(d, (1 << 22) / count));
+    const auto shape = draw_product(d, (1 << 22) / count);
+    p.set("count", fitting_count(count, shape));
+    set_shape(p, {"m", "n", "k"}, shape);
     draw_rung(d, p, "m", "n");
     const std::int64_t m = p["m"], n = p["n"], k = p["k"];
     draw_matrices(d, p, {{"a", m, k}, {"b", k, n}, {"c", m, n}});
