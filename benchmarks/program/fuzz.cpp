@@ -118,14 +118,16 @@ void add_fuzz(CLI::App& program) {
             ->add_option("--problem", given->repeated, "run one, as fuzz prints it: 'scan type=f64 size=17'")
             ->type_name("PROBLEM");
     for (CLI::Option* const other : {only, seed, count}) repeated->excludes(other);
-    command->add_flag("--cpu", given->on_cpu, "the CPU implementations, where there is a GPU too");
+    CLI::Option* const on_cpu =
+        command->add_flag("--cpu", given->on_cpu, "the CPU implementations, where there is a GPU too");
     static const std::map<std::string, fuzz::processor> edges{{"begin", fuzz::processor::gpu_page_begin},
                                                               {"end", fuzz::processor::gpu_page_end}};
     command
         ->add_option("--page", given->gpu,
                      "put each operand at the begin or the end of pages, beside addresses that lead nowhere")
         ->type_name("begin|end")
-        ->transform(CLI::CheckedTransformer(edges));
+        ->transform(CLI::CheckedTransformer(edges))
+        ->excludes(on_cpu);
     command->add_flag("--list", given->list, "print the problems and run none")->excludes(repeated);
     command->callback([given, seed] {
         if (seed->count() == 0) given->seed = std::random_device{}();

@@ -22,7 +22,7 @@
 #include <cudnn.h>
 #endif
 
-// What benchmarks/fuzz does not draw.
+// What tests/fuzz does not draw.
 namespace heddle {
 namespace {
 

@@ -12,7 +12,7 @@ std::string wrong_linear(const problem& p, processor where) {
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
     const auto kind = static_cast<values>(p["values"]);
     const auto xs = draw_values<T>(kind, batch * in, seed),
-               weights = draw_values<T>(kind, out * in, seed + 1),
+               weights = draw_values<T>(beside(kind), out * in, seed + 1),
                biases = draw_values<T>(values::uniform, out, seed + 2);
     operand<T> x(where, matrix_of(p, "x", batch, in), xs), w(where, matrix_of(p, "w", out, in), weights),
         bias(where, lie({out}, p["bias_offset"], 0, p["bias_step"]), biases),
@@ -79,8 +79,8 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     auto xs = draw_values<T>(has_slope ? values::uniform : kind, batch * in, seed);
     if (activation == matmul_activation::sigmoid)
         for (T& x : xs) x = static_cast<T>(std::abs(static_cast<float>(x)));
-    const auto weights = draw_values<T>(kind, out * in, seed + 1),
-               gradients = draw_values<T>(kind, batch * out, seed + 2);
+    const auto weights = draw_values<T>(beside(kind), out * in, seed + 1),
+               gradients = draw_values<T>(has_slope ? kind : beside(kind), batch * out, seed + 2);
     operand<T> x(where, matrix_of(p, "x", batch, in), xs), w(where, matrix_of(p, "w", out, in), weights);
     operand<T> gradient(where, matrix_of(p, "g", batch, out), gradients),
         dx(where, matrix_of(p, "dx", batch, in));
@@ -121,8 +121,14 @@ std::string wrong_linear_gradient(const problem& p, processor where) {
     const auto error_of = [&](std::int64_t terms) {
         return error_of_products<T>(terms, where, matmul_algorithm::automatic, options.precision);
     };
+    const auto chosen = [&] {
+        if (options.algorithm != linear_gradient_algorithm::automatic) return options.algorithm;
+        return select(
+            linear_gradient_problem_of<T>(x.matrix(), w.matrix(), gradient.matrix(), to_dx, options),
+            traits_of(current_device()));
+    };
     const bool rounds_sums = sizeof(T) == 2 && p["activation_of_x"] > 0 && where != processor::cpu &&
-                             options.algorithm != linear_gradient_algorithm::fused;
+                             chosen() != linear_gradient_algorithm::fused;
     const auto bound_of_dx = [&, share = error_of(out)](std::size_t i) {
         const double sum = std::abs(to_x.values[i]), v = unit_roundoff<T>();
         double error = share * to_x.magnitudes[i];

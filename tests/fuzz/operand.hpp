@@ -50,8 +50,8 @@ inline const std::vector<std::string_view> finite_values = {"uniform", "integers
                                                             "tiny"};
 
 /// `count` elements. Integers are small: their products and sums are exact in float. Each of the cancelling ones has its
-/// negative beside it. Spread ones differ by factors of up to 2^24, tiny ones are denormal numbers too, and one in 32 of
-/// the special ones is NaN or infinite.
+/// negative beside it. Spread ones differ by factors of up to 2^24, tiny ones are denormal numbers too, and of the special
+/// ones one in 32 to one in 4096, by the seed, is NaN or infinite.
 template <class T>
 std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) {
     std::mt19937_64 generator(seed);
@@ -88,7 +88,7 @@ std::vector<T> draw_values(values kind, std::int64_t count, std::uint64_t seed) 
                 break;
             case values::special: {
                 constexpr double infinity = std::numeric_limits<double>::infinity();
-                const std::uint64_t which = generator() % 96;
+                const std::uint64_t which = generator() % (std::uint64_t{96} << seed % 8);
                 drawn[i] = limited(which == 0   ? std::nan("")
                                    : which == 1 ? infinity
                                    : which == 2 ? -infinity
@@ -110,10 +110,15 @@ std::vector<T> draw_for_windows(values kind, std::int64_t count, std::uint64_t s
     return drawn;
 }
 
+/// What tiny elements are multiplied by, so that products do not vanish.
+inline values beside(values kind) {
+    return kind == values::tiny ? values::uniform : kind;
+}
+
 /// Up to four extents, the last innermost, and how many elements lie from one to the next along each.
 struct lattice {
     std::vector<std::int64_t> extents, strides;
-    std::int64_t offset = 0;  ///< of the first, off an aligned address
+    std::int64_t offset = 0;  ///< of the first, off an aligned address; at a page's end off any
 
     [[nodiscard]] std::int64_t count() const {
         return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
@@ -132,18 +137,22 @@ inline lattice lie(std::vector<std::int64_t> extents, std::int64_t offset, std::
     return {std::move(extents), std::move(strides), offset};
 }
 
-/// A lattice of elements in host or device memory. All else around and between them is poison, and has to stay so. At an edge
-/// of pages there is nothing around them: what is read or written there is an illegal address.
+/// A lattice of elements in host or device memory. All else around and between them is poison, NaN where the type has it, and
+/// has to stay so. At an edge of pages there is nothing around them: what is read or written there is an illegal address.
 template <class T>
 class operand {
   public:
-    /// All of it is poison.
+    /// Of every second lattice the elements are numbers at first: a NaN that is expected is not there already.
     operand(processor where, lattice lie) : where_(where), lie_(std::move(lie)) {
         std::int64_t last = 0;
         for (std::size_t i = 0; i < lie_.extents.size(); ++i)
             last += std::max<std::int64_t>(lie_.extents[i] - 1, 0) * lie_.strides[i];
         image_.resize(static_cast<std::size_t>(first() + last + 1 + canaries_));
         std::memset(static_cast<void*>(image_.data()), poison, image_.size() * sizeof(T));
+        if (lie_.count() % 2 == 1)
+            for_each([&](std::size_t at, std::size_t) {
+                std::memset(static_cast<void*>(&image_[at]), a_number, sizeof(T));
+            });
         if (where_ == processor::gpu)
             check(cudaMalloc(reinterpret_cast<void**>(&device_), image_.size() * sizeof(T)));
         else if (where_ != processor::cpu) {
@@ -159,7 +168,7 @@ class operand {
         send();
     }
     ~operand() {
-        if (!pages_) (void)cudaFree(device_);
+        if (where_ == processor::gpu) (void)cudaFree(device_);
     }
     operand(const operand&) = delete;
     operand& operator=(const operand&) = delete;
@@ -199,7 +208,7 @@ class operand {
     }
 
   private:
-    static constexpr unsigned char poison = std::is_integral_v<T> ? 0xa7 : 0xff;
+    static constexpr unsigned char poison = std::is_integral_v<T> ? 0xa7 : 0xff, a_number = 0x5a;
 
     [[nodiscard]] std::int64_t first() const { return canaries_ + lie_.offset; }
 

@@ -32,7 +32,7 @@ struct operation {
     /// What is wrong with what heddle computes; empty where nothing is.
     /// @throws heddle::unsupported  the rung that is asked for cannot do it
     std::string (*wrong)(const problem&, processor);
-    /// On a GPU as many problems as of others are drawn, times this: there are more kernels.
+    /// So many times as many problems as of others are drawn: there are more kernels.
     std::uint64_t times = 1;
 };
 

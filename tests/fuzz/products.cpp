@@ -41,7 +41,7 @@ std::string wrong_matmul(const problem& p, processor where) {
     matmul_options options = options_of<In>(p, where, alpha, beta);
     const bool is_normwise = may_be_fp16x3<In>(where, options);
     if (is_normwise && kind == values::special) kind = values::uniform;  // infinities become NaN there
-    auto as = draw_terms<In>(kind, m * k, seed), bs = draw_terms<In>(kind, k * n, seed + 1);
+    auto as = draw_terms<In>(kind, m * k, seed), bs = draw_terms<In>(beside(kind), k * n, seed + 1);
     auto cs = draw_values<Out>(values::uniform, m * n, seed + 2);
     const auto across = draw_values<Out>(values::uniform, n, seed + 3),
                down = draw_values<Out>(values::uniform, m, seed + 4),
@@ -114,9 +114,9 @@ std::string wrong_matmul(const problem& p, processor where) {
                                             : 0,
                      sum = (multiplies ? alpha * s.values[i] : 0) + added + of_row + of_column,
                      magnitude = (multiplies ? std::abs(alpha) * s.magnitudes[i] : 0) + std::abs(added);
-        double of_sum =
-            share * magnitude +
-            bounds::u * (magnitude + 2 * (std::abs(of_row) + std::abs(of_column)) + std::abs(sum));
+        double of_sum = share * magnitude;
+        if (has_epilogue)
+            of_sum += bounds::u * (magnitude + 2 * (std::abs(of_row) + std::abs(of_column)) + std::abs(sum));
         if (is_normwise && multiplies)
             of_sum += 0x1p-35 * std::abs(alpha) * norms_of_a[row] * norms_of_b[col];
         approximate x = activated_on<Out>(where, epilogue.activation, {sum, std::isinf(sum) ? 0 : of_sum});
@@ -216,7 +216,7 @@ std::string wrong_batched_matmul(const problem& p, processor where) {
     const bool shares_a = p["shared"] == 1 || p["shared"] == 3, shares_b = p["shared"] >= 2;
     const std::int64_t count_a = shares_a ? 1 : count, count_b = shares_b ? 1 : count;
     const auto as = draw_terms<In>(kind, count_a * m * k, seed),
-               bs = draw_terms<In>(kind, count_b * k * n, seed + 1);
+               bs = draw_terms<In>(beside(kind), count_b * k * n, seed + 1);
     auto cs = draw_values<Out>(values::uniform, count * m * n, seed + 2);
     if (beta == 0) std::ranges::fill(cs, static_cast<Out>(std::nanf("")));  // it is not read
     const lattice of_a = batch_of(matrix_of(p, "a", m, k), count_a, p["gap"]),
@@ -290,7 +290,7 @@ struct one_of_list {
           n(shape[1]),
           k(shape[2]),
           as(draw_terms<In>(static_cast<values>(p["values"]), m * k, seed)),
-          bs(draw_terms<In>(static_cast<values>(p["values"]), k * n, seed + 1)),
+          bs(draw_terms<In>(beside(static_cast<values>(p["values"])), k * n, seed + 1)),
           cs(draw_values<Out>(values::uniform, m * n, seed + 2)),
           a(where, matrix_of(p, "a", m, k), as),
           b(where, matrix_of(p, "b", k, n), bs),

@@ -9,11 +9,19 @@
 namespace heddle::fuzz {
 namespace {
 
+/// Whether a rung that is named may not be able to do what was drawn, or one that needs scratch memory has none. All else can
+/// be done.
+bool may_be_refused(const problem& p, processor where) {
+    const bool is_named = p.has("rung") && p["rung"] > 0;
+    return where != processor::cpu && (is_named || (p.has("scratch") && p.word("scratch") == "none"));
+}
+
 outcome tried(const problem& p, processor where) {
     try {
         return {.wrong = p.of().wrong(p, where)};
-    } catch (const unsupported&) {
-        return {.is_refused = true};
+    } catch (const unsupported& refusal) {
+        if (may_be_refused(p, where)) return {.is_refused = true};
+        return {.wrong = refusal.what()};
     } catch (const std::exception& error) {
         return {.wrong = error.what()};
     }

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-// What benchmarks/fuzz does not draw.
+// What tests/fuzz does not draw.
 namespace heddle {
 namespace {
 

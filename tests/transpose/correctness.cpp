@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-// What benchmarks/fuzz does not draw.
+// What tests/fuzz does not draw.
 namespace heddle {
 namespace {
 
