@@ -413,11 +413,13 @@ std::vector<field> planes_fields() {
 }  // namespace
 
 operation elementwise_cases() {
-    return {"elementwise", elementwise_fields(), draw_elementwise, [](const problem& p, processor where) {
+    return {"elementwise", elementwise_fields(), draw_elementwise,
+            [](const problem& p, processor where) {
                 if (p["type"] == 1) return wrong_elementwise<double>(p, where);
                 return with_single<std::string>(std::max<std::int64_t>(p["type"] - 1, 0),
                                                 [&]<class T>() { return wrong_elementwise<T>(p, where); });
-            }};
+            },
+            4};
 }
 
 operation transpose_cases() {

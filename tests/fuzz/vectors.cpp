@@ -397,10 +397,12 @@ operation reduce_cases() {
                            scratch_field,
                            {"y_offset", 0},
                            {"y_step", 1}}),
-            draw_reduce, [](const problem& p, processor where) {
+            draw_reduce,
+            [](const problem& p, processor where) {
                 return with_number<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_reduce<T>(p, where); });
-            }};
+            },
+            4};
 }
 
 operation scan_cases() {
