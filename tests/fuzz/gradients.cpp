@@ -122,7 +122,7 @@ std::string wrong_squared_error(const problem& p, processor where) {
         target(where, matrix_of(p, "target", rows, cols), ts),
         apart(where, matrix_of(p, "gradient", rows, cols));
     operand<T>& gradient = !wants_gradient || p["in_place"] == 0 ? apart : p["in_place"] == 1 ? x : target;
-    operand<float> loss(where, lie({rows}, 0, 0, 2));
+    operand<float> loss(where, vector_of(p, "loss", rows));
     const auto to_gradient = wants_gradient ? gradient.matrix() : matrix_view<T>{};
     const auto to_loss = wants_loss ? loss.vector() : vector_view<float>{};
     constexpr float scales[] = {1, 0.75f, -3};
@@ -169,7 +169,8 @@ std::string wrong_label_hits(const problem& p, processor where) {
         expected.push_back(label == place ? 1 : 0);
     }
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs);
-    operand<std::int32_t> labels(where, lie({rows}, 0, 0, 2), classes), hits(where, lie({rows}, 1, 0, 3));
+    operand<std::int32_t> labels(where, vector_of(p, "labels", rows), classes),
+        hits(where, vector_of(p, "hits", rows));
     where == processor::cpu ? host::label_hits<T>(x.matrix(), labels.vector(), hits.vector())
                             : label_hits<T>(x.matrix(), labels.vector(), hits.vector(), stream());
     return first_of({mismatch(
@@ -226,14 +227,16 @@ operation norm_gradient_cases() {
 
 operation squared_error_cases() {
     return {"mean_squared_error",
-            row_fields({"x", "target", "gradient"}, {{"type", 0, single_types},
-                                                     {"wanted", 0, {"both", "loss", "gradient"}},
-                                                     {"in_place", 0, {"no", "prediction", "target"}},
-                                                     {"scale", 0, {"1", "0.75", "-3"}},
-                                                     {"values", 0, all_values},
-                                                     {"rung", 0, rung_words(loss_algorithms())}}),
+            row_fields({"x", "target", "gradient"}, {"loss"},
+                       {{"type", 0, single_types},
+                        {"wanted", 0, {"both", "loss", "gradient"}},
+                        {"in_place", 0, {"no", "prediction", "target"}},
+                        {"scale", 0, {"1", "0.75", "-3"}},
+                        {"values", 0, all_values},
+                        {"rung", 0, rung_words(loss_algorithms())}}),
             [](drawing& d, problem& p) {
                 draw_rows(d, p, {"x", "target", "gradient"}, 1 << 20);
+                draw_vectors(d, p, {"loss"});
             },
             [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
@@ -242,8 +245,12 @@ operation squared_error_cases() {
 }
 
 operation label_hits_cases() {
-    return {"label_hits", row_fields({"x"}, {{"type", 0, single_types}, {"values", 0, values_of_rows}}),
-            [](drawing& d, problem& p) { draw_rows(d, p, {"x"}); },
+    return {"label_hits",
+            row_fields({"x"}, {"labels", "hits"}, {{"type", 0, single_types}, {"values", 0, values_of_rows}}),
+            [](drawing& d, problem& p) {
+                draw_rows(d, p, {"x"});
+                draw_vectors(d, p, {"labels", "hits"});
+            },
             [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_label_hits<T>(p, where); });

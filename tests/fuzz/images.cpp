@@ -25,6 +25,14 @@ std::vector<field> window_fields(std::vector<field> fields) {
     return fields;
 }
 
+/// In half of the problems something lies around the pixels, rows and images of a tensor.
+void draw_gaps(drawing& d, problem& p, const std::string& prefix) {
+    if (d.one_in(2)) return;
+    const bool in_packets = d.one_in(2);  // of 16 bytes, which some rungs ask for
+    for (const char* const gap : {"offset", "padding", "row_padding", "image_padding"})
+        if (d.one_in(2)) p.set(prefix + gap, in_packets ? 8 * d.integer(1, 3) : d.integer(1, 9));
+}
+
 /// `products`: of each pixel, for each tap.
 void draw_windows(drawing& d, problem& p, std::int64_t channels, std::int64_t products) {
     const std::int64_t window = d.one_of<std::int64_t>({1, 2, 3, 3, 3, 5, 7});
@@ -63,11 +71,7 @@ void draw_windows(drawing& d, problem& p, std::int64_t channels, std::int64_t pr
                             std::max<std::int64_t>(most / pixels, 1)));
     p.set("height", height);
     p.set("width", width);
-    if (d.one_in(2)) {
-        const bool in_packets = d.one_in(2);  // of 16 bytes, which some rungs ask for
-        for (const char* const padding : {"offset", "padding", "row_padding", "image_padding"})
-            if (d.one_in(2)) p.set(padding, in_packets ? 8 * d.integer(1, 3) : d.integer(1, 9));
-    }
+    draw_gaps(d, p, "");
     p.set("seed", d.integer(0, 1 << 30));
 }
 
@@ -85,14 +89,18 @@ lattice dense(std::initializer_list<std::int64_t> extents) {
     return lie(extents, 0, 0, 1);
 }
 
-lattice lie_as(const problem& p, std::string_view name, std::initializer_list<std::int64_t> extents) {
+lattice with_gaps(const problem& p, const std::string& prefix, std::initializer_list<std::int64_t> extents) {
     lattice all = dense(extents);
-    if (p.word("spaced") != name && p.word("spaced") != "all") return all;
-    all.offset = p["offset"];
-    all.strides[2] = all.extents[3] + p["padding"];
-    all.strides[1] = all.extents[2] * all.strides[2] + p["row_padding"];
-    all.strides[0] = all.extents[1] * all.strides[1] + p["image_padding"];
+    all.offset = p[prefix + "offset"];
+    all.strides[2] = all.extents[3] + p[prefix + "padding"];
+    all.strides[1] = all.extents[2] * all.strides[2] + p[prefix + "row_padding"];
+    all.strides[0] = all.extents[1] * all.strides[1] + p[prefix + "image_padding"];
     return all;
+}
+
+lattice lie_as(const problem& p, std::string_view name, std::initializer_list<std::int64_t> extents) {
+    const bool is_spaced = p.word("spaced") == name || p.word("spaced") == "all";
+    return is_spaced ? with_gaps(p, "", extents) : dense(extents);
 }
 
 /// Where element (image, y, x, channel) is among those of a tensor.
@@ -149,9 +157,10 @@ std::string wrong_conv(const problem& p, processor where) {
     const lattice of_outputs = lie_as(p, "output", {count, rows, cols, outputs});
     operand<T> input(where, lie_as(p, "input", {count, height, width, channels}), xs),
         filters(where, lie_as(p, "filters", {outputs, taps_y, taps_x, in}), ws);
-    operand<Out> bias(where, dense({outputs}), biases), scale(where, lie({outputs}, 1, 0, 2), scales),
-        residual(where, of_outputs, residuals), unwritten(where, of_outputs),
-        written(where, of_outputs, before);
+    operand<Out> bias(where, lie({outputs}, p["bias_offset"], 0, p["bias_step"]), biases),
+        scale(where, lie({outputs}, p["scale_offset"], 0, p["scale_step"]), scales),
+        residual(where, with_gaps(p, "residual_", {count, rows, cols, outputs}), residuals),
+        unwritten(where, of_outputs), written(where, of_outputs, before);
     operand<Out>& output = beta == 0 && !is_in_place ? unwritten : written;
     const auto activation = static_cast<matmul_activation>(p["activation"]);
     conv_epilogue<Out> epilogue{.activation = activation};
@@ -237,6 +246,20 @@ std::string wrong_conv(const problem& p, processor where) {
                      scale.change(), residual.change()});
 }
 
+/// So many that there are more tiles than a GPU works on at once.
+void draw_many_pixels(drawing& d, problem& p) {
+    for (const char* const one :
+         {"groups", "window_height", "window_width", "stride_y", "stride_x", "dilation_y", "dilation_x"})
+        p.set(one, 1);
+    for (const char* const side : {"top", "bottom", "left", "right"}) p.set(side, 0);
+    p.set("inputs", 8 * d.integer(1, 2));
+    p.set("outputs", d.integer(8, 16));
+    const std::int64_t count = d.integer(1, 4), width = d.integer(64, 256);
+    p.set("count", count);
+    p.set("height", d.integer(20'000, 40'000) / (count * width) + 1);
+    p.set("width", width);
+}
+
 void draw_conv(drawing& d, problem& p) {
     p.draw_words(d);
     for (const char* const word : {"alpha", "scale", "residual", "beta", "activation", "precision"})
@@ -262,11 +285,18 @@ void draw_conv(drawing& d, problem& p) {
     p.set("groups", groups);
     p.set("inputs", in);
     p.set("outputs", out);
-    if (in > 0) p.set("alpha", p["alpha"] % 3);
     for (const char* const axis : {"dilation_y", "dilation_x"})
         p.set(axis, d.one_in(5) ? d.integer(2, d.one_in(4) ? 12 : 3) : 1);
     if (d.one_in(32)) p.set("dilation_x", d.integer(100, 260));
     draw_windows(d, p, groups * std::max(in, out), groups * std::max<std::int64_t>(in, 1) * out);
+    if (d.one_in(16)) draw_many_pixels(d, p);
+    if (p["inputs"] > 0) p.set("alpha", p["alpha"] % 3);
+    if (p["residual"] > 0) draw_gaps(d, p, "residual_");
+    for (const std::string of_channels : {"bias", "scale"}) {
+        const placement at = d.vector_lie(2);
+        p.set(of_channels + "_offset", at.offset);
+        p.set(of_channels + "_step", at.step);
+    }
 }
 
 template <class T>
@@ -360,7 +390,15 @@ operation conv_cases() {
                        {"beta", 0, {"0", "-0.5"}},
                        {"bias", 0, {"none", "there"}},
                        {"scale", 0, {"none", "there"}},
+                       {"bias_offset", 0},
+                       {"bias_step"},
+                       {"scale_offset", 0},
+                       {"scale_step"},
                        {"residual", 0, {"none", "before_activation", "after_activation", "in_place"}},
+                       {"residual_offset", 0},
+                       {"residual_padding", 0},
+                       {"residual_row_padding", 0},
+                       {"residual_image_padding", 0},
                        {"activation", 0, {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"}},
                        {"precision", 0, {"fp32", "tf32"}},
                        {"values", 0, all_values},

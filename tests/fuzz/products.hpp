@@ -60,14 +60,17 @@ inline std::int64_t draw_length(drawing& d, double low, double high) {
     return static_cast<std::int64_t>(d.log_uniform(low, high));
 }
 
-/// m, n and k: any; beside tiles; a line; a short side; long sums, which are shared out; and a C of more
-/// tiles than a GPU works on at once.
+/// More elements of C than tiles of 128 x 128 that a GPU works on at once.
+inline constexpr std::int64_t elements_of_many_tiles = 2'200'000;
+
+/// m, n and k: any; beside tiles; a line; a short side; long sums, which are shared out; and a C of many tiles.
 inline std::vector<std::int64_t> draw_product(drawing& d, std::int64_t most) {
     const auto beside = [&] {
         const std::int64_t tile = std::int64_t{16} << d.index(5), tiles = d.integer(1, 2);
         return tiles * tile + d.integer(-1, 1);
     };
-    const double widest = most < (1 << 22) ? 1500 : 4000;
+    const bool is_lone = most >= 1 << 22;
+    const double widest = is_lone ? 4000 : 1500;
     std::vector<std::int64_t> shape;
     switch (d.index(12)) {
         case 0:
@@ -96,6 +99,11 @@ inline std::vector<std::int64_t> draw_product(drawing& d, std::int64_t most) {
             break;
         default:
             shape = {draw_length(d, 300, widest), draw_length(d, 300, widest), draw_length(d, 1, 300)};
+            if (is_lone && d.one_in(2)) {
+                shape[0] = d.integer(1048, 2100);
+                shape[1] = d.integer(1, 2) * elements_of_many_tiles / shape[0] + d.integer(1, 32);
+                shape[2] = d.integer(16, 64);
+            }
             most *= 32;
     }
     if (d.one_in(2)) std::swap(shape[0], shape[1]);
@@ -125,10 +133,13 @@ inline void draw_rung(drawing& d, problem& p, const char* rows, const char* cols
     if (rung == matmul_algorithm::skinny) p.set(side, std::min<std::int64_t>(p[side], d.integer(1, 64)));
 }
 
+/// Where there are many tiles, one of the rung's is asked for, and more often something is added to C.
 inline void draw_plan(drawing& d, problem& p) {
     p.draw_word("scratch", d);
     if (p["type"] == 0 && d.one_in(3)) p.draw_word("precision", d);
-    if (p.has("tile") && d.one_in(2)) p.set("tile", d.integer(1, 24));
+    const bool has_many_tiles = p.has("tile") && p["m"] * p["n"] > elements_of_many_tiles;
+    if (has_many_tiles && d.one_in(4)) p.set("beta", d.integer(1, 3));
+    if (p.has("tile") && (has_many_tiles || d.one_in(2))) p.set("tile", d.integer(1, 24));
     if (p.has("variant") && d.one_in(2)) p.set("variant", d.integer(1, 6));
 }
 

@@ -175,6 +175,12 @@ void draw_matrix_reduce(drawing& d, problem& p) {
         p.set("rows", is_wide ? few : many);
         p.set("cols", is_wide ? many : few);
     }
+    if (p.word("lines") == "columns" && d.one_in(40)) {  // more strips of them than tickets
+        p.set("rows", d.integer(64, 80));
+        p.set("cols", d.integer(32769, 33792));
+        p.set("order", 0);
+        p.set("step", 1);
+    }
     if (d.one_in(3)) p.set("y_step", d.integer(2, 3));
 }
 
@@ -196,8 +202,8 @@ std::string wrong_cross_entropy(const problem& p, processor where) {
     operand<T> x(where, matrix_of(p, "x", rows, cols), xs),
         apart(where, matrix_of(p, "gradient", rows, cols));
     operand<T>& gradient = wants_gradient && p["in_place"] == 1 ? x : apart;
-    operand<std::int32_t> labels(where, lie({rows}, 1, 0, 2), classes);
-    operand<float> loss(where, lie({rows}, 1, 0, 2));
+    operand<std::int32_t> labels(where, vector_of(p, "labels", rows), classes);
+    operand<float> loss(where, vector_of(p, "loss", rows));
     const auto to_gradient = wants_gradient ? gradient.matrix() : matrix_view<T>{};
     const auto to_loss = wants_loss ? loss.vector() : vector_view<float>{};
     constexpr float scales[] = {1, 0.25f, -3, 0}, smoothings[] = {0, 0.1f, 1};
@@ -249,9 +255,7 @@ operation norm_cases() {
             [](drawing& d, problem& p) {
                 draw_norm(d, p, {"x", "y"});
             },
-            [](
-
-                const problem& p, processor where) {
+            [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],
                                                 [&]<class T>() { return wrong_norm<T>(p, where); });
             }};
@@ -277,16 +281,18 @@ operation matrix_reduce_cases() {
 
 operation cross_entropy_cases() {
     return {"cross_entropy",
-            row_fields({"x", "gradient"}, {{"type", 0, single_types},
-                                           {"wanted", 0, {"both", "loss", "gradient"}},
-                                           {"in_place", 0, {"no", "logits"}},
-                                           {"ignored", 0, {"none", "a_label"}},
-                                           {"smoothing", 0, {"0", "0.1", "1"}},
-                                           {"scale", 0, {"1", "0.25", "-3", "0"}},
-                                           {"values", 0, values_of_rows},
-                                           {"rung", 0, rung_words(loss_algorithms())}}),
+            row_fields({"x", "gradient"}, {"labels", "loss"},
+                       {{"type", 0, single_types},
+                        {"wanted", 0, {"both", "loss", "gradient"}},
+                        {"in_place", 0, {"no", "logits"}},
+                        {"ignored", 0, {"none", "a_label"}},
+                        {"smoothing", 0, {"0", "0.1", "1"}},
+                        {"scale", 0, {"1", "0.25", "-3", "0"}},
+                        {"values", 0, values_of_rows},
+                        {"rung", 0, rung_words(loss_algorithms())}}),
             [](drawing& d, problem& p) {
                 draw_rows(d, p, {"x", "gradient"}, 1 << 20);
+                draw_vectors(d, p, {"labels", "loss"});
             },
             [](const problem& p, processor where) {
                 return with_single<std::string>(p["type"],

@@ -44,12 +44,16 @@ inline std::vector<field> row_fields(std::initializer_list<std::string> matrices
     return fields_of(matrices, std::move(fields));
 }
 
-/// Each kind of plan, of rows from a lane's to one that no cluster holds, is drawn as often as another. A third of the problems
-/// have all matrices dense, and a third all row by row.
+/// Each kind of plan, of rows from a lane's to one that no cluster holds, is drawn as often as another; some have a long row
+/// for each multiprocessor, all dense. Of the others a third have all matrices dense, and a third all row by row.
 inline void draw_rows(drawing& d, problem& p, std::initializer_list<const char*> matrices,
                       std::int64_t longest = 1 << 19) {
     p.draw_words(d);
-    if (d.one_in(4)) {
+    const bool fills_device = d.one_in(16);
+    if (fills_device) {
+        p.set("rows", d.integer(132, 200));
+        p.set("cols", 8 * d.integer(1025, d.one_in(8) ? 4096 : 2048));
+    } else if (d.one_in(4)) {
         const auto shape = draw_shape(d, 2, 1 << 17);
         p.set("rows", shape[0]);
         p.set("cols", shape[1]);
@@ -59,10 +63,29 @@ inline void draw_rows(drawing& d, problem& p, std::initializer_list<const char*>
         p.set("cols", cols);
     }
     constexpr std::int64_t never = 1 << 30;
-    const std::size_t kind = d.index(3);
+    const std::size_t kind = fills_device ? 0 : d.index(3);
     for (const char* const matrix : matrices)
         set_matrix(p, matrix, kind == 0 ? placement{} : d.lie(kind == 2, kind == 2 ? 8 : never));
     p.set("seed", d.integer(0, 1 << 30));
+}
+
+/// The same with vectors of an element for each row, or each column.
+inline std::vector<field> row_fields(std::initializer_list<std::string> matrices,
+                                     std::initializer_list<std::string> vectors, std::vector<field> fields) {
+    for (const std::string& vector : vectors) {
+        fields.push_back({vector + "_offset", 0});
+        fields.push_back({vector + "_step"});
+    }
+    return row_fields(matrices, std::move(fields));
+}
+inline void draw_vectors(drawing& d, problem& p, std::initializer_list<std::string> vectors) {
+    for (const std::string& vector : vectors) {
+        p.set(vector + "_offset", d.integer(0, 3));
+        p.set(vector + "_step", d.integer(1, 3));
+    }
+}
+inline lattice vector_of(const problem& p, const std::string& vector, std::int64_t size) {
+    return lie({size}, p[vector + "_offset"], 0, p[vector + "_step"]);
 }
 
 /// Every kind of values, and `extreme`.
@@ -101,11 +124,8 @@ std::vector<T> draw_row_values(const problem& p, std::uint64_t seed) {
 /// all equal there.
 inline std::vector<field> norm_fields(std::initializer_list<std::string> matrices,
                                       std::vector<std::string_view> epsilons, std::vector<field> fields) {
-    fields.insert(fields.end(), {{"epsilon", 0, std::move(epsilons)},
-                                 {"centre", 0, {"0", "100", "-1000"}},
-                                 {"parameter_offset", 0},
-                                 {"parameter_step"}});
-    return row_fields(matrices, std::move(fields));
+    fields.insert(fields.end(), {{"epsilon", 0, std::move(epsilons)}, {"centre", 0, {"0", "100", "-1000"}}});
+    return row_fields(matrices, {"parameter"}, std::move(fields));
 }
 inline void draw_norm(drawing& d, problem& p, std::initializer_list<const char*> matrices) {
     draw_rows(d, p, matrices);
@@ -118,7 +138,7 @@ inline float epsilon_of(const problem& p) {
     return epsilons[p["epsilon"]];
 }
 inline lattice parameter_of(const problem& p, bool is_there) {
-    return lie({is_there ? p["cols"] : 0}, p["parameter_offset"], 0, p["parameter_step"]);
+    return vector_of(p, "parameter", is_there ? p["cols"] : 0);
 }
 template <class T>
 std::vector<T> draw_norm_values(const problem& p, std::uint64_t seed) {

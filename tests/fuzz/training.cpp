@@ -283,7 +283,7 @@ std::vector<field> random_fields(std::vector<field> fields) {
 void draw_random(drawing& d, problem& p) {
     draw_matrix(d, p);
     p.set("start", d.integer(0, d.one_of<std::int64_t>({9, 9, 1 << 15, 1 << 30})));
-    if (d.one_in(50)) {  // threads have several packets, or rows are more than a grid is high
+    if (d.one_in(50)) {  // there are millions, or rows are more than a grid is high
         p.set("rows", d.integer(1, d.one_in(2) ? 3 : 300'000));
         p.set("cols", d.integer(1, 3'000'000 / p["rows"]));
     }
@@ -295,6 +295,18 @@ void draw_random_matrix(drawing& d, problem& p) {
     const placement x = d.lie(false, 8);
     p.set("x_offset", x.offset);
     p.set("x_padding", x.padding);
+    const std::string_view function = p.word("function");
+    if (!d.one_in(function == "normal" ? 16 : 8)) return;  // normal numbers take the CPU longest
+    // Threads have several packets. In half of the problems these are whole, and of whole blocks of Philox.
+    const bool are_whole = d.one_in(2);
+    const std::int64_t rows = function == "bits" ? 1 : d.integer(1, 3), packet = are_whole ? 16 : 1;
+    p.set("rows", rows);
+    p.set("cols", d.integer(600'000, 1'500'000) / rows / packet * packet);
+    p.set("order", 0);
+    p.set("step", 1);
+    if (!are_whole) return;
+    p.set("start", p["start"] / 4 * 4);
+    for (const char* const gap : {"offset", "padding", "x_offset", "x_padding"}) p.set(gap, 0);
 }
 
 /// The words that all numbers but double's uniform and normal ones are made of.

@@ -2,12 +2,10 @@
 
 #include "tests/support/guarded.hpp"
 #include "tests/support/numeric.hpp"
-#include "tests/support/random.hpp"
 #include <heddle/types.hpp>
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -33,24 +31,6 @@ guarded<T> make_rows(std::int64_t rows, std::int64_t cols, const row_layout& l,
     const std::int64_t line = (l.column_major ? rows : cols) * l.step + l.padding;
     return l.column_major ? guarded<T>(rows, cols, l.step, l.offset, line, where)
                           : guarded<T>(rows, cols, line, l.offset, l.step, where);
-}
-
-struct row_shape {
-    std::int64_t rows;
-    std::int64_t cols;
-};
-
-inline row_layout draw_row_layout(drawing& draw) {
-    return {.offset = draw(0, 1) * draw(0, 8),
-            .padding = draw(0, 1) * draw(0, 9),
-            .step = draw(0, 4) == 0 ? draw(2, 3) : 1,
-            .column_major = draw(0, 3) == 0};
-}
-
-/// Rows of one kind of plan are drawn as often as those of another: up to 2^5 columns, up to 2^6, ...
-inline row_shape draw_row_shape(drawing& draw, int most_doublings = 18) {
-    const std::int64_t cols = draw(1, std::int64_t{1} << draw(5, most_doublings));
-    return {draw(1, std::max<std::int64_t>(1, 100000 / cols)), cols};
 }
 
 /// Whether `actual` is the infinity to which T rounds the greatest number within the bound.
