@@ -144,7 +144,7 @@ std::string wrong_conv(const problem& p, processor where) {
     const auto seed = static_cast<std::uint64_t>(p["seed"]);
     const auto kind = static_cast<values>(p["values"]);
     const auto xs = draw_for_windows<T>(kind, count * height * width * channels, seed);
-    const auto ws = draw_for_windows<T>(kind, outputs * taps_y * taps_x * in, seed + 1);
+    const auto ws = draw_for_windows<T>(beside(kind), outputs * taps_y * taps_x * in, seed + 1);
     const auto biases = draw_values<Out>(values::uniform, outputs, seed + 2),
                scales = draw_values<Out>(values::uniform, outputs, seed + 3),
                before = draw_values<Out>(values::uniform, count * rows * cols * outputs, seed + 4),
