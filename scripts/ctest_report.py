@@ -113,7 +113,7 @@ def run_part(program: pathlib.Path, part: int, parts: int, gpus: tuple[str, ...]
     if done.returncode != 0 and not report.failed:  # it crashed
         report.failed.append(f"{name}: exit code {done.returncode}, in {last_begun(done.stdout)}")
     if report.failed:
-        lines = re.sub(r"^\[ +(?:RUN|OK|SKIPPED|-+) *\].*\n", "", done.stdout, flags=re.MULTILINE)
+        lines = re.sub(r"^\[ *(?:RUN|OK|SKIPPED|-+) *\].*\n|^\S+: Skipped\n.*\n", "", done.stdout, flags=re.MULTILINE)
         print(f"--- {program.name}\n{lines[-4000:]}", flush=True)
     return report
 

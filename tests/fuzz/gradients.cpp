@@ -90,21 +90,24 @@ std::string wrong_norm_gradient(const problem& p, processor where) {
         is_layer ? bounds::norm_operation::layer_norm : bounds::norm_operation::rms_norm, xs, gammas, dys,
         cols, epsilon,
         where == processor::cpu ? bounds::norm_depth_on_host : bounds::norm_gradient_depth(rung, cols));
-    // An infinity in dy makes its row NaN or infinite, which depends on the order of additions.
-    auto of_dx = wants_dx ? dx.read() : std::vector<T>{};
-    for (std::int64_t i = 0; i < rows && wants_dx; ++i) {
+    // An infinity in dy makes its row of dx, and its column's dgamma, NaN or infinite: which of them rounding decides.
+    auto of_dx = wants_dx ? dx.read() : std::vector<T>{}, of_dgamma = wants_dgamma ? dgamma.read() : of_dx;
+    const auto is_either = [](std::vector<double>& expected, std::vector<T>& actual, std::size_t at) {
+        expected[at] = std::nan("");
+        if (std::isinf(to_double(actual[at]))) actual[at] = static_cast<T>(std::nanf(""));
+    };
+    for (std::int64_t i = 0; i < rows; ++i) {
         const auto of_dy = row_of(dys, i, cols);
         if (std::ranges::none_of(of_dy, [](double a) { return std::isinf(a); })) continue;
-        for (auto at = static_cast<std::size_t>(i * cols); at < static_cast<std::size_t>((i + 1) * cols);
-             ++at) {
-            all.dx[at] = std::nan("");
-            if (std::isinf(to_double(of_dx[at]))) of_dx[at] = static_cast<T>(std::nanf(""));
+        for (std::size_t j = 0; j < of_dy.size(); ++j) {
+            if (wants_dx) is_either(all.dx, of_dx, static_cast<std::size_t>(i * cols) + j);
+            if (wants_dgamma && std::isinf(of_dy[j])) is_either(all.dgamma, of_dgamma, j);
         }
     }
     const expectation to_dx{all.dx, all.dx_bounds}, to_dgamma{all.dgamma, all.dgamma_bounds},
         to_dbeta{all.dbeta, all.dbeta_bounds};
     return first_of({to_dx.mismatch("dx", of_dx),
-                     wants_dgamma ? to_dgamma.mismatch("dgamma", dgamma.read()) : dgamma.change(),
+                     wants_dgamma ? to_dgamma.mismatch("dgamma", of_dgamma) : dgamma.change(),
                      wants_dbeta ? to_dbeta.mismatch("dbeta", dbeta.read()) : dbeta.change(),
                      wants_dx ? dx.damage() : dx.change(), dgamma.damage(), dbeta.damage(), gamma.change(),
                      &dx == &x ? "" : x.change(), &dx == &dy ? "" : dy.change(), scratch.damage()});

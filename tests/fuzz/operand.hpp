@@ -3,6 +3,7 @@
 #include "tests/bounds/numbers.hpp"
 #include "tests/fuzz/problem.hpp"
 #include "tests/support/mapped_buffer.hpp"
+#include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
 #include <heddle/stream.hpp>
 #include <heddle/tensor.hpp>
@@ -32,7 +33,7 @@ using bounds::smallest;
 using bounds::to_double;
 using bounds::unit_roundoff;
 
-/// On which all work of the GPU runs.
+/// On which all work of the GPU runs, copies too.
 inline const heddle::stream& stream() {
     static const heddle::stream of_all;
     return of_all;
@@ -143,36 +144,11 @@ template <class T>
 class operand {
   public:
     /// Of every second lattice the elements are numbers at first: a NaN that is expected is not there already.
-    operand(processor where, lattice lie) : where_(where), lie_(std::move(lie)) {
-        std::int64_t last = 0;
-        for (std::size_t i = 0; i < lie_.extents.size(); ++i)
-            last += std::max<std::int64_t>(lie_.extents[i] - 1, 0) * lie_.strides[i];
-        image_.resize(static_cast<std::size_t>(first() + last + 1 + canaries_));
-        std::memset(static_cast<void*>(image_.data()), poison, image_.size() * sizeof(T));
-        if (lie_.count() % 2 == 1)
-            for_each([&](std::size_t at, std::size_t) {
-                std::memset(static_cast<void*>(&image_[at]), a_number, sizeof(T));
-            });
-        if (where_ == processor::gpu)
-            check(cudaMalloc(reinterpret_cast<void**>(&device_), image_.size() * sizeof(T)));
-        else if (where_ != processor::cpu) {
-            const auto edge =
-                where_ == processor::gpu_page_begin ? test::page_edge::begin : test::page_edge::end;
-            pages_.emplace(static_cast<std::int64_t>(image_.size() * sizeof(T)), edge);
-            device_ = reinterpret_cast<T*>(pages_->data());
-        }
-        send();
-    }
-    operand(processor where, lattice lie, const std::vector<T>& elements) : operand(where, std::move(lie)) {
-        for_each([&](std::size_t at, std::size_t i) { image_[at] = elements[i]; });
-        send();
-    }
-    ~operand() {
-        if (where_ == processor::gpu) (void)cudaFree(device_);
-    }
+    operand(processor where, lattice lie) : operand(where, std::move(lie), nullptr) {}
+    operand(processor where, lattice lie, const std::vector<T>& elements)
+        : operand(where, std::move(lie), &elements) {}
     operand(const operand&) = delete;
     operand& operator=(const operand&) = delete;
-
     [[nodiscard]] T* data() { return (where_ == processor::cpu ? now_.data() : device_) + first(); }
     [[nodiscard]] vector_view<T> vector() { return {data(), lie_.extents.back(), lie_.strides.back()}; }
     [[nodiscard]] matrix_view<T> matrix() {
@@ -210,6 +186,31 @@ class operand {
   private:
     static constexpr unsigned char poison = std::is_integral_v<T> ? 0xa7 : 0xff, a_number = 0x5a;
 
+    operand(processor where, lattice lie, const std::vector<T>* elements)
+        : where_(where), lie_(std::move(lie)) {
+        std::int64_t last = 0;
+        for (std::size_t i = 0; i < lie_.extents.size(); ++i)
+            last += std::max<std::int64_t>(lie_.extents[i] - 1, 0) * lie_.strides[i];
+        image_.resize(static_cast<std::size_t>(first() + last + 1 + canaries_));
+        std::memset(static_cast<void*>(image_.data()), poison, image_.size() * sizeof(T));
+        if (elements != nullptr)
+            for_each([&](std::size_t at, std::size_t i) { image_[at] = (*elements)[i]; });
+        else if (lie_.count() % 2 == 1)
+            for_each([&](std::size_t at, std::size_t) {
+                std::memset(static_cast<void*>(&image_[at]), a_number, sizeof(T));
+            });
+        if (where_ == processor::gpu) {
+            memory_ = device_buffer<T>(static_cast<std::int64_t>(image_.size()), stream());
+            device_ = memory_.data();
+        } else if (where_ != processor::cpu) {
+            const auto edge =
+                where_ == processor::gpu_page_begin ? test::page_edge::begin : test::page_edge::end;
+            pages_.emplace(static_cast<std::int64_t>(image_.size() * sizeof(T)), edge);
+            device_ = reinterpret_cast<T*>(pages_->data());
+        }
+        send();
+    }
+
     [[nodiscard]] std::int64_t first() const { return canaries_ + lie_.offset; }
 
     template <class View>
@@ -228,15 +229,15 @@ class operand {
 
     void send() {
         now_ = image_;
-        if (where_ != processor::cpu) {
-            check(cudaMemcpy(device_, image_.data(), image_.size() * sizeof(T), cudaMemcpyDefault));
-            check(cudaDeviceSynchronize());
-        }
+        if (where_ != processor::cpu)
+            check(cudaMemcpyAsync(device_, image_.data(), image_.size() * sizeof(T), cudaMemcpyDefault,
+                                  stream().get()));
     }
     void receive() {
         if (where_ == processor::cpu) return;
-        check(cudaDeviceSynchronize());
-        check(cudaMemcpy(now_.data(), device_, now_.size() * sizeof(T), cudaMemcpyDefault));
+        check(cudaMemcpyAsync(now_.data(), device_, now_.size() * sizeof(T), cudaMemcpyDefault,
+                              stream().get()));
+        stream().synchronize();
     }
 
     /// function(place in memory, place among the elements).
@@ -256,6 +257,7 @@ class operand {
     processor where_;
     lattice lie_;
     std::int64_t canaries_ = where_ == processor::cpu || where_ == processor::gpu ? 256 : 0;
+    device_buffer<T> memory_;
     std::optional<test::mapped_buffer> pages_;
     std::vector<T> image_;  ///< what was sent
     std::vector<T> now_;    ///< what is there, where that is host memory, or was read last

@@ -15,7 +15,7 @@
 namespace heddle::fuzz {
 namespace {
 
-constexpr std::uint64_t problems = 200, problems_of_gpu = 400;
+constexpr std::uint64_t problems = 100, problems_of_gpu = 200;
 
 /// The line that repeats a problem.
 std::string line_of(const std::string& problem, processor where) {

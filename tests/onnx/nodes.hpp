@@ -94,6 +94,7 @@ class processor {
     }
     template <class T>
     numbers read(guarded<T>& result) const {
+        if (gpu_ != nullptr) synchronize(*gpu_, taken);
         const auto [elements, canaries_alive] = result.inspect();
         EXPECT_TRUE(canaries_alive) << taken;
         numbers all;
@@ -122,7 +123,6 @@ class processor {
             options.algorithm = Options().algorithm;
             on_gpu(operands..., cuda::stream_ref(*gpu_), options);
         }
-        synchronize(*gpu_, taken);
         return options;
     }
     bool has_another_round() {
