@@ -15,7 +15,7 @@
 namespace heddle::fuzz {
 namespace {
 
-constexpr std::uint64_t problems = 100, problems_of_gpu = 200;
+constexpr std::uint64_t problems = 100, problems_of_gpu = 300;
 
 /// The line that repeats a problem.
 std::string line_of(const std::string& problem, processor where) {
