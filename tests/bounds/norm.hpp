@@ -158,9 +158,11 @@ approximate norm_gradient(const normalised_row& row, const norm_gradient_means& 
         row.sums * (means.magnitude_gz + (row.is_centred ? 3 * std::sqrt(means.square_g) : 0));
     const double value = (g - means.g - z * means.gz) / row.sigma;
     const double terms = std::abs(g) + std::abs(means.g) + std::abs(z * means.gz);
+    // Products below float's normal numbers: g, g z, z times their mean, and the means themselves.
+    const double denormal = (5 + 3 * std::abs(z)) * smallest<float>() / 2;
     const double error = error_g + std::abs(z) * error_gz +
                          (std::abs(means.gz) + error_gz) * row.error_of_z(z) + (row.scale + 6 * u) * terms;
-    return {value, of_norm_gradient<T>(value, error / row.sigma)};
+    return {value, of_norm_gradient<T>(value, (error + denormal) / row.sigma)};
 }
 
 /// In double, whose own error is far below every bound.
@@ -175,12 +177,13 @@ struct expected_norm_gradient {
         const auto n = static_cast<std::size_t>(cols);
         for (std::size_t first = 0; first < x.size(); first += n)
             add_row(op, x.data() + first, gamma, dy.data() + first, epsilon, depth);
-        const double columns =
-            norm_gradient_column_depth(cols == 0 ? 0 : static_cast<std::int64_t>(x.size()) / cols);
+        const std::int64_t rows = cols == 0 ? 0 : static_cast<std::int64_t>(x.size()) / cols;
+        const double columns = norm_gradient_column_depth(rows),
+                     denormal = static_cast<double>(rows) * smallest<float>() / 2;
         for (std::size_t i = 0; i < n; ++i) {
             // The bounds hold what z is off by, times |dy|; the magnitudes, the sums of |dy z| and of |dy|.
-            dgamma_bounds[i] =
-                of_norm_gradient<T>(dgamma[i], dgamma_bounds[i] + (columns + 3) * u * magnitudes(i).z);
+            dgamma_bounds[i] = of_norm_gradient<T>(
+                dgamma[i], dgamma_bounds[i] + (columns + 3) * u * magnitudes(i).z + denormal);
             dbeta_bounds[i] = of_norm_gradient<T>(dbeta[i], columns * u * magnitudes(i).dy);
         }
     }

@@ -7,12 +7,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::fuzz {
+
+/// For GoogleTest: not its address, which is another in each run.
+static void PrintTo(const operation* of, std::ostream* to) {
+    *to << of->name;
+}
+
 namespace {
 
 constexpr std::uint64_t problems = 100, problems_of_gpu = 300;
