@@ -23,7 +23,7 @@ import xml.etree.ElementTree as xml
 
 SLOWEST = 10  # tests and programs that are named with their times
 MOST_SECONDS = 900  # that a part may take
-TESTS_OF_A_PART = 4  # at the least: a process takes the driver longer to set up than few tests run
+TESTS_OF_A_PART = 8  # at the least: a process takes the driver longer to set up than few tests run
 # Processes share the cores: the threads of the host's functions are fewer, and sleep while they have nothing to do.
 BESIDE_OTHERS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
 

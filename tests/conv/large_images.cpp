@@ -208,15 +208,15 @@ class conv_large_images : public test::gpu_test {
             fill_bytes(output, poison, *stream);
             conv<T>(x, w, y, *stream, options);
             test::synchronize(*stream, std::string(to_string(options.algorithm)) + " " + text(s));
-            for (const std::int64_t pixel : pixels) {
-                const std::vector<T> actual = read(y.data + pixel * s.outputs, s.outputs);
-                for (std::int64_t k = 0; k < s.outputs; ++k) {
-                    const auto [value, magnitude] = output_of(pixel, k);
-                    const double error = test::conv_sum_bound<T>(options, s, magnitude);
-                    ASSERT_TRUE(test::is_within(test::to_double(actual[static_cast<std::size_t>(k)]), value,
-                                                bounds::stored_as<T>(value, error)))
-                        << "pixel " << pixel << ", channel " << k;
-                }
+            const std::vector<T> actual = read_pixels(y, pixels);
+            for (std::size_t i = 0; i < actual.size(); ++i) {
+                const std::int64_t pixel = pixels[i / static_cast<std::size_t>(s.outputs)],
+                                   k = static_cast<std::int64_t>(i) % s.outputs;
+                const auto [value, magnitude] = output_of(pixel, k);
+                const double error = test::conv_sum_bound<T>(options, s, magnitude);
+                ASSERT_TRUE(
+                    test::is_within(test::to_double(actual[i]), value, bounds::stored_as<T>(value, error)))
+                    << "pixel " << pixel << ", channel " << k;
             }
             max<T>(vector_view<const T>{y.data, s.outputs_all()}, largest.data(), *stream);
             ASSERT_FALSE(std::isnan(test::to_double(read(largest.data(), 1)[0]))) << "some are not written";
@@ -260,6 +260,19 @@ class conv_large_images : public test::gpu_test {
         std::vector<T> elements(static_cast<std::size_t>(count));
         copy_and_wait(vector_view<const T>{first, count}, elements, *stream);
         return elements;
+    }
+    /// By one copy to the host: each waits for the GPU's other processes.
+    std::vector<T> read_pixels(const tensor_view<T>& dense, const std::vector<std::int64_t>& pixels) {
+        const std::int64_t count = dense.channels;
+        device_buffer<T> gathered(std::ssize(pixels) * count, *stream);
+        T* to = gathered.data();
+        for (const std::int64_t pixel : pixels) {
+            heddle::check(cudaMemcpyAsync(to, dense.data + pixel * count,
+                                          static_cast<std::size_t>(count) * sizeof(T),
+                                          cudaMemcpyDeviceToDevice, stream->get()));
+            to += count;
+        }
+        return read(gathered.data(), std::ssize(pixels) * count);
     }
     bool is_poison(const T* first) {
         const std::vector<T> all = read(first, canaries);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "tests/support/mapped_buffer.hpp"
+#include <heddle/buffer.hpp>
 #include <heddle/error.hpp>
+#include <heddle/stream.hpp>
 #include <heddle/tensor.hpp>
 
 #include <cuda_runtime_api.h>
@@ -28,6 +30,8 @@ class sparse_tensor {
             for (std::int64_t block = begin / block_bytes; block * block_bytes < end; ++block)
                 if (blocks_.insert(block).second) range_.map(block * block_bytes, block_bytes);
         });
+        staging_ = device_buffer<std::byte>(
+            std::max(std::ssize(blocks_) * block_bytes, element_count() * bytes), stream_);
     }
 
     const tensor_view<T>& tensor() const { return view_; }
@@ -38,36 +42,48 @@ class sparse_tensor {
 
     /// All is as it was made: elements too are NaN.
     void clear() {
-        for (const std::int64_t block : blocks_)
-            check(cudaMemset(range_.data() + block * block_bytes, poison, block_bytes));
-        check(cudaDeviceSynchronize());
+        enqueue_clear();
+        stream_.synchronize();
     }
     /// Elements in the order of a dense tensor.
     void upload(const std::vector<T>& elements) {
-        clear();
-        for_each_pixel([&](T* pixel, std::size_t i) { copy(pixel, &elements[i], view_.channels * bytes); });
+        enqueue_clear();
+        enqueue_copy(staging_.data(), elements.data(), std::ssize(elements) * bytes);
+        for_each_pixel([&](T* pixel, std::size_t i) {
+            enqueue_copy(pixel, staging_.data() + i * sizeof(T), view_.channels * bytes);
+        });
+        stream_.synchronize();
     }
     std::vector<T> download() const {
-        std::vector<T> elements(
-            static_cast<std::size_t>(view_.count * view_.height * view_.width * view_.channels));
-        for_each_pixel([&](T* pixel, std::size_t i) { copy(&elements[i], pixel, view_.channels * bytes); });
+        std::vector<T> elements(static_cast<std::size_t>(element_count()));
+        for_each_pixel([&](const T* pixel, std::size_t i) {
+            enqueue_copy(staging_.data() + i * sizeof(T), pixel, view_.channels * bytes);
+        });
+        enqueue_copy(elements.data(), staging_.data(), element_count() * bytes);
+        stream_.synchronize();
         return elements;
     }
 
     /// Whether every byte around the elements is as it was made.
     bool canaries_alive() const {
-        return std::ranges::all_of(blocks_, [&](std::int64_t block) {
-            const std::int64_t begin = block * block_bytes;
-            std::vector<unsigned char> now(block_bytes);
-            copy(now.data(), range_.data() + begin, block_bytes);
+        std::vector<unsigned char> now(blocks_.size() * block_bytes);
+        std::int64_t place = 0;
+        for (const std::int64_t block : blocks_)
+            enqueue_copy(staging_.data() + place++ * block_bytes, range_.data() + block * block_bytes,
+                         block_bytes);
+        enqueue_copy(now.data(), staging_.data(), std::ssize(now));
+        stream_.synchronize();
+        place = 0;
+        for (const std::int64_t block : blocks_) {
+            unsigned char* const bytes_of_block = now.data() + place++ * block_bytes;
             for_each_pixel([&](const T* pixel, std::size_t) {
-                const std::int64_t at = offset_of(pixel) - begin;
+                const std::int64_t at = offset_of(pixel) - block * block_bytes;
                 for (std::int64_t i = std::max<std::int64_t>(at, 0);
                      i < std::min(at + view_.channels * bytes, block_bytes); ++i)
-                    now[static_cast<std::size_t>(i)] = poison;
+                    bytes_of_block[i] = poison;
             });
-            return std::ranges::all_of(now, [](unsigned char byte) { return byte == poison; });
-        });
+        }
+        return std::ranges::all_of(now, [](unsigned char byte) { return byte == poison; });
     }
 
   private:
@@ -78,9 +94,13 @@ class sparse_tensor {
     std::int64_t offset_of(const T* pixel) const {
         return reinterpret_cast<const std::byte*>(pixel) - range_.data();
     }
-    static void copy(void* to, const void* from, std::int64_t count) {
-        check(cudaMemcpy(to, from, static_cast<std::size_t>(count), cudaMemcpyDefault));
-        check(cudaDeviceSynchronize());  // no other stream waits for a copy from pageable memory
+    std::int64_t element_count() const { return view_.count * view_.height * view_.width * view_.channels; }
+    void enqueue_clear() {
+        for (const std::int64_t block : blocks_)
+            check(cudaMemsetAsync(range_.data() + block * block_bytes, poison, block_bytes, stream_.get()));
+    }
+    void enqueue_copy(void* to, const void* from, std::int64_t count) const {
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count), cudaMemcpyDefault, stream_.get()));
     }
     template <class Function>
     void for_each_pixel(Function function) const {
@@ -95,6 +115,9 @@ class sparse_tensor {
     tensor_view<T> view_;
     address_range range_;
     std::set<std::int64_t> blocks_;  ///< that elements lie in
+    stream stream_;
+    /// What the host reads and writes at once: each of its copies waits for the GPU's other processes.
+    mutable device_buffer<std::byte> staging_;
 };
 
 }  // namespace heddle::test
