@@ -143,7 +143,7 @@ inline lattice lie(std::vector<std::int64_t> extents, std::int64_t offset, std::
 template <class T>
 class operand {
   public:
-    /// Of every second lattice the elements are numbers at first: a NaN that is expected is not there already.
+    /// Every second lattice has numbers for elements at first: a NaN that is expected is not there already.
     operand(processor where, lattice lie) : operand(where, std::move(lie), nullptr) {}
     operand(processor where, lattice lie, const std::vector<T>& elements)
         : operand(where, std::move(lie), &elements) {}

@@ -334,7 +334,7 @@ std::string wrong_random_bits(const problem& p, processor where) {
                      difference("bits of the tail", later, {bits.begin() + behind, bits.end()}), y.damage()});
 }
 
-/// Of zeros and ones as bytes.
+/// Zeros and ones as bytes.
 std::string wrong_bernoulli_bytes(const problem& p, processor where) {
     const std::int64_t rows = p["rows"], cols = p["cols"];
     operand<std::uint8_t> y(where, ordered_matrix(p));
