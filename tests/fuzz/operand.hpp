@@ -149,6 +149,7 @@ class operand {
         : operand(where, std::move(lie), &elements) {}
     operand(const operand&) = delete;
     operand& operator=(const operand&) = delete;
+
     [[nodiscard]] T* data() { return (where_ == processor::cpu ? now_.data() : device_) + first(); }
     [[nodiscard]] vector_view<T> vector() { return {data(), lie_.extents.back(), lie_.strides.back()}; }
     [[nodiscard]] matrix_view<T> matrix() {

@@ -10,8 +10,8 @@ namespace heddle::fuzz {
 struct outcome {
     std::string wrong = {};   ///< empty where nothing is
     bool is_refused = false;  ///< the rung that was drawn cannot do it
-    std::string repeated =
-        {};  ///< of what is wrong: the simplest problem that is wrong too, as to_string() writes it
+    /// As to_string() writes it: the simplest problem that is wrong too, or this one where none is or could be tried.
+    std::string repeated = {};
 };
 
 /// Runs a problem, and where it is wrong makes it simpler.
