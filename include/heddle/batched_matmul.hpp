@@ -33,7 +33,8 @@ struct batch_view {
 ///
 /// Views, types, errors and stream behaviour are matmul's. The matrices of C lie one after another and apart from all of A
 /// and B. Rungs that take batches are, of half and bfloat16, naive, wmma, mma_sync, persistent, cluster_multicast, stream_k
-/// and vector; of float, naive, warp_tiled, pipelined, split_k, thin, skinny, bf16x6, vector and, in its variant "tiles", tf32. Where a rung needs rows or
+/// and vector; of float, naive, warp_tiled, pipelined, split_k, thin, skinny, bf16x6, vector and, but for its skinny kernels,
+/// tf32. Where a rung needs rows or
 /// columns that are aligned, those of all matrices have to be, or with a workspace all are copied, but for matrices of A or of B
 /// that overlap. `automatic` takes a batch that shares B, and in which the rows of A, and those of C, are all one stride apart,
 /// as one product of all rows; or of columns, where it shares A and the columns of B and C are.

@@ -3,45 +3,38 @@
 #include "kernels/device/ptx/wgmma.cuh"
 #include "kernels/device/warpgroup_tile.cuh"
 #include "kernels/frame/warp_specialized.cuh"
+#include "kernels/frame/wgmma_kernel.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 /// What mainloops have in common whose operands are both read from shared memory by wgmma.
 namespace heddle::kernels::frame {
 
-/// What a kernel can do besides multiplying whole tiles and storing the sums as they are. It needs code, so a kernel has no more
-/// of it than its rung uses.
-enum class extra { nothing, streams, epilogue, both };
-
-/// Whether the consumers have 64 rows of one tile each, or take turns, with a tile each: then one multiplies while the other
-/// stores.
-enum class consumers_have { one_tile, turns };
-
-/// `consumers` warpgroups multiply `halves` x 64 rows of n columns, each its own or in turns.
-template <int consumers_, int n_, int stages_, int cluster_, extra extra_ = extra::nothing,
-          consumers_have have = consumers_have::one_tile, int halves_ = have == consumers_have::turns ? 2 : 1>
-struct wgmma_tile : tile_defaults {
-    static constexpr int consumers = consumers_;
-    static constexpr bool take_turns = have == consumers_have::turns;
-    static constexpr int halves = halves_;
-    static constexpr int m = (take_turns ? 1 : consumers) * halves * warpgroup_m;
-    static constexpr int n = n_;
-    static constexpr int stages = stages_;
-    static constexpr int cluster = cluster_;
-    static constexpr bool streams = extra_ == extra::streams || extra_ == extra::both;
-    static constexpr bool has_epilogue = extra_ == extra::epilogue || extra_ == extra::both;
-    static_assert(!streams || !take_turns);
-    using share = wgmma_tile;  ///< what a block stores
+/// A block's share of what a cluster has together.
+template <class Tile>
+struct share_of : Tile {
+    static constexpr int n = Tile::n / Tile::cluster;
 };
 
-/// The same of `blocks` that divide the steps of a tile among them.
-template <class Tile, int blocks>
-struct divided_tile : Tile {
-    static constexpr int cluster = blocks;
-    static constexpr bool divides_k = true;
-    struct share : Tile {
-        static constexpr int n = Tile::n / blocks;
-    };
+/// The tile of a row.
+template <const auto& kernels, std::size_t row>
+struct wgmma_tile : tile_defaults {
+    static constexpr const wgmma_kernel& of = kernels[row];
+    static constexpr int consumers = of.consumers;
+    static constexpr bool take_turns = of.have == consumers_have::turns;
+    static constexpr int halves = of.halves;
+    static constexpr int m = of.m();
+    static constexpr int n = of.n;
+    static constexpr int stages = of.stages;
+    static constexpr int cluster = of.cluster;
+    static constexpr bool streams = of.streams();
+    static constexpr bool has_epilogue = of.has_epilogue();
+    static constexpr bool divides_k = of.divides_k;
+    static_assert(!streams || !take_turns);
+    /// What a block stores.
+    using share = std::conditional_t<divides_k, share_of<wgmma_tile>, wgmma_tile>;
 };
 
 /// The stages and the products; a mainloop adds what fills a stage.

@@ -6,20 +6,12 @@
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/warpgroup.cuh"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 
 /// The kernel of the rungs `persistent`, `cluster_multicast`, `stream_k`, `fused` and `grouped`: operands of 16 bits, both of
 /// which wgmma reads from shared memory.
 namespace heddle::kernels::matmul {
-
-using frame::consumers_have, frame::extra;
-
-template <int consumers, int n, int stages, int cluster, extra extra = extra::nothing,
-          consumers_have have = consumers_have::one_tile, int halves = have == consumers_have::turns ? 2 : 1>
-using persistent_tile = frame::wgmma_tile<consumers, n, stages, cluster, extra, have, halves>;
 
 /// Boxes of the operands.
 template <class In, class Tile, bool a_k_major, bool b_k_major>
@@ -69,26 +61,19 @@ auto product_for(const product<In, Out, Activation>& arguments) {
     return result;
 }
 
-/// With the plan's tile, of those that the rung has.
-template <class... Tiles, std::size_t count, class In, class Out, class Activation>
-void launch_tile_of(const std::array<matmul_tile, count>& shapes, const plan& plan,
-                    const product<In, Out, Activation>& arguments, cudaStream_t stream) {
-    static_assert(sizeof...(Tiles) == count);
+/// The plan's row of these kernels.
+template <const auto& kernels, class In, class Out, class Activation>
+void launch_row_of(const plan& plan, const product<In, Out, Activation>& arguments, cudaStream_t stream) {
     const frame::tile_schedule schedule = schedule_of(plan);
-    std::size_t index = 0;
-    const auto launch_if_chosen = [&]<class Tile>() {
-        const matmul_tile& shape = shapes[index];
-        if (index++ != plan.tile) return;
-        require_tile_of<Tile>(shape);
+    frame::with_row<kernels>(plan.kernel, [&]<std::size_t row>() {
+        using tile = frame::wgmma_tile<kernels, row>;
         with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
-            frame::launch<persistent_kernel<In, Out, Tile, a_k_major, b_k_major, Activation>>(
-                {product_for<Tile, a_k_major, b_k_major>(arguments), schedule,
+            frame::launch<persistent_kernel<In, Out, tile, a_k_major, b_k_major, Activation>>(
+                {product_for<tile, a_k_major, b_k_major>(arguments), schedule,
                  shared_sums_in(arguments.workspace)},
                 schedule.workers, stream);
         });
-    };
-    if (plan.tile >= count) throw std::logic_error("matmul: a plan has a tile that its rung lacks");
-    (launch_if_chosen.template operator()<Tiles>(), ...);
+    });
 }
 
 }  // namespace heddle::kernels::matmul

@@ -101,10 +101,10 @@ __global__ void __launch_bounds__(Tile::threads, skinny_blocks_per_sm)
     }
 }
 
-template <std::size_t index, int stages, class In, class Out>
-void launch_tile(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
-    constexpr skinny_shape shape = skinny_tiles[index];
-    using tile = skinny_tile<shape.n, shape.k, stages>;
+template <std::size_t row, class In, class Out>
+void launch_row(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
+    constexpr skinny_kernel of = skinny_kernels[row];
+    using tile = skinny_tile<of.n, of.k, of.stages>;
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
         // Boxes of B are 64 wide where its rows lie along n.
         if constexpr (b_k_major || tile::n % warpgroup_m == 0) {
@@ -129,10 +129,8 @@ void launch_tile(const plan& plan, const product<In, Out>& arguments, cudaStream
 
 template <class In, class Out>
 void launch_skinny(const plan& plan, const product<In, Out>& arguments, cudaStream_t stream) {
-    if (plan.tile == 0)
-        launch_tile<0, 9>(plan, arguments, stream);
-    else
-        launch_tile<1, 6>(plan, arguments, stream);
+    frame::with_row<skinny_kernels>(plan.kernel,
+                                    [&]<std::size_t row>() { launch_row<row>(plan, arguments, stream); });
 }
 
 template void launch_skinny(const plan&, const product<half, half>&, cudaStream_t);

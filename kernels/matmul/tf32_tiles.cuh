@@ -1,21 +1,18 @@
 #pragma once
 
-#include "kernels/frame/warp_specialized.cuh"
+#include "kernels/frame/wgmma_mainloop.cuh"
 #include "kernels/matmul/launch.hpp"
 #include "kernels/matmul/schedule.hpp"
 #include "kernels/matmul/tf32_epilogue.cuh"
 
+#include <cstddef>
+
 /// The kernel of the rung `tf32` that goes from tile to tile.
 namespace heddle::kernels::matmul {
 
-template <int consumers_, int n_, int stages_, int cluster_ = 1>
-struct tf32_tile : frame::tile_defaults {
-    static constexpr int consumers = consumers_;
-    static constexpr int m = consumers * warpgroup_m;
-    static constexpr int n = n_;
+template <const auto& kernels, std::size_t row>
+struct tf32_tile : frame::wgmma_tile<kernels, row> {
     static constexpr int k = tf32_k;
-    static constexpr int stages = stages_;
-    static constexpr int cluster = cluster_;
 };
 
 template <class Tile, bool a_k_major>
@@ -66,7 +63,6 @@ using tf32_kernel =
 
 template <class Tile, class Activation>
 void launch_tf32_tile(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {
-    require_tile_of<Tile>(tf32_tiles[plan.tile]);
     const frame::tile_schedule schedule = schedule_of(plan);
     const auto launch_order = [&]<bool a_k_major>() {
         using mainloop = tf32_mainloop<Tile, a_k_major>;
@@ -80,10 +76,7 @@ void launch_tf32_tile(const plan& plan, const product<float, float, Activation>&
                          : launch_order.template operator()<false>();
 }
 
-/// The tile of the kernel with a user's function. Nobody shares it: no workspace comes here.
-struct tf32_function_tile : tf32_tile<2, 128, 6> {
-    static constexpr bool streams = false;
-};
+using tf32_function_tile = tf32_tile<tf32_with_function, 0>;
 
 /// Whether it is compiled for the current device.
 template <class Activation>

@@ -128,7 +128,7 @@ std::int64_t batched_matmul_workspace_bytes(batch_view<const std::type_identity_
     const auto product = detail::described<In, Out>(a.first, b.first, c.first, {},
                                                     {c.count, a.stride, b.stride, c.stride}, options);
     return matmul_workspace_bytes(detail::problem_of(product, options), traits_of(device_of(stream)),
-                                  options.algorithm, options.variant);
+                                  options.algorithm, options.kernel);
 }
 
 template <class Out, class In>
@@ -139,7 +139,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     for (const auto& each : products)
         if (const auto product = detail::checked<In, Out>(each.a, each.b, each.c, {}, {}, options))
             todo.push_back({*product, detail::problem_of(*product, options)});
-    detail::require_kernel(options.algorithm, element_type_of<In>);
+    detail::require_kernel(options.algorithm, element_type_of<In>, options.kernel);
     if (todo.empty()) return;
 
     const detail::stream_device call_device(stream);

@@ -85,7 +85,6 @@ matmul_problem problem_of(const kernels::matmul::product<In, Out>& p, const matm
             .has_epilogue = !p.epilogue.is_identity,
             .adds_c = p.beta != 0,
             .has_scratch = !options.workspace.empty() || options.scratch == scratch::pool,
-            .tile = options.tile,
             .precision = options.precision};
 }
 
@@ -106,7 +105,7 @@ std::optional<kernels::matmul::product<In, Out>> checked(matrix_view<const In> a
                         {"epilogue.row_bias", footprint_of(epilogue.row_bias)},
                         {"epilogue.column_bias", footprint_of(epilogue.column_bias)},
                         {"epilogue.residual", footprint_of(epilogue.residual)}});
-    require_kernel(options.algorithm, element_type_of<In>);
+    require_kernel(options.algorithm, element_type_of<In>, options.kernel);
     if (c.rows == 0 || c.cols == 0 || batch.count == 0) return {};
     return described<In, Out>(a, b, c, epilogue, batch, options);
 }

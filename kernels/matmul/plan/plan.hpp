@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/matmul/plan/layout.hpp"
-#include "kernels/matmul/plan/tiles.hpp"
+#include "kernels/matmul/kernels.hpp"
 #include <heddle/device.hpp>
 #include <heddle/matmul.hpp>
 
@@ -10,7 +10,7 @@
 #include <limits>
 #include <span>
 
-/// How each rung does a product, and how long that takes by the numbers of tuning/. Pure.
+/// How each rung does a product, and how long that takes by the numbers of cost/. Pure.
 namespace heddle::kernels::matmul {
 
 /// How a kernel reads and stores C.
@@ -25,7 +25,7 @@ struct plan {
     bool is_turned = false;   ///< C^T = B^T A^T is computed; all below is of that product
     operand_copies copies{};  ///< before it is turned
 
-    std::size_t tile = 0;  ///< of the rung's tiles in tiles.hpp
+    std::size_t kernel = 0;  ///< of the rung's kernels in kernels.hpp
     std::int64_t batches = 1;
     std::int64_t down = 0;  ///< tiles of C
     std::int64_t across = 0;
@@ -91,6 +91,8 @@ bool lies_along_k(const matmul_problem& problem);
 /// copied. With along_k, also one of them along k.
 bool can_be_copied(const matmul_problem& problem, bool along_k = false);
 bool is_skinny(const matmul_problem& problem);
+/// Whether the operand of C's shorter side, or its copy, is read along k.
+bool short_side_lies_along_k(const matmul_problem& problem);
 constexpr bool is_empty(const matmul_problem& p) {
     return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
 }
@@ -109,42 +111,40 @@ plan plan_wmma(const matmul_problem& problem, const device_traits& device);
 
 plan plan_vector(const matmul_problem& problem, const device_traits& device);
 
-plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
-plan plan_pipelined(const matmul_problem& problem, const device_traits& device);
-plan plan_tma_pipelined(const matmul_problem& problem, const device_traits& device);
-plan plan_thin(const matmul_problem& problem, const device_traits& device);
-plan plan_split_k(const matmul_problem& problem, const device_traits& device);
-plan plan_tf32x3(const matmul_problem& problem, const device_traits& device);
-plan plan_skinny_float(const matmul_problem& problem, const device_traits& device);
-plan plan_bf16x6_boxes(const matmul_problem& problem, const device_traits& device);
-plan plan_bf16x6_pairs(const matmul_problem& problem, const device_traits& device);
-plan plan_bf16x6_elements(const matmul_problem& problem, const device_traits& device);
-plan plan_fp16x3(const matmul_problem& problem, const device_traits& device);
-plan plan_tf32(const matmul_problem& problem, const device_traits& device);
-plan plan_skinny_tf32(const matmul_problem& problem, const device_traits& device);
-/// Whether a tile of pipelined_tiles has shared memory on the device.
-bool fits(const block_tile& tile, const device_traits& device);
+// Those that have several kernels: of the one at this place.
 
-plan plan_mma_sync(const matmul_problem& problem, const device_traits& device);
+plan plan_warp_tiled(const matmul_problem& problem, const device_traits& device);
+plan plan_pipelined(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_tma_pipelined(const matmul_problem& problem, const device_traits& device);
+plan plan_thin(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_split_k(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_tf32x3(const matmul_problem& problem, const device_traits& device);
+plan plan_skinny_float(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_bf16x6(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_fp16x3(const matmul_problem& problem, const device_traits& device);
+plan plan_tf32(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_skinny_tf32(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+
+plan plan_mma_sync(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
 /// The rungs that read A and B by the tensor memory accelerator, and have no costs.
 plan plan_copied(const matmul_problem& problem, const device_traits& device);
-plan plan_persistent(const matmul_problem& problem, const device_traits& device);
-plan plan_cluster_multicast(const matmul_problem& problem, const device_traits& device);
-plan plan_stream_k(const matmul_problem& problem, const device_traits& device);
-plan plan_fused(const matmul_problem& problem, const device_traits& device);
-plan plan_skinny(const matmul_problem& problem, const device_traits& device);
+plan plan_persistent(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_cluster_multicast(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_stream_k(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_fused(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
+plan plan_skinny(const matmul_problem& problem, const device_traits& device, std::size_t kernel);
 
-/// Several products, in the order of falling k, in one launch of persistent's kernel. Their tiles go round among the workers,
+/// Several products, in the order of falling k, in one launch. Their tiles go round among the workers,
 /// so the first one has the longest of each round.
 struct group_plan {
-    std::size_t tile = 0;  ///< of persistent_tiles
+    std::size_t kernel = 0;  ///< of grouped_kernels
     int workers = 0;
     double us = std::numeric_limits<double>::infinity();
 };
 group_plan plan_group(std::span<const matmul_problem> problems, const device_traits& device);
 /// The tiles of one of its products.
 plan tiles_in_group(const group_plan& group, std::int64_t m, std::int64_t n, std::int64_t k);
-/// The whole time of one tile of the last of grouped_tiles.
+/// The whole time of one tile of the last of grouped_kernels.
 double grouped_tile_us(const matmul_problem& problem, const device_traits& device);
 /// From the end of one kernel to the work of the next.
 double launch_us(const device_traits& device);

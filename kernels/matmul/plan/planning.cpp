@@ -68,6 +68,11 @@ bool is_skinny(const matmul_problem& p) {
     return std::min(p.c.rows, p.c.cols) <= (is_float ? max_skinny_float_side : max_skinny_side);
 }
 
+bool short_side_lies_along_k(const matmul_problem& p) {
+    const operand_copies copies = copies_of(p);
+    return p.c.rows < p.c.cols ? !has_tensor_columns(p.a, copies.a) : !has_tensor_rows(p.b, copies.b);
+}
+
 operand_copies copies_of(const matmul_problem& p, bool along_k) {
     operand_copies copies;
     if (along_k && !lies_along_k(p)) {
@@ -114,7 +119,7 @@ c_access access_of(const matrix_layout& c, std::int64_t batch_stride, std::int64
     return c.cols >= few * packet ? c_access::rows : c_access::elements;
 }
 
-plan lay_out_tiles(const matmul_tile& tile, const tile_cost& cost, std::int64_t m, std::int64_t n,
+plan lay_out_tiles(const tile_shape& tile, const kernel_cost& cost, std::int64_t m, std::int64_t n,
                    std::int64_t k, std::int64_t batches, int places) {
     plan result;
     result.batches = batches;
@@ -135,7 +140,7 @@ planning::planning(const matmul_problem& of, const device_traits& on, const oper
                    bool is_turned)
     : problem(of),
       device(on),
-      costs(tuning_of(on)),
+      costs(costs_of(on)),
       m(is_turned ? of.c.cols : of.c.rows),
       n(is_turned ? of.c.rows : of.c.cols),
       k(of.a.cols),
@@ -151,7 +156,7 @@ planning::planning(const matmul_problem& of, const device_traits& on, const oper
 /// What so many tiles take to come and go: A, B and C by way of the memory, and what tiles ask of L2 beyond A and B once. They
 /// ask for it again, for second lines of a row, and for what fills a tile up. Products of float take longer than L2 does: what
 /// their steps cost was measured with it.
-double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double slower) const {
+double planning::moved_us(const tile_shape& tile, std::int64_t tiles, double slower) const {
     const double memory_us = (read_us + store_us) * slower;
     if (problem.operands == element_type::f32) return memory_us;
     const double through_l2 = static_cast<double>(tiles) * static_cast<double>(k) *
@@ -160,14 +165,14 @@ double planning::moved_us(const matmul_tile& tile, std::int64_t tiles, double sl
     return memory_us + std::max(0.0, through_l2 - operand_bytes) / costs.l2_boxes_bytes_per_us;
 }
 
-double planning::stores_us(const matmul_tile& tile) const {
+double planning::stores_us(const tile_shape& tile) const {
     if (has_tensor_rows(problem.c) && begins_at_boxes(problem.c_stride, problem.c.element_bytes)) return 0;
     return static_cast<double>(std::min<std::int64_t>(m, tile.m) * std::min<std::int64_t>(n, tile.n)) /
            costs.elements_stored_per_us * (problem.adds_c ? 2 : 1);
 }
 
-plan planning::whole(const matmul_tile& tile, const tile_cost& plain) const {
-    tile_cost cost = plain;
+plan planning::whole(const tile_shape& tile, const kernel_cost& plain) const {
+    kernel_cost cost = plain;
     cost.around_us += stores_us(tile);
     plan result = lay_out_tiles(tile, cost, m, n, k, problem.batches, device.sm_count / tile.blocks);
     // Few multiprocessors do not reach the memory's rate.
@@ -177,9 +182,9 @@ plan planning::whole(const matmul_tile& tile, const tile_cost& plain) const {
     return result;
 }
 
-plan planning::streamed(const matmul_tile& tile, const tile_cost& plain) const {
+plan planning::streamed(const tile_shape& tile, const kernel_cost& plain) const {
     plan result = whole(tile, plain);
-    tile_cost cost = plain;
+    kernel_cost cost = plain;
     cost.around_us += stores_us(tile);
     if (!problem.has_scratch) return result;
     const std::int64_t tiles = result.whole;
@@ -216,18 +221,18 @@ plan planning::streamed(const matmul_tile& tile, const tile_cost& plain) const {
     return result;
 }
 
-plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_share) const {
+plan planning::blocks(const block_kernel& tile, const kernel_cost& cost, bool may_share) const {
     const std::int64_t at_once = std::int64_t{device.sm_count} * tile.blocks_per_sm;
     const auto depth = static_cast<double>(k);
     // So many blocks, in rounds, each `along` of k.
     const auto rounds_us = [&](std::int64_t blocks, double along) {
         const std::int64_t last = blocks % at_once, full = blocks / at_once;
-        const double full_us = static_cast<double>(full) * (cost.around_us + along * cost.k_us);
+        const double full_us = static_cast<double>(full) * (cost.around_us + along * cost.step_us);
         if (last == 0) return full_us;
         // A multiprocessor has so many of them.
         const auto beside = static_cast<double>(divide_up(last, device.sm_count));
         return full_us + cost.around_us +
-               along * std::max(cost.alone_k_us, beside / tile.blocks_per_sm * cost.k_us);
+               along * std::max(cost.alone_us, beside / tile.blocks_per_sm * cost.step_us);
     };
     plan result;
     result.down = divide_up(m, tile.m);
@@ -259,7 +264,7 @@ plan planning::blocks(const block_tile& tile, const block_cost& cost, bool may_s
     return sharing.us < result.us ? sharing : result;
 }
 
-plan planning::skinny(const skinny_shape& tile, double step_us) const {
+plan planning::skinny(const skinny_kernel& tile, double step_us) const {
     plan result;
     result.down = divide_up(m, skinny_height);
     result.across = divide_up(n, tile.n);

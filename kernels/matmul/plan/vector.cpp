@@ -47,7 +47,7 @@ class vector_planning {
                  lanes_for(divide_up(packets, vector_packets / vector_short_rows), warp));
         else
             take(vector_kind::rows, vector_threads);
-        const bool is_short = result.tile == static_cast<std::size_t>(vector_kind::short_rows);
+        const bool is_short = result.kernel == static_cast<std::size_t>(vector_kind::short_rows);
         const auto tiles = [&](int lanes) {
             return divide_up(m, vector_threads / lanes * (is_short ? vector_short_rows : 1));
         };
@@ -94,7 +94,7 @@ class vector_planning {
 
   private:
     void take(vector_kind kind, int lanes) {
-        result.tile = static_cast<std::size_t>(kind);
+        result.kernel = static_cast<std::size_t>(kind);
         result.lanes = lanes;
     }
 
@@ -128,7 +128,7 @@ class vector_planning {
 
     const matmul_problem& p;
     const device_traits& device;
-    const tuning& costs;
+    const matmul::costs& costs;
     matrix_layout a;
     std::int64_t batch_stride, m, k, blocks_at_once, width;
     plan result;
