@@ -16,7 +16,7 @@ namespace {
 template <class In, class Out>
 struct described_product {
     kernels::matmul::product<In, Out> product;
-    matmul_problem problem;
+    kernels::matmul::product_facts problem;
     detail::planned_matmul<In, Out> planned{};
 };
 
@@ -47,13 +47,13 @@ bool needs_tickets(const planned_list<In, Out>& list) {
 
 template <class In, class Out>
 bool can_be_grouped(const described_product<In, Out>& p, const device_traits& device) {
-    return have_groups<In, Out> && kernels::matmul::lies_in_boxes(p.problem) && p.problem.a.cols > 0 &&
+    return have_groups<In, Out> && p.problem.lies_in_boxes && p.problem.a.cols > 0 &&
            detail::can_run(matmul_algorithm::persistent, p.problem, device);
 }
 
 template <class Products>
-std::vector<matmul_problem> problems_of(const Products& products) {
-    std::vector<matmul_problem> problems;
+std::vector<kernels::matmul::product_facts> problems_of(const Products& products) {
+    std::vector<kernels::matmul::product_facts> problems;
     for (const auto& p : products) problems.push_back(p.problem);
     return problems;
 }
@@ -72,7 +72,7 @@ std::size_t count_alone(const Products& products, const device_traits& device) {
         ++long_ones;
         long_us += us;
     }
-    const std::vector<matmul_problem> problems = problems_of(products);
+    const auto problems = problems_of(products);
     const auto grouped_us = [&](std::size_t first) {
         return launch_us + kernels::matmul::plan_group(std::span(problems).subspan(first), device).us;
     };
@@ -138,7 +138,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     todo.reserve(products.size());
     for (const auto& each : products)
         if (const auto product = detail::checked<In, Out>(each.a, each.b, each.c, {}, {}, options))
-            todo.push_back({*product, detail::problem_of(*product, options)});
+            todo.push_back({*product, kernels::matmul::product_facts(detail::problem_of(*product, options))});
     detail::require_kernel(options.algorithm, element_type_of<In>, options.kernel);
     if (todo.empty()) return;
 

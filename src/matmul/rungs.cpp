@@ -20,12 +20,12 @@ using enum matmul_algorithm;
 
 // What rungs need.
 
-using need = detail::need<matmul_problem>;
+using need = detail::need<product_facts>;
 
 constexpr need ampere{[](auto&, auto& device) { return device.has_compute_capability(8, 0); },
                       "needs compute capability 8.0"};
-constexpr auto& hopper = detail::hopper<matmul_problem>;
-constexpr need unit_strides{[](auto& p, auto&) { return has_unit_stride(p); },
+constexpr auto& hopper = detail::hopper<product_facts>;
+constexpr need unit_strides{[](auto& p, auto&) { return p.has_unit_strides; },
                             "needs the rows or the columns of a and of b side by side (a stride of 1)"};
 template <std::size_t kernel>
 constexpr need shared_memory_for{[](auto&, auto& device) {
@@ -36,11 +36,11 @@ constexpr need shared_memory_for{[](auto&, auto& device) {
                                  "needs more shared memory than the device has"};
 template <std::size_t kernel>
 constexpr need packets_for{
-    [](auto& p, auto&) { return mma_sync_kernels[kernel].takes_elements() || lies_in_boxes(p); },
+    [](auto& p, auto&) { return mma_sync_kernels[kernel].takes_elements() || p.lies_in_boxes; },
     "needs rows or columns of a and of b that begin at multiples of 16 bytes"};
 template <std::size_t kernel>
 constexpr need boxes_for_skinny{
-    [](auto& p, auto&) { return skinny_kernels[kernel].n % skinny_height == 0 || short_side_lies_along_k(p); },
+    [](auto& p, auto&) { return skinny_kernels[kernel].n % skinny_height == 0 || p.short_side_lies_along_k; },
     "needs the operand of C's shorter side along k"};
 template <std::size_t kernel>
 constexpr need rows_for_skinny_float{
@@ -50,21 +50,21 @@ constexpr need rows_for_skinny_float{
     },
     "needs m or n of at most its rows"};
 constexpr need boxes{
-    [](auto& p, auto&) { return lies_in_boxes(p) || can_be_copied(p); },
+    [](auto& p, auto&) { return p.lies_in_boxes || p.can_be_copied; },
     "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
     "bytes, in each matrix of a batch, or scratch memory for copies that do, unless matrices "
     "of a batch overlap; and extents below 2^31"};
-constexpr need boxes_along_k{[](auto& p, auto&) { return lies_along_k(p) || can_be_copied(p, true); },
+constexpr need boxes_along_k{[](auto& p, auto&) { return p.lies_along_k || p.can_be_copied_along_k; },
                              "needs rows of a or columns of b that are contiguous, or scratch memory for a "
                              "copy that has them"};
-constexpr need countable{[](auto& p, auto&) { return is_countable_by_int(p); }, "needs extents below 2^31"};
-constexpr need tiles{[](auto& p, auto&) { return has_countable_tiles(p); },
+constexpr need countable{[](auto& p, auto&) { return p.is_countable; }, "needs extents below 2^31"};
+constexpr need tiles{[](auto& p, auto&) { return p.has_countable_tiles; },
                      "needs at most 2^30 tiles of C, of 64 x 64, in all of a batch"};
 /// Where nothing is multiplied, any C will do.
-constexpr need short_side{[](auto& p, auto&) { return is_skinny(p) || p.a.cols == 0; },
+constexpr need short_side{[](auto& p, auto&) { return p.is_skinny || p.a.cols == 0; },
                           "needs m or n of at most 64"};
 static_assert(max_skinny_side == 64 && max_skinny_float_side == 64);
-constexpr need one_line{[](auto& p, auto&) { return is_vector(p); }, "needs m or n of 1"};
+constexpr need one_line{[](auto& p, auto&) { return p.is_vector; }, "needs m or n of 1"};
 constexpr need rows_in_shared_memory{
     [](auto&, auto& device) { return device.shared_memory_per_block_optin >= skinny_float_shared_bytes; },
     "of float needs 204800 bytes of shared memory"};
@@ -77,21 +77,21 @@ constexpr need one_type{[](auto& p, auto&) { return p.result == p.operands; },
 
 // What `automatic` may take.
 
-bool shares_tiles(const matmul_problem& p, const device_traits&) {
+bool shares_tiles(const product_facts& p, const device_traits&) {
     return p.has_scratch;
 }
-bool is_normwise(const matmul_problem& p, const device_traits&) {
+bool is_normwise(const product_facts& p, const device_traits&) {
     return p.precision == precision::fp32_normwise || p.precision == precision::tf32;
 }
-bool is_normwise_alone(const matmul_problem& p, const device_traits&) {
+bool is_normwise_alone(const product_facts& p, const device_traits&) {
     return p.precision == precision::fp32_normwise;
 }
-bool is_tf32(const matmul_problem& p, const device_traits&) {
+bool is_tf32(const product_facts& p, const device_traits&) {
     return p.precision == precision::tf32;
 }
 /// From this k on the sums of bf16x6 are at least as exact as sums of FMAs one after another, also where few terms outweigh
 /// all others (docs/accuracy.md).
-bool is_exact_as_bf16x6(const matmul_problem& p, const device_traits&) {
+bool is_exact_as_bf16x6(const product_facts& p, const device_traits&) {
     constexpr std::int64_t min_k = 512;
     return p.precision == precision::tf32 || (p.precision != precision::ieee && p.a.cols >= min_k);
 }
@@ -200,10 +200,14 @@ bool has_kernel(matmul_algorithm algorithm, element_type operands, std::string_v
     return with_table(operands, [=](const auto& table) { return table.has(algorithm, kernel); });
 }
 
+bool is_empty(const matmul_problem& p) {
+    return p.c.rows == 0 || p.c.cols == 0 || p.a.cols == 0 || p.batches == 0;
+}
+
 /// Where nothing is multiplied, no scratch memory is needed.
-matmul_problem as_needed(matmul_problem problem) {
+product_facts facts_of(matmul_problem problem) {
     problem.has_scratch |= is_empty(problem);
-    return problem;
+    return product_facts(problem);
 }
 
 std::string why_no_kernel(matmul_algorithm algorithm, element_type operands, std::string_view kernel) {
@@ -248,7 +252,7 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
     detail::validate_problem("select", problem, device);
     if (is_empty(problem)) return naive;
     return with_table(problem.operands, [&](const auto& table) {
-        return table.choose("select", automatic, problem, device).rung->id;
+        return table.choose("select", automatic, product_facts(problem), device).rung->id;
     });
 }
 
@@ -259,7 +263,7 @@ std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, c
     if (!has_kernel(algorithm, problem.operands, kernel))
         return why_no_kernel(algorithm, problem.operands, kernel);
     return with_table(problem.operands, [&](const auto& table) {
-        return table.why_not("matmul", algorithm, as_needed(problem), device, kernel);
+        return table.why_not("matmul", algorithm, facts_of(problem), device, kernel);
     });
 }
 
@@ -270,13 +274,13 @@ std::string_view select_kernel(const matmul_problem& problem, const device_trait
     detail::require_kernel(algorithm, problem.operands, kernel);
     if (is_empty(problem)) return "naive";
     return with_table(problem.operands, [&](const auto& table) {
-        return table.choose("select_kernel", algorithm, problem, device, kernel).rung->name;
+        return table.choose("select_kernel", algorithm, product_facts(problem), device, kernel).rung->name;
     });
 }
 
 bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device) {
     return with_table(problem.operands,
-                      [&](const auto& table) { return table.may_take(algorithm, problem, device); });
+                      [&](const auto& table) { return table.may_take(algorithm, facts_of(problem), device); });
 }
 
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
@@ -287,7 +291,7 @@ std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_
     with.has_scratch = true;
     if (is_empty(problem) || !detail::can_run(algorithm, with, device, kernel)) return 0;
     return with_table(problem.operands, [&](const auto& table) {
-        return table.choose("matmul", algorithm, with, device, kernel).plan.workspace_bytes();
+        return table.choose("matmul", algorithm, product_facts(with), device, kernel).plan.workspace_bytes();
     });
 }
 
@@ -310,7 +314,7 @@ void add_facts(facts& to, const matmul_problem& p) {
 bool can_run(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
              std::string_view kernel) {
     return has_kernel(algorithm, problem.operands, kernel) && with_table(problem.operands, [&](const auto& table) {
-               return table.can_run(algorithm, as_needed(problem), device, kernel);
+               return table.can_run(algorithm, facts_of(problem), device, kernel);
            });
 }
 
@@ -364,9 +368,9 @@ planned_matmul<In, Out> plan_matmul(const matmul_problem& problem, const device_
                                                     never, plan_scale, launch_scale<In, Out>};
         const std::string reason = why_not(options.algorithm, problem, device, options.kernel);
         if (!reason.empty()) throw unsupported(reason);
-        return {&scale, scale.plan(problem, device)};
+        return {&scale, scale.plan(product_facts(problem), device)};
     }
-    return table.choose("matmul", options.algorithm, problem, device, options.kernel);
+    return table.choose("matmul", options.algorithm, product_facts(problem), device, options.kernel);
 }
 
 template planned_matmul<float, float> plan_matmul(const matmul_problem&, const device_traits&,

@@ -12,7 +12,7 @@ namespace {
 /// Blocks load and store while others multiply: the slowest of the products, the memory and L2 says how long that takes.
 plan plan_side_by_side(const planning& x, const block_kernel& tile, const kernel_cost& cost,
                        double of_memory_rate) {
-    const matmul_problem& p = x.problem;
+    const product_facts& p = x.problem;
     kernel_cost beside = cost;  // others multiply while a block begins and ends
     beside.step_us = std::max(cost.alone_us, cost.step_us - cost.around_us / static_cast<double>(x.k));
     if (p.operands != element_type::f32) beside.around_us += tile.blocks_per_sm * x.stores_us({tile.m, tile.n});
@@ -44,7 +44,7 @@ plan of_kernel(std::size_t kernel, plan of) {
     return of;
 }
 
-plan plan_pipelined(const matmul_problem& p, const device_traits& device, std::size_t kernel, bool may_share) {
+plan plan_pipelined(const product_facts& p, const device_traits& device, std::size_t kernel, bool may_share) {
     const planning x(p, device);
     plan result =
         x.blocks(pipelined_kernels[kernel].block(), cost_of<pipelined_kernels>(x.costs, kernel), may_share);
@@ -58,45 +58,45 @@ double whole_tile_us(const kernel_cost& cost, std::int64_t k) {
 
 }  // namespace
 
-plan plan_one_way(const matmul_problem&, const device_traits&) {
+plan plan_one_way(const product_facts&, const device_traits&) {
     return {};
 }
-plan plan_scale(const matmul_problem& p, const device_traits&) {
+plan plan_scale(const product_facts& p, const device_traits&) {
     constexpr std::int64_t packet_bytes = 16;
     // Rows and columns of one line of all of C are those that the epilogue knows.
     const std::int64_t longest_row = p.has_epilogue ? 0 : std::numeric_limits<std::int64_t>::max() / 2;
     return {.of_c = access_of(p.c, p.c_stride, packet_bytes / p.c.element_bytes, longest_row)};
 }
-plan plan_wmma(const matmul_problem&, const device_traits&) {
+plan plan_wmma(const product_facts&, const device_traits&) {
     constexpr double after_all_others_us = 1e12;
     return {.us = after_all_others_us};
 }
-plan plan_copied(const matmul_problem& p, const device_traits& device) {
-    return planning(p, device).after(copies_of(p), {});
+plan plan_copied(const product_facts& p, const device_traits& device) {
+    return planning(p, device).after(p.copies, {});
 }
 
 // float
 
-plan plan_warp_tiled(const matmul_problem& p, const device_traits& device) {
+plan plan_warp_tiled(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     return x.blocks(warp_tiled_kernel, x.costs.kernels[place_of_cost(warp_tiled_kernel.name)], false);
 }
 
-plan plan_pipelined(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_pipelined(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return plan_pipelined(p, device, kernel, false);
 }
 
-plan plan_split_k(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_split_k(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return plan_pipelined(p, device, kernel, p.has_scratch);
 }
 
-plan plan_tma_pipelined(const matmul_problem& p, const device_traits& device) {
+plan plan_tma_pipelined(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     const kernel_cost& cost = x.costs.kernels[place_of_cost(tma_pipelined_kernel.name)];
-    return x.after(copies_of(p), x.blocks(tma_pipelined_kernel, cost, p.has_scratch));
+    return x.after(p.copies, x.blocks(tma_pipelined_kernel, cost, p.has_scratch));
 }
 
-plan plan_thin(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_thin(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr std::int64_t packet = 4, packet_bytes = 16;
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
@@ -116,11 +116,11 @@ plan plan_thin(const matmul_problem& p, const device_traits& device, std::size_t
 }
 
 /// A multiprocessor takes two tiles at a time.
-plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
+plan plan_tf32x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     const std::int64_t all = divide_up(x.m, tf32x3_m) * divide_up(x.n, tf32x3_n);
     const auto tiles = static_cast<double>(divide_up(all, device.sm_count));
-    const double step_us = lies_in_boxes(p) ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
+    const double step_us = p.lies_in_boxes ? x.costs.tf32x3_step_us : x.costs.tf32x3_step_by_element_us;
     return {.us = x.costs.ffma_around_us + x.added_us + tiles * x.costs.tf32x3_tile_us +
                   static_cast<double>(divide_up(x.k, tf32x3_k)) *
                       std::max(tiles * step_us, x.costs.tf32x3_alone_us)};
@@ -128,7 +128,7 @@ plan plan_tf32x3(const matmul_problem& p, const device_traits& device) {
 
 /// A block has up to 16 rows and 32 columns, or 8 and four times as many lines along k at once. Where the wide operand lies
 /// along k, it has 8 columns, and goes 1024 along k at once, which takes as long as eight lines of 32.
-plan plan_skinny_float(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_skinny_float(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr std::int64_t line = 32, lines_of_short = 4, l2_share = 2, columns_along_k = 8, along_k = 1024;
     const bool is_turned = p.c.rows > p.c.cols;
     const planning x(p, device, is_turned);
@@ -159,7 +159,7 @@ plan plan_skinny_float(const matmul_problem& p, const device_traits& device, std
                                    (x.costs.skinny_float_line_us + rows * x.costs.skinny_float_row_us))};
 }
 
-plan plan_bf16x6(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_t kernel) {
     const planning x(p, device);
     const auto& [name, by_boxes, tile] = bf16x6_kernels[kernel];
     plan result = x.streamed(tile, cost_of<bf16x6_kernels>(x.costs, kernel));
@@ -172,10 +172,10 @@ plan plan_bf16x6(const matmul_problem& p, const device_traits& device, std::size
         result.us = std::max(result.us * (1 - x.costs.bf16x6_saved_by_low / static_cast<double>(result.down)),
                              x.read_us);
     if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1)) result.us = never_us;  // the second block has nothing
-    return by_boxes ? x.after(copies_of(p), result) : result;
+    return by_boxes ? x.after(p.copies, result) : result;
 }
 
-plan plan_fp16x3(const matmul_problem& p, const device_traits& device) {
+plan plan_fp16x3(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     plan result = x.streamed(fp16x3_tile, x.costs.kernels[place_of_cost("fp16x3")]);
     result.pieces_bytes = lay_out_split(x.m, fp16x3_tile.m, x.k, is_split_by_rows(p.a)).bytes +
@@ -198,8 +198,8 @@ split_layout lay_out_split(std::int64_t extent, int tile_extent, std::int64_t k,
 }
 
 /// Where B does not lie along k, A does, and C^T is computed.
-plan plan_tf32(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
-    const operand_copies copies = copies_of(p, true);
+plan plan_tf32(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    const operand_copies copies = p.copies_along_k;
     const bool is_turned = !has_tensor_columns(p.b, copies.b);
     const planning x(p, device, is_turned);
     const kernel_cost& cost = cost_of<tf32_kernels>(x.costs, kernel);
@@ -222,8 +222,8 @@ plan plan_tf32(const matmul_problem& p, const device_traits& device, std::size_t
 }
 
 /// The operand of C's columns, or of those of C^T, has to lie along k.
-plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
-    const operand_copies copies = copies_of(p, true);
+plan plan_skinny_tf32(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    const operand_copies copies = p.copies_along_k;
     plan best;
     for (const bool is_turned : {false, true}) {
         if (!(is_turned ? has_tensor_rows(p.a, copies.a) : has_tensor_columns(p.b, copies.b))) continue;
@@ -239,10 +239,10 @@ plan plan_skinny_tf32(const matmul_problem& p, const device_traits& device, std:
 
 // half and bfloat16
 
-plan plan_mma_sync(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_mma_sync(const product_facts& p, const device_traits& device, std::size_t kernel) {
     constexpr std::int64_t packet = 4;  // of C
     const planning x(p, device);
-    const bool in_packets = lies_in_boxes(p);
+    const bool in_packets = p.lies_in_boxes;
     const block_kernel tile = mma_sync_kernels[kernel].block();
     kernel_cost cost = cost_of<mma_sync_kernels>(x.costs, kernel);
     if (!in_packets) {
@@ -257,28 +257,28 @@ plan plan_mma_sync(const matmul_problem& p, const device_traits& device, std::si
     return result;
 }
 
-plan plan_persistent(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_persistent(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, [kernel](const planning& x) {
         return of_kernel(kernel, x.whole(persistent_kernels[kernel].tile(),
                                          cost_of<persistent_kernels>(x.costs, kernel)));
     });
 }
 
-plan plan_cluster_multicast(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_cluster_multicast(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, [kernel](const planning& x) {
         return of_kernel(kernel, x.whole(multicast_kernels[kernel].tile(),
                                          cost_of<multicast_kernels>(x.costs, kernel)));
     });
 }
 
-plan plan_stream_k(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_stream_k(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, [kernel](const planning& x) {
         return of_kernel(kernel, x.streamed(persistent_kernels[kernel].tile(),
                                             cost_of<persistent_kernels>(x.costs, kernel)));
     });
 }
 
-plan plan_fused(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
+plan plan_fused(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, [kernel](const planning& x) {
         const wgmma_kernel& row = fused_kernels[kernel];
         const kernel_cost& cost = cost_of<fused_kernels>(x.costs, kernel);
@@ -290,8 +290,8 @@ plan plan_fused(const matmul_problem& p, const device_traits& device, std::size_
 }
 
 /// C's longer side is m. Where the operand of the short side does not lie along k, its boxes are 64 wide.
-plan plan_skinny(const matmul_problem& p, const device_traits& device, std::size_t kernel) {
-    const operand_copies copies = copies_of(p);
+plan plan_skinny(const product_facts& p, const device_traits& device, std::size_t kernel) {
+    const operand_copies copies = p.copies;
     const bool is_turned = p.c.rows < p.c.cols;
     const planning x(p, device, is_turned);
     const bool along_k =
@@ -300,11 +300,11 @@ plan plan_skinny(const matmul_problem& p, const device_traits& device, std::size
                            along_k ? x.costs.skinny_step_along_k_us[kernel] : x.costs.skinny_step_us[kernel]);
     result.kernel = kernel;
     result.is_turned = is_turned;
-    if (kernel != kernel_for(skinny_kernels, short_side_lies_along_k(p) ? 0 : 1, x.n)) result.us += slower_us;
+    if (kernel != kernel_for(skinny_kernels, p.short_side_lies_along_k ? 0 : 1, x.n)) result.us += slower_us;
     return x.after(copies, result);
 }
 
-group_plan plan_group(std::span<const matmul_problem> problems, const device_traits& device) {
+group_plan plan_group(std::span<const product_facts> problems, const device_traits& device) {
     const costs& card = costs_of(device);
     group_plan best;
     for (std::size_t i = 0; i < grouped_kernels.size(); ++i) {
@@ -312,7 +312,7 @@ group_plan plan_group(std::span<const matmul_problem> problems, const device_tra
         const tile_shape tile = grouped_kernels[i].tile();
         std::int64_t tiles = 0;
         double us = 0, all_read_us = cost.around_us;
-        for (const matmul_problem& p : problems) {
+        for (const product_facts& p : problems) {
             const planning x(p, device);
             const std::int64_t rounds_before = divide_up(tiles, device.sm_count);
             tiles += divide_up(x.m, tile.m) * divide_up(x.n, tile.n);
@@ -334,7 +334,7 @@ double launch_us(const device_traits& device) {
     return costs_of(device).launch_us;
 }
 
-double grouped_tile_us(const matmul_problem& p, const device_traits& device) {
+double grouped_tile_us(const product_facts& p, const device_traits& device) {
     return whole_tile_us(cost_of<grouped_kernels>(costs_of(device), grouped_kernels.size() - 1), p.a.cols);
 }
 

@@ -3,10 +3,8 @@
 #include "kernels/matmul/plan/plan.hpp"
 #include "kernels/matmul/cost/h100.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 /// What the plans are made of.
 namespace heddle::kernels::matmul {
@@ -14,10 +12,6 @@ namespace heddle::kernels::matmul {
 /// Tiles that are done one after another by `places` blocks, or clusters of them, side by side.
 plan lay_out_tiles(const tile_shape& tile, const kernel_cost& cost, std::int64_t m, std::int64_t n,
                    std::int64_t k, std::int64_t batches, int places);
-
-/// What a rung that reads A and B by the tensor memory accelerator has copied before it: what that cannot read and, where one
-/// of them has to lie along k, what then does.
-operand_copies copies_of(const matmul_problem& problem, bool along_k = false);
 
 /// How matrices that lie like C, `batch_stride` apart, are stored in packets of so many elements, by tiles whose rows are
 /// at most `longest_row`.
@@ -34,7 +28,7 @@ constexpr bool has_tensor_columns(const matrix_layout& m, copy_kind copy) {
 
 /// A problem on a device, and how its kinds of layout come out there.
 struct planning {
-    const matmul_problem& problem;
+    const product_facts& problem;
     const device_traits& device;
     const matmul::costs& costs;
     std::int64_t m, n, k;
@@ -46,9 +40,9 @@ struct planning {
     double store_us;       ///< and what L2 does not hold of C
 
     /// Or of the product turned, C^T = B^T A^T.
-    planning(const matmul_problem& problem, const device_traits& device, bool is_turned = false);
+    planning(const product_facts& problem, const device_traits& device, bool is_turned = false);
     /// With operands that are copied first.
-    planning(const matmul_problem& problem, const device_traits& device, const operand_copies& copies,
+    planning(const product_facts& problem, const device_traits& device, const operand_copies& copies,
              bool is_turned = false);
 
     double moved_us(const tile_shape& tile, std::int64_t tiles, double slower) const;
@@ -67,19 +61,15 @@ struct planning {
     plan after(const operand_copies& copies, plan then) const;
 };
 
-/// Calls consider(copies) with each choice of operands to copy: those that the tensor memory accelerator cannot read, and beside
-/// them those whose rows lie across cache lines, which L2 sends at half the rate.
-void for_each_copies(const matmul_problem& problem,
-                     const std::function<void(const operand_copies&)>& consider);
-
-/// The cheapest plan of make(planning), the copies before it counted.
-plan cheapest_copies(const matmul_problem& problem, const device_traits& device, auto make) {
+/// The cheapest plan of make(planning), of all choices of operands to copy before.
+plan cheapest_copies(const product_facts& problem, const device_traits& device, auto make) {
     plan best;
-    for_each_copies(problem, [&](const operand_copies& copies) {
+    for (int i = 0; i < problem.choice_count; ++i) {
+        const operand_copies& copies = problem.choices[static_cast<std::size_t>(i)];
         const planning x(problem, device, copies);
         const plan candidate = x.after(copies, make(x));
         if (candidate.us < best.us) best = candidate;
-    });
+    }
     return best;
 }
 

@@ -126,7 +126,7 @@ class vector_planning {
         if (p.has_scratch) result.sums_bytes = tiles * parts * sums * std::int64_t{sizeof(float)};
     }
 
-    const matmul_problem& p;
+    const product_facts& p;
     const device_traits& device;
     const matmul::costs& costs;
     matrix_layout a;
@@ -136,7 +136,7 @@ class vector_planning {
 
 }  // namespace
 
-plan plan_vector(const matmul_problem& p, const device_traits& device) {
+plan plan_vector(const product_facts& p, const device_traits& device) {
     // Where both operands are vectors, the contiguous one is read in packets.
     const bool is_turned =
         p.c.cols > 1 || (p.c.rows == 1 && !has_contiguous_rows(p.a) && has_contiguous_rows(transposed(p.b)));
