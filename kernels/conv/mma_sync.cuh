@@ -19,7 +19,7 @@ namespace heddle::kernels::conv {
 
 template <const auto& kernels, std::size_t row>
 struct mma_tile {
-    static constexpr const mma_kernel& of = kernels[row];
+    static constexpr mma_kernel of = kernels[row];
     static constexpr int m = of.m;
     static constexpr int n = of.n;
     static constexpr int warp_m = of.warp_m;

@@ -33,11 +33,13 @@ struct window_product : frame::product_with_residual<Out, channel_activation<Out
 
 /// Windows are rows of A, filters columns of B.
 template <class In, class Tile>
-struct window_mainloop : frame::wgmma_mainloop<In, Tile, true, true> {
-    using base = frame::wgmma_mainloop<In, Tile, true, true>;
+struct window_mainloop : frame::wgmma_mainloop<In, Tile> {
+    using base = frame::wgmma_mainloop<In, Tile>;
     using base::base;
     static constexpr int producer_registers = Tile::take_turns ? 40 : 56;  // where windows lie
-    using typename base::a_tile, typename base::b_tile, typename base::storage;
+    using typename base::storage;
+    using a_tile = base::template a_tile<true>;
+    using b_tile = base::template b_tile<true>;
 
     static __device__ void prefetch(const auto& p) {
         ptx::prefetch(p.steps.windows);
@@ -49,6 +51,12 @@ struct window_mainloop : frame::wgmma_mainloop<In, Tile, true, true> {
         ptx::arrive_and_expect(full, a_tile::bytes + b_tile::bytes);
         p.steps.template load_windows<a_tile>(to.a[stage], from.row, from.col, from.load, full);
         p.steps.template load_filters<b_tile>(to.b[stage], from.col, from.load, full);
+    }
+
+    template <int n>
+    __device__ void multiply(auto& kernel, const auto& /*p*/, int steps,
+                             float (&sums)[Tile::halves][n / 2]) const {
+        base::template multiply_in_order<n, true, true>(kernel, steps, sums);
     }
 };
 

@@ -29,7 +29,7 @@ namespace {
 
 template <std::size_t row>
 struct float_tile {
-    static constexpr const register_kernel& of = register_kernels<4>[row];
+    static constexpr register_kernel of = register_kernels<4>[row];
     static constexpr int lanes_m = 4, lanes_n = 8;
     static constexpr int thread_m = of.thread_m, thread_n = of.thread_n;
     static constexpr int warp_m = lanes_m * thread_m, warp_n = lanes_n * thread_n;

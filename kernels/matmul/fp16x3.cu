@@ -130,7 +130,7 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     }
 
     template <int n>
-    __device__ void multiply(auto& kernel, int steps, float (&total)[1][n / 2]) const {
+    __device__ void multiply(auto& kernel, const auto& /*p*/, int steps, float (&total)[1][n / 2]) const {
 #pragma unroll
         for (float& sum : total[0]) sum = 0;
         for (int step = 0; step < steps; ++step) add_step(kernel, total[0]);

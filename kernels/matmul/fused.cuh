@@ -21,7 +21,7 @@ namespace heddle::kernels::matmul {
 /// Whether it is compiled for the current device.
 template <class In, class Out, class Activation>
 bool has_fused_kernel() {
-    return frame::is_compiled<persistent_kernel<In, Out, frame::wgmma_tile<fused_kernels, 0>, true, true, Activation>>();
+    return frame::is_compiled<persistent_kernel<In, Out, frame::wgmma_tile<fused_kernels, 0>, Activation>>();
 }
 
 template <class In, class Out, class Activation>

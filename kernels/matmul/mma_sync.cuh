@@ -32,7 +32,7 @@ namespace heddle::kernels::matmul {
 
 template <std::size_t row>
 struct mma_tile {
-    static constexpr const mma_kernel& of = mma_sync_kernels[row];
+    static constexpr mma_kernel of = mma_sync_kernels[row];
     static constexpr int m = of.m;
     static constexpr int n = of.n;
     static constexpr int k = of.k;

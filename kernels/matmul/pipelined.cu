@@ -29,7 +29,7 @@ namespace {
 
 template <std::size_t row>
 struct tile_of {
-    static constexpr const pipelined_kernel& of = pipelined_kernels[row];
+    static constexpr pipelined_kernel of = pipelined_kernels[row];
     static constexpr int lanes_m = 4;
     static constexpr int lanes_n = 8;
     static constexpr int thread_m = of.thread_m;

@@ -110,8 +110,7 @@ void launch_row(const plan& plan, const product<In, Out>& arguments, cudaStream_
         if constexpr (b_k_major || tile::n % warpgroup_m == 0) {
             using storage = skinny_storage<In, tile, a_k_major, b_k_major>;
             const auto p =
-                make_tensor_product<typename storage::a_tile, typename storage::b_tile, a_k_major, b_k_major>(
-                    arguments);
+                make_tensor_product<typename storage::a_tile, typename storage::b_tile>(arguments);
             launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
                     .threads = {tile::threads},
                     .shared_bytes = sizeof(storage),

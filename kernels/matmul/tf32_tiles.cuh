@@ -47,7 +47,7 @@ struct tf32_mainloop : frame::mainloop_defaults {
     }
 
     template <int n>
-    __device__ void multiply(auto& kernel, int steps, float (&sums)[1][n / 2]) const {
+    __device__ void multiply(auto& kernel, const auto& /*p*/, int steps, float (&sums)[1][n / 2]) const {
         multiply_tf32<n, b_tile>(
             mine, kernel.shared.stages, kernel.at, steps, sums[0], [&] { kernel.wait(); },
             [&](int stage) { kernel.release(stage); });

@@ -13,7 +13,7 @@ namespace heddle::kernels::matmul {
 
 template <std::size_t row>
 struct thin_tile {
-    static constexpr const thin_kernel& of = thin_kernels[row];
+    static constexpr thin_kernel of = thin_kernels[row];
     static constexpr int thread_m = of.thread_m;
     static constexpr int thread_n = of.thread_n;
     static constexpr int warps_across = of.warps_n;

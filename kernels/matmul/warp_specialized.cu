@@ -97,7 +97,7 @@ void launch_warp_specialized(const plan&, const product<T, T>& arguments, cudaSt
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
         using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
         using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
-        const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
+        const auto p = make_tensor_product<a_tile, b_tile>(arguments);
         launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
                 .threads = {tile::threads},
                 .shared_bytes = sizeof(shared_storage<a_tile, b_tile>),

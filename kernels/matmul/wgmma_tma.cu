@@ -90,7 +90,7 @@ void launch_wgmma_tma(const plan&, const product<T, T>& arguments, cudaStream_t 
     with_orders(arguments, [&]<bool a_k_major, bool b_k_major>() {
         using a_tile = warpgroup_tile<T, tile::m, a_k_major>;
         using b_tile = warpgroup_tile<T, tile::n, b_k_major>;
-        const auto p = make_tensor_product<a_tile, b_tile, a_k_major, b_k_major>(arguments);
+        const auto p = make_tensor_product<a_tile, b_tile>(arguments);
         launch({.blocks = {tile_count(arguments, tile::m, tile::n)},
                 .threads = {warpgroup_threads},
                 .shared_bytes = sizeof(shared_storage<a_tile, b_tile>),

@@ -82,28 +82,18 @@ std::size_t count_alone(const Products& products, const device_traits& device) {
     return some_us < none_us ? long_ones : 0;
 }
 
-/// In as many launches as it takes: all operands of one lie the same way.
+/// In as many launches as it takes.
 template <class T>
 void launch_groups(std::span<described_product<T, T>> products, const device_traits& device,
                    cudaStream_t stream) {
-    while (!products.empty()) {
-        using kernels::matmul::has_tensor_rows;
-        const auto lies_as_the_first = [a = has_tensor_rows(products.front().product.a),
-                                        b = has_tensor_rows(products.front().product.b)](const auto& p) {
-            return has_tensor_rows(p.product.a) == a && has_tensor_rows(p.product.b) == b;
-        };
-        const auto others = std::ranges::stable_partition(products, lies_as_the_first);
-        std::span alike = products.first(products.size() - others.size());
-        products = products.last(others.size());
-        constexpr std::size_t most = kernels::matmul::max_grouped;
-        for (std::size_t launches = (alike.size() + most - 1) / most; launches > 0; --launches) {
-            const std::span group = alike.first((alike.size() + launches - 1) / launches);
-            alike = alike.subspan(group.size());
-            std::vector<kernels::matmul::product<T, T>> arguments;
-            for (const auto& p : group) arguments.push_back(p.product);
-            kernels::matmul::launch_grouped<T>(kernels::matmul::plan_group(problems_of(group), device),
-                                               arguments, stream);
-        }
+    constexpr std::size_t most = kernels::matmul::max_grouped;
+    for (std::size_t launches = (products.size() + most - 1) / most; launches > 0; --launches) {
+        const std::span group = products.first((products.size() + launches - 1) / launches);
+        products = products.subspan(group.size());
+        std::vector<kernels::matmul::product<T, T>> arguments;
+        for (const auto& p : group) arguments.push_back(p.product);
+        kernels::matmul::launch_grouped<T>(kernels::matmul::plan_group(problems_of(group), device), arguments,
+                                           stream);
     }
 }
 
