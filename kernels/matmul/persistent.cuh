@@ -13,17 +13,6 @@
 /// which wgmma reads from shared memory.
 namespace heddle::kernels::matmul {
 
-/// Calls function.operator()<a_k_major, b_k_major>() of a product's orders.
-template <class Product, class Function>
-__host__ __device__ void in_order_of(const Product& p, Function function) {
-    if (p.a_k_major)
-        p.b_k_major ? function.template operator()<true, true>()
-                    : function.template operator()<true, false>();
-    else
-        p.b_k_major ? function.template operator()<false, true>()
-                    : function.template operator()<false, false>();
-}
-
 /// Boxes of the operands.
 template <class In, class Tile>
 struct product_mainloop : frame::wgmma_mainloop<In, Tile> {

@@ -46,9 +46,15 @@ void with_orders(bool a_k_major, bool b_k_major, Function function) {
                   : function.template operator()<false, false>();
 }
 
-template <class In, class Out, class Activation, class Function>
-void with_orders(const product<In, Out, Activation>& p, Function function) {
-    with_orders(has_tensor_rows(p.a), !has_tensor_rows(p.b), function);
+/// Calls function.operator()<a_k_major, b_k_major>() of a product's orders.
+template <class Product, class Function>
+__host__ __device__ void in_order_of(const Product& p, Function function) {
+    if (p.a_k_major)
+        p.b_k_major ? function.template operator()<true, true>()
+                    : function.template operator()<true, false>();
+    else
+        p.b_k_major ? function.template operator()<false, true>()
+                    : function.template operator()<false, false>();
 }
 
 /// The product without its tensor maps, which depend on the kernel's tiles.
