@@ -155,12 +155,12 @@ constexpr auto rows_of(decltype(Rung::id) id, auto needs, decltype(Rung::pays) p
                        decltype(Rung::launch) launch) {
     using problem = Rung::problem_type;
     return [&]<std::size_t... kernel>(std::index_sequence<kernel...>) {
-        return std::array{Rung{id, name_of_kernel(kernels[kernel]), needs.template operator()<kernel>(), pays,
-                               [](const problem& of, const device_traits& device) {
-                                   return plan_kernel(of, device, kernel);
-                               },
-                               launch}...};
-    }(std::make_index_sequence<kernels.size()>());
+        return std::array{Rung{
+            id, name_of_kernel(kernels[kernel]), needs.template operator()<kernel>(), pays,
+            [](const problem& of, const device_traits& device) { return plan_kernel(of, device, kernel); },
+            launch}...};
+    }
+    (std::make_index_sequence<kernels.size()>());
 }
 
 /// Tables one after another.
@@ -208,16 +208,21 @@ class rung_table {
         return std::ranges::any_of(rows_, [&](const Rung& row) { return is(row, id, kernel); });
     }
 
-    /// @throws invalid_argument  there is none
-    void require_kernel(const char* operation, const argument_name& name, algorithm id,
-                        std::string_view kernel) const {
-        if (has(id, kernel)) [[likely]]
-            return;
+    /// The names of a rung's kernels, or of all for `automatic`, as an error lists them.
+    std::string names(algorithm id) const {
         std::string names;
         for (const Rung& row : rows_)
             if (id == algorithm::automatic || row.id == id)
                 names += detail::format("{}{}", names.empty() ? "" : ", ", row.name);
-        require(false, operation, name, kernel, "one of {}", names);
+        return names;
+    }
+
+    /// @throws invalid_argument  no kernel of the rung begins so
+    void require_kernel(const char* operation, const argument_name& name, algorithm id,
+                        std::string_view kernel) const {
+        if (has(id, kernel)) [[likely]]
+            return;
+        require(false, operation, name, kernel, "one of {}", names(id));
     }
 
     /// Why a rung cannot run a problem, as `unsupported` says it; empty where it can, and of `automatic`.
@@ -300,7 +305,9 @@ class rung_table {
         if constexpr (requires { plan::are_rungs_compared; })
             return plan::are_rungs_compared || a.launch == b.launch;
         else
-            return requires(const plan& p) { p.us; };
+            return requires(const plan& p) {
+                p.us;
+            };
     }
 
     /// The end of an error's text.

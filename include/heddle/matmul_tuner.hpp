@@ -50,7 +50,7 @@ class matmul_tuner {
 
   private:
     std::filesystem::path file_;
-    mutable std::mutex mutex_;  ///< of choices_
+    mutable std::mutex mutex_;                         ///< of choices_
     std::map<std::string, std::string_view> choices_;  ///< of matmul_kernels()
 };
 

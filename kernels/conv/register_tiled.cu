@@ -11,10 +11,10 @@
 // look at the image serves four. In small tiles several sets of warps share out a step along k, and add up their sums in one
 // order. Needs compute capability 8.0. Any address. What limits it: FMA units, and reads of fragments.
 
+#include "kernels/conv/kernels.hpp"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/mma_loader.cuh"
 #include "kernels/conv/mma_store.cuh"
-#include "kernels/conv/kernels.hpp"
 #include "kernels/device/fragment.cuh"
 #include "kernels/device/launch.hpp"
 #include "kernels/device/ptx/cp_async.cuh"
@@ -27,9 +27,9 @@
 namespace heddle::kernels::conv {
 namespace {
 
-template <std::size_t row>
+template <std::size_t kernel>
 struct float_tile {
-    static constexpr register_kernel of = register_kernels<4>[row];
+    static constexpr register_kernel of = register_kernels<4>[kernel];
     static constexpr int lanes_m = 4, lanes_n = 8;
     static constexpr int thread_m = of.thread_m, thread_n = of.thread_n;
     static constexpr int warp_m = lanes_m * thread_m, warp_n = lanes_n * thread_n;

@@ -47,7 +47,8 @@ template <const auto& kernels, class Function>
 void with_row(std::size_t row, Function function) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         (void)((i == row && (function.template operator()<i>(), true)) || ...);
-    }(std::make_index_sequence<kernels.size()>());
+    }
+    (std::make_index_sequence<kernels.size()>());
 }
 
 }  // namespace heddle::kernels::frame

@@ -170,7 +170,7 @@ struct bf16x6_kernel : producer<a_k_major, b_k_major, by_boxes, cluster> {
 
 template <bool by_boxes, int cluster>
 void launch_row(const plan& plan, const arguments& arguments, bool a_k_major, bool b_k_major,
-                    cudaStream_t stream) {
+                cudaStream_t stream) {
     const matrix_view<const float>&a = arguments.a, &b = arguments.b;
     const batch_strides& batch = arguments.batch;
     const frame::tile_schedule schedule = schedule_of(plan);

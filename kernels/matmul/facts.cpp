@@ -83,13 +83,12 @@ product_facts::product_facts(const matmul_problem& problem) : matmul_problem(pro
     copies_along_k = lies_along_k ? copies : with_aligned(*this, copy_along_k(*this));
     can_be_copied = matmul::can_be_copied(*this, copies);
     can_be_copied_along_k = matmul::can_be_copied(*this, copies_along_k);
-    short_side_lies_along_k = m < n ? !has_tensor_rows(transposed(copied(a, copies.a)))
-                                    : !has_tensor_rows(copied(b, copies.b));
+    short_side_lies_along_k =
+        m < n ? !has_tensor_rows(transposed(copied(a, copies.a))) : !has_tensor_rows(copied(b, copies.b));
     stores_boxes = has_tensor_rows(c) && begins_at_boxes(c_stride, c.element_bytes);
 
     const auto count = static_cast<double>(batches);
-    operand_bytes =
-        count * static_cast<double>(k) * static_cast<double>((m + n) * a.element_bytes);
+    operand_bytes = count * static_cast<double>(k) * static_cast<double>((m + n) * a.element_bytes);
     c_bytes = count * static_cast<double>(m) * static_cast<double>(n * c.element_bytes);
     a_lines = lines_of_box_row(a);
     b_lines = lines_of_box_row(b);
@@ -98,7 +97,8 @@ product_facts::product_facts(const matmul_problem& problem) : matmul_problem(pro
     choice_count = 1;
     const bool a_pays = copies.a == copy_kind::none && a_lines > 1,
                b_pays = copies.b == copy_kind::none && b_lines > 1;
-    for (const operand_copies& more : {operand_copies{.b = straight_copy(b)}, {.a = straight_copy(a)},
+    for (const operand_copies& more : {operand_copies{.b = straight_copy(b)},
+                                       {.a = straight_copy(a)},
                                        {straight_copy(a), straight_copy(b)}}) {
         if ((more.a != copy_kind::none && !a_pays) || (more.b != copy_kind::none && !b_pays)) continue;
         const operand_copies both{more.a == copy_kind::none ? copies.a : more.a,

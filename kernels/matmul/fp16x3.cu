@@ -80,8 +80,7 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
         const int step = from.load / pieces, piece = from.load % pieces;
         constexpr int a_power_bytes = sizeof(to.a_powers[0]), b_power_bytes = sizeof(to.b_powers[0]);
         const bool has_powers = piece == 0;
-        ptx::arrive_and_expect(
-            full, a_bytes + b_bytes + (has_powers ? a_power_bytes + b_power_bytes : 0));
+        ptx::arrive_and_expect(full, a_bytes + b_bytes + (has_powers ? a_power_bytes + b_power_bytes : 0));
         in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
             a_tile<a_k_major>::template load<1>(to.a[stage], p.a, from.row, step * tile::k, piece, 0, full);
             b_tile<b_k_major>::template load<1>(to.b[stage], p.b, from.col, step * tile::k, piece, 0, full);
@@ -138,7 +137,8 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     }
 
     template <int n>
-    __device__ void multiply(auto& kernel, const split_product& p, int steps, float (&total)[1][n / 2]) const {
+    __device__ void multiply(auto& kernel, const split_product& p, int steps,
+                             float (&total)[1][n / 2]) const {
 #pragma unroll
         for (float& sum : total[0]) sum = 0;
         in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
@@ -147,8 +147,8 @@ struct fp16x3_mainloop : frame::mainloop_defaults {
     }
 };
 
-using kernel = frame::tile_kernel<fp16x3_mainloop, registers_epilogue<split_product>,
-                                  frame::one_product<split_product>>;
+using kernel =
+    frame::tile_kernel<fp16x3_mainloop, registers_epilogue<split_product>, frame::one_product<split_product>>;
 
 CUtensorMap map_of(const split_operand& operand, int box_rows) {
     const matrix_view<const half> first{operand.to, operand.from.rows, operand.from.cols,

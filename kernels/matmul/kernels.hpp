@@ -81,10 +81,8 @@ struct bf16x6_row {
     bool by_boxes;
     tile_shape tile{128, 128};
 };
-inline constexpr auto bf16x6_kernels =
-    std::to_array<bf16x6_row>({{"bf16x6 elements", false},
-                                      {"bf16x6 boxes", true},
-                                      {"bf16x6 pairs", true, {128, 128, 2}}});
+inline constexpr auto bf16x6_kernels = std::to_array<bf16x6_row>(
+    {{"bf16x6 elements", false}, {"bf16x6 boxes", true}, {"bf16x6 pairs", true, {128, 128, 2}}});
 inline constexpr tile_shape fp16x3_tile{128, 192};
 
 // A block has one tile.
@@ -124,8 +122,8 @@ inline constexpr auto pipelined_kernels = std::to_array<pipelined_kernel>({
     {"pipelined 64x64", 2, 2, 1, 8, 4, 32, 8, 3, 4},
 });
 /// The same kernels, of parts of tiles.
-inline constexpr auto split_k_names = std::to_array<std::string_view>(
-    {"split_k 128x128", "split_k 64x128", "split_k 32x64", "split_k 64x64"});
+inline constexpr auto split_k_names =
+    std::to_array<std::string_view>({"split_k 128x128", "split_k 64x128", "split_k 32x64", "split_k 64x64"});
 static_assert(split_k_names.size() == pipelined_kernels.size());
 inline constexpr int max_adders = 32;  ///< threads that add up a place of split_k's parts
 

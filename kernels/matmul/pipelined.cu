@@ -265,9 +265,8 @@ void launch_tile(const arguments& p, const tile_split& tiles, cudaStream_t strea
 
 void launch_pipelined(const plan& plan, const arguments& arguments, cudaStream_t stream) {
     const tile_split tiles = split_of(plan, arguments.workspace);
-    frame::with_row<pipelined_kernels>(plan.kernel, [&]<std::size_t row>() {
-        launch_tile<tile_of<row>>(arguments, tiles, stream);
-    });
+    frame::with_row<pipelined_kernels>(
+        plan.kernel, [&]<std::size_t row>() { launch_tile<tile_of<row>>(arguments, tiles, stream); });
 }
 
 }  // namespace heddle::kernels::matmul

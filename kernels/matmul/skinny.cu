@@ -44,7 +44,8 @@ struct skinny_storage {
 template <class Storage, class Product, class Function>
 __host__ __device__ void in_skinny_order_of(const Product& p, Function function) {
     in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
-        if constexpr (b_k_major || Storage::takes_rows_of_b) function.template operator()<a_k_major, b_k_major>();
+        if constexpr (b_k_major || Storage::takes_rows_of_b)
+            function.template operator()<a_k_major, b_k_major>();
     });
 }
 

@@ -173,9 +173,8 @@ void launch_tile(const plan& plan, const arguments& p, cudaStream_t stream) {
 }  // namespace
 
 void launch_thin(const plan& plan, const arguments& arguments, cudaStream_t stream) {
-    frame::with_row<thin_kernels>(plan.kernel, [&]<std::size_t row>() {
-        launch_tile<thin_tile<row>>(plan, arguments, stream);
-    });
+    frame::with_row<thin_kernels>(
+        plan.kernel, [&]<std::size_t row>() { launch_tile<thin_tile<row>>(plan, arguments, stream); });
 }
 
 }  // namespace heddle::kernels::matmul

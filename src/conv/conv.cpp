@@ -1,6 +1,6 @@
+#include "kernels/conv/kernels.hpp"
 #include "kernels/conv/launch.hpp"
 #include "kernels/conv/plan/mma_sync.hpp"
-#include "kernels/conv/kernels.hpp"
 #include "src/conv/rungs.hpp"
 #include "src/conv/validate.hpp"
 #include "src/format.hpp"

@@ -6,7 +6,6 @@
 #include "kernels/conv/plan/mma_sync.hpp"
 #include "kernels/conv/plan/windows.hpp"
 #include "kernels/conv/tuning/tuning.hpp"
-#include "kernels/device/grid.hpp"
 #include "src/conv/im2col.hpp"
 #include "src/conv/validate.hpp"
 #include "src/workspace.hpp"
@@ -84,9 +83,7 @@ constexpr need<conv_problem> ints{[](auto& problem, auto&) { return fits_in_ints
                                   "channels and terms, and fewer than 2^31 tiles"};
 template <std::size_t kernel>
 constexpr need<conv_problem> tiles_in_grid{
-    [](auto& problem, auto&) {
-        return kernels::conv::mma_tile_count(problem, register_kernels<4>[kernel].tile()) <= kernels::max_grid_x;
-    },
+    [](auto& problem, auto&) { return fits_grid(problem, register_kernels<4>[kernel].tile()); },
     "needs fewer than 2^31 tiles"};
 template <int bytes>
 constexpr need<conv_problem> copies_of{[](auto& problem, auto&) { return lies_in(problem, bytes); },
@@ -128,11 +125,11 @@ constexpr need<conv_problem> whole_groups{
     [](auto& problem, auto&) { return is_of_one_group(problem, persistent_kernels[kernel].tile()); },
     lacks_whole_groups};
 template <std::size_t kernel>
-constexpr need<conv_problem> type_of{
-    [](auto& problem, auto&) {
-        return problem.operands != element_type::f32 || persistent_kernels[kernel].takes_float;
-    },
-    "is not built for float"};
+constexpr need<conv_problem> type_of{[](auto& problem, auto&) {
+                                         return problem.operands != element_type::f32 ||
+                                                persistent_kernels[kernel].takes_float;
+                                     },
+                                     "is not built for float"};
 /// Blocks that divide the depth of a tile all have a part of it, and all tiles are done at once.
 template <std::size_t kernel>
 constexpr need<conv_problem> few_tiles{

@@ -36,7 +36,7 @@ problem checked(const image_batch_view<const T>& source, const image_batch_view<
                                   .sigma = sigma,
                                   .exact = options.exact,
                                   .border = options.border});
-    p.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic;
+    p.is_asked_for = options.algorithm != gaussian_blur_algorithm::automatic || !options.kernel.empty();
     detail::validate_intermediate(operation, p);
     return p;
 }

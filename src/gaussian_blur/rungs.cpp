@@ -74,14 +74,14 @@ constexpr const char* enumeration = "gaussian_blur_algorithm";
 constexpr detail::rung_table rungs(table<std::uint8_t>, enumeration);
 
 /// As a call describes it: without the weights that are 0. An empty problem is taken for one of a single column, row or image.
-problem describe(gaussian_blur_problem asked, gaussian_blur_algorithm algorithm) {
+problem describe(gaussian_blur_problem asked, bool is_asked_for) {
     asked.radius = blur_radius(asked.sigma, asked.radius);
     for (std::int64_t* const extent : {&asked.width, &asked.height, &asked.images})
         *extent = std::max<std::int64_t>(*extent, 1);
     problem p{asked};
     p.source_steps = p.in_vectors ? 16 : p.in_words ? 4 : 1;
     p.destination_alignment = p.in_words ? 16 : 1;
-    p.is_asked_for = algorithm != automatic;
+    p.is_asked_for = is_asked_for;
     return p;
 }
 
@@ -107,7 +107,7 @@ std::string_view to_string(gaussian_blur_algorithm algorithm) {
 
 gaussian_blur_algorithm select(const gaussian_blur_problem& problem, const device_traits& device) {
     validate_problem("select", problem, device);
-    return rungs.choose("select", automatic, describe(problem, automatic), device).rung->id;
+    return rungs.choose("select", automatic, describe(problem, false), device).rung->id;
 }
 
 std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_problem& problem,
@@ -115,7 +115,8 @@ std::string why_not(gaussian_blur_algorithm algorithm, const gaussian_blur_probl
     rungs.require_known("why_not", "algorithm", algorithm);
     rungs.require_kernel("why_not", "kernel", algorithm, kernel);
     validate_problem("why_not", problem, device);
-    return rungs.why_not("gaussian_blur", algorithm, describe(problem, algorithm), device, kernel);
+    return rungs.why_not("gaussian_blur", algorithm,
+                         describe(problem, algorithm != automatic || !kernel.empty()), device, kernel);
 }
 
 std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem, const device_traits& device,
@@ -126,7 +127,7 @@ std::int64_t gaussian_blur_workspace_bytes(const gaussian_blur_problem& problem,
     const bool is_empty = problem.width == 0 || problem.height == 0 || problem.images == 0;
     gaussian_blur_problem with = problem;
     with.has_scratch = true;
-    return is_empty ? 0 : workspace_bytes(describe(with, algorithm), device, algorithm);
+    return is_empty ? 0 : workspace_bytes(describe(with, algorithm != automatic), device, algorithm);
 }
 
 namespace detail {

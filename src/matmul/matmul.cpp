@@ -75,7 +75,7 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
         matmul_problem problem = problem_of(*product, options);
         // How large a workspace has to be with a function, nobody can ask: one that is given holds what is planned without.
         problem.has_scratch = has_scratch && options.workspace.empty();
-        problem.result = problem.operands;                  // the kernel is compiled for the types that the user has
+        problem.result = problem.operands;  // the kernel is compiled for the types that the user has
         if constexpr (is_float) problem.has_scratch = false;  // nobody shares its tiles
         const bool fits = can_run(of_hopper, problem, device.traits(), by_hopper.kernel);
         if (asked == of_hopper && !fits)

@@ -43,12 +43,12 @@ constexpr need boxes_for_skinny{
     [](auto& p, auto&) { return skinny_kernels[kernel].n % skinny_height == 0 || p.short_side_lies_along_k; },
     "needs the operand of C's shorter side along k"};
 template <std::size_t kernel>
-constexpr need rows_for_skinny_float{
-    [](auto& p, auto&) {
-        return kernel + 1 == skinny_float_kernels.size() ||
-               std::min(p.c.rows, p.c.cols) <= skinny_float_kernels[kernel].rows;
-    },
-    "needs m or n of at most its rows"};
+constexpr need rows_for_skinny_float{[](auto& p, auto&) {
+                                         return kernel + 1 == skinny_float_kernels.size() ||
+                                                std::min(p.c.rows, p.c.cols) <=
+                                                    skinny_float_kernels[kernel].rows;
+                                     },
+                                     "needs m or n of at most its rows"};
 constexpr need boxes{
     [](auto& p, auto&) { return p.lies_in_boxes || p.can_be_copied; },
     "needs rows or columns of a and of b that are contiguous and begin at multiples of 16 "
@@ -177,9 +177,8 @@ constexpr auto half_rungs = detail::joined(
         on_hopper<launch_persistent<In, Out>>),
     rows_of<Rung, skinny_kernels, plan_skinny>(
         skinny,
-        []<std::size_t kernel>() {
-            return needs<hopper, no_batch, short_side, boxes, boxes_for_skinny<kernel>>;
-        },
+        []<std::size_t
+               kernel>() { return needs<hopper, no_batch, short_side, boxes, boxes_for_skinny<kernel>>; },
         always, on_hopper<launch_skinny<In, Out>>),
     rows_of<Rung, fused_kernels, plan_fused>(
         fused, []<std::size_t>() { return needs<hopper, no_batch, boxes, tiles>; }, always,
@@ -221,8 +220,9 @@ void validate_algorithm(const char* operation, const detail::argument_name& name
     detail::require(to_string(algorithm) != "unknown", operation, name, static_cast<int>(algorithm),
                     "an enumerator of {}", enumeration);
     if (float_table.has(algorithm, kernel) || half_table.has(algorithm, kernel)) return;
-    if (has_kernel(algorithm, element_type::f32, {})) float_table.require_kernel(operation, kernel_name, algorithm, kernel);
-    half_table.require_kernel(operation, kernel_name, algorithm, kernel);
+    const std::string of_half = half_table.names(algorithm), of_float = float_table.names(algorithm);
+    detail::require(false, operation, kernel_name, kernel, "one of {}{}{}", of_float,
+                    of_float.empty() || of_half.empty() ? "" : ", ", of_half);
 }
 
 }  // namespace
@@ -279,8 +279,9 @@ std::string_view select_kernel(const matmul_problem& problem, const device_trait
 }
 
 bool may_stand_for(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device) {
-    return with_table(problem.operands,
-                      [&](const auto& table) { return table.may_take(algorithm, facts_of(problem), device); });
+    return with_table(problem.operands, [&](const auto& table) {
+        return table.may_take(algorithm, facts_of(problem), device);
+    });
 }
 
 std::int64_t matmul_workspace_bytes(const matmul_problem& problem, const device_traits& device,
@@ -313,7 +314,8 @@ void add_facts(facts& to, const matmul_problem& p) {
 
 bool can_run(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
              std::string_view kernel) {
-    return has_kernel(algorithm, problem.operands, kernel) && with_table(problem.operands, [&](const auto& table) {
+    return has_kernel(algorithm, problem.operands, kernel) &&
+           with_table(problem.operands, [&](const auto& table) {
                return table.can_run(algorithm, facts_of(problem), device, kernel);
            });
 }

@@ -10,8 +10,8 @@
 namespace heddle::detail {
 
 template <class In, class Out>
-using matmul_rung =
-    rung<matmul_algorithm, kernels::matmul::product_facts, kernels::matmul::plan, kernels::matmul::product<In, Out>>;
+using matmul_rung = rung<matmul_algorithm, kernels::matmul::product_facts, kernels::matmul::plan,
+                         kernels::matmul::product<In, Out>>;
 
 template <class In, class Out>
 using planned_matmul = planned<matmul_rung<In, Out>>;

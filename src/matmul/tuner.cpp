@@ -122,8 +122,7 @@ void matmul_tuner::save() const {
     std::string text = header() + '\n';
     {
         const std::lock_guard lock(mutex_);
-        for (const auto& [key, kernel] : choices_)
-            text += detail::format("{}{}{}\n", key, separator, kernel);
+        for (const auto& [key, kernel] : choices_) text += detail::format("{}{}{}\n", key, separator, kernel);
     }
     std::filesystem::path temporary = file_;
     temporary += detail::format(".{:08x}", std::random_device{}());  // others may be saving, too
@@ -152,7 +151,10 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
     result.algorithm = matmul_algorithm::automatic;
     {
         const std::lock_guard lock(mutex_);
-        if (const auto known = choices_.find(key); known != choices_.end()) {
+        const auto known = choices_.find(key);
+        // A file may name what is no kernel of the type.
+        const auto kernels = matmul_kernels(element_type_of<In>);
+        if (known != choices_.end() && std::ranges::find(kernels, known->second) != kernels.end()) {
             result.kernel = known->second;
             return result;
         }
@@ -179,7 +181,8 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         }
     }
     const std::lock_guard lock(mutex_);
-    result.kernel = choices_.try_emplace(key, best).first->second;  // what another thread found meanwhile stays
+    result.kernel =
+        choices_.try_emplace(key, best).first->second;  // what another thread found meanwhile stays
     return result;
 }
 

@@ -29,6 +29,10 @@ constexpr std::int64_t mma_tile_count(const conv_problem& p, const tile_shape& t
     return divide_up(output_pixels(p), tile.m) * p.geometry.groups * divide_up(outputs_of_a_group(p), tile.n);
 }
 
+constexpr bool fits_grid(const conv_problem& p, const tile_shape& tile) {
+    return mma_tile_count(p, tile) <= max_grid_x;
+}
+
 /// Whether places in an image and along a sum fit 32 bits, a step beyond the end too, and tiles a grid.
 constexpr bool fits_in_ints(const conv_problem& p) {
     constexpr std::int64_t most = std::int64_t{1} << 30;

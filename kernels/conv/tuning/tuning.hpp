@@ -26,31 +26,23 @@ struct tile_cost {
 /// TF32 has half as many terms in as many bytes, and half the rate. Of mma_sync and register_tiled, their share of a multiprocessor
 /// that has several at a time; of the rate of FMAs, smaller tiles reach less.
 inline constexpr auto tile_costs = std::to_array<tile_cost>({
-    {"persistent", "128x256", 0.724, 2.8},
-    {"persistent", "256x128", 0.71, 3.5},
-    {"persistent", "192x128", 0.55, 2.4},
-    {"persistent", "128x128", 0.424, 1.9},
-    {"persistent", "64x128", 0.283, 1.4},
-    {"persistent", "256x64", 0.555, 1.9},
-    {"persistent", "128x64", 0.324, 1.1},
-    {"persistent", "64x64", 0.231, 1},
-    {"persistent", "2x128x128", 0.41, 3.6},
-    {"mma_sync", "128x128", 0.47, 1.6},
-    {"mma_sync", "128x64", 0.26, 0.9},
-    {"mma_sync", "64x64", 0.15, 0.6},
-    {"mma_sync", "64x32", 0.1, 0.4},
-    {"register_tiled", "128x128", 2.6, 2.4},
-    {"register_tiled", "128x64", 1.4, 1.3},
-    {"register_tiled", "128x32", 0.76, 0.8},
-    {"register_tiled", "64x64", 0.74, 0.8},
-    {"register_tiled", "64x32", 0.4, 0.5},
+    {"persistent", "128x256", 0.724, 2.8},  {"persistent", "256x128", 0.71, 3.5},
+    {"persistent", "192x128", 0.55, 2.4},   {"persistent", "128x128", 0.424, 1.9},
+    {"persistent", "64x128", 0.283, 1.4},   {"persistent", "256x64", 0.555, 1.9},
+    {"persistent", "128x64", 0.324, 1.1},   {"persistent", "64x64", 0.231, 1},
+    {"persistent", "2x128x128", 0.41, 3.6}, {"mma_sync", "128x128", 0.47, 1.6},
+    {"mma_sync", "128x64", 0.26, 0.9},      {"mma_sync", "64x64", 0.15, 0.6},
+    {"mma_sync", "64x32", 0.1, 0.4},        {"register_tiled", "128x128", 2.6, 2.4},
+    {"register_tiled", "128x64", 1.4, 1.3}, {"register_tiled", "128x32", 0.76, 0.8},
+    {"register_tiled", "64x64", 0.74, 0.8}, {"register_tiled", "64x32", 0.4, 0.5},
     {"register_tiled", "32x32", 0.22, 0.4},
 });
 
 /// What a kernel's tile costs, by its rung, the first word of its name, and its tile, the last. One that has no cost does not
 /// compile.
 consteval tile_cost cost_of(std::string_view kernel) {
-    const std::string_view rung = kernel.substr(0, kernel.find(' ')), tile = kernel.substr(kernel.rfind(' ') + 1);
+    const std::string_view rung = kernel.substr(0, kernel.find(' ')),
+                           tile = kernel.substr(kernel.rfind(' ') + 1);
     std::size_t place = 0;
     while (tile_costs.at(place).rung != rung || tile_costs.at(place).tile != tile) ++place;
     return tile_costs[place];
@@ -59,7 +51,8 @@ consteval tile_cost cost_of(std::string_view kernel) {
 template <const auto& kernels>
 inline constexpr auto costs_of = []<std::size_t... row>(std::index_sequence<row...>) {
     return std::array{cost_of(kernels[row].name)...};
-}(std::make_index_sequence<kernels.size()>());
+}
+(std::make_index_sequence<kernels.size()>());
 
 /// Blocks of the `rows` kernel of mma_sync that a multiprocessor has at a time.
 inline constexpr std::int64_t rows_blocks_per_sm = 4;

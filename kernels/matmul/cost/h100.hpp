@@ -111,7 +111,8 @@ template <const auto& rows>
 const kernel_cost& cost_of(const costs& card, std::size_t row) {
     static constexpr auto places = []<std::size_t... i>(std::index_sequence<i...>) {
         return std::array{place_of_cost(rows[i].name)...};
-    }(std::make_index_sequence<rows.size()>());
+    }
+    (std::make_index_sequence<rows.size()>());
     return card.kernels[places[row]];
 }
 

@@ -15,7 +15,8 @@ plan plan_side_by_side(const planning& x, const block_kernel& tile, const kernel
     const product_facts& p = x.problem;
     kernel_cost beside = cost;  // others multiply while a block begins and ends
     beside.step_us = std::max(cost.alone_us, cost.step_us - cost.around_us / static_cast<double>(x.k));
-    if (p.operands != element_type::f32) beside.around_us += tile.blocks_per_sm * x.stores_us({tile.m, tile.n});
+    if (p.operands != element_type::f32)
+        beside.around_us += tile.blocks_per_sm * x.stores_us({tile.m, tile.n});
     plan result = x.blocks(tile, beside, false);
     const auto bytes = [&](std::int64_t elements, std::int64_t element_bytes) {
         return static_cast<double>(p.batches * elements) * static_cast<double>(element_bytes);
@@ -171,7 +172,8 @@ plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_
     if (result.low_last && !is_one_round)
         result.us = std::max(result.us * (1 - x.costs.bf16x6_saved_by_low / static_cast<double>(result.down)),
                              x.read_us);
-    if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1)) result.us = never_us;  // the second block has nothing
+    if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1))
+        result.us = never_us;  // the second block has nothing
     return by_boxes ? x.after(p.copies, result) : result;
 }
 
@@ -250,7 +252,8 @@ plan plan_mma_sync(const product_facts& p, const device_traits& device, std::siz
         cost.alone_us *= x.costs.mma_sync_slower_by_element;
     }
     plan result = plan_side_by_side(
-        x, tile, cost, in_packets ? x.costs.blocks_of_memory_rate : x.costs.mma_sync_by_element_of_memory_rate);
+        x, tile, cost,
+        in_packets ? x.costs.blocks_of_memory_rate : x.costs.mma_sync_by_element_of_memory_rate);
     result.kernel = kernel;
     result.in_packets = in_packets;
     result.of_c = access_of(p.c, p.c_stride, packet, tile.n);
@@ -259,15 +262,15 @@ plan plan_mma_sync(const product_facts& p, const device_traits& device, std::siz
 
 plan plan_persistent(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, [kernel](const planning& x) {
-        return of_kernel(kernel, x.whole(persistent_kernels[kernel].tile(),
-                                         cost_of<persistent_kernels>(x.costs, kernel)));
+        return of_kernel(
+            kernel, x.whole(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel)));
     });
 }
 
 plan plan_cluster_multicast(const product_facts& p, const device_traits& device, std::size_t kernel) {
     return cheapest_copies(p, device, [kernel](const planning& x) {
-        return of_kernel(kernel, x.whole(multicast_kernels[kernel].tile(),
-                                         cost_of<multicast_kernels>(x.costs, kernel)));
+        return of_kernel(
+            kernel, x.whole(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel)));
     });
 }
 

@@ -76,7 +76,7 @@ plan plan_wmma(const product_facts& problem, const device_traits& device);
 
 plan plan_vector(const product_facts& problem, const device_traits& device);
 
-// Those that have several kernels: of the one at this place.
+// `kernel`: the place of the one that is planned, where a rung has several.
 
 plan plan_warp_tiled(const product_facts& problem, const device_traits& device);
 plan plan_pipelined(const product_facts& problem, const device_traits& device, std::size_t kernel);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/matmul/plan/plan.hpp"
 #include "kernels/matmul/cost/h100.hpp"
+#include "kernels/matmul/plan/plan.hpp"
 
 #include <cstddef>
 #include <cstdint>
