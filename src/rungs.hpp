@@ -208,21 +208,16 @@ class rung_table {
         return std::ranges::any_of(rows_, [&](const Rung& row) { return is(row, id, kernel); });
     }
 
-    /// The names of a rung's kernels, or of all for `automatic`, as an error lists them.
-    std::string names(algorithm id) const {
-        std::string names;
-        for (const Rung& row : rows_)
-            if (id == algorithm::automatic || row.id == id)
-                names += detail::format("{}{}", names.empty() ? "" : ", ", row.name);
-        return names;
-    }
-
     /// @throws invalid_argument  no kernel of the rung begins so
     void require_kernel(const char* operation, const argument_name& name, algorithm id,
                         std::string_view kernel) const {
         if (has(id, kernel)) [[likely]]
             return;
-        require(false, operation, name, kernel, "one of {}", names(id));
+        std::string names;
+        for (const Rung& row : rows_)
+            if (id == algorithm::automatic || row.id == id)
+                names += detail::format("{}{}", names.empty() ? "" : ", ", row.name);
+        require(false, operation, name, kernel, "one of {}", names);
     }
 
     /// Why a rung cannot run a problem, as `unsupported` says it; empty where it can, and of `automatic`.

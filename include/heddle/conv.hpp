@@ -175,7 +175,7 @@ conv_algorithm select(const conv_problem& problem, const device_traits& device);
 std::string why_not(conv_algorithm algorithm, const conv_problem& problem, const device_traits& device,
                     std::string_view kernel = {});
 
-/// The kernel that a call takes, of those that it may: one of conv_kernels(). Pure.
+/// The kernel that a call takes, of those that it may: one of conv_kernels(). "naive" where there is no output. Pure.
 /// @throws invalid_argument  as why_not()
 /// @throws unsupported       none of them can run the problem
 std::string_view select_kernel(const conv_problem& problem, const device_traits& device,

@@ -169,7 +169,7 @@ matmul_algorithm select(const matmul_problem& problem, const device_traits& devi
 std::string why_not(matmul_algorithm algorithm, const matmul_problem& problem, const device_traits& device,
                     std::string_view kernel = {});
 
-/// The kernel that a call takes, of those that it may: one of matmul_kernels(). Pure.
+/// The kernel that a call takes, of those that it may: one of matmul_kernels(). "naive" where nothing is multiplied. Pure.
 /// @throws invalid_argument  as why_not()
 /// @throws unsupported       none of them can run the problem
 std::string_view select_kernel(const matmul_problem& problem, const device_traits& device,

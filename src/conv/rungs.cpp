@@ -219,8 +219,8 @@ constexpr auto table = joined(
     rows_of<Rung, persistent_kernels, plan_persistent>(
         persistent,
         []<std::size_t kernel>() {
-            return needs<hopper, tf32_or_16_bits, type_of<kernel>, maps, whole_groups<kernel>,
-                         few_tiles<kernel>, matrix_output>;
+            return needs<hopper, tf32_or_16_bits, maps, whole_groups<kernel>, matrix_output, few_tiles<kernel>,
+                         type_of<kernel>>;
         },
         fills_steps, launch_if<launch_persistent<In, Out>, HEDDLE_COMPILED_FOR_90 != 0>));
 

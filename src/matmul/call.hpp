@@ -67,7 +67,8 @@ kernels::matmul::product<In, Out> described(matrix_view<const In> a, matrix_view
     result.epilogue = described(epilogue);
     if (batch.count != 1) result.batch = batch;  // else the only matrix has none after it
     const kernels::matmul::product<In, Out> by_rows = is_row_major(c) ? result : transposed(result);
-    return options.algorithm == matmul_algorithm::automatic ? joined(by_rows) : by_rows;
+    const bool is_automatic = options.algorithm == matmul_algorithm::automatic && options.kernel.empty();
+    return is_automatic ? joined(by_rows) : by_rows;
 }
 
 template <class In, class Out>

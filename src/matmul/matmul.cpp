@@ -55,21 +55,27 @@ std::optional<kernels::matmul::function_call<In, Out>> prepare_matmul(
     auto product = checked<In, Out>(a, b, c, epilogue, {}, options);
     constexpr bool is_float = std::is_same_v<In, float>;
     constexpr matmul_algorithm of_any = is_float ? warp_tiled : wmma, of_hopper = is_float ? tf32 : fused;
-    const matmul_algorithm asked = options.algorithm;
-    if (asked != automatic && asked != of_any && asked != of_hopper)
-        throw unsupported(detail::format("matmul: {} takes no function: {} and {} do", to_string(asked),
-                                         to_string(of_any), to_string(of_hopper)));
+    // The kernels that are compiled with a function.
+    const std::string_view of_any_name = to_string(of_any), kernel = options.kernel;
+    constexpr std::string_view of_hopper_name =
+        is_float ? kernels::matmul::tf32_with_function[0].name : "fused";
+    const bool names_any = !kernel.empty() && is_named(of_any_name, kernel),
+               names_hopper =
+                   !kernel.empty() && (is_named(of_hopper_name, kernel) || is_named(kernel, of_hopper_name));
+    matmul_algorithm asked = options.algorithm;
+    const bool takes_function = asked == automatic || asked == of_any || asked == of_hopper;
+    if (!takes_function || (!kernel.empty() && !names_any && !names_hopper))
+        throw unsupported(detail::format("matmul: {} takes no function: {} and {} do",
+                                         kernel.empty() ? to_string(asked) : kernel, of_any_name,
+                                         of_hopper_name));
+    if (names_any) asked = of_any;
+    if (names_hopper) asked = of_hopper;
     if (!product) return {};
     product->epilogue.is_identity = false;
     const stream_device device(stream);
-    // The kernels that are compiled with a function.
-    constexpr std::string_view compiled = is_float ? kernels::matmul::tf32_with_function[0].name : "fused";
-    if (asked == of_hopper && !is_named(compiled, options.kernel) && !is_named(options.kernel, compiled))
-        throw unsupported(detail::format("matmul: {} takes a function in {} alone; given: kernel {}",
-                                         to_string(asked), compiled, options.kernel));
     matmul_options by_hopper = options;
     by_hopper.algorithm = of_hopper;
-    by_hopper.kernel = asked == of_hopper && is_named(options.kernel, compiled) ? options.kernel : compiled;
+    by_hopper.kernel = is_named(kernel, of_hopper_name) ? kernel : of_hopper_name;
     bool by_warpgroups = false;
     const auto plan_function = [&](bool has_scratch) -> kernels::matmul::plan {
         matmul_problem problem = problem_of(*product, options);

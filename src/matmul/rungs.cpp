@@ -220,9 +220,13 @@ void validate_algorithm(const char* operation, const detail::argument_name& name
     detail::require(to_string(algorithm) != "unknown", operation, name, static_cast<int>(algorithm),
                     "an enumerator of {}", enumeration);
     if (float_table.has(algorithm, kernel) || half_table.has(algorithm, kernel)) return;
-    const std::string of_half = half_table.names(algorithm), of_float = float_table.names(algorithm);
-    detail::require(false, operation, kernel_name, kernel, "one of {}{}{}", of_float,
-                    of_float.empty() || of_half.empty() ? "" : ", ", of_half);
+    std::string names;
+    const auto of_float = matmul_kernels(element_type::f32, algorithm);
+    for (const element_type type : {element_type::f32, element_type::f16})
+        for (const std::string_view each : matmul_kernels(type, algorithm))
+            if (type == element_type::f32 || std::ranges::find(of_float, each) == of_float.end())
+                names += detail::format("{}{}", names.empty() ? "" : ", ", each);
+    detail::require(false, operation, kernel_name, kernel, "one of {}", names);
 }
 
 }  // namespace

@@ -147,14 +147,16 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         type_name<In>, type_name<Out>, c.rows, c.cols, a.cols, order_of(a), order_of(b), order_of(c),
         options.alpha == 0 ? 0 : 1, options.beta == 0 ? 0 : 1, workspace_of(options), is_default ? "" : " ",
         is_default ? "" : to_string(options.precision));
+    // A file may name another type's.
+    const auto is_of_type = [kernels = matmul_kernels(element_type_of<In>)](std::string_view kernel) {
+        return std::ranges::find(kernels, kernel) != kernels.end();
+    };
     matmul_options result = options;
     result.algorithm = matmul_algorithm::automatic;
     {
         const std::lock_guard lock(mutex_);
         const auto known = choices_.find(key);
-        // A file may name what is no kernel of the type.
-        const auto kernels = matmul_kernels(element_type_of<In>);
-        if (known != choices_.end() && std::ranges::find(kernels, known->second) != kernels.end()) {
+        if (known != choices_.end() && is_of_type(known->second)) {
             result.kernel = known->second;
             return result;
         }
@@ -181,8 +183,9 @@ matmul_options matmul_tuner::choose(matrix_view<const std::type_identity_t<In>> 
         }
     }
     const std::lock_guard lock(mutex_);
-    result.kernel =
-        choices_.try_emplace(key, best).first->second;  // what another thread found meanwhile stays
+    std::string_view& kept = choices_[key];  // what another thread found meanwhile stays
+    if (!is_of_type(kept)) kept = best;
+    result.kernel = kept;
     return result;
 }
 
