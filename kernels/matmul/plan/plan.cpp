@@ -40,11 +40,6 @@ std::size_t kernel_for(const std::array<skinny_kernel, count>& kernels, std::siz
 constexpr double never_us = std::numeric_limits<double>::infinity();
 constexpr double slower_us = 1e9;  ///< of a tile that another one fits better
 
-plan of_kernel(std::size_t kernel, plan of) {
-    of.kernel = kernel;
-    return of;
-}
-
 plan plan_pipelined(const product_facts& p, const device_traits& device, std::size_t kernel, bool may_share) {
     const planning x(p, device);
     plan result =
@@ -73,7 +68,9 @@ plan plan_wmma(const product_facts&, const device_traits&) {
     return {.us = after_all_others_us};
 }
 plan plan_copied(const product_facts& p, const device_traits& device) {
-    return planning(p, device).after(p.copies, {});
+    plan result;
+    planning(p, device).add_copies(p.copies, result);
+    return result;
 }
 
 // float
@@ -94,7 +91,9 @@ plan plan_split_k(const product_facts& p, const device_traits& device, std::size
 plan plan_tma_pipelined(const product_facts& p, const device_traits& device) {
     const planning x(p, device);
     const kernel_cost& cost = x.costs.kernels[place_of_cost(tma_pipelined_kernel.name)];
-    return x.after(p.copies, x.blocks(tma_pipelined_kernel, cost, p.has_scratch));
+    plan result = x.blocks(tma_pipelined_kernel, cost, p.has_scratch);
+    x.add_copies(p.copies, result);
+    return result;
 }
 
 plan plan_thin(const product_facts& p, const device_traits& device, std::size_t kernel) {
@@ -174,7 +173,8 @@ plan plan_bf16x6(const product_facts& p, const device_traits& device, std::size_
                              x.read_us);
     if (x.m <= std::int64_t{tile.m} * (tile.blocks - 1))
         result.us = never_us;  // the second block has nothing
-    return by_boxes ? x.after(p.copies, result) : result;
+    if (by_boxes) x.add_copies(p.copies, result);
+    return result;
 }
 
 plan plan_fp16x3(const product_facts& p, const device_traits& device) {
@@ -220,7 +220,8 @@ plan plan_tf32(const product_facts& p, const device_traits& device, std::size_t 
                 (result.streams > 0 ? x.costs.tf32_streaming_us : 0);
     result.is_turned = is_turned;
     result.steps = divide_up(x.k, tf32_k);
-    return x.after(copies, result);
+    x.add_copies(copies, result);
+    return result;
 }
 
 /// The operand of C's columns, or of those of C^T, has to lie along k.
@@ -236,7 +237,8 @@ plan plan_skinny_tf32(const product_facts& p, const device_traits& device, std::
         if (kernel != kernel_for(skinny_tf32_kernels, 0, x.n)) result.us += slower_us;
         if (result.us < best.us) best = result;
     }
-    return planning(p, device).after(copies, best);
+    planning(p, device).add_copies(copies, best);
+    return best;
 }
 
 // half and bfloat16
@@ -261,34 +263,31 @@ plan plan_mma_sync(const product_facts& p, const device_traits& device, std::siz
 }
 
 plan plan_persistent(const product_facts& p, const device_traits& device, std::size_t kernel) {
-    return cheapest_copies(p, device, [kernel](const planning& x) {
-        return of_kernel(
-            kernel, x.whole(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel)));
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
+        return x.whole(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel));
     });
 }
 
 plan plan_cluster_multicast(const product_facts& p, const device_traits& device, std::size_t kernel) {
-    return cheapest_copies(p, device, [kernel](const planning& x) {
-        return of_kernel(
-            kernel, x.whole(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel)));
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
+        return x.whole(multicast_kernels[kernel].tile(), cost_of<multicast_kernels>(x.costs, kernel));
     });
 }
 
 plan plan_stream_k(const product_facts& p, const device_traits& device, std::size_t kernel) {
-    return cheapest_copies(p, device, [kernel](const planning& x) {
-        return of_kernel(kernel, x.streamed(persistent_kernels[kernel].tile(),
-                                            cost_of<persistent_kernels>(x.costs, kernel)));
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
+        return x.streamed(persistent_kernels[kernel].tile(), cost_of<persistent_kernels>(x.costs, kernel));
     });
 }
 
 plan plan_fused(const product_facts& p, const device_traits& device, std::size_t kernel) {
-    return cheapest_copies(p, device, [kernel](const planning& x) {
+    return cheapest_copies(p, device, kernel, [kernel](const planning& x) {
         const wgmma_kernel& row = fused_kernels[kernel];
         const kernel_cost& cost = cost_of<fused_kernels>(x.costs, kernel);
-        const plan whole = x.whole(row.tile(), cost);
-        if (!row.streams()) return of_kernel(kernel, whole);
-        const plan streamed = x.streamed(row.tile(), cost);
-        return of_kernel(kernel, streamed.us < whole.us ? streamed : whole);
+        plan whole = x.whole(row.tile(), cost);
+        if (!row.streams()) return whole;
+        plan streamed = x.streamed(row.tile(), cost);
+        return streamed.us < whole.us ? streamed : whole;
     });
 }
 
@@ -304,7 +303,8 @@ plan plan_skinny(const product_facts& p, const device_traits& device, std::size_
     result.kernel = kernel;
     result.is_turned = is_turned;
     if (kernel != kernel_for(skinny_kernels, p.short_side_lies_along_k ? 0 : 1, x.n)) result.us += slower_us;
-    return x.after(copies, result);
+    x.add_copies(copies, result);
+    return result;
 }
 
 group_plan plan_group(std::span<const product_facts> problems, const device_traits& device) {

@@ -188,20 +188,18 @@ plan planning::skinny(const skinny_kernel& tile, double step_us) const {
     return result;
 }
 
-plan planning::after(const operand_copies& copies, plan then) const {
-    then.copies = copies;
+void planning::add_copies(const operand_copies& copies, plan& to) const {
+    to.copies = copies;
     const std::int64_t batches = problem.batches;
     for (const std::int64_t bytes :
          {copied_bytes(problem.a, copies.a, count_stored(batches, problem.a_stride)),
           copied_bytes(problem.b, copies.b, count_stored(batches, problem.b_stride))}) {
-        then.copied_bytes += bytes;
-        then.us += static_cast<double>(bytes) / costs.copied_bytes_per_us;
+        to.copied_bytes += bytes;
+        to.us += static_cast<double>(bytes) / costs.copied_bytes_per_us;
     }
-    if (then.copied_bytes > 0) {
-        then.copied_bytes += copy_slack;
-        then.us += costs.copy_around_us;
-    }
-    return then;
+    if (to.copied_bytes == 0) return;
+    to.copied_bytes += copy_slack;
+    to.us += costs.copy_around_us;
 }
 
 }  // namespace heddle::kernels::matmul

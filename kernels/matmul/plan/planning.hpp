@@ -57,19 +57,22 @@ struct planning {
     plan blocks(const block_kernel& tile, const kernel_cost& cost, bool may_share) const;
     /// Tiles that are shared out along k among clusters of blocks.
     plan skinny(const skinny_kernel& tile, double step_us) const;
-    /// The copies, and then that.
-    plan after(const operand_copies& copies, plan then) const;
+    /// The copies, before the rest of a plan.
+    void add_copies(const operand_copies& copies, plan& to) const;
 };
 
 /// The cheapest plan of make(planning), of all choices of operands to copy before.
-plan cheapest_copies(const product_facts& problem, const device_traits& device, auto make) {
+plan cheapest_copies(const product_facts& problem, const device_traits& device, std::size_t kernel,
+                     auto make) {
     plan best;
     for (int i = 0; i < problem.choice_count; ++i) {
         const operand_copies& copies = problem.choices[static_cast<std::size_t>(i)];
         const planning x(problem, device, copies);
-        const plan candidate = x.after(copies, make(x));
+        plan candidate = make(x);
+        x.add_copies(copies, candidate);
         if (candidate.us < best.us) best = candidate;
     }
+    best.kernel = kernel;
     return best;
 }
 
