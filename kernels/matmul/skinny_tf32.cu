@@ -111,7 +111,7 @@ void launch_order(const plan& plan, const arguments& arguments, cudaStream_t str
     using storage = skinny_tf32_storage<Tile, a_k_major>;
     using a_tile = typename storage::a_tile;
     using b_tile = typename storage::b_tile;
-    const auto p = make_tf32_product<a_tile, b_tile, a_k_major>(arguments);
+    const auto p = make_tf32_product<a_tile, b_tile>(arguments);
     launch({.blocks = {plan.down * plan.across * plan.clusters * plan.cluster},
             .threads = {Tile::threads},
             .shared_bytes = sizeof(storage),
