@@ -105,23 +105,19 @@ struct register_kernel {
 
     constexpr tile_shape tile() const { return {warps_m * 4 * thread_m, warps_n * 8 * thread_n}; }
 };
-/// A thread copies so many terms at once.
-template <int terms>
-inline constexpr auto register_kernels = [] {
-    auto all = std::to_array<register_kernel>({
-        {"register_tiled words 128x128", 2, 2, 1, 16, 8, 2, 2},
-        {"register_tiled words 128x64", 4, 1, 1, 8, 8, 2, 3},
-        {"register_tiled words 128x32", 4, 1, 1, 8, 4, 2, 4},
-        {"register_tiled words 64x64", 2, 1, 2, 8, 8, 2, 3},
-        {"register_tiled words 64x32", 2, 1, 2, 8, 4, 3, 4},
-        {"register_tiled words 32x32", 1, 1, 4, 8, 4, 3, 4},
-    });
-    constexpr std::array of_fours = {"register_tiled fours 128x128", "register_tiled fours 128x64",
-                                     "register_tiled fours 128x32",  "register_tiled fours 64x64",
-                                     "register_tiled fours 64x32",   "register_tiled fours 32x32"};
-    if (terms == 4)
-        for (std::size_t i = 0; i < all.size(); ++i) all[i].name = of_fours[i];
-    return all;
-}();
+/// A thread copies four terms at once,
+inline constexpr auto register_kernels = std::to_array<register_kernel>({
+    {"register_tiled fours 128x128", 2, 2, 1, 16, 8, 2, 2},
+    {"register_tiled fours 128x64", 4, 1, 1, 8, 8, 2, 3},
+    {"register_tiled fours 128x32", 4, 1, 1, 8, 4, 2, 4},
+    {"register_tiled fours 64x64", 2, 1, 2, 8, 8, 2, 3},
+    {"register_tiled fours 64x32", 2, 1, 2, 8, 4, 3, 4},
+    {"register_tiled fours 32x32", 1, 1, 4, 8, 4, 3, 4},
+});
+/// or one, in the same tiles.
+inline constexpr auto register_word_names = std::to_array<std::string_view>(
+    {"register_tiled words 128x128", "register_tiled words 128x64", "register_tiled words 128x32",
+     "register_tiled words 64x64", "register_tiled words 64x32", "register_tiled words 32x32"});
+static_assert(register_word_names.size() == register_kernels.size());
 
 }  // namespace heddle::kernels::conv

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
 
 /// The convolution in the frame of products.
@@ -120,6 +121,8 @@ void launch_persistent_kernel(const plan& plan, const arguments<In, Out, Activat
             frame::launch<window_kernel_of<In, Out, tile, Activation>>(
                 {.product = product_for<tile>(a), .schedule = plan.schedule, .sums = {}},
                 plan.schedule.workers, stream);
+        } else {
+            throw std::logic_error("conv: a kernel that is not compiled was chosen");
         }
     });
 }

@@ -29,7 +29,7 @@ namespace {
 
 template <std::size_t kernel>
 struct float_tile {
-    static constexpr register_kernel of = register_kernels<4>[kernel];
+    static constexpr register_kernel of = register_kernels[kernel];
     static constexpr int lanes_m = 4, lanes_n = 8;
     static constexpr int thread_m = of.thread_m, thread_n = of.thread_n;
     static constexpr int warp_m = lanes_m * thread_m, warp_n = lanes_n * thread_n;
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(tile::threads, terms == 1 ? 2 : tile::blocks)
 template <int terms>
 void launch_terms(const plan& plan, const arguments<float, float>& a, cudaStream_t stream) {
     const step_geometry g(a);
-    frame::with_row<register_kernels<terms>>(plan.kernel, [&]<std::size_t row>() {
+    frame::with_row<register_kernels>(plan.kernel, [&]<std::size_t row>() {
         using tile = float_tile<row>;
         launch({.blocks = plan.blocks,
                 .threads = {tile::threads},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -27,7 +28,7 @@ struct wgmma_kernel {
     int consumers;
     int n;
     int stages;
-    int cluster = 1;  ///< blocks that share a part of B, or where that is said, a tile
+    int cluster = 1;  ///< blocks that share a part of B, or with divides_k a tile
     extra can = extra::nothing;
     consumers_have have = consumers_have::one_tile;
     int halves = 1;
@@ -42,13 +43,14 @@ struct wgmma_kernel {
     constexpr bool has_epilogue() const { return can == extra::epilogue || can == extra::both; }
 };
 
-/// Calls function.operator()<row>() with the number of a table's row, which its instances have in the table's order.
+/// Calls function.operator()<row>() for the row that is given, which is a constant there.
 template <const auto& kernels, class Function>
 void with_row(std::size_t row, Function function) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (void)((i == row && (function.template operator()<i>(), true)) || ...);
+    const bool is_there = [&]<std::size_t... i>(std::index_sequence<i...>) {
+        return ((i == row && (function.template operator()<i>(), true)) || ...);
     }
     (std::make_index_sequence<kernels.size()>());
+    if (!is_there) throw std::logic_error("a plan has a kernel that its rung lacks");
 }
 
 }  // namespace heddle::kernels::frame

@@ -19,7 +19,7 @@ struct product_facts : matmul_problem {
 
     bool is_empty;
     bool is_vector;  ///< C is one row or one column
-    bool is_skinny;  ///< or not much more
+    bool is_skinny;  ///< its shorter side is at most 64
     bool has_unit_strides;
     bool is_countable;         ///< an int counts the extents,
     bool has_countable_tiles;  ///< and the tiles of C, of all the batch, also of the smallest
@@ -35,7 +35,7 @@ struct product_facts : matmul_problem {
     /// Choices of operands to copy: those first, and beside them those whose rows lie across cache lines.
     std::array<operand_copies, 4> choices;
     int choice_count;
-    bool short_side_lies_along_k;  ///< the operand of C's shorter side, or its copy
+    bool short_side_lies_along_k;  ///< the operand of C's shorter side, or its copy, is read along k
     bool stores_boxes;             ///< C can be stored by boxes
 
     double operand_bytes;     ///< A and B of all the batch, once

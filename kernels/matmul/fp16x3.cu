@@ -174,7 +174,7 @@ void launch_fp16x3(const plan& plan, const arguments& arguments, cudaStream_t st
     split_product p{make_product(arguments), map_of_powers(of_a, tile::m), map_of_powers(of_b, tile::n)};
     p.a_k_major = a_k_major;
     p.b_k_major = b_k_major;
-    in_order_of(p, [&]<bool a_along_k, bool b_along_k>() {
+    with_orders(a_k_major, b_k_major, [&]<bool a_along_k, bool b_along_k>() {
         p.a = map_of(of_a, a_tile<a_along_k>::box_rows);
         p.b = map_of(of_b, b_tile<b_along_k>::box_rows);
     });

@@ -72,6 +72,10 @@ inline constexpr auto tf32_kernels = std::to_array<wgmma_kernel>({
 /// The one with a user's function. Nobody shares its tiles.
 inline constexpr auto tf32_with_function = std::to_array<wgmma_kernel>(
     {{.name = "tf32 128x128", .consumers = 2, .n = 128, .stages = 6, .can = extra::epilogue}});
+static_assert(std::ranges::any_of(tf32_kernels, [](const wgmma_kernel& each) {
+    const wgmma_kernel& of = tf32_with_function[0];
+    return each.name == of.name && each.m() == of.m() && each.n == of.n && each.cluster == of.cluster;
+}));
 inline constexpr int tf32_k = 32;       ///< of a step
 inline constexpr int tf32_narrow = 64;  ///< columns: where no more are left of C, no more are multiplied
 

@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 
@@ -250,6 +251,8 @@ void launch_mma_sync(const plan& plan, const product<In, Out>& p, cudaStream_t s
             launch_tile<tile, true>(plan, p, stream);
         else if constexpr (tile::of.takes_elements())
             launch_tile<tile, false>(plan, p, stream);
+        else
+            throw std::logic_error("matmul: a kernel that reads whole packets alone was chosen");
     });
 }
 

@@ -62,7 +62,7 @@ auto product_for(const product<In, Out, Activation>& arguments) {
     using mainloop = product_mainloop<In, Tile>;
     using epilogue = frame::boxed_epilogue<Out, Activation, Tile>;
     typename epilogue::product result{make_product(arguments)};
-    in_order_of(result, [&]<bool a_k_major, bool b_k_major>() {
+    with_orders(result.a_k_major, result.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
         add_tensor_maps<typename mainloop::template a_tile<a_k_major>,
                         typename mainloop::template b_tile<b_k_major>>(result, arguments, Tile::cluster,
                                                                        epilogue::out_cols);

@@ -225,9 +225,9 @@ template <class Tile, bool a_k_major, bool b_k_major, int width>
 void launch(const arguments& all, const matrix_view<const float>& a, const matrix_view<const float>& b,
             const tile_split& tiles, bool vector_store, cudaStream_t stream) {
     constexpr int bytes = Tile::of.shared_bytes();
-    static_assert(bytes >= Tile::stages *
-                               (staged_operand<Tile, Tile::m>::size + staged_operand<Tile, Tile::n>::size) *
-                               static_cast<int>(sizeof(float)));
+    constexpr int of_stages =
+        Tile::stages * (staged_operand<Tile, Tile::m>::size + staged_operand<Tile, Tile::n>::size);
+    static_assert(Tile::slices > 1 || bytes == of_stages * static_cast<int>(sizeof(float)));
     const std::int64_t blocks =
         tiles.whole + (std::int64_t{tiles.down} * tiles.across - tiles.whole) * tiles.parts;
     for_each_grid(all, {blocks}, [&](const launch_extents& grid, const arguments& p) {

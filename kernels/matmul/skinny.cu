@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace heddle::kernels::matmul {
 namespace {
@@ -42,7 +43,7 @@ struct skinny_storage {
 
 /// Calls function.operator()<a_k_major, b_k_major>() of an order that the tile takes.
 template <class Storage, class Product, class Function>
-__host__ __device__ void in_skinny_order_of(const Product& p, Function function) {
+__device__ void in_skinny_order_of(const Product& p, Function function) {
     in_order_of(p, [&]<bool a_k_major, bool b_k_major>() {
         if constexpr (b_k_major || Storage::takes_rows_of_b)
             function.template operator()<a_k_major, b_k_major>();
@@ -132,7 +133,9 @@ void launch_row(const plan& plan, const product<In, Out>& arguments, cudaStream_
     using tile = skinny_tile<of.n, of.k, of.stages>;
     using storage = skinny_storage<In, tile>;
     tensor_product<Out> p = make_product(arguments);
-    in_skinny_order_of<storage>(p, [&]<bool a_k_major, bool b_k_major>() {
+    if (!p.b_k_major && !storage::takes_rows_of_b)
+        throw std::logic_error("matmul: a skinny kernel that needs B along k was chosen for another");
+    with_orders(p.a_k_major, p.b_k_major, [&]<bool a_k_major, bool b_k_major>() {
         add_tensor_maps<typename storage::template a_tile<a_k_major>,
                         typename storage::template b_tile<b_k_major>>(p, arguments);
     });

@@ -37,7 +37,7 @@ struct tf32_mainloop : frame::mainloop_defaults {
 
     /// Calls function.operator()<a_k_major>().
     template <class Function>
-    static __host__ __device__ void in_order(bool a_k_major, Function function) {
+    static __device__ void in_order(bool a_k_major, Function function) {
         a_k_major ? function.template operator()<true>() : function.template operator()<false>();
     }
 
@@ -78,13 +78,15 @@ template <class Tile, class Activation>
 void launch_tf32_tile(const plan& plan, const product<float, float, Activation>& p, cudaStream_t stream) {
     using mainloop = tf32_mainloop<Tile>;
     const frame::tile_schedule schedule = schedule_of(plan);
-    mainloop::in_order(has_tensor_rows(p.a), [&]<bool a_k_major>() {
+    const auto launch_order = [&]<bool a_k_major>() {
         frame::launch<tf32_kernel<Tile, Activation>>(
             {make_tf32_product<typename mainloop::template a_tile<a_k_major>, typename mainloop::b_tile>(
                  p, Tile::cluster),
              schedule, shared_sums_in(p.workspace)},
             schedule.workers, stream);
-    });
+    };
+    has_tensor_rows(p.a) ? launch_order.template operator()<true>()
+                         : launch_order.template operator()<false>();
 }
 
 using tf32_function_tile = tf32_tile<tf32_with_function, 0>;

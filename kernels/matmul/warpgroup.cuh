@@ -46,9 +46,9 @@ void with_orders(bool a_k_major, bool b_k_major, Function function) {
                   : function.template operator()<false, false>();
 }
 
-/// Calls function.operator()<a_k_major, b_k_major>() of a product's orders.
+/// The same of a product's orders, on the device.
 template <class Product, class Function>
-__host__ __device__ void in_order_of(const Product& p, Function function) {
+__device__ void in_order_of(const Product& p, Function function) {
     if (p.a_k_major)
         p.b_k_major ? function.template operator()<true, true>()
                     : function.template operator()<true, false>();
@@ -90,14 +90,6 @@ void add_tensor_maps(tensor_product<Out, Activation>& to, const product<In, Out,
     // Stores are of 16 bytes, also where the matrix ends within them.
     const bool ends_whole = p.c.cols * std::int64_t{sizeof(Out)} % tensor_alignment == 0;
     to.c_map_cols = ends_whole ? std::numeric_limits<int>::max() : static_cast<int>(p.c.cols);
-}
-
-/// With its maps, in the order that it has.
-template <class A, class B, class In, class Out, class Activation>
-tensor_product<Out, Activation> make_tensor_product(const product<In, Out, Activation>& p) {
-    tensor_product<Out, Activation> result = make_product(p);
-    add_tensor_maps<A, B>(result, p);
-    return result;
 }
 
 }  // namespace heddle::kernels::matmul

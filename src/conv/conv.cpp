@@ -194,22 +194,29 @@ std::optional<kernels::conv::function_call<In, Out>> prepare_conv(
     conv_problem problem = problem_of<In, Out>(input, filters, output, epilogue, options);
     problem.has_epilogue = true;
     const auto rungs = conv_rungs<In, Out>();
-    const bool is_persistent_compiled = is_compiled != nullptr && is_compiled();
     const auto is_asked = [&](const conv_rung<In, Out>& row) {
         return (options.algorithm == automatic || row.id == options.algorithm) &&
-               is_named(row.name, options.kernel) && takes_function(row.name) &&
-               (row.id != persistent || is_persistent_compiled);
+               is_named(row.name, options.kernel) && takes_function(row.name);
     };
     const bool is_automatic = options.algorithm == automatic && options.kernel.empty();
-    auto chosen = rungs.choose_if(is_asked, is_automatic, problem, device.traits());
+    auto chosen = rungs.choose_if(
+        [&](const auto& row) { return is_asked(row) && (row.id != persistent || is_compiled != nullptr); },
+        is_automatic, problem, device.traits());
+    const bool is_missing = chosen && chosen->rung->id == persistent && !is_compiled();
+    if (is_missing)
+        chosen = rungs.choose_if([&](const auto& row) { return is_asked(row) && row.id != persistent; },
+                                 is_automatic, problem, device.traits());
     if (!chosen) {
-        const std::string reason =
-            rungs.why_not("conv", options.algorithm, problem, device.traits(), options.kernel);
-        throw unsupported(
-            !reason.empty() ? reason
-            : is_compiled == nullptr
-                ? "conv: persistent takes a function with half and bfloat16 alone; given: operands float"
-                : "conv: persistent needs the .cu file of its function compiled for 90a");
+        const bool asks_persistent =
+            options.algorithm == persistent || rung_of(options.kernel) == "persistent";
+        if (asks_persistent && is_compiled == nullptr)
+            throw unsupported(
+                "conv: persistent takes a function with half and bfloat16 alone; given: operands float");
+        if (is_missing)
+            throw unsupported("conv: persistent needs the .cu file of its function compiled for 90a");
+        for (const std::string_view kernel : conv_kernels(options.algorithm))
+            if (takes_function(kernel) && is_named(kernel, options.kernel))
+                throw unsupported(rungs.why_not("conv", options.algorithm, problem, device.traits(), kernel));
     }
     if (arguments.filters.channels == 0)  // nothing is multiplied, as in conv()
         chosen = rungs.choose("conv", naive, problem, device.traits());

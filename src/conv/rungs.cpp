@@ -83,7 +83,7 @@ constexpr need<conv_problem> ints{[](auto& problem, auto&) { return fits_in_ints
                                   "channels and terms, and fewer than 2^31 tiles"};
 template <std::size_t kernel>
 constexpr need<conv_problem> tiles_in_grid{
-    [](auto& problem, auto&) { return fits_grid(problem, register_kernels<4>[kernel].tile()); },
+    [](auto& problem, auto&) { return fits_grid(problem, register_kernels[kernel].tile()); },
     "needs fewer than 2^31 tiles"};
 template <int bytes>
 constexpr need<conv_problem> copies_of{[](auto& problem, auto&) { return lies_in(problem, bytes); },
@@ -179,12 +179,12 @@ constexpr auto table = joined(
         {naive, "naive", any_problem, always, plan_naive, launch_naive<In, Out>},
         {tiled, "tiled", any_problem, fills_tiles, plan_tiled, launch_tiled<In, Out>},
     }),
-    rows_of<Rung, register_kernels<1>, plan_register_tiled>(
+    rows_of<Rung, register_word_names, plan_register_tiled>(
         register_tiled,
         []<std::size_t kernel>() { return needs<ampere, floats, ints, tiles_in_grid<kernel>>; },
         fills_tiles_of_windows,
         launch_if<launch_register_tiled_words<In, Out>, std::is_same_v<In, float>>),
-    rows_of<Rung, register_kernels<4>, plan_register_tiled>(
+    rows_of<Rung, register_kernels, plan_register_tiled>(
         register_tiled,
         []<std::size_t kernel>() {
             return needs<ampere, floats, ints, fours_of_channels, tiles_in_grid<kernel>>;

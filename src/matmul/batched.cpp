@@ -16,7 +16,7 @@ namespace {
 template <class In, class Out>
 struct described_product {
     kernels::matmul::product<In, Out> product;
-    kernels::matmul::product_facts problem;
+    matmul_problem problem;
     detail::planned_matmul<In, Out> planned{};
 };
 
@@ -47,14 +47,14 @@ bool needs_tickets(const planned_list<In, Out>& list) {
 
 template <class In, class Out>
 bool can_be_grouped(const described_product<In, Out>& p, const device_traits& device) {
-    return have_groups<In, Out> && p.problem.lies_in_boxes && p.problem.a.cols > 0 &&
-           detail::can_run(matmul_algorithm::persistent, p.problem, device);
+    return have_groups<In, Out> && kernels::matmul::product_facts(p.problem).lies_in_boxes &&
+           p.problem.a.cols > 0 && detail::can_run(matmul_algorithm::persistent, p.problem, device);
 }
 
 template <class Products>
 std::vector<kernels::matmul::product_facts> problems_of(const Products& products) {
     std::vector<kernels::matmul::product_facts> problems;
-    for (const auto& p : products) problems.push_back(p.problem);
+    for (const auto& p : products) problems.emplace_back(p.problem);
     return problems;
 }
 
@@ -68,7 +68,8 @@ std::size_t count_alone(const Products& products, const device_traits& device) {
     for (std::size_t i = 0; i < products.size(); ++i) {
         const double us = launch_us + products[i].planned.plan.us;
         all_us += us;
-        if (long_ones != i || us >= kernels::matmul::grouped_tile_us(products[i].problem, device)) continue;
+        if (long_ones != i || us >= kernels::matmul::grouped_tile_us(products[i].problem.a.cols, device))
+            continue;
         ++long_ones;
         long_us += us;
     }
@@ -128,7 +129,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
     todo.reserve(products.size());
     for (const auto& each : products)
         if (const auto product = detail::checked<In, Out>(each.a, each.b, each.c, {}, {}, options))
-            todo.push_back({*product, kernels::matmul::product_facts(detail::problem_of(*product, options))});
+            todo.push_back({*product, detail::problem_of(*product, options)});
     detail::require_kernel(options.algorithm, element_type_of<In>, options.kernel);
     if (todo.empty()) return;
 
@@ -140,7 +141,7 @@ void batched_matmul(std::type_identity_t<std::span<const matmul_operands<Out, In
             p.problem.has_scratch = has_scratch;
             p.planned = detail::plan_matmul<In, Out>(p.problem, device, options);
         }
-        if (options.algorithm == matmul_algorithm::automatic) {
+        if (options.algorithm == matmul_algorithm::automatic && options.kernel.empty()) {
             const std::span group = std::ranges::partition(
                 list.products, [&](const auto& p) { return !can_be_grouped(p, device); });
             std::ranges::sort(group, std::greater(), [](const auto& p) { return p.problem.a.cols; });

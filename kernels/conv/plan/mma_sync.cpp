@@ -16,7 +16,7 @@ plan plan_mma_sync_elements(const conv_problem& p, const device_traits& device, 
     return copied_tiles<mma_element_kernels>(p, device, kernel);
 }
 plan plan_register_tiled(const conv_problem& p, const device_traits& device, std::size_t kernel) {
-    return copied_tiles<register_kernels<4>>(p, device, kernel);
+    return copied_tiles<register_kernels>(p, device, kernel);
 }
 
 }  // namespace heddle::kernels::conv

@@ -25,7 +25,7 @@ struct plan {
     bool stores_packets = false;
     bool in_packets = false;  ///< copies are of 16 bytes
     grouped_layout grouped{};
-    int rows_outputs = 0;      ///< of a block of the variant `rows`
+    int rows_outputs = 0;      ///< of a block of `mma_sync rows`
     std::int64_t scratch = 0;  ///< bytes
     // im2col
     bool copies = true;              ///< windows, of each group

@@ -337,8 +337,8 @@ double launch_us(const device_traits& device) {
     return costs_of(device).launch_us;
 }
 
-double grouped_tile_us(const product_facts& p, const device_traits& device) {
-    return whole_tile_us(cost_of<grouped_kernels>(costs_of(device), grouped_kernels.size() - 1), p.a.cols);
+double grouped_tile_us(std::int64_t k, const device_traits& device) {
+    return whole_tile_us(cost_of<grouped_kernels>(costs_of(device), grouped_kernels.size() - 1), k);
 }
 
 }  // namespace heddle::kernels::matmul

@@ -110,7 +110,7 @@ group_plan plan_group(std::span<const product_facts> problems, const device_trai
 /// The tiles of one of its products.
 plan tiles_in_group(const group_plan& group, std::int64_t m, std::int64_t n, std::int64_t k);
 /// The whole time of one tile of the last of grouped_kernels.
-double grouped_tile_us(const product_facts& problem, const device_traits& device);
+double grouped_tile_us(std::int64_t k, const device_traits& device);
 /// From the end of one kernel to the work of the next.
 double launch_us(const device_traits& device);
 
