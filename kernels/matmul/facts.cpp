@@ -3,6 +3,7 @@
 #include <heddle/types.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 
@@ -90,13 +91,15 @@ product_facts::product_facts(const matmul_problem& problem) : matmul_problem(pro
     const auto count = static_cast<double>(batches);
     operand_bytes = count * static_cast<double>(k) * static_cast<double>((m + n) * a.element_bytes);
     c_bytes = count * static_cast<double>(m) * static_cast<double>(n * c.element_bytes);
-    a_lines = lines_of_box_row(a);
-    b_lines = lines_of_box_row(b);
+    for (const copy_kind copy : {copy_kind::none, copy_kind::rows, copy_kind::columns}) {
+        a_lines[static_cast<std::size_t>(copy)] = lines_of_box_row(copied(a, copy));
+        b_lines[static_cast<std::size_t>(copy)] = lines_of_box_row(copied(b, copy));
+    }
 
     choices[0] = copies;
     choice_count = 1;
-    const bool a_pays = copies.a == copy_kind::none && a_lines > 1,
-               b_pays = copies.b == copy_kind::none && b_lines > 1;
+    const bool a_pays = copies.a == copy_kind::none && a_lines[0] > 1,
+               b_pays = copies.b == copy_kind::none && b_lines[0] > 1;
     for (const operand_copies& more : {operand_copies{.b = straight_copy(b)},
                                        {.a = straight_copy(a)},
                                        {straight_copy(a), straight_copy(b)}}) {

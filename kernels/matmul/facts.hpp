@@ -40,14 +40,8 @@ struct product_facts : matmul_problem {
 
     double operand_bytes;     ///< A and B of all the batch, once
     double c_bytes;           ///< the same of C
-    double a_lines, b_lines;  ///< lines_of_box_row(), of the operands as they were given
-
-    double lines_of_a(copy_kind copy) const {
-        return copy == copy_kind::none ? a_lines : lines_of_box_row(copied(a, copy));
-    }
-    double lines_of_b(copy_kind copy) const {
-        return copy == copy_kind::none ? b_lines : lines_of_box_row(copied(b, copy));
-    }
+    /// lines_of_box_row() of the operands as they were given, and of each copy_kind.
+    std::array<double, 3> a_lines, b_lines;
 };
 
 }  // namespace heddle::kernels::matmul

@@ -48,8 +48,8 @@ planning::planning(const product_facts& of, const device_traits& on, const opera
       operand_bytes(of.operand_bytes),
       added_us(of.adds_c ? of.c_bytes / costs.memory_bytes_per_us : 0),
       read_us(operand_bytes / costs.memory_bytes_per_us + added_us),
-      a_lines(of.lines_of_a(copies.a)),
-      b_lines(of.lines_of_b(copies.b)),
+      a_lines(of.a_lines[static_cast<std::size_t>(copies.a)]),
+      b_lines(of.b_lines[static_cast<std::size_t>(copies.b)]),
       store_us(std::max(0.0, of.c_bytes - static_cast<double>(on.l2_bytes)) / costs.memory_bytes_per_us) {}
 
 /// What so many tiles take to come and go: A, B and C by way of the memory, and what tiles ask of L2 beyond A and B once. They
