@@ -115,7 +115,7 @@ def caption(source: str, explanation: str, cases: list[Case], table: str) -> str
         text += f" (!): beyond the limit by more than {beyond}, a bug of the row or of the limit."
     if "(apart)" in table:
         text += " (apart): timed in a second process, right after."
-    return text
+    return re.sub(r"(?<=\.) (?=[A-Z(])", "\n", text)  # a sentence a line
 
 
 LIMIT = "Share of the limit: of what the same run measured of the memory and of the arithmetic units."
